@@ -1,0 +1,23 @@
+# Decides whether CUDA devices and kernels are built (troupe_with_cuda); devices/no_cuda stands in.
+set(troupe_with_cuda OFF)
+file(GLOB_RECURSE troupe_cuda_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/devices/cuda/*.cpp" "${PROJECT_SOURCE_DIR}/devices/cuda/*.cu")
+if(NOT troupe_cuda_sources)
+  # Nothing to compile: do not spend a configure on looking for a compiler.
+  if(TROUPE_CUDA STREQUAL "ON")
+    message(WARNING "TROUPE_CUDA is ON, but this version has no CUDA device yet: building the stub")
+  endif()
+elseif(NOT TROUPE_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  check_language(CUDA)
+  find_package(CUDAToolkit QUIET)
+  if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND)
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    enable_language(CUDA)
+    set(troupe_with_cuda ON)
+  elseif(TROUPE_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "TROUPE_CUDA is ON, but no CUDA compiler was found")
+  endif()
+endif()
+message(STATUS "CUDA devices: ${troupe_with_cuda}")

@@ -1,0 +1,26 @@
+# Third-party libraries, all from the system. Those that static linking of an installed Troupe needs
+# are repeated in cmake/troupe-config.cmake.in and cmake/troupe.pc.in.
+find_package(Threads REQUIRED)
+find_package(CAF REQUIRED)        # actors, api
+# Cap'n Proto's package (0.9) looks for libatomic with a check that cannot compile as C++, and so
+# fails in a project without C; the answer is known.
+set(FOUND_LIBATOMIC TRUE)
+find_package(CapnProto REQUIRED)  # serialization
+find_package(xxHash REQUIRED)     # serialization
+find_package(ZLIB REQUIRED)       # api
+find_package(dnnl REQUIRED)       # devices, ops
+
+# Header-only: named in HEADER_DEPENDS, they leave no trace in the installed package.
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(nlohmann_json REQUIRED)
+find_package(Boost REQUIRED)
+
+if(TROUPE_BUILD_TESTS)
+  find_package(Catch2 REQUIRED)
+  message(STATUS "Catch2 ${Catch2_VERSION}")
+endif()
+if(TROUPE_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()
+# The `troupe` command and the examples parse their arguments with it.
+find_package(CLI11 REQUIRED)

@@ -1,0 +1,3 @@
+# Installation; find_package(troupe) and pkg-config both work from it.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)

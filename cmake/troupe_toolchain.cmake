@@ -1,0 +1,50 @@
+# Compiler, linker and cache settings shared by all targets of this build (none of them exported).
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT CMAKE_BUILD_TYPE AND NOT multi_config)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+
+  find_program(CCACHE_PROGRAM ccache)
+  if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  endif()
+  find_program(MOLD_PROGRAM mold)
+  if(MOLD_PROGRAM)
+    add_link_options(-fuse-ld=mold)
+  endif()
+  mark_as_advanced(CCACHE_PROGRAM MOLD_PROGRAM)
+endif()
+
+if(TROUPE_NATIVE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+endif()
+
+if(TROUPE_SANITIZE STREQUAL "address")
+  # Undefined behaviour stops the test: a message on stderr of a passing test is read by nobody.
+  set(troupe_sanitize -fsanitize=address,undefined -fno-sanitize-recover=all
+      -fno-omit-frame-pointer)
+elseif(TROUPE_SANITIZE STREQUAL "thread")
+  set(troupe_sanitize -fsanitize=thread -fno-omit-frame-pointer)
+endif()
+if(TROUPE_SANITIZE)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${troupe_sanitize}>")
+  add_link_options(${troupe_sanitize})
+endif()
+
+# Warnings for our own targets; third-party headers are SYSTEM and stay quiet.
+function(troupe_warnings target)
+  set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+  if(TROUPE_WERROR)
+    list(APPEND warnings -Werror)
+  endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
+endfunction()
