@@ -1,0 +1,16 @@
+// Every op and kernel of the library; the list is generated from the ops.cmake files.
+#pragma once
+#include "troupe/runtime/kernel.hpp"
+#include "troupe/runtime/registry.hpp"
+
+#include <span>
+
+namespace troupe::ops {
+
+std::span<const op_def* const> all_ops();
+std::span<const kernel_def* const> all_kernels();
+
+/// Adds all of them to a registry.
+status add_all(registry& to);
+
+} // namespace troupe::ops

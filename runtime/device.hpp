@@ -1,0 +1,46 @@
+// What the runtime asks of a device; `devices/` implements it.
+#pragma once
+#include "troupe/runtime/tensor.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace troupe {
+
+enum class device_kind : uint8_t { cpu, cuda };
+
+/// The name used in device strings: "cpu", "gpu".
+std::string_view to_string(device_kind kind) noexcept;
+
+/// Names one piece of a loop: calls `body(context, begin, end)`.
+struct range_body {
+  void (*call)(void* context, int64_t begin, int64_t end);
+  void* context;
+};
+
+/// Runs kernels and owns memory. All functions may be called from any thread.
+class device {
+public:
+  virtual ~device() = default;
+  virtual device_kind kind() const noexcept = 0;
+  virtual int ordinal() const noexcept = 0;       ///< 0 for /device:cpu:0
+  virtual std::string description() const = 0;    ///< for people: model, cores, memory
+  virtual size_t memory_limit() const noexcept = 0;
+  virtual allocator& memory() noexcept = 0;
+
+  /// Calls the body for disjoint ranges that cover [0, items), on the calling thread and perhaps
+  /// others, and returns when all are done. `nanoseconds_per_item` is an estimate of the cost.
+  virtual void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body) = 0;
+
+  template <class Body>
+  void parallel_for(int64_t items, double nanoseconds_per_item, Body&& body) {
+    using plain = std::remove_reference_t<Body>;
+    parallel_ranges(items, nanoseconds_per_item,
+                    {[](void* context, int64_t begin, int64_t end) {
+                       (*static_cast<plain*>(context))(begin, end);
+                     },
+                     const_cast<std::remove_const_t<plain>*>(&body)});
+  }
+};
+
+} // namespace troupe

@@ -1,0 +1,51 @@
+// What a shape function sees of the node that is being added, and shape functions that ops share.
+#pragma once
+#include "troupe/runtime/graph.hpp"
+
+namespace troupe {
+
+class infer_context {
+public:
+  explicit infer_context(const node& of) : node_(of) {}
+
+  int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
+  const partial_shape& input(int i) const { return edge_of(i).dims(); }
+  dtype input_type(int i) const { return edge_of(i).type(); }
+  dtype output_type(int i) const { return node_.output_type(i); }
+  int outputs() const noexcept { return node_.outputs(); }
+  template <class T>
+  const T& attr(std::string_view name) const {
+    return node_.attr<T>(name);
+  }
+
+  /// The input's value where it is known already, or nullptr.
+  const tensor* constant(int i) const noexcept { return constant_value(edge_of(i)); }
+  /// The elements of a constant i32 or i64 input; nothing where it is not known yet.
+  std::optional<std::vector<int64_t>> integers(int i) const;
+
+  /// The input's shape, which must have that rank if its rank is known.
+  result<partial_shape> of_rank(int i, int rank) const;
+
+  /// The error says which node it is about; `parts` say what was expected and what was found.
+  template <class... Ts>
+  status invalid(const Ts&... parts) const {
+    return troupe::invalid(parts...);
+  }
+
+private:
+  const edge& edge_of(int i) const { return node_.inputs()[static_cast<size_t>(i)]; }
+  const node& node_;
+};
+
+/// The elements of an i32 or i64 tensor.
+std::vector<int64_t> to_integers(const tensor& values);
+
+namespace infer {
+result<shapes> same_as_input(const infer_context& at);      ///< output 0 has the shape of input 0
+result<shapes> broadcast_inputs(const infer_context& at);   ///< of inputs 0 and 1
+result<shapes> scalar(const infer_context& at);             ///< output 0 is a scalar
+result<shapes> nothing(const infer_context& at);            ///< there are no outputs
+result<shapes> shape_attr(const infer_context& at);         ///< output 0 has the shape of attribute `shape`
+} // namespace infer
+
+} // namespace troupe

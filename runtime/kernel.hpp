@@ -1,0 +1,90 @@
+// A kernel computes an op on one kind of device: a table from element type to a plain function.
+#pragma once
+#include "troupe/runtime/device.hpp"
+#include "troupe/runtime/op.hpp"
+#include "troupe/runtime/variable.hpp"
+
+#include <memory>
+#include <span>
+
+namespace troupe {
+
+using kernel_fn = status (*)(kernel_context&);
+
+struct typed_kernel {
+  dtype type = dtype::none; ///< none: for every type
+  kernel_fn run = nullptr;
+};
+
+/// What `kernel_def::prepare` sees once per node, when its program is compiled.
+struct kernel_setup {
+  const node& of;
+  troupe::device& on;
+};
+
+struct kernel_def {
+  std::string_view op;
+  device_kind device = device_kind::cpu;
+  upto<typed_kernel, 18> run = {};
+  /// The `type` attribute that selects the function.
+  std::string_view key = "T";
+  /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at once.
+  result<std::shared_ptr<void>> (*prepare)(const kernel_setup&) = nullptr;
+
+  /// Returns nullptr where the table has no function for the node's type.
+  kernel_fn find(const node& of) const noexcept;
+};
+
+/// One step of straight-line code, with everything resolved when its program was compiled.
+struct instruction {
+  kernel_fn run = nullptr;
+  void* state = nullptr;
+  const uint32_t* inputs = nullptr;         // slots
+  variable* const* variables = nullptr;     // per input, where the op has ref inputs
+  const dtype* output_types = nullptr;
+  uint32_t first_output = 0;                // slot; outputs are consecutive
+  uint16_t input_count = 0;
+  uint16_t output_count = 0;
+  uint64_t last_uses = 0;                   // bit i: input i dies here (inputs beyond 63 never do)
+  const node* origin = nullptr;
+};
+
+/// What a kernel sees in one run. Lives on the stack of the thread that runs the region.
+class kernel_context {
+public:
+  kernel_context(tensor* slots, troupe::device& on) noexcept : slots_(slots), device_(on) {}
+  void step_to(const instruction& next) noexcept { code_ = &next; }
+
+  int inputs() const noexcept { return code_->input_count; }
+  const tensor& input(int i) const noexcept { return slots_[code_->inputs[i]]; }
+  int outputs() const noexcept { return code_->output_count; }
+  dtype output_type(int i) const noexcept { return code_->output_types[i]; }
+  troupe::device& device() const noexcept { return device_; }
+  /// The variable behind a ref input.
+  troupe::variable& variable(int i) const noexcept { return *code_->variables[i]; }
+  /// What `prepare` made.
+  template <class T>
+  T& state() const noexcept {
+    return *static_cast<T*>(code_->state);
+  }
+
+  /// Gives output i its tensor.
+  void set_output(int i, tensor value) noexcept {
+    slots_[code_->first_output + static_cast<uint32_t>(i)] = std::move(value);
+  }
+  /// Makes output i, uninitialised, and returns it.
+  result<tensor*> allocate(int i, const shape& dims);
+  /// Makes output i over the memory of one of the inputs when that input is not needed any more, has
+  /// the same element size and as many elements; otherwise allocates. The kernel must read element j of
+  /// that input before it writes element j of the output.
+  result<tensor*> forward_or_allocate(int i, std::initializer_list<int> candidates, const shape& dims);
+
+  const node& origin() const noexcept { return *code_->origin; }
+
+private:
+  tensor* slots_;
+  const instruction* code_ = nullptr;
+  troupe::device& device_;
+};
+
+} // namespace troupe

@@ -1,0 +1,135 @@
+// What an operation that can fail returns: a status, or a result that holds a value or a status.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace troupe {
+
+/// Says what to do next; numbered as TensorFlow's canonical codes.
+enum class error_kind : uint8_t {
+  ok = 0,
+  cancelled = 1,            ///< the caller asked for it
+  invalid_argument = 3,     ///< mend the call; the same call fails again
+  deadline_exceeded = 4,    ///< it may still be running well: allow more time
+  not_found = 5,            ///< mend the name
+  already_exists = 6,       ///< choose another name
+  resource_exhausted = 8,   ///< free something or lower the demand
+  failed_precondition = 9,  ///< do something else first, such as initialising a variable
+  aborted = 10,             ///< lost a race or a peer changed: try the whole thing again
+  out_of_range = 11,        ///< end of data
+  unimplemented = 12,       ///< not supported
+  internal = 13,            ///< a defect of Troupe
+  unavailable = 14,         ///< a task is gone or not there yet: try again later
+  data_loss = 15,           ///< bytes are damaged
+};
+
+std::string_view to_string(error_kind kind) noexcept;
+
+/// Joins the parts as an ostream would print them.
+template <class... Ts>
+std::string concat(const Ts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return std::move(out).str();
+}
+
+/// Success, or an error's kind and text. One pointer wide; success costs no allocation.
+class [[nodiscard]] status {
+public:
+  status() noexcept = default;
+  status(error_kind kind, std::string message);
+  status(const status& other);
+  status& operator=(const status& other);
+  status(status&&) noexcept = default;
+  status& operator=(status&&) noexcept = default;
+  ~status() = default;
+
+  bool ok() const noexcept { return what_ == nullptr; }
+  explicit operator bool() const noexcept { return ok(); }
+  error_kind kind() const noexcept { return what_ ? what_->kind : error_kind::ok; }
+  const std::string& message() const noexcept;
+
+  /// Returns the same error with `context` put before its text; success stays success.
+  status within(std::string_view context) &&;
+
+private:
+  struct what {
+    error_kind kind;
+    std::string message;
+  };
+  std::unique_ptr<what> what_;
+};
+
+std::ostream& operator<<(std::ostream& out, const status& what);
+
+/// Builds an error from the parts of its text.
+template <class... Ts>
+status failure(error_kind kind, const Ts&... parts) {
+  return status{kind, concat(parts...)};
+}
+
+template <class... Ts>
+status invalid(const Ts&... parts) {
+  return failure(error_kind::invalid_argument, parts...);
+}
+
+/// A value, or the error that took its place.
+template <class T>
+class [[nodiscard]] result {
+public:
+  using value_type = T;
+
+  result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  result(status error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+  bool ok() const noexcept { return content_.index() == 0; }
+  explicit operator bool() const noexcept { return ok(); }
+  T& operator*() & { return std::get<0>(content_); }
+  const T& operator*() const& { return std::get<0>(content_); }
+  T&& operator*() && { return std::get<0>(std::move(content_)); }
+  T* operator->() { return &std::get<0>(content_); }
+  const T* operator->() const { return &std::get<0>(content_); }
+  /// Returns success or a copy of the error.
+  troupe::status status() const {
+    return ok() ? troupe::status{} : std::get<1>(content_);
+  }
+
+private:
+  std::variant<T, troupe::status> content_;
+};
+
+/// Prints `file.cpp:12` without the file's folders.
+std::string to_string(const std::source_location& where);
+
+namespace detail {
+inline status as_status(status what) { return what; }
+template <class T>
+status as_status(const result<T>& what) {
+  return what.status();
+}
+} // namespace detail
+
+} // namespace troupe
+
+#define TROUPE_CONCAT_(a, b) a##b
+#define TROUPE_CONCAT(a, b) TROUPE_CONCAT_(a, b)
+
+/// Returns the error of `expression` (a status or a result) from the calling function, if it is one.
+#define TROUPE_TRY(...)                                                                            \
+  do {                                                                                             \
+    if (auto troupe_outcome = (__VA_ARGS__); !troupe_outcome)                                      \
+      return ::troupe::detail::as_status(std::move(troupe_outcome));                               \
+  } while (false)
+
+/// Declares `declaration` with the value of a result, or returns the error from the calling function.
+#define TROUPE_ASSIGN(declaration, ...)                                                            \
+  auto TROUPE_CONCAT(troupe_outcome_, __LINE__) = (__VA_ARGS__);                                   \
+  if (!TROUPE_CONCAT(troupe_outcome_, __LINE__))                                                   \
+    return TROUPE_CONCAT(troupe_outcome_, __LINE__).status();                                      \
+  declaration = *std::move(TROUPE_CONCAT(troupe_outcome_, __LINE__))

@@ -1,0 +1,156 @@
+#include "troupe/runtime/tensor.hpp"
+
+#include <algorithm>
+#include <new>
+#include <ostream>
+
+namespace troupe {
+namespace {
+
+class plain_heap final : public allocator {
+public:
+  void* allocate(size_t bytes) noexcept override {
+    return ::operator new(bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+  }
+  void deallocate(void* memory, size_t) noexcept override {
+    ::operator delete(memory, std::align_val_t{tensor_alignment});
+  }
+};
+
+// One allocation holds the buffer and, aligned behind it, the elements.
+constexpr size_t header = tensor_alignment;
+static_assert(sizeof(buffer) <= header);
+
+void release_numbers(buffer* memory) {
+  auto* from = static_cast<allocator*>(memory->context());
+  auto bytes = memory->bytes();
+  memory->~buffer();
+  from->deallocate(memory, bytes + header);
+}
+
+void release_strings(buffer* memory) {
+  auto* first = static_cast<std::string*>(memory->data());
+  std::destroy_n(first, memory->bytes() / sizeof(std::string));
+  release_numbers(memory);
+}
+
+template <class T>
+void print_values(std::ostream& out, const tensor& what, int64_t most) {
+  auto values = what.values<T>();
+  for (int64_t i = 0; i < what.elements(); ++i) {
+    out << (i ? ", " : "");
+    if (i == most) {
+      out << "...";
+      return;
+    }
+    const auto& value = values[static_cast<size_t>(i)];
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      out << static_cast<float>(value);
+    else if constexpr (std::is_same_v<T, std::string>)
+      out << '"' << value << '"';
+    else if constexpr (sizeof(T) == 1 && !std::is_same_v<T, bool>)
+      out << static_cast<int>(value);
+    else
+      out << value;
+  }
+}
+
+void print_values(std::ostream& out, const tensor& what, int64_t most) {
+  switch (what.type()) {
+    case dtype::none: break;
+    case dtype::boolean: return print_values<bool>(out, what, most);
+    case dtype::u8: return print_values<uint8_t>(out, what, most);
+    case dtype::u16: return print_values<uint16_t>(out, what, most);
+    case dtype::u32: return print_values<uint32_t>(out, what, most);
+    case dtype::u64: return print_values<uint64_t>(out, what, most);
+    case dtype::i8: return print_values<int8_t>(out, what, most);
+    case dtype::i16: return print_values<int16_t>(out, what, most);
+    case dtype::i32: return print_values<int32_t>(out, what, most);
+    case dtype::i64: return print_values<int64_t>(out, what, most);
+    case dtype::f16: return print_values<float16>(out, what, most);
+    case dtype::bf16: return print_values<bfloat16>(out, what, most);
+    case dtype::f32: return print_values<float>(out, what, most);
+    case dtype::f64: return print_values<double>(out, what, most);
+    case dtype::c64: return print_values<std::complex<float>>(out, what, most);
+    case dtype::c128: return print_values<std::complex<double>>(out, what, most);
+    case dtype::string: return print_values<std::string>(out, what, most);
+  }
+}
+
+} // namespace
+
+allocator& heap_allocator() noexcept {
+  static plain_heap heap;
+  return heap;
+}
+
+result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
+  size_t bytes = 0;
+  if (type == dtype::none || __builtin_mul_overflow(static_cast<size_t>(dims.elements()),
+                                                    size_of(type), &bytes))
+    return invalid("cannot make a tensor of type ", type, " and shape ", dims);
+  auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes + header);
+  if (!memory)
+    return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
+                   dims);
+  auto* elements = static_cast<char*>(memory) + header;
+  auto is_text = type == dtype::string;
+  if (is_text)
+    std::uninitialized_default_construct_n(reinterpret_cast<std::string*>(elements),
+                                           dims.elements());
+  auto* made = new (memory)
+      buffer{elements, bytes, is_text ? release_strings : release_numbers, &from};
+  return over(made, type, dims);
+}
+
+tensor tensor::over(buffer* memory, dtype type, const shape& dims) noexcept {
+  tensor made;
+  made.buffer_ = memory;
+  made.data_ = memory->data();
+  made.dims_ = dims;
+  made.type_ = type;
+  return made;
+}
+
+tensor tensor::must_make(dtype type, const shape& dims) {
+  auto made = make(type, dims);
+  if (!made)
+    throw std::bad_alloc{};
+  return *std::move(made);
+}
+
+tensor tensor::reshaped(const shape& dims) const noexcept {
+  assert(dims.elements() == elements());
+  tensor view{*this};
+  view.dims_ = dims;
+  return view;
+}
+
+result<tensor> tensor::clone(allocator& from) const {
+  TROUPE_ASSIGN(auto copy, make(type_, dims_, from));
+  if (type_ == dtype::string)
+    std::ranges::copy(values<std::string>(), copy.data<std::string>());
+  else if (bytes() > 0)
+    std::memcpy(copy.raw(), raw(), bytes());
+  return copy;
+}
+
+std::string to_string(const tensor& what, int64_t most_values) {
+  std::ostringstream out;
+  out << what.type() << what.dims() << " {" << std::boolalpha;
+  print_values(out, what, most_values);
+  out << '}';
+  return std::move(out).str();
+}
+
+std::ostream& operator<<(std::ostream& out, const tensor& what) { return out << to_string(what); }
+
+bool identical(const tensor& a, const tensor& b) noexcept {
+  if (a.type() != b.type() || !(a.dims() == b.dims()))
+    return false;
+  if (a.type() == dtype::string)
+    return std::ranges::equal(a.values<std::string>(), b.values<std::string>());
+  return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+} // namespace troupe
