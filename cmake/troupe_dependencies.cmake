@@ -8,7 +8,7 @@ set(FOUND_LIBATOMIC TRUE)
 find_package(CapnProto REQUIRED)  # serialization
 find_package(xxHash REQUIRED)     # serialization
 find_package(ZLIB REQUIRED)       # api
-find_package(dnnl REQUIRED)       # devices, ops
+find_package(DNNL REQUIRED)       # devices, ops
 
 # Header-only: named in HEADER_DEPENDS, they leave no trace in the installed package.
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)

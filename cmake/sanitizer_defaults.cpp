@@ -1,0 +1,27 @@
+// Linked into every executable of a sanitizer build: the settings hold however a test is started,
+// by ctest or by hand, and the environment still overrides them.
+#if defined(__SANITIZE_THREAD__)
+
+extern "C" const char* __tsan_default_options() { return "second_deadlock_stack=1:history_size=4"; }
+
+// CAF, oneDNN and OpenMP come uninstrumented from the system: the sanitizer does not see the
+// atomics and futexes by which they order memory, and would report what they order.
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:libcaf_core.so\n"
+         "race:libcaf_io.so\n"
+         "race:libdnnl.so\n"
+         "race:libgomp.so\n"
+         "called_from_lib:libdnnl.so\n"
+         "called_from_lib:libgomp.so\n";
+}
+
+#elif defined(__SANITIZE_ADDRESS__)
+
+extern "C" const char* __asan_default_options() {
+  return "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:"
+         "check_initialization_order=1";
+}
+
+extern "C" const char* __ubsan_default_options() { return "print_stacktrace=1"; }
+
+#endif

@@ -1,0 +1,24 @@
+# Installs `build` into a fresh prefix, then configures, builds and runs the project in `source`
+# against it, in `work`.
+file(REMOVE_RECURSE "${work}")
+set(prefix "${work}/prefix")
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nfailed with ${result}:\n${out}")
+  endif()
+  set(output "${out}" PARENT_SCOPE)
+endfunction()
+
+list(JOIN flags " " flags)
+run("${CMAKE_COMMAND}" --install "${build}" --prefix "${prefix}")
+run("${CMAKE_COMMAND}" -S "${source}" -B "${work}/build" -G "${generator}"
+  "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_CXX_FLAGS=${flags}")
+run("${CMAKE_COMMAND}" --build "${work}/build")
+run("${work}/build/consumer")
+if(NOT output MATCHES "troupe [0-9]+\\.[0-9]+\\.[0-9]+")
+  message(FATAL_ERROR "the consumer printed\n${output}")
+endif()
+message(STATUS "the consumer printed: ${output}")
