@@ -1,12 +1,17 @@
 // Linked into every executable of a sanitizer build: the settings hold however a test is started,
-// by ctest or by hand, and the environment still overrides them.
+// by ctest or by hand, and the environment still overrides them. (The runtime is a shared library
+// and finds these functions only if they are visible.)
+#define FOR_THE_RUNTIME extern "C" __attribute__((visibility("default")))
+
 #if defined(__SANITIZE_THREAD__)
 
-extern "C" const char* __tsan_default_options() { return "second_deadlock_stack=1:history_size=4"; }
+FOR_THE_RUNTIME const char* __tsan_default_options() {
+  return "second_deadlock_stack=1:history_size=4";
+}
 
 // CAF, oneDNN and OpenMP come uninstrumented from the system: the sanitizer does not see the
 // atomics and futexes by which they order memory, and would report what they order.
-extern "C" const char* __tsan_default_suppressions() {
+FOR_THE_RUNTIME const char* __tsan_default_suppressions() {
   return "race:libcaf_core.so\n"
          "race:libcaf_io.so\n"
          "race:libdnnl.so\n"
@@ -17,11 +22,11 @@ extern "C" const char* __tsan_default_suppressions() {
 
 #elif defined(__SANITIZE_ADDRESS__)
 
-extern "C" const char* __asan_default_options() {
+FOR_THE_RUNTIME const char* __asan_default_options() {
   return "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:"
          "check_initialization_order=1";
 }
 
-extern "C" const char* __ubsan_default_options() { return "print_stacktrace=1"; }
+FOR_THE_RUNTIME const char* __ubsan_default_options() { return "print_stacktrace=1"; }
 
 #endif
