@@ -86,7 +86,7 @@ public:
   using value_type = T;
 
   result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
-  result(status error) : content_(std::in_place_index<1>, std::move(error)) {}
+  result(troupe::status error) : content_(std::in_place_index<1>, std::move(error)) {}
 
   bool ok() const noexcept { return content_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }
