@@ -18,6 +18,14 @@ struct range_body {
   void* context;
 };
 
+/// What an allocator has given out, in bytes.
+struct memory_statistics {
+  size_t in_use = 0;
+  size_t peak = 0;   ///< the most ever in use at once
+  size_t cached = 0; ///< given back by tensors, kept for the next ones
+  uint64_t allocations = 0;
+};
+
 /// Runs kernels and owns memory. All functions may be called from any thread.
 class device {
 public:
@@ -27,6 +35,9 @@ public:
   virtual std::string description() const = 0;    ///< for people: model, cores, memory
   virtual size_t memory_limit() const noexcept = 0;
   virtual allocator& memory() noexcept = 0;
+  virtual memory_statistics statistics() const { return {}; }
+  /// Returns cached memory to the system, such as after an unusually large step.
+  virtual void release_cached_memory() noexcept {}
 
   /// Calls the body for disjoint ranges that cover [0, items), on the calling thread and perhaps
   /// others, and returns when all are done. `nanoseconds_per_item` is an estimate of the cost.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <dlfcn.h>
+#include <mutex>
 #include <oneapi/dnnl/dnnl.h>
 
 #include <Eigen/Core>
@@ -70,39 +71,60 @@ private:
 template <class T>
 using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
-using const_operand = Eigen::Map<const matrix<T>, 0, Eigen::OuterStride<>>;
+using operand = Eigen::Map<const matrix<T>, 0, Eigen::OuterStride<>>;
+template <class T>
+using target = Eigen::Map<matrix<T>, 0, Eigen::OuterStride<>>;
 
-/// Eigen's loop is compiled once per transposition; row-major b times a column-major a is the same as
-/// one with the operands' strides exchanged, which a dynamic inner stride expresses, at a loss. Hence
-/// four cases.
-status multiply(const product<double>& what) {
+// Below this many multiplications oneDNN's 0.2 us per call costs more than a plain loop.
+constexpr int64_t tiny = 1'000;
+
+template <class A, class B>
+void multiply_into(target<float> c, const A& a, const B& b) {
+  c.noalias() = a.lazyProduct(b);
+}
+
+template <class A, class B>
+void multiply_into(target<double> c, const A& a, const B& b) {
+  c.noalias() = a * b;
+}
+
+template <class T>
+void multiply_by_eigen(const product<T>& of) {
   using stride = Eigen::OuterStride<>;
-  Eigen::Map<matrix<double>, 0, stride> c{what.c, what.m, what.n, stride{what.c_stride}};
-  const_operand<double> a{what.a, what.transpose_a ? what.k : what.m,
-                          what.transpose_a ? what.m : what.k, stride{what.a_stride}};
-  const_operand<double> b{what.b, what.transpose_b ? what.n : what.k,
-                          what.transpose_b ? what.k : what.n, stride{what.b_stride}};
-  if (what.transpose_a && what.transpose_b)
-    c.noalias() = a.transpose() * b.transpose();
-  else if (what.transpose_a)
-    c.noalias() = a.transpose() * b;
-  else if (what.transpose_b)
-    c.noalias() = a * b.transpose();
+  target<T> c{of.c, of.m, of.n, stride{of.c_stride}};
+  operand<T> a{of.a, of.transpose_a ? of.k : of.m, of.transpose_a ? of.m : of.k,
+               stride{of.a_stride}};
+  operand<T> b{of.b, of.transpose_b ? of.n : of.k, of.transpose_b ? of.k : of.n,
+               stride{of.b_stride}};
+  if (of.transpose_a && of.transpose_b)
+    multiply_into(c, a.transpose(), b.transpose());
+  else if (of.transpose_a)
+    multiply_into(c, a.transpose(), b);
+  else if (of.transpose_b)
+    multiply_into(c, a, b.transpose());
   else
-    c.noalias() = a * b;
+    multiply_into(c, a, b);
+}
+
+status multiply(const product<double>& of) {
+  multiply_by_eigen(of);
   return {};
 }
 
-status multiply(const product<float>& what) {
+status multiply(const product<float>& of) {
+  if (of.m * of.n * of.k < tiny) {
+    multiply_by_eigen(of);
+    return {};
+  }
   one_openmp_thread guard;
-  auto outcome = dnnl_sgemm(what.transpose_a ? 'T' : 'N', what.transpose_b ? 'T' : 'N', what.m,
-                            what.n, what.k, 1.0f, what.a, what.a_stride, what.b, what.b_stride,
-                            0.0f, what.c, what.c_stride);
+  auto outcome = dnnl_sgemm(of.transpose_a ? 'T' : 'N', of.transpose_b ? 'T' : 'N', of.m, of.n,
+                            of.k, 1.0f, of.a, of.a_stride, of.b, of.b_stride, 0.0f, of.c,
+                            of.c_stride);
   if (outcome == dnnl_success)
     return {};
   if (outcome == dnnl_out_of_memory)
-    return failure(error_kind::resource_exhausted, "no memory for a product of ", what.m, "x",
-                   what.k, " and ", what.k, "x", what.n);
+    return failure(error_kind::resource_exhausted, "no memory for a product of ", of.m, 'x', of.k,
+                   " and ", of.k, 'x', of.n);
   return failure(error_kind::internal, "oneDNN's sgemm failed with status ",
                  static_cast<int>(outcome));
 }
@@ -111,6 +133,8 @@ template <class T>
 result<product<T>> check(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                          const T* a, const T* b, T* c) {
   int64_t elements = 0;
+  // oneDNN's and Eigen's extents are as wide as ours.
+  static_assert(sizeof(dnnl_dim_t) == 8 && sizeof(Eigen::Index) == 8);
   if (m < 0 || n < 0 || k < 0 || __builtin_mul_overflow(m, n, &elements) ||
       __builtin_mul_overflow(m, k, &elements) || __builtin_mul_overflow(k, n, &elements))
     return invalid("cannot multiply ", m, "x", k, " by ", k, "x", n);
@@ -149,9 +173,30 @@ status gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
 }
 
 template <class T>
-status gemm(device&, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
             const T* a, const T* b, T* c) {
-  return gemm(transpose_a, transpose_b, m, n, k, a, b, c);
+  TROUPE_ASSIGN(auto whole, check(transpose_a, transpose_b, m, n, k, a, b, c));
+  if (trivial(whole))
+    return {};
+  // Strips of whole register tiles. Every strip reads all of the other operand, so few are better.
+  constexpr double nanoseconds_per_multiplication = std::is_same_v<T, float> ? 0.01 : 0.08;
+  auto by_rows = m >= n;
+  auto extent = by_rows ? m : n;
+  auto strip = by_rows ? int64_t{48} : int64_t{64};
+  auto cost = nanoseconds_per_multiplication * static_cast<double>(by_rows ? n : m) *
+              static_cast<double>(k) * static_cast<double>(strip);
+  std::mutex mutex;
+  status outcome;
+  on.parallel_for((extent + strip - 1) / strip, cost, [&](int64_t begin, int64_t end) {
+    begin *= strip;
+    end = std::min(end * strip, extent);
+    auto part = multiply(by_rows ? whole.rows(begin, end) : whole.columns(begin, end));
+    if (part.ok())
+      return;
+    std::lock_guard guard{mutex};
+    outcome = std::move(part);
+  });
+  return outcome;
 }
 
 template status gemm(bool, bool, int64_t, int64_t, int64_t, const float*, const float*, float*);

@@ -1,0 +1,175 @@
+#include "troupe/devices/cpu/cpu_allocator.hpp"
+
+#include <bit>
+#include <new>
+#include <thread>
+#include <utility>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TROUPE_CACHE_BLOCKS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define TROUPE_CACHE_BLOCKS 0
+#endif
+#endif
+#ifndef TROUPE_CACHE_BLOCKS
+#define TROUPE_CACHE_BLOCKS 1
+#endif
+
+namespace troupe {
+namespace {
+
+constexpr size_t granule = tensor_alignment;
+// Small blocks have a bound for each class, large ones a bound for all together.
+constexpr size_t small_block = size_t{64} << 10;
+constexpr size_t small_bound = size_t{1} << 20;
+
+struct size_class {
+  int index;
+  size_t size;
+};
+
+// 64, 128 .. 512, then eight steps from each power of two to the next.
+size_class class_of(size_t bytes) {
+  if (bytes <= 8 * granule) {
+    auto granules = bytes == 0 ? 1 : (bytes + granule - 1) / granule;
+    return {static_cast<int>(granules) - 1, granules * granule};
+  }
+  auto exponent = static_cast<int>(std::bit_width(bytes - 1)) - 1; // 2^exponent is less than bytes
+  auto step = (bytes - 1) >> (exponent - 3);                       // 8 .. 15
+  return {(exponent - 9) * 8 + static_cast<int>(step), (step + 1) << (exponent - 3)};
+}
+
+void* from_heap(size_t size) noexcept {
+  return ::operator new(size, std::align_val_t{tensor_alignment}, std::nothrow);
+}
+
+void to_heap(void* memory) noexcept {
+  ::operator delete(memory, std::align_val_t{tensor_alignment});
+}
+
+} // namespace
+
+cpu_allocator::owner cpu_allocator::make(size_t memory_limit, size_t cache_limit) {
+  return owner{new cpu_allocator{memory_limit, cache_limit}};
+}
+
+void* cpu_allocator::allocate(size_t bytes) noexcept {
+  if (bytes > SIZE_MAX / 4)
+    return nullptr;
+  auto [index, size] = class_of(bytes);
+  void* memory = nullptr;
+  if (TROUPE_CACHE_BLOCKS && index < class_count) {
+    auto& from = bins_[static_cast<size_t>(index)];
+    if (!from.taken.test_and_set(std::memory_order_acquire)) {
+      ++from.allocations;
+      if (auto* first = from.first) {
+        from.first = first->next;
+        from.bytes -= size;
+        memory = first;
+      }
+      from.taken.clear(std::memory_order_release);
+    } else {
+      uncached_allocations_.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (memory && size > small_block)
+      large_cached_.fetch_sub(size, std::memory_order_relaxed);
+  } else {
+    uncached_allocations_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (!claim(size)) {
+    if (memory)
+      to_heap(memory);
+    return nullptr;
+  }
+  if (!memory)
+    memory = from_heap(size);
+  if (!memory) {
+    release_cached();
+    memory = from_heap(size);
+  }
+  if (!memory)
+    give_up(size);
+  return memory;
+}
+
+void cpu_allocator::deallocate(void* memory, size_t bytes) noexcept {
+  if (!memory)
+    return;
+  auto [index, size] = class_of(bytes);
+  bool kept = false;
+  if (TROUPE_CACHE_BLOCKS && index < class_count) {
+    auto large = size > small_block;
+    if (large && large_cached_.fetch_add(size, std::memory_order_relaxed) + size > cache_limit_) {
+      release_cached(); // sizes that nobody asks for any more would fill the cache for ever
+      large = false;
+      large_cached_.fetch_sub(size, std::memory_order_relaxed);
+    } else if (auto& into = bins_[static_cast<size_t>(index)];
+               !into.taken.test_and_set(std::memory_order_acquire)) {
+      kept = large || into.bytes + size <= small_bound;
+      if (kept) {
+        into.first = new (memory) block{into.first};
+        into.bytes += size;
+      }
+      into.taken.clear(std::memory_order_release);
+    }
+    if (large && !kept)
+      large_cached_.fetch_sub(size, std::memory_order_relaxed);
+  }
+  if (!kept)
+    to_heap(memory);
+  give_up(size);
+}
+
+memory_statistics cpu_allocator::statistics() const noexcept {
+  memory_statistics all{.in_use = in_use_.load() & ~size_t{1}, .peak = peak_.load()};
+  all.allocations = uncached_allocations_.load();
+  for (auto& one : bins_) {
+    while (one.taken.test_and_set(std::memory_order_acquire))
+      std::this_thread::yield();
+    all.cached += one.bytes;
+    all.allocations += one.allocations;
+    one.taken.clear(std::memory_order_release);
+  }
+  return all;
+}
+
+void cpu_allocator::release_cached() noexcept {
+  static const auto first_large = static_cast<size_t>(class_of(small_block).index) + 1;
+  for (size_t i = 0; i < bins_.size(); ++i) {
+    auto& one = bins_[i];
+    if (one.taken.test_and_set(std::memory_order_acquire))
+      continue; // somebody uses it right now: not idle memory
+    auto* first = std::exchange(one.first, nullptr);
+    auto bytes = std::exchange(one.bytes, 0);
+    one.taken.clear(std::memory_order_release);
+    if (i >= first_large)
+      large_cached_.fetch_sub(bytes, std::memory_order_relaxed);
+    while (first)
+      to_heap(std::exchange(first, first->next));
+  }
+}
+
+bool cpu_allocator::claim(size_t size) noexcept {
+  auto used = in_use_.fetch_add(size, std::memory_order_relaxed) + size;
+  if (limit_ != 0) {
+    if (used + large_cached_.load(std::memory_order_relaxed) > limit_)
+      release_cached();
+    if (used > limit_) {
+      give_up(size);
+      return false;
+    }
+  }
+  auto peak = peak_.load(std::memory_order_relaxed);
+  while (used > peak && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed))
+    ;
+  return true;
+}
+
+void cpu_allocator::give_up(size_t size) noexcept {
+  if (in_use_.fetch_sub(size, std::memory_order_acq_rel) == size)
+    delete this;
+}
+
+} // namespace troupe

@@ -1,0 +1,10 @@
+// What a build without CUDA says about GPUs.
+#include "troupe/devices/cuda/cuda.hpp"
+
+namespace troupe {
+
+cuda_devices list_cuda_devices() {
+  return {.found = {}, .why_none = "This build of Troupe has no CUDA devices."};
+}
+
+} // namespace troupe
