@@ -99,6 +99,19 @@ result<node*> graph::add(node_spec spec) {
   return added;
 }
 
+node* graph::add_copy(const node& like, std::vector<edge> inputs) {
+  auto made = std::make_unique<node>(like);
+  made->id_ = static_cast<int>(nodes_.size());
+  made->inputs_ = std::move(inputs);
+  made->controls_.clear();
+  made->graph_ = this;
+  auto* added = made.get();
+  by_name_.emplace(added->name_, added);
+  nodes_.push_back(std::move(made));
+  ++version_;
+  return added;
+}
+
 status graph::add_control(node& before, node& after) {
   if (before.graph_ != this || after.graph_ != this)
     return invalid("a control edge must stay within one graph");
@@ -194,6 +207,18 @@ const tensor* constant_value(edge of) noexcept {
     return nullptr;
   auto it = of.node->attrs().find("value");
   return it == of.node->attrs().end() ? nullptr : it->second.get_if<tensor>();
+}
+
+const node* resource_behind(edge at) noexcept {
+  while (at && at.node->op().makes == resource::none) {
+    // An op with a ref output hands on its first ref input, as Assign does.
+    size_t i = 0;
+    const auto& inputs = at.node->inputs();
+    while (i < inputs.size() && !at.node->input_is_ref(static_cast<int>(i)))
+      ++i;
+    at = i < inputs.size() ? inputs[i] : edge{};
+  }
+  return at.node;
 }
 
 result<std::vector<node*>> topological_order(const graph& of) {

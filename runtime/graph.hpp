@@ -93,6 +93,10 @@ public:
   /// Checks the node against its op's definition, deduces attributes, types and shapes.
   result<node*> add(node_spec spec);
 
+  /// Adds a node like one of another graph over the same ops, without checking it again. Devices are
+  /// kept, controls are not.
+  node* add_copy(const node& like, std::vector<edge> inputs);
+
   /// Makes `after` run only when `before` has run, in every step that runs both.
   status add_control(node& before, node& after);
 
@@ -142,8 +146,11 @@ private:
 /// The value of an edge that is known while the graph is built, or nullptr.
 const tensor* constant_value(edge of) noexcept;
 
-/// Orders the given nodes (all, when empty) so that each comes after its inputs and controls. Fails
-/// with the names on the way for a cycle.
+/// Follows a ref edge back to the node that stands for the variable or queue.
+const node* resource_behind(edge ref) noexcept;
+
+/// Orders the nodes so that each comes after its inputs and controls. Fails with the names on the way
+/// for a cycle.
 result<std::vector<node*>> topological_order(const graph& of);
 
 } // namespace troupe

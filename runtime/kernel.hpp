@@ -35,17 +35,31 @@ struct kernel_def {
   kernel_fn find(const node& of) const noexcept;
 };
 
-/// One step of straight-line code, with everything resolved when its program was compiled.
+/// What one instruction of straight-line code does.
+enum class action : uint8_t {
+  run,   ///< runs a kernel
+  read,  ///< takes a variable's value
+  token, ///< hands a tensor, or the news that all before has run, to another region
+  send,  ///< hands a tensor, or the news, to another device
+  fetch, ///< hands a tensor to the client
+  wait,  ///< asks a queue; the answer starts another region
+};
+
+/// One instruction, with everything resolved when its program was compiled.
 struct instruction {
   kernel_fn run = nullptr;
   void* state = nullptr;
-  const uint32_t* inputs = nullptr;         // slots
-  variable* const* variables = nullptr;     // per input, where the op has ref inputs
+  const uint32_t* inputs = nullptr;     // slots
+  variable* const* variables = nullptr; // per input, where the op has ref inputs
   const dtype* output_types = nullptr;
-  uint32_t first_output = 0;                // slot; outputs are consecutive
+  const uint32_t* releases = nullptr;   // slots that nobody needs after this
+  uint32_t first_output = 0;            // slot; outputs are consecutive
+  uint32_t target = 0;                  // region, export, fetch or wait
   uint16_t input_count = 0;
   uint16_t output_count = 0;
-  uint64_t last_uses = 0;                   // bit i: input i dies here (inputs beyond 63 never do)
+  uint16_t release_count = 0;
+  action what = action::run;
+  uint64_t last_uses = 0;               // bit i: input i dies here (inputs beyond 63 never do)
   const node* origin = nullptr;
 };
 

@@ -95,6 +95,7 @@ enum class effect : uint8_t {
   random = 2,      ///< draws numbers
   blocking = 4,    ///< may have to wait for another step: ends its region
   forwardable = 8, ///< may write its output over an input of the same size
+  fed = 16,        ///< has a value only when it is fed
 };
 
 constexpr effect operator|(effect a, effect b) {
@@ -107,6 +108,9 @@ constexpr bool has(effect all, effect one) {
 using shapes = std::vector<partial_shape>;
 using edges = std::vector<edge>;
 
+/// What lives longer than a step and is known by name; an op's ref output stands for it.
+enum class resource : uint8_t { none, variable, queue };
+
 /// Everything about an op except its kernels.
 struct op_def {
   std::string_view name;
@@ -115,6 +119,7 @@ struct op_def {
   upto<port, 8> outputs = {};
   upto<attr_def, 12> attrs = {};
   effect effects = effect::none;
+  resource makes = resource::none;
   /// Returns one shape per output tensor; reports what can be known to fail.
   result<shapes> (*infer)(const infer_context&) = nullptr;
   /// Returns one edge per input tensor: the gradient with respect to it, or an edge to nothing.

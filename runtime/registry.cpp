@@ -1,5 +1,6 @@
 #include "troupe/runtime/registry.hpp"
 
+#include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/kernel.hpp"
 
 #include <algorithm>
@@ -26,6 +27,11 @@ status check(const op_def& op) {
 }
 
 } // namespace
+
+registry::registry() {
+  for (const auto* op : internal_ops::all)
+    ops_.emplace(op->name, op);
+}
 
 status registry::add(const op_def& op) {
   TROUPE_TRY(check(op));

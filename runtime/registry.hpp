@@ -15,6 +15,8 @@ namespace troupe {
 /// Read-only once filled; then any thread may use it.
 class registry {
 public:
+  registry(); ///< knows the runtime's internal ops only
+
   /// Fails for a name that is taken and for definitions that contradict themselves.
   status add(const op_def& op);
   status add(const kernel_def& kernel);

@@ -1,0 +1,369 @@
+// Turns a partition's graph into a program.
+#include "troupe/runtime/internal_ops.hpp"
+#include "troupe/runtime/program.hpp"
+#include "troupe/runtime/regions.hpp"
+#include "troupe/runtime/registry.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace troupe {
+
+// Works region by region: first learns what each needs from the others, then writes its code.
+class compiler {
+public:
+  compiler(program& out, const variable_finder& find_variable)
+      : out_(out), graph_(*out.graph_), find_variable_(find_variable), regions_(find_regions(graph_)),
+        imports_(regions_.count), after_(regions_.count), members_(regions_.count) {}
+
+  status run() {
+    out_.regions_.resize(regions_.count);
+    for (const auto& at : graph_.nodes())
+      TROUPE_TRY(survey(*at));
+    out_.regions_[0].arrivals = 1; // the start
+    for (uint32_t r = 0; r < regions_.count; ++r)
+      TROUPE_TRY(write_region(r));
+    for (auto& region : out_.regions_)
+      release_after_last_use(region);
+    resolve_pointers();
+    return {};
+  }
+
+private:
+  // An instruction whose operands are still offsets into the pools.
+  struct draft {
+    instruction code;
+    size_t inputs = 0, variables = npos, types = 0, releases = 0;
+  };
+  static constexpr size_t npos = SIZE_MAX;
+  using endpoint = std::pair<const node*, int>;
+
+  uint32_t region_of(const node& at) const { return regions_.of[static_cast<size_t>(at.id())]; }
+  uint32_t issue_region(const node& at) const {
+    return regions_.issued_from[static_cast<size_t>(at.id())];
+  }
+  bool is(const node& at, const op_def& op) const { return &at.op() == &op; }
+
+  // Gives slots to outputs, and makes a token for each tensor or order that crosses regions.
+  status survey(node& at) {
+    auto here = issue_region(at);
+    members_[here].push_back(&at);
+    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
+      const auto& from = at.inputs()[static_cast<size_t>(i)];
+      if (from.node->output_is_ref(from.index))
+        need_order(*from.node, here);
+      else
+        need_tensor(from, here);
+    }
+    for (auto* before : at.controls())
+      need_order(*before, here);
+    if (has(at.op().effects, effect::blocking))
+      TROUPE_TRY(add_wait(at));
+    first_slot_[&at] = out_.slots_;
+    out_.slots_ += static_cast<uint32_t>(at.outputs());
+    if (is(at, internal_ops::feed))
+      out_.feeds_.push_back({static_cast<uint32_t>(at.attr<int64_t>("index")), first_slot_[&at], &at});
+    return {};
+  }
+
+  void need_tensor(edge from, uint32_t here) {
+    auto there = region_of(*from.node);
+    if (there == here)
+      return;
+    auto [it, fresh] = imports_[here].emplace(endpoint{from.node, from.index}, 0);
+    if (!fresh)
+      return;
+    it->second = out_.slots_++;
+    tokens_[{from.node, from.index}].emplace_back(here, it->second);
+    ++out_.regions_[here].arrivals;
+  }
+
+  void need_order(const node& before, uint32_t here) {
+    auto there = region_of(before);
+    if (there != here && after_[there].insert(here).second)
+      ++out_.regions_[here].arrivals;
+  }
+
+  status add_wait(node& at) {
+    wait_point wait{.origin = &at, .region = region_of(at)};
+    if (!at.inputs().empty() && at.input_is_ref(0)) {
+      wait.queue = resource_behind(at.inputs()[0]);
+      if (!wait.queue || wait.queue->op().makes != resource::queue)
+        return invalid(at.description(), ": its first input must be a queue");
+    } else if (!is(at, internal_ops::recv) && !is(at, internal_ops::recv_control)) {
+      return failure(error_kind::unimplemented, at.description(), ": nothing answers this wait");
+    }
+    for (int i = 0; i < at.outputs(); ++i)
+      wait.slots.push_back(out_.slots_ + static_cast<uint32_t>(i));
+    ++out_.regions_[wait.region].arrivals; // the answer
+    wait_of_[&at] = static_cast<uint32_t>(out_.waits_.size());
+    out_.waits_.push_back(std::move(wait));
+    return {};
+  }
+
+  uint32_t slot_of(edge from, uint32_t here) const {
+    if (region_of(*from.node) == here)
+      return first_slot_.at(from.node) + static_cast<uint32_t>(from.index);
+    return imports_[here].at({from.node, from.index});
+  }
+
+  status write_region(uint32_t here) {
+    auto& region = out_.regions_[here];
+    region.first = static_cast<uint32_t>(drafts_.size());
+    // The answer to a wait may be wanted elsewhere at once.
+    for (const auto& wait : out_.waits_)
+      if (wait.region == here)
+        write_tokens(*wait.origin);
+    for (auto* at : members_[here])
+      TROUPE_TRY(write_node(*at, here));
+    for (auto target : after_[here]) {
+      auto& news = add(action::token, nullptr);
+      news.code.target = target;
+    }
+    region.count = static_cast<uint32_t>(drafts_.size()) - region.first;
+    return {};
+  }
+
+  draft& add(action what, const node* origin) {
+    auto& made = drafts_.emplace_back();
+    made.code.what = what;
+    made.code.origin = origin;
+    made.inputs = out_.slot_pool_.size();
+    return made;
+  }
+
+  void add_input(draft& to, uint32_t slot) {
+    out_.slot_pool_.push_back(slot);
+    ++to.code.input_count;
+  }
+
+  status write_node(node& at, uint32_t here) {
+    if (is(at, internal_ops::feed)) {
+      write_tokens(at);
+      return {};
+    }
+    if (at.inputs().size() > UINT16_MAX || at.outputs() > UINT16_MAX)
+      return invalid(at.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
+    TROUPE_ASSIGN(auto operands, gather(at, here));
+    if (has(at.op().effects, effect::blocking)) {
+      if (is(at, internal_ops::recv) || is(at, internal_ops::recv_control))
+        return {};
+      auto& code = add(action::wait, &at);
+      for (auto slot : operands.slots)
+        add_input(code, slot);
+      code.code.target = wait_of_.at(&at);
+      return {};
+    }
+    if (is(at, internal_ops::fetch)) {
+      auto& code = add(action::fetch, &at);
+      add_input(code, operands.slots[0]);
+      code.code.target = static_cast<uint32_t>(at.attr<int64_t>("index"));
+      out_.fetches_.push_back(code.code.target);
+      return {};
+    }
+    if (is(at, internal_ops::send) || is(at, internal_ops::send_control)) {
+      auto& code = add(action::send, &at);
+      for (auto slot : operands.slots)
+        add_input(code, slot);
+      code.code.target = static_cast<uint32_t>(out_.exports_.size());
+      out_.exports_.push_back({static_cast<uint32_t>(at.attr<int64_t>("key")),
+                               at.attr<std::string>("to"), &at});
+      return {};
+    }
+    return write_kernel(at, operands);
+  }
+
+  struct gathered {
+    std::vector<uint32_t> slots;
+    std::vector<variable*> variables; // empty when there are no refs
+  };
+
+  // A ref that is wanted as a value is read right before its consumer, so that the consumer sees every
+  // update that it depends on.
+  result<gathered> gather(node& at, uint32_t here) {
+    gathered found;
+    bool any_ref = false;
+    std::vector<std::pair<uint32_t, variable*>> reads;
+    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
+      const auto& from = at.inputs()[static_cast<size_t>(i)];
+      found.variables.push_back(nullptr);
+      if (!from.node->output_is_ref(from.index)) {
+        found.slots.push_back(slot_of(from, here));
+        continue;
+      }
+      auto* behind = resource_behind(from);
+      if (!behind)
+        return invalid(at.description(), ": input ", i, " refers to nothing");
+      if (behind->op().makes == resource::queue) {
+        if (!at.input_is_ref(i) || !has(at.op().effects, effect::blocking))
+          return invalid(at.description(), ": cannot take the queue '", behind->name(), "'");
+        continue; // the wait knows its queue
+      }
+      TROUPE_ASSIGN(auto* state, variable_behind(*behind));
+      if (at.input_is_ref(i)) {
+        any_ref = true;
+        found.variables.back() = state;
+        found.slots.push_back(0);
+      } else {
+        found.slots.push_back(out_.slots_);
+        reads.emplace_back(out_.slots_++, state);
+      }
+    }
+    for (auto [slot, state] : reads) {
+      auto& code = add(action::read, &at);
+      code.code.first_output = slot;
+      code.code.output_count = 1;
+      code.variables = out_.variable_pool_.size();
+      out_.variable_pool_.push_back(state);
+    }
+    if (!any_ref)
+      found.variables.clear();
+    return found;
+  }
+
+  result<variable*> variable_behind(const node& maker) {
+    auto [it, fresh] = known_.emplace(&maker, nullptr);
+    if (fresh) {
+      auto state = find_variable_(maker);
+      if (!state)
+        return state.status().within(maker.description());
+      it->second = state->get();
+      out_.variables_.push_back(*std::move(state));
+    }
+    return it->second;
+  }
+
+  status write_kernel(node& at, const gathered& operands) {
+    auto* kernel = graph_.ops().find_kernel(at.op().name, out_.device_->kind());
+    auto run = kernel ? kernel->find(at) : nullptr;
+    if (!run)
+      return failure(error_kind::unimplemented, at.description(), ": there is no ",
+                     to_string(out_.device_->kind()), " kernel for its types");
+    std::shared_ptr<void> state;
+    if (kernel->prepare) {
+      auto prepared = kernel->prepare({at, *out_.device_});
+      if (!prepared)
+        return prepared.status().within(at.description());
+      state = *std::move(prepared);
+    }
+    auto& code = add(action::run, &at);
+    code.code.run = run;
+    code.code.state = state.get();
+    if (state)
+      out_.states_.push_back(std::move(state));
+    for (auto slot : operands.slots)
+      add_input(code, slot);
+    if (!operands.variables.empty()) {
+      code.variables = out_.variable_pool_.size();
+      out_.variable_pool_.insert(out_.variable_pool_.end(), operands.variables.begin(),
+                                 operands.variables.end());
+    }
+    code.code.first_output = first_slot_.at(&at);
+    code.code.output_count = static_cast<uint16_t>(at.outputs());
+    code.types = out_.type_pool_.size();
+    for (int i = 0; i < at.outputs(); ++i)
+      out_.type_pool_.push_back(at.output_type(i));
+    write_tokens(at);
+    return {};
+  }
+
+  // Tensors leave for other regions as soon as they exist.
+  void write_tokens(const node& at) {
+    for (int i = 0; i < at.outputs(); ++i) {
+      auto it = tokens_.find({&at, i});
+      if (it == tokens_.end())
+        continue;
+      for (auto [target, slot] : it->second) {
+        auto& code = add(action::token, &at);
+        add_input(code, first_slot_.at(&at) + static_cast<uint32_t>(i));
+        code.code.target = target;
+        code.code.first_output = slot; // in the other region
+      }
+    }
+  }
+
+  void release_after_last_use(const region& region) {
+    std::map<uint32_t, bool> dead; // slots seen from behind
+    auto begin = region.first, end = region.first + region.count;
+    for (auto at = end; at-- > begin;) {
+      auto& draft = drafts_[at];
+      auto& code = draft.code;
+      std::vector<uint32_t> releases;
+      for (uint16_t i = 0; i < code.output_count; ++i)
+        if (!dead.contains(code.first_output + i))
+          releases.push_back(code.first_output + i); // nobody reads it
+      std::set<uint32_t> dying;
+      for (uint16_t i = 0; i < code.input_count; ++i) {
+        if (draft.variables != npos && out_.variable_pool_[draft.variables + i])
+          continue; // a ref has no slot
+        auto slot = out_.slot_pool_[draft.inputs + i];
+        if (dead.emplace(slot, true).second)
+          dying.insert(slot);
+        if (dying.contains(slot) && i < 64)
+          code.last_uses |= uint64_t{1} << i;
+      }
+      releases.insert(releases.end(), dying.begin(), dying.end());
+      draft.releases = out_.slot_pool_.size();
+      code.release_count = static_cast<uint16_t>(std::min<size_t>(releases.size(), UINT16_MAX));
+      out_.slot_pool_.insert(out_.slot_pool_.end(), releases.begin(), releases.end());
+    }
+  }
+
+  void resolve_pointers() {
+    for (auto& draft : drafts_) {
+      auto code = draft.code;
+      code.inputs = out_.slot_pool_.data() + draft.inputs;
+      code.releases = out_.slot_pool_.data() + draft.releases;
+      code.output_types = out_.type_pool_.data() + draft.types;
+      if (draft.variables != npos)
+        code.variables = out_.variable_pool_.data() + draft.variables;
+      out_.code_.push_back(code);
+    }
+  }
+
+  program& out_;
+  graph& graph_;
+  const variable_finder& find_variable_;
+  region_map regions_;
+  std::vector<std::map<endpoint, uint32_t>> imports_;      // per region: slot of what comes from others
+  std::vector<std::set<uint32_t>> after_;                  // per region: who waits for its end
+  std::vector<std::vector<node*>> members_;                // per region, in order
+  std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
+  std::map<const node*, uint32_t> first_slot_, wait_of_;
+  std::map<const node*, variable*> known_;
+  std::vector<draft> drafts_;
+};
+
+result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> of, troupe::device& on,
+                                                        const variable_finder& find_variable) {
+  std::shared_ptr<program> made{new program};
+  made->graph_ = std::move(of);
+  made->device_ = &on;
+  TROUPE_TRY(compiler{*made, find_variable}.run());
+  return std::shared_ptr<const program>{std::move(made)};
+}
+
+std::string program::describe() const {
+  std::ostringstream out;
+  for (size_t r = 0; r < regions_.size(); ++r) {
+    out << "region " << r << ", after " << regions_[r].arrivals << " tokens:\n";
+    for (uint32_t i = 0; i < regions_[r].count; ++i) {
+      const auto& code = code_[regions_[r].first + i];
+      constexpr const char* names[] = {"run", "read", "token to region", "send", "fetch", "wait"};
+      out << "  " << names[static_cast<size_t>(code.what)];
+      if (code.what != action::run && code.what != action::read)
+        out << ' ' << code.target;
+      if (code.origin)
+        out << ' ' << code.origin->op().name << " '" << code.origin->name() << '\'';
+      for (uint16_t k = 0; k < code.input_count; ++k)
+        out << (k ? ", " : " (") << code.inputs[k] << (k + 1 == code.input_count ? ")" : "");
+      if (code.output_count)
+        out << " -> " << code.first_output;
+      out << '\n';
+    }
+  }
+  return std::move(out).str();
+}
+
+} // namespace troupe

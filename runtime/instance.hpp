@@ -1,0 +1,74 @@
+// One step's state of a program, and the pure rules of its execution: given tokens, it says what to run,
+// and running a region says what to send. Knows no threads and no actors.
+#pragma once
+#include "troupe/runtime/program.hpp"
+
+#include <atomic>
+#include <memory>
+#include <span>
+
+namespace troupe {
+
+/// Brings one tensor, or the news that all before has run (an empty tensor), to a region. A dead token
+/// says that there will be no tensor, because of a branch not taken.
+struct token {
+  static constexpr uint32_t no_slot = UINT32_MAX;
+  uint32_t region = 0;
+  uint32_t slot = no_slot;
+  tensor value = {};
+  bool dead = false;
+};
+
+/// Receives what a region sends while it runs, in order, on the thread that runs it.
+class emission_sink {
+public:
+  virtual void send_token(token&& to_region) = 0;
+  virtual void send_export(uint32_t export_index, tensor&& value, bool dead) = 0;
+  virtual void send_fetch(uint32_t fetch_index, tensor&& value, bool dead) = 0;
+  virtual void start_wait(uint32_t wait_index, std::span<tensor> inputs) = 0;
+
+protected:
+  ~emission_sink() = default;
+};
+
+/// Regions of one instance may run on several threads at once; each is run by one.
+class instance {
+public:
+  explicit instance(std::shared_ptr<const troupe::program> of);
+
+  const troupe::program& program() const noexcept { return *program_; }
+
+  /// Makes it ready for another step. Nothing of it may be running.
+  void reset() noexcept;
+
+  /// Gives a feed its value, before the start.
+  void set_feed(size_t feed, tensor value) noexcept {
+    slots_[program_->feeds()[feed].slot] = std::move(value);
+  }
+
+  /// Takes a token in. Returns true when it was the last that its region waited for: then the caller
+  /// must see to it that the region is run, once.
+  bool arrive(token&& what) noexcept;
+
+  /// Takes the answer to a wait in; the same promise as arrive().
+  bool answer(uint32_t wait_index, std::span<tensor> values, bool dead) noexcept;
+
+  /// Runs a region's code. Stops between instructions when `stop` becomes true (then the result is
+  /// `cancelled`), and at the first error, which names the node.
+  status run(uint32_t region, emission_sink& out, const std::atomic<bool>& stop);
+
+private:
+  struct counter {
+    std::atomic<uint32_t> missing{0};
+    std::atomic<bool> dead{false};
+  };
+
+  bool count_down(uint32_t region, bool dead) noexcept;
+  status run_dead(uint32_t region, emission_sink& out);
+
+  std::shared_ptr<const troupe::program> program_;
+  std::unique_ptr<tensor[]> slots_;
+  std::unique_ptr<counter[]> counters_;
+};
+
+} // namespace troupe

@@ -1,0 +1,70 @@
+#include "troupe/runtime/internal_ops.hpp"
+
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::internal_ops {
+namespace {
+
+constexpr std::string_view no_gradient = "it is part of a partition, not of a user's graph";
+
+} // namespace
+
+extern constexpr op_def feed{
+    .name = "_Feed",
+    .doc = "Gives the tensor that the client fed.",
+    .outputs = {{"value", "dtype"}},
+    .attrs = {{"index", at_least{0}}, {"dtype", any_type}, {"shape", attr_kind::shape, true}},
+    .effects = effect::stateful,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def fetch{
+    .name = "_Fetch",
+    .doc = "Hands a tensor to the client.",
+    .inputs = {{"value", "T"}},
+    .attrs = {{"index", at_least{0}}, {"T", any_type}},
+    .effects = effect::stateful,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def send{
+    .name = "_Send",
+    .doc = "Sends a tensor to another device.",
+    .inputs = {{"value", "T"}},
+    .attrs = {{"key", at_least{0}}, {"to", attr_kind::text}, {"T", any_type}},
+    .effects = effect::stateful,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def recv{
+    .name = "_Recv",
+    .doc = "Waits for a tensor from another device.",
+    .outputs = {{"value", "dtype"}},
+    .attrs = {{"key", at_least{0}}, {"dtype", any_type}, {"shape", attr_kind::shape, true}},
+    .effects = effect::stateful | effect::blocking,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def send_control{
+    .name = "_SendControl",
+    .doc = "Tells another device that its control inputs have run.",
+    .attrs = {{"key", at_least{0}}, {"to", attr_kind::text}},
+    .effects = effect::stateful,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def recv_control{
+    .name = "_RecvControl",
+    .doc = "Waits for the news from a _SendControl.",
+    .attrs = {{"key", at_least{0}}},
+    .effects = effect::stateful | effect::blocking,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+} // namespace troupe::internal_ops

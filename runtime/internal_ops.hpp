@@ -1,0 +1,16 @@
+// Ops that the runtime itself puts into partitions; users never write them.
+#pragma once
+#include "troupe/runtime/op.hpp"
+
+namespace troupe::internal_ops {
+
+extern const op_def feed;         ///< _Feed(index, dtype, shape): what the client gave
+extern const op_def fetch;        ///< _Fetch(value; index): what the client gets
+extern const op_def send;         ///< _Send(value; key, to): leaves the device
+extern const op_def recv;         ///< _Recv(key, dtype, shape): comes from another device
+extern const op_def send_control; ///< _SendControl(key, to): the news that its controls have run
+extern const op_def recv_control; ///< _RecvControl(key)
+
+inline constexpr const op_def* all[] = {&feed, &fetch, &send, &recv, &send_control, &recv_control};
+
+} // namespace troupe::internal_ops

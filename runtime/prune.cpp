@@ -1,0 +1,63 @@
+#include "troupe/runtime/prune.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+result<std::vector<node*>> prune(const graph& of, const step_signature& signature) {
+  auto is_fed = [&](edge what) {
+    return std::ranges::find(signature.feeds, what) != signature.feeds.end();
+  };
+  for (size_t i = 0; i < signature.feeds.size(); ++i) {
+    auto what = signature.feeds[i];
+    if (!what || &what.node->graph() != &of)
+      return invalid("feed ", i, " is an edge to nothing or of another graph");
+    if (what.node->output_is_ref(what.index))
+      return invalid("feed ", i, ": ", what.node->description(), " is state and cannot be fed");
+    if (std::ranges::count(signature.feeds, what) > 1)
+      return invalid("'", what, "' is fed twice");
+  }
+  std::vector<node*> open;
+  for (size_t i = 0; i < signature.fetches.size(); ++i) {
+    auto what = signature.fetches[i];
+    if (!what || &what.node->graph() != &of)
+      return invalid("fetch ", i, " is an edge to nothing or of another graph");
+    if (auto* behind = what.node->output_is_ref(what.index) ? resource_behind(what) : nullptr;
+        behind && behind->op().makes == resource::queue)
+      return invalid("fetch ", i, ": ", behind->description(), " is a queue, which has no value");
+    if (!is_fed(what))
+      open.push_back(what.node);
+  }
+  for (size_t i = 0; i < signature.targets.size(); ++i) {
+    if (!signature.targets[i] || &signature.targets[i]->graph() != &of)
+      return invalid("target ", i, " is no node of this graph");
+    open.push_back(signature.targets[i]);
+  }
+  if (signature.fetches.empty() && signature.targets.empty())
+    return invalid("a step needs at least one fetch or target");
+
+  std::vector<bool> needed(of.nodes().size(), false);
+  while (!open.empty()) {
+    auto* at = open.back();
+    open.pop_back();
+    auto seen = needed[static_cast<size_t>(at->id())];
+    if (seen)
+      continue;
+    needed[static_cast<size_t>(at->id())] = true;
+    if (has(at->op().effects, effect::fed))
+      return invalid(at->description(), ": must be fed with ", at->output_type(0),
+                     at->output_shape(0), ", and is not");
+    for (const auto& input : at->inputs())
+      if (!is_fed(input))
+        open.push_back(input.node);
+    for (auto* before : at->controls())
+      // A fed placeholder is there from the start: waiting for it means nothing.
+      if (!(has(before->op().effects, effect::fed) && is_fed({before, 0})))
+        open.push_back(before);
+  }
+  TROUPE_ASSIGN(auto order, topological_order(of));
+  std::erase_if(order, [&](node* at) { return !needed[static_cast<size_t>(at->id())]; });
+  return order;
+}
+
+} // namespace troupe
