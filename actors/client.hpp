@@ -1,0 +1,77 @@
+// How a plain thread drives a session: the blocking face of the session, master and worker actors.
+// Knows no CAF type, so that `api/` can stand on it.
+#pragma once
+#include "troupe/runtime/device.hpp"
+#include "troupe/runtime/prune.hpp"
+#include "troupe/runtime/registry.hpp"
+#include "troupe/serialization/cluster.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+using step_clock = std::chrono::steady_clock;
+
+/// Makes the devices of a task when it starts; given by the composition root.
+using device_maker = std::function<std::vector<std::unique_ptr<device>>()>;
+
+struct client_options {
+  const registry* ops = nullptr; ///< must outlive the client
+  device_maker make_devices;     ///< of the local task; not used when connected to a cluster
+  size_t inter_op_threads = 0;   ///< that run regions beside the calling thread; 0: one per core
+  std::string container;         ///< of variables that name none
+  std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
+  std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+};
+
+struct device_info {
+  std::string name; ///< "/job:local/task:0/device:cpu:0"
+  std::string kind;
+  uint64_t memory_bytes = 0;
+  std::string description;
+};
+
+/// A kind of step, compiled once by prepare() and run many times.
+class prepared_step;
+
+/// All functions may be called from any thread; prepare() reads the graph, which nobody may change
+/// meanwhile. Errors that name no task come from this process.
+class client {
+public:
+  /// Starts a task of its own in this process, "/job:local/task:0".
+  static result<std::unique_ptr<client>> local(client_options options);
+
+  /// Reaches the tasks of a cluster when they are needed; succeeds even if none is up yet.
+  static result<std::unique_ptr<client>> connect(cluster_spec cluster, client_options options);
+
+  virtual ~client() = default;
+
+  virtual result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
+                                                         step_clock::time_point deadline) = 0;
+
+  /// Runs one step and returns its fetches in the signature's order. `feeds` are in its order as well.
+  /// The calling thread takes part in the work of a local step. Fails with deadline_exceeded when the
+  /// time is over; the step then has stopped, or is being stopped, and has no effect any more.
+  virtual result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
+                                          step_clock::time_point deadline) = 0;
+
+  virtual result<std::vector<device_info>> devices(step_clock::time_point deadline) = 0;
+
+  /// Forgets the variables of a container on every task.
+  virtual status reset(const std::string& container, step_clock::time_point deadline) = 0;
+
+  const client_options& options() const noexcept { return options_; }
+
+protected:
+  explicit client(client_options options) : options_(std::move(options)) {}
+
+private:
+  client_options options_;
+};
+
+} // namespace troupe
