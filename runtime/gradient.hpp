@@ -15,6 +15,8 @@ public:
   edge output(int i) const { return node_.output(i); }
   /// The gradient with respect to an output; zeros where nothing depends on that output.
   edge output_gradient(int i);
+  /// Says whether anything depends on that output: if not, its share need not be computed.
+  bool has_output_gradient(int i) const { return bool(output_gradients_[static_cast<size_t>(i)]); }
   template <class T>
   const T& attr(std::string_view name) const {
     return node_.attr<T>(name);

@@ -1,0 +1,71 @@
+#include "troupe/ops/element_types.hpp"
+#include "troupe/ops/nn/data_format.hpp"
+#include "troupe/runtime/graph.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace troupe::ops {
+namespace {
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  TROUPE_ASSIGN(auto first, channels_come_first(setup.of.attr<std::string>("data_format")));
+  return std::shared_ptr<void>{std::make_shared<bool>(first)};
+}
+
+// Sums in the type that keeps small addends; whole numbers wrap around instead of overflowing.
+template <class T>
+using sum_type = std::conditional_t<std::is_integral_v<T>, uint64_t, compute_t<T>>;
+
+// Adds up channels [begin, end), row by row, so that memory is read in its order.
+template <class T>
+void sum_channels(const T* x, const channel_view& view, int64_t begin, int64_t end, T* y) {
+  std::vector<sum_type<T>> sums(static_cast<size_t>(end - begin));
+  for (int64_t row = 0; row < view.outer; ++row) {
+    const auto* from = x + (row * view.channels + begin) * view.inner;
+    if (view.inner == 1) {
+      for (size_t c = 0; c < sums.size(); ++c)
+        sums[c] += static_cast<sum_type<T>>(from[c]);
+    } else {
+      for (auto& sum : sums)
+        for (int64_t i = 0; i < view.inner; ++i)
+          sum += static_cast<sum_type<T>>(*from++);
+    }
+  }
+  std::ranges::transform(sums, y + begin, [](auto sum) { return static_cast<T>(sum); });
+}
+
+template <class T>
+status run(kernel_context& at) {
+  const auto& value = at.input(0);
+  TROUPE_ASSIGN(auto view, view_channels(value.dims(), at.state<bool>()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, shape{view.channels}));
+  const auto* x = value.data<T>();
+  auto* y = out->template data<T>();
+  // A strip is a cache line wide, so that threads do not share lines.
+  constexpr int64_t strip = std::max<int64_t>(16, 64 / sizeof(T));
+  auto cost = 0.6 * static_cast<double>(view.outer) * static_cast<double>(view.inner) *
+              static_cast<double>(std::min(strip, view.channels));
+  at.device().parallel_for((view.channels + strip - 1) / strip, cost,
+                           [&](int64_t begin, int64_t end) {
+                             sum_channels(x, view, begin * strip,
+                                          std::min(end * strip, view.channels), y);
+                           });
+  return {};
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def bias_add_grad_cpu{
+    .op = "BiasAddGrad",
+    .device = device_kind::cpu,
+    .run = table(types::numbers),
+    .prepare = prepare,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+troupe_add_ops(
+  nn/bias_add
+  nn/bias_add_grad
+  nn/in_top_k
+  nn/l2_loss
+  nn/log_softmax
+  nn/relu
+  nn/relu_grad
+  nn/softmax
+  nn/softmax_cross_entropy_with_logits
+  nn/sparse_softmax_cross_entropy_with_logits)

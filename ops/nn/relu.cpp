@@ -1,0 +1,31 @@
+// Relu: replaces negative elements by zero.
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+edges gradient(gradient_context& at) {
+  return {at.op("ReluGrad", {at.output_gradient(0), at.output(0)})};
+}
+
+} // namespace
+
+extern constexpr op_def relu{
+    .name = "Relu",
+    .doc = "Computes max(x, 0) of each element.",
+    .inputs = {{"features", "T"}},
+    .outputs = {{"activations", "T"}},
+    .attrs = {{"T", real_numbers}},
+    .effects = effect::forwardable,
+    .infer = infer::same_as_input,
+    .gradient = gradient,
+    .example = R"(
+x = Placeholder dtype=f32 shape=[-1]
+y = Relu(x)
+feed x = f32[-1, 0, 2.5]
+fetch y = f32[0, 0, 2.5]
+)",
+};
+
+} // namespace troupe::ops
