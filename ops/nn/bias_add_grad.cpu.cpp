@@ -15,7 +15,7 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
 
 // Sums in the type that keeps small addends; whole numbers wrap around instead of overflowing.
 template <class T>
-using sum_type = std::conditional_t<std::is_integral_v<T>, uint64_t, compute_t<T>>;
+using sum_type = std::conditional_t<std::is_integral_v<T>, uint64_t, compute_type<T>>;
 
 // Adds up channels [begin, end), row by row, so that memory is read in its order.
 template <class T>

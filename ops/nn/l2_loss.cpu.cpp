@@ -7,7 +7,7 @@ namespace troupe::ops {
 namespace {
 
 template <class T>
-compute_t<T> squares(const tensor& of, int64_t begin, int64_t end) {
+compute_type<T> squares(const tensor& of, int64_t begin, int64_t end) {
   if constexpr (is_half<T>) {
     float sum = 0;
     for (const auto* x = of.data<T>() + begin; x != of.data<T>() + end; ++x)
@@ -25,11 +25,11 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{}));
   constexpr int64_t block = 16'384;
   auto size = in.elements();
-  auto sum = compute_t<T>{0};
+  auto sum = compute_type<T>{0};
   if (size <= block) {
     sum = squares<T>(in, 0, size);
   } else {
-    std::vector<compute_t<T>> sums(static_cast<size_t>((size + block - 1) / block));
+    std::vector<compute_type<T>> sums(static_cast<size_t>((size + block - 1) / block));
     at.device().parallel_for(static_cast<int64_t>(sums.size()), 0.3 * block,
                              [&](int64_t begin, int64_t end) {
                                for (auto i = begin; i < end; ++i)

@@ -7,7 +7,7 @@ namespace troupe::ops {
 
 /// A row, in the type that is computed in.
 template <class T>
-using row = Eigen::Map<Eigen::Array<compute_t<T>, 1, Eigen::Dynamic>>;
+using row = Eigen::Map<Eigen::Array<compute_type<T>, 1, Eigen::Dynamic>>;
 
 /// About what exponentials and logarithms cost, in nanoseconds per element.
 inline constexpr double nanoseconds_per_exponential = 2.5;

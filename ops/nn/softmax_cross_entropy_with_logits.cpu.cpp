@@ -11,7 +11,7 @@ T cross_entropy(row<T> x, row<T> labels, row<T> backprop) {
   backprop = (x - largest).exp();
   auto sum = backprop.sum();
   auto log_sum = std::log(sum) + largest;
-  compute_t<T> loss{0};
+  compute_type<T> loss{0};
   for (int64_t c = 0; c < x.size(); ++c)
     if (labels[c] != 0)
       loss += labels[c] * (log_sum - x[c]);
