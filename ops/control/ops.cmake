@@ -1,0 +1,1 @@
+troupe_add_ops(control/no_op)

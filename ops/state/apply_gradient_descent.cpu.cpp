@@ -1,0 +1,35 @@
+#include "troupe/ops/state/update.cpu.hpp"
+
+namespace troupe::ops {
+namespace {
+
+struct descend {
+  template <class T, class A>
+  auto operator()(T value, T gradient, A rate) const {
+    return value - static_cast<T>(rate) * gradient;
+  }
+};
+
+template <class T>
+status run(kernel_context& at) {
+  const auto& rate = at.input(1);
+  if (rate.rank() != 0)
+    return invalid("alpha must be a scalar, got shape ", rate.dims());
+  return update_variable<T, descend>(at, widen(*rate.data<T>()));
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def apply_gradient_descent_cpu{
+    .op = "ApplyGradientDescent",
+    .device = device_kind::cpu,
+    .run = table(types::numbers),
+    .prepare = keep_locking,
+};
+
+} // namespace troupe::ops
