@@ -1,4 +1,4 @@
-// The protocol of one connection between two processes, without the connection: bytes in, bytes out.
+// The protocol of one connection between two processes, without the connection: bytes in and out.
 // docs/wire-protocol.md describes what travels.
 #pragma once
 #include "troupe/serialization/messages.hpp"
@@ -12,7 +12,7 @@ namespace troupe {
 struct link_options {
   hello self; ///< who we are; the link fills in version and limits
   size_t max_message = 1024 * 1024;
-  uint64_t max_tensor_bytes = 32ull << 30;
+  uint64_t max_tensor_bytes = 32ull << 30; ///< of the payloads of one message together
   /// Payloads that are being received at once. More wait at their sender; one alone may be larger.
   uint64_t max_pending_bytes = 1ull << 30;
   /// Messages that wait for their payloads or for their turn; a peer that sends more is cut off.
@@ -30,8 +30,8 @@ struct link_callbacks {
   std::function<void(message)> on_message;
 };
 
-/// One end. Not thread-safe: belongs to whoever owns the socket. After an error every receive() returns
-/// it again; then write what fill() still gives (it may be a refusal), and close.
+/// One end. Not thread-safe: belongs to whoever owns the socket. After an error every receive()
+/// returns it again; then write what fill() still gives (it may be a refusal), and close.
 class link {
 public:
   link(link_options options, link_callbacks callbacks);
@@ -39,8 +39,8 @@ public:
   link& operator=(link&&) noexcept;
   ~link();
 
-  /// Queues a message. Its tensors must not change until it has left. Fails without effect for what the
-  /// peer would not accept (resource_exhausted) and after the connection has failed.
+  /// Queues a message. Its tensors must not change until it has left. Fails without effect for what
+  /// the peer would not accept (resource_exhausted) and after the connection has failed.
   status send(const message& what);
 
   /// Takes bytes as they come, in any portions. Fails with data_loss for damaged bytes,
@@ -48,8 +48,8 @@ public:
   /// beyond the limits, or with what the peer's refusal says.
   status receive(std::span<const std::byte> bytes);
 
-  /// Appends at most `window` bytes that are to be written next, and returns how many. Urgent messages
-  /// come first, then messages, then payloads in turn, straight from the tensors' memory.
+  /// Appends at most `window` bytes that are to be written next, and returns how many. Urgent
+  /// messages come first, then messages, then payloads in turn, straight from the tensors' memory.
   size_t fill(std::vector<char>& out, size_t window);
 
   /// Says whether fill() would give nothing now.

@@ -16,13 +16,13 @@ inline constexpr uint32_t protocol_version = 1;
 /// First on every connection, both ways. Who does not like it answers `refusal` and closes.
 struct hello {
   uint32_t version = protocol_version;
-  std::string software;            ///< "0.1.0", for people
-  std::string role;                ///< "task" or "client"
-  std::string job;                 ///< of a task
+  std::string software; ///< "0.1.0", for people
+  std::string role;     ///< "task" or "client"
+  std::string job;      ///< of a task
   int32_t task = 0;
-  uint64_t incarnation = 0;        ///< a random number that a task draws when it starts
-  uint64_t max_message = 0;        ///< the longest message the sender accepts; filled in by the link
-  uint64_t max_tensor_bytes = 0;   ///< the largest tensor; likewise
+  uint64_t incarnation = 0;      ///< a random number that a task draws when it starts
+  uint64_t max_message = 0;      ///< the longest message that the sender accepts; the link fills in
+  uint64_t max_tensor_bytes = 0; ///< the most payload that one message may bring; likewise
 };
 
 /// Ends a handshake that fails.
@@ -76,7 +76,7 @@ struct step_done {
   std::vector<indexed_tensor> fetches;
 };
 
-/// Either way: the step has failed or is not wanted any more. Overtakes; may come before its run_step.
+/// Either way: the step has failed or is not wanted any more. May come before its run_step.
 struct cancel_step {
   uint64_t step = 0;
   status why;
@@ -85,8 +85,8 @@ struct cancel_step {
 /// Worker to worker: what a Send produced. Ordered with nothing: may come before its run_step.
 struct tensor_push {
   uint64_t step = 0;
-  uint32_t key = 0;   ///< the edge's number in the step
-  bool dead = false;  ///< comes from a branch not taken; then there is no value
+  uint32_t key = 0;  ///< the edge's number in the step
+  bool dead = false; ///< comes from a branch not taken; then there is no value
   tensor value;
 };
 
@@ -162,11 +162,10 @@ struct encode_options {
 /// A message's bytes, and the payloads that travel beside it as raw bytes.
 struct encoded_message {
   std::vector<std::byte> bytes;
-  std::vector<tensor> outside; ///< u8, sharing memory with the message's tensors where they are numbers
+  std::vector<tensor> outside; ///< u8, over the memory of the message's tensors of numbers
 };
 
-/// Fails with resource_exhausted for a message that is too long, invalid_argument for one that holds a
-/// tensor of no known type. Tensors must be in memory that the CPU can read.
+/// Fails with resource_exhausted for a message that is too long. Tensors must be in memory that the CPU can read.
 result<encoded_message> encode(const message& what, const encode_options& options = {});
 
 /// What a receiver must know of a message before it takes memory for its payloads.

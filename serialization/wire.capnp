@@ -1,0 +1,177 @@
+# What travels between processes and lies in saved graphs. Fields are only ever added, at the end.
+@0xd3a8c5e1f07b4926;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("troupe::wire");
+
+struct Status {
+  kind @0 :UInt8;              # troupe::error_kind
+  message @1 :Text;
+}
+
+struct Tensor {
+  type @0 :UInt8;              # troupe::dtype
+  shape @1 :List(Int64);
+  union {
+    nothing @2 :Void;          # a tensor that holds nothing
+    inlined @3 :Data;          # the payload
+    outside @4 :UInt32;        # where it stands among the payloads beside the message
+  }
+}
+
+# ---- graphs
+
+struct PartialShape {
+  known @0 :Bool;              # the rank is
+  extents @1 :List(Int64);     # -1 for an unknown one
+}
+
+struct Attr {
+  name @0 :Text;
+  union {
+    boolean @1 :Bool;
+    integer @2 :Int64;
+    real @3 :Float64;
+    text @4 :Data;
+    type @5 :UInt8;
+    shape @6 :PartialShape;
+    tensor @7 :Tensor;
+    integers @8 :List(Int64);
+    reals @9 :List(Float64);
+    texts @10 :List(Data);
+    types @11 :List(UInt8);
+    shapes @12 :List(PartialShape);
+  }
+}
+
+struct Input {
+  node @0 :UInt32;             # its position in the list of nodes
+  output @1 :UInt32;
+}
+
+struct Node {
+  op @0 :Text;
+  name @1 :Text;
+  inputs @2 :List(Input);
+  controls @3 :List(UInt32);
+  attrs @4 :List(Attr);
+  device @5 :Text;
+  origin @6 :Text;             # the line that built it: "model.cpp:12"
+}
+
+struct Graph {
+  nodes @0 :List(Node);
+  payloads @1 :List(UInt64);   # bytes of each, in the order in which they follow
+}
+
+# ---- messages
+
+struct Envelope {
+  outside @0 :List(UInt64);    # bytes of each payload that travels beside the message
+  union {
+    hello @1 :Hello;
+    refusal @2 :Status;
+    registerGraph @3 :RegisterGraph;
+    registerReply @4 :RegisterReply;
+    deregisterGraph @5 :UInt64;
+    runStep @6 :RunStep;
+    stepDone @7 :StepDone;
+    cancelStep @8 :CancelStep;
+    tensorPush @9 :TensorPush;
+    pull @10 :UInt64;
+    ping @11 :Ping;
+    pong @12 :UInt64;
+    goodbye @13 :Text;
+    containerReset @14 :ContainerReset;
+    reply @15 :Reply;
+    deviceListRequest @16 :UInt64;
+    deviceListReply @17 :DeviceListReply;
+  }
+}
+
+struct Hello {
+  version @0 :UInt32;
+  software @1 :Text;
+  role @2 :Text;
+  job @3 :Text;
+  task @4 :Int32;
+  incarnation @5 :UInt64;
+  maxMessage @6 :UInt64;
+  maxTensorBytes @7 :UInt64;
+}
+
+struct Partition {
+  device @0 :Text;
+  graph @1 :Tensor;
+}
+
+struct RegisterGraph {
+  request @0 :UInt64;
+  session @1 :UInt64;
+  container @2 :Text;
+  partitions @3 :List(Partition);
+}
+
+struct RegisterReply {
+  request @0 :UInt64;
+  handle @1 :UInt64;
+  outcome @2 :Status;
+}
+
+struct IndexedTensor {
+  index @0 :UInt32;
+  value @1 :Tensor;
+}
+
+struct RunStep {
+  request @0 :UInt64;
+  handle @1 :UInt64;
+  step @2 :UInt64;
+  deadlineMs @3 :UInt64;
+  feeds @4 :List(IndexedTensor);
+}
+
+struct StepDone {
+  request @0 :UInt64;
+  outcome @1 :Status;
+  fetches @2 :List(IndexedTensor);
+}
+
+struct CancelStep {
+  step @0 :UInt64;
+  why @1 :Status;
+}
+
+struct TensorPush {
+  step @0 :UInt64;
+  key @1 :UInt32;
+  dead @2 :Bool;
+  value @3 :Tensor;
+}
+
+struct Ping {
+  nonce @0 :UInt64;
+  sentNs @1 :Int64;
+}
+
+struct ContainerReset {
+  request @0 :UInt64;
+  container @1 :Text;
+}
+
+struct Reply {
+  request @0 :UInt64;
+  outcome @1 :Status;
+}
+
+struct Device {
+  name @0 :Text;
+  kind @1 :Text;
+  memoryBytes @2 :UInt64;
+  description @3 :Text;
+}
+
+struct DeviceListReply {
+  request @0 :UInt64;
+  devices @1 :List(Device);
+}
