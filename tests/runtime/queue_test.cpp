@@ -1,0 +1,293 @@
+#include "troupe/runtime/queue.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+using namespace troupe;
+
+namespace {
+
+// Lets tests read like a story: requests are numbered, answers are collected.
+struct theatre {
+  explicit theatre(queue_options options) : queue(*fifo_queue::make(std::move(options))) {}
+  theatre(int64_t capacity) : theatre({.name = "q", .capacity = capacity, .types = {dtype::i32}}) {}
+
+  void put(uint64_t request, int value, uint64_t step = 1) {
+    queue.enqueue({step, request}, {tensor::scalar(value)}, done);
+  }
+  void put_many(uint64_t request, const std::vector<int>& values, uint64_t step = 1) {
+    queue.enqueue_many({step, request}, {tensor::vector(values)}, done);
+  }
+  void take(uint64_t request, uint64_t step = 2) { queue.dequeue({step, request}, done); }
+  void take_many(uint64_t request, int64_t count, uint64_t step = 2) {
+    queue.dequeue_many({step, request}, count, done);
+  }
+  // Prints what was answered since the last call: "3:ok 4:[1 2] 5:cancelled".
+  std::string answers() {
+    std::ostringstream out;
+    for (const auto& one : std::exchange(done, {})) {
+      out << (out.tellp() ? " " : "") << one.who.request << ':';
+      last = one.outcome;
+      if (!one.outcome || one.tensors.empty()) {
+        out << to_string(one.outcome.kind());
+        continue;
+      }
+      const char* between = "[";
+      for (auto value : one.tensors[0].values<int>())
+        out << std::exchange(between, " ") << value;
+      out << ']';
+    }
+    return out.str();
+  }
+
+  fifo_queue queue;
+  fifo_queue::completions done;
+  status last; // of the latest answer
+};
+
+const status stopped = failure(error_kind::cancelled, "the step was stopped");
+
+} // namespace
+
+TEST_CASE("a queue gives elements in the order in which they came") {
+  theatre t{10};
+  t.put(1, 5);
+  t.put_many(2, {6, 7});
+  CHECK(t.answers() == "1:ok 2:ok");
+  CHECK(t.queue.size() == 3);
+  t.take(3);
+  t.take_many(4, 2);
+  CHECK(t.answers() == "3:[5] 4:[6 7]");
+  CHECK(t.queue.size() == 0);
+}
+
+TEST_CASE("a dequeue waits for an element, an enqueue for room, each in its line") {
+  theatre t{1};
+  t.take(1);
+  t.take(2);
+  CHECK(t.answers() == "");
+  t.put(3, 30);
+  CHECK(t.answers() == "3:ok 1:[30]");
+  t.put(4, 40);
+  CHECK(t.answers() == "4:ok 2:[40]");
+  t.put(5, 50);
+  t.put(6, 60);
+  t.put(7, 70);
+  CHECK(t.answers() == "5:ok");
+  CHECK(t.queue.waiting_enqueues() == 2);
+  t.take(8);
+  CHECK(t.answers() == "8:[50] 6:ok");
+  t.take(9);
+  t.take(10);
+  CHECK(t.answers() == "9:[60] 7:ok 10:[70]");
+}
+
+TEST_CASE("a small dequeue does not overtake a large one that waits") {
+  theatre t{10};
+  t.take_many(1, 3);
+  t.take(2);
+  t.put_many(3, {1, 2});
+  CHECK(t.answers() == "3:ok");
+  t.put_many(4, {3, 4});
+  CHECK(t.answers() == "4:ok 1:[1 2 3] 2:[4]");
+}
+
+TEST_CASE("a batch larger than the capacity passes in both directions") {
+  theatre t{2};
+  t.put_many(1, {1, 2, 3, 4, 5});
+  CHECK(t.answers() == "");
+  CHECK(t.queue.size() == 2);
+  t.take_many(2, 4);
+  CHECK(t.answers() == "2:[1 2 3 4] 1:ok");
+  t.take_many(3, 4);
+  t.put_many(4, {6, 7, 8});
+  CHECK(t.answers() == "4:ok 3:[5 6 7 8]");
+}
+
+TEST_CASE("a queue of capacity 0 is a meeting point") {
+  theatre t{0};
+  t.put(1, 1);
+  CHECK(t.answers() == "");
+  t.take(2);
+  CHECK(t.answers() == "1:ok 2:[1]");
+}
+
+TEST_CASE("a dequeue_many that is given up leaves the queue as it was") {
+  theatre t{3};
+  t.put_many(1, {1, 2, 3});
+  t.take_many(2, 5, 7);
+  t.put(3, 4);
+  CHECK(t.answers() == "1:ok 3:ok");
+  SECTION("with its step") {
+    t.queue.cancel(7, stopped, t.done);
+    CHECK(t.answers() == "2:cancelled");
+  }
+  SECTION("alone, for it waited too long") {
+    t.queue.cancel(queue_request{7, 2}, failure(error_kind::deadline_exceeded, "late"), t.done);
+    CHECK(t.answers() == "2:deadline_exceeded");
+  }
+  CHECK(t.queue.size() == 4);
+  t.put(4, 5);
+  CHECK(t.answers() == ""); // full again
+  t.take_many(5, 5);
+  CHECK(t.answers() == "4:ok 5:[1 2 3 4 5]");
+}
+
+TEST_CASE("giving up the first in a line lets the others go on") {
+  theatre t{10};
+  t.put(1, 1);
+  t.take_many(2, 3, 7);
+  t.take(3, 8);
+  CHECK(t.answers() == "1:ok");
+  t.queue.cancel(7, stopped, t.done);
+  CHECK(t.answers() == "2:cancelled 3:[1]");
+  t.queue.cancel(99, stopped, t.done);
+  t.queue.cancel(queue_request{8, 3}, stopped, t.done);
+  CHECK(t.answers() == "");
+}
+
+TEST_CASE("a closed queue gives what it holds and then says that the data has ended") {
+  theatre t{10};
+  t.put_many(1, {1, 2, 3});
+  t.queue.close(false, t.done);
+  CHECK(t.queue.closed());
+  CHECK(t.answers() == "1:ok");
+  t.take_many(2, 4);
+  CHECK(t.answers() == "2:out_of_range");
+  CHECK(t.last.message() == "queue 'q' is closed and has too few elements (wanted 4, has 3)");
+  t.take_many(3, 3);
+  t.take(4);
+  CHECK(t.answers() == "3:[1 2 3] 4:out_of_range");
+  t.queue.close(true, t.done);
+  CHECK(t.answers() == "");
+}
+
+TEST_CASE("closing wakes the dequeues that cannot be served any more, and only those") {
+  theatre t{10};
+  t.put_many(1, {1, 2});
+  t.take_many(2, 3);
+  t.take(3);
+  t.take(4);
+  t.take(5);
+  CHECK(t.answers() == "1:ok");
+  t.queue.close(false, t.done);
+  CHECK(t.answers() == "2:out_of_range 3:[1] 4:[2] 5:out_of_range");
+}
+
+TEST_CASE("a closed queue refuses new elements, and finishes the enqueues that waited") {
+  theatre t{1};
+  t.put_many(1, {1, 2, 3});
+  t.put(2, 4);
+  t.queue.close(false, t.done);
+  t.put(3, 5);
+  t.put_many(4, {6});
+  CHECK(t.answers() == "3:cancelled 4:cancelled");
+  CHECK(t.last.message() == "queue 'q' is closed");
+  t.take_many(5, 3);
+  t.take(6);
+  t.take(7);
+  CHECK(t.answers() == "1:ok 5:[1 2 3] 2:ok 6:[4] 7:out_of_range");
+}
+
+TEST_CASE("closing can cancel the enqueues that wait; what is in stays in") {
+  theatre t{1};
+  t.put_many(1, {1, 2, 3});
+  t.put(2, 4);
+  t.queue.close(true, t.done);
+  CHECK(t.answers() == "1:cancelled 2:cancelled");
+  t.take(3);
+  t.take(4);
+  CHECK(t.answers() == "3:[1] 4:out_of_range");
+}
+
+TEST_CASE("an element that does not fit is refused, naming queue and component") {
+  theatre t{{.name = "pairs", .types = {dtype::i32, dtype::f32}, .shapes = {shape{}, {-1, 2}}}};
+  auto refused = [&](std::vector<tensor> what, bool many = false) {
+    if (many)
+      t.queue.enqueue_many({1, 1}, std::move(what), t.done);
+    else
+      t.queue.enqueue({1, 1}, std::move(what), t.done);
+    REQUIRE(t.answers() == "1:invalid_argument");
+    return t.last.message();
+  };
+  auto number = tensor::scalar(1);
+  auto rows = tensor::of<float>({1, 2}, {1, 2});
+  CHECK(refused({number}) == "queue 'pairs': takes 2 components, got 1");
+  CHECK(refused({number, number}) == "queue 'pairs': component 1 must be f32, got i32");
+  CHECK(refused({number, tensor::of<float>({2}, {1, 2})}) ==
+        "queue 'pairs': component 1 must have shape [?,2], got [2]");
+  CHECK(refused({number, rows}, true) ==
+        "queue 'pairs': component 0 of a batch must have a first axis, got shape []");
+  CHECK(refused({tensor::vector<int>({1, 2}), tensor::of<float>({1, 1, 2}, {1, 2})}, true) ==
+        "queue 'pairs': component 1 has 1 elements, component 0 has 2");
+  t.queue.enqueue({1, 2}, {number, rows}, t.done);
+  CHECK(t.answers() == "2:ok");
+  CHECK(fifo_queue::make({.name = "x"}).status().message() ==
+        "queue 'x': an element needs at least one component");
+  CHECK(fifo_queue::make({.name = "x", .types = {dtype::i32}, .shapes = {shape{}, shape{}}})
+            .status()
+            .message() == "queue 'x': has 1 component types, but 2 shapes");
+}
+
+TEST_CASE("elements of different shapes come out one by one, but not as a batch") {
+  theatre t{{.name = "q", .types = {dtype::i32}, .shapes = {{-1}}}};
+  t.put_many(1, {});
+  CHECK(t.last.ok());
+  t.done.clear();
+  t.queue.enqueue({1, 2}, {tensor::vector<int>({1, 2})}, t.done);
+  t.queue.enqueue({1, 3}, {tensor::vector<int>({3})}, t.done);
+  CHECK(t.answers() == "2:ok 3:ok");
+  t.take_many(4, 2);
+  CHECK(t.answers() == "4:invalid_argument");
+  CHECK(t.last.message() == "queue 'q': component 0 has elements of shapes [2] and [1], which do "
+                            "not fit into one batch");
+  t.take_many(5, 1);
+  CHECK(t.done.at(0).tensors.at(0).dims() == shape{1, 2});
+  CHECK(t.answers() == "5:[1 2]");
+  t.take(6);
+  CHECK(t.answers() == "6:[3]");
+  t.take_many(7, 0);
+  t.take_many(8, -1);
+  CHECK(t.answers() == "7:invalid_argument 8:invalid_argument");
+}
+
+TEST_CASE("batches of several components, strings and empty elements are cut and joined") {
+  theatre t{{.name = "q",
+             .types = {dtype::string, dtype::f64, dtype::u8},
+             .shapes = {{2}, {0}, shape{}}}};
+  auto words = tensor::of<std::string>({2, 2}, {"a", "b", "a word beyond the small buffer", "d"});
+  auto nothing = *tensor::make(dtype::f64, {2, 0});
+  auto bytes = tensor::vector<uint8_t>({8, 9});
+  t.queue.enqueue_many({1, 1}, {words, nothing, bytes}, t.done);
+  t.queue.dequeue_many({1, 2}, 2, t.done);
+  REQUIRE(t.done.size() == 2);
+  REQUIRE(t.done[1].outcome.ok());
+  CHECK(identical(t.done[1].tensors[0], words));
+  CHECK(identical(t.done[1].tensors[1], nothing));
+  CHECK(identical(t.done[1].tensors[2], bytes));
+  t.queue.dequeue_many({1, 3}, 0, t.done); // never waits
+  REQUIRE(t.done.size() == 3);
+  CHECK(t.done[2].tensors.at(0).dims() == shape{0, 2});
+}
+
+TEST_CASE("a queue without memory for a batch says so and keeps its elements") {
+  struct exhausted final : allocator {
+    void* allocate(size_t) noexcept override { return nullptr; }
+    void deallocate(void*, size_t) noexcept override {}
+  } none;
+  auto queue = *fifo_queue::make({.name = "q", .types = {dtype::i32}}, none);
+  fifo_queue::completions done;
+  queue.enqueue({1, 1}, {tensor::scalar(1)}, done);
+  queue.enqueue_many({1, 2}, {tensor::vector<int>({2, 3})}, done);
+  queue.dequeue_many({1, 3}, 1, done);
+  queue.dequeue({1, 4}, done);
+  REQUIRE(done.size() == 4);
+  CHECK(done[1].outcome.kind() == error_kind::resource_exhausted);
+  CHECK(done[2].outcome.kind() == error_kind::resource_exhausted);
+  CHECK(done[3].tensors.at(0).values<int>()[0] == 1);
+}
+
+TEST_CASE("an element is held by nobody once it is taken out") {
+  theatre t{10};
+  t.put(1, 1);
+  t.take(2);
+  CHECK(t.done.at(1).tensors.at(0).unique());
+}
