@@ -1,0 +1,38 @@
+// Cast: the same values in another element type.
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+constexpr auto castable = numbers | one_of(dtype::boolean);
+
+// Whole numbers and truth values let no gradient through.
+edges gradient(gradient_context& at) {
+  auto from = at.attr<dtype>("SrcT"), to = at.attr<dtype>("DstT");
+  constexpr auto smooth = floating | complex_types;
+  if (!smooth.contains(from) || !smooth.contains(to))
+    return {edge{}};
+  return {cast_to(at.output_gradient(0), from)};
+}
+
+} // namespace
+
+extern constexpr op_def cast{
+    .name = "Cast",
+    .doc = "Converts each element to another type.\n\nFloats become whole numbers by cutting off "
+           "their fraction; those beyond the type's range become its least or greatest number, and "
+           "NaN becomes 0. Whole numbers that do not fit wrap around. Complex numbers lose their "
+           "imaginary part. Everything but zero is true.",
+    .inputs = {{"x", "SrcT"}},
+    .outputs = {{"y", "DstT"}},
+    .attrs = {{"SrcT", castable}, {"DstT", castable}},
+    .infer = infer::same_as_input,
+    .gradient = gradient,
+    .example = R"(
+y = Cast(f32[1.7, -1.7, 1e10]) DstT=i32
+fetch y = i32[1, -1, 2147483647]
+)",
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,28 @@
+// Conj: the complex conjugate of each element.
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+edges gradient(gradient_context& at) { return {conjugate(at.output_gradient(0))}; }
+
+} // namespace
+
+extern constexpr op_def conj{
+    .name = "Conj",
+    .doc = "Negates the imaginary part of each element.\n\nReal numbers have no Conj: they are "
+           "their own conjugates.",
+    .inputs = {{"x", "T"}},
+    .outputs = {{"y", "T"}},
+    .attrs = {{"T", complex_types}},
+    .effects = effect::forwardable,
+    .infer = infer::same_as_input,
+    .gradient = gradient,
+    .example = R"(
+y = Conj(c64[[1, 2], [0, -1]])
+fetch y = c64[[1, -2], [0, 1]]
+)",
+};
+
+} // namespace troupe::ops

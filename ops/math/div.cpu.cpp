@@ -1,0 +1,10 @@
+#include "troupe/ops/math/division.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def div_cpu{
+    .op = "Div",
+    .run = division_kernels(types::numbers),
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,31 @@
+// What the kernels of Div and RealDiv share.
+#pragma once
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+namespace troupe::ops {
+
+struct divides {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      return b == -1 ? wrapping(std::minus<>{}, T{0}, a) : static_cast<T>(a / b); // min / -1 traps
+    else
+      return static_cast<T>(a / b);
+  }
+};
+
+template <class T>
+status divide(kernel_context& at) {
+  if constexpr (std::is_integral_v<T>)
+    // The quotient may be empty although y is not.
+    if (at.input(0).elements() > 0 && std::ranges::count(at.input(1).values<T>(), T{0}) > 0)
+      return invalid("cannot divide a whole number by zero");
+  return binary<T, divides>(at);
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> division_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, divide<Ts>}...};
+}
+
+} // namespace troupe::ops

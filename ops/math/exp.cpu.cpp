@@ -1,0 +1,26 @@
+#include "troupe/devices/cpu/eigen.hpp"
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+namespace troupe::ops {
+namespace {
+
+struct exponential {
+  static constexpr double cost = costly;
+  template <class T>
+  static void run(const T* from, T* to, int64_t count) requires is_hot<T> {
+    flat_map<T>(to, count) = Eigen::Map<const Eigen::Array<T, -1, 1>>(from, count).exp();
+  }
+  template <class T>
+  T operator()(const T& x) const {
+    return std::exp(x);
+  }
+};
+
+} // namespace
+
+extern constexpr kernel_def exp_cpu{
+    .op = "Exp",
+    .run = unary_kernels<exponential>(types::floating + types::complex),
+};
+
+} // namespace troupe::ops

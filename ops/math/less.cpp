@@ -1,0 +1,22 @@
+// Less: where x is less than y.
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+extern constexpr op_def less{
+    .name = "Less",
+    .doc = "Says where x is less than y.\n\nBroadcasts by NumPy's rules. NaN differs from "
+           "everything and is neither greater nor less.",
+    .inputs = {{"x", "T"}, {"y", "T"}},
+    .outputs = {{"z", "bool"}},
+    .attrs = {{"T", real_numbers}},
+    .effects = effect::forwardable,
+    .infer = infer::broadcast_inputs,
+    .no_gradient = "truth values have no gradient",
+    .example = R"(
+z = Less(f32[1, 2, 3], f32(2))
+fetch z = bool[true, false, false]
+)",
+};
+
+} // namespace troupe::ops

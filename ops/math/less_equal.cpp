@@ -1,0 +1,22 @@
+// LessEqual: where x is less than y or equal to it.
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+extern constexpr op_def less_equal{
+    .name = "LessEqual",
+    .doc = "Says where x is less than y or equal to it.\n\nBroadcasts by NumPy's rules. NaN "
+           "differs from everything and is neither greater nor less.",
+    .inputs = {{"x", "T"}, {"y", "T"}},
+    .outputs = {{"z", "bool"}},
+    .attrs = {{"T", real_numbers}},
+    .effects = effect::forwardable,
+    .infer = infer::broadcast_inputs,
+    .no_gradient = "truth values have no gradient",
+    .example = R"(
+z = LessEqual(f32[1, 2, 3], f32(2))
+fetch z = bool[true, true, false]
+)",
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,12 @@
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+#include <functional>
+
+namespace troupe::ops {
+
+extern constexpr kernel_def logical_and_cpu{
+    .op = "LogicalAnd",
+    .run = {{dtype::none, binary<bool, std::logical_and<>>}},
+};
+
+} // namespace troupe::ops

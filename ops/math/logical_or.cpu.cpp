@@ -1,0 +1,12 @@
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+#include <functional>
+
+namespace troupe::ops {
+
+extern constexpr kernel_def logical_or_cpu{
+    .op = "LogicalOr",
+    .run = {{dtype::none, binary<bool, std::logical_or<>>}},
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,34 @@
+// Max: the largest element along some axes.
+#include "troupe/ops/reduction.hpp"
+
+namespace troupe::ops {
+namespace {
+
+edges gradient(gradient_context& at) {
+  auto x = at.input(0);
+  auto y = with_reduced_axes(at, at.output(0)), dy = with_reduced_axes(at, at.output_gradient(0));
+  auto chosen = cast_to(build("Equal", {x, y}), x.type());
+  auto shares = build("Sum", {chosen, at.input(1)}, {{"keep_dims", true}});
+  return {chosen * (dy / shares), {}};
+}
+
+} // namespace
+
+extern constexpr op_def max{
+    .name = "Max",
+    .doc = "Takes the largest element along the axes in reduction_indices.\n\nNegative axes count "
+           "from the end; an empty list of axes changes nothing. With keep_dims the reduced axes "
+           "stay, with extent 1. Where one is NaN, so is the result. Of nothing it is -inf, or the "
+           "least whole number. Elements that are equally large share the gradient.",
+    .inputs = {{"input", "T"}, {"reduction_indices", "Tidx"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"keep_dims", false}, {"T", real_numbers}, {"Tidx", index_types, dtype::i32}},
+    .infer = infer_reduction,
+    .gradient = gradient,
+    .example = R"(
+y = Max(f32[[1, 2], [4, 3]], i32[1])
+fetch y = f32[2, 4]
+)",
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,20 @@
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+namespace troupe::ops {
+namespace {
+
+struct smaller {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a < b || is_nan(a) ? a : b;
+  }
+};
+
+} // namespace
+
+extern constexpr kernel_def minimum_cpu{
+    .op = "Minimum",
+    .run = binary_kernels<smaller>(types::real_numbers),
+};
+
+} // namespace troupe::ops

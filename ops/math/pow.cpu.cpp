@@ -1,0 +1,45 @@
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+#include <cmath>
+
+namespace troupe::ops {
+namespace {
+
+struct power {
+  static constexpr double cost = 10;
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      T product = 1;
+      for (; y > 0; y = static_cast<T>(y / 2), x = wrapping(std::multiplies<>{}, x, x))
+        if (y % 2 == 1)
+          product = wrapping(std::multiplies<>{}, product, x);
+      return product;
+    } else {
+      return std::pow(x, y);
+    }
+  }
+};
+
+template <class T>
+status raise(kernel_context& at) {
+  if constexpr (std::is_integral_v<T>)
+    if (at.input(0).elements() > 0 &&
+        std::ranges::any_of(at.input(1).values<T>(), [](T y) { return y < 0; }))
+      return invalid("a negative power of a whole number is not a whole number");
+  return binary<T, power>(at);
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, raise<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def pow_cpu{
+    .op = "Pow",
+    .run = kernels(types::floating + types::complex + type_list<int32_t, int64_t>{}),
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,36 @@
+#include "troupe/ops/math/range.hpp"
+#include "troupe/ops/element_types.hpp"
+
+namespace troupe::ops {
+namespace {
+
+template <class T>
+status range(kernel_context& at) {
+  for (int i = 0; i < 3; ++i)
+    if (at.input(i).elements() != 1)
+      return invalid("start, limit and delta must be scalars, got shape ", at.input(i).dims());
+  auto scalar = [&](int i) { return compute_type<T>{widen(*at.input(i).template data<T>())}; };
+  auto start = scalar(0), delta = scalar(2);
+  TROUPE_ASSIGN(auto count, count_steps(start, scalar(1), delta));
+  TROUPE_ASSIGN(auto dims, shape::make(std::span{&count, 1}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  auto* to = out->template data<T>();
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = static_cast<T>(start + static_cast<compute_type<T>>(i) * delta);
+  return {};
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, range<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def range_cpu{
+    .op = "Range",
+    .run = kernels(types::floating + type_list<int32_t, int64_t>{}),
+    .key = "Tidx",
+};
+
+} // namespace troupe::ops

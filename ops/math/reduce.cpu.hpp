@@ -1,0 +1,195 @@
+// Kernels that reduce some axes of a tensor to one element each.
+//
+// A functor gives `start<T>()` and `step(a, b)`. Floats are added up in blocks whose totals are
+// added up in double, so that long sums stay exact and do not depend on the number of threads.
+#pragma once
+#include "troupe/ops/attr_state.hpp"
+#include "troupe/ops/axes.hpp"
+#include "troupe/ops/element_types.hpp"
+#include "troupe/ops/walk.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace detail {
+
+template <class T>
+using total_t = std::conditional_t<std::is_same_v<compute_type<T>, float>, double, T>;
+
+inline constexpr int64_t block_length = 512, tile_columns = 256, block_rows = 64;
+
+// Sixteen running values, so that the processor does not wait for each addition.
+template <class Fn, class T>
+inline __attribute__((always_inline)) compute_type<T> block_of(const T* x, int64_t count) {
+  using value = compute_type<T>;
+  constexpr int lanes = 16;
+  value running[lanes];
+  std::fill_n(running, lanes, Fn::template start<value>());
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int lane = 0; lane < lanes; ++lane)
+      running[lane] = Fn::step(running[lane], value{widen(x[i + lane])});
+  for (; i < count; ++i)
+    running[0] = Fn::step(running[0], value{widen(x[i])});
+  for (int half = lanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane)
+      running[lane] = Fn::step(running[lane], running[lane + half]);
+  return running[0];
+}
+
+template <class Fn, class T>
+inline __attribute__((always_inline)) void add_row(const T* x, compute_type<T>* to, int64_t count) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = Fn::step(to[i], static_cast<compute_type<T>>(widen(x[i])));
+}
+
+template <class Fn, class T>
+TROUPE_SIMD_CLONES compute_type<T> block_hot(const T* x, int64_t count) {
+  return block_of<Fn>(x, count);
+}
+template <class Fn, class T>
+TROUPE_SIMD_CLONES void row_hot(const T* x, compute_type<T>* to, int64_t count) {
+  add_row<Fn>(x, to, count);
+}
+
+// Reduces a run of neighbours.
+template <class Fn, class T>
+total_t<T> reduce_run(const T* x, int64_t count) {
+  auto total = Fn::template start<total_t<T>>();
+  for (int64_t i = 0; i < count; i += block_length) {
+    auto length = std::min(block_length, count - i);
+    if constexpr (is_hot<T>)
+      total = Fn::step(total, total_t<T>(block_hot<Fn>(x + i, length)));
+    else
+      total = Fn::step(total, total_t<T>(block_of<Fn>(x + i, length)));
+  }
+  return total;
+}
+
+// Reduces rows that lie at `rows.at(i)` to one row.
+template <class Fn, class T, class Finish>
+void reduce_columns(const T* x, const walk& rows, T* out, int64_t columns, Finish&& finish) {
+  using value = compute_type<T>;
+  value block[tile_columns];
+  total_t<T> totals[tile_columns];
+  std::fill_n(totals, columns, Fn::template start<total_t<T>>());
+  for (int64_t i = 0; i < rows.elements(); i += block_rows) {
+    std::fill_n(block, columns, Fn::template start<value>());
+    rows.runs(i, std::min(i + block_rows, rows.elements()),
+              [&](int64_t, const walk::offsets& where, int64_t count) {
+                for (int64_t row = 0; row < count; ++row) {
+                  auto* from = x + where[0] + row * rows.step(0);
+                  if constexpr (is_hot<T>)
+                    row_hot<Fn>(from, block, columns);
+                  else
+                    add_row<Fn>(from, block, columns);
+                }
+              });
+    for (int64_t k = 0; k < columns; ++k)
+      totals[k] = Fn::step(totals[k], total_t<T>(block[k]));
+  }
+  for (int64_t k = 0; k < columns; ++k)
+    out[k] = finish(totals[k]);
+}
+
+// One output element over so many neighbours that threads share the work. The pieces do not depend
+// on the number of threads, and neither does the result.
+template <class Fn, class T>
+total_t<T> reduce_in_pieces(device& on, const T* x, int64_t count) {
+  constexpr int64_t piece = 64 * block_length;
+  auto pieces = (count + piece - 1) / piece;
+  if (pieces <= 1)
+    return reduce_run<Fn>(x, count);
+  std::vector<total_t<T>> totals(static_cast<size_t>(pieces));
+  on.parallel_for(pieces, 0.15 * piece, [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i)
+      totals[static_cast<size_t>(i)] =
+          reduce_run<Fn>(x + i * piece, std::min(piece, count - i * piece));
+  });
+  auto total = Fn::template start<total_t<T>>();
+  for (const auto& one : totals)
+    total = Fn::step(total, one);
+  return total;
+}
+
+} // namespace detail
+
+/// Reduces input 0 over the axes in input 1; the state is the attribute `keep_dims`.
+template <class T, class Fn>
+status reduce(kernel_context& at) {
+  const auto& x = at.input(0);
+  const auto& dims = x.dims();
+  TROUPE_ASSIGN(auto axes, axes_of(to_integers(at.input(1)), dims.rank()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, without(dims, axes, at.state<bool>())));
+
+  // The reduced axes and the kept ones, each with their distance in x.
+  walk reduced, kept;
+  int64_t stride = x.elements();
+  bool last_is_reduced = false;
+  for (int axis = 0; axis < dims.rank() && stride > 0; ++axis) {
+    stride /= dims[axis];
+    auto is_reduced = axes[static_cast<size_t>(axis)];
+    (is_reduced ? reduced : kept).push_back(dims[axis], {stride, 0});
+    if (dims[axis] > 1)
+      last_is_reduced = is_reduced;
+  }
+  auto reduced_count = product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
+  auto finish = [reduced_count](const auto& total) {
+    return static_cast<T>(Fn::finish(total, reduced_count));
+  };
+  const auto* from = x.data<T>();
+  auto* to = out->template data<T>();
+  if (x.elements() == 0) {
+    std::fill_n(to, out->elements(), finish(Fn::template start<detail::total_t<T>>()));
+    return {};
+  }
+  auto cost = 0.15 * static_cast<double>(reduced_count);
+  if (last_is_reduced && out->elements() == 1 && reduced.rank() == 1) {
+    *to = finish(detail::reduce_in_pieces<Fn>(at.device(), from, reduced_count));
+  } else if (last_is_reduced) {
+    auto length = reduced.extent(reduced.rank() - 1);
+    at.device().parallel_for(out->elements(), cost, [&](int64_t begin, int64_t end) {
+      kept.runs(begin, end, [&](int64_t first, const walk::offsets& where, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+          auto* base = from + where[0] + i * kept.step(0);
+          auto total = Fn::template start<detail::total_t<T>>();
+          reduced.runs(0, reduced_count, [&](int64_t, const walk::offsets& run, int64_t) {
+            total = Fn::step(total, detail::reduce_run<Fn>(base + run[0], length));
+          });
+          to[first + i] = finish(total);
+        }
+      });
+    });
+  } else {
+    // The last kept axis is walked in tiles of neighbours.
+    auto columns = kept.rank() > 0 ? kept.extent(kept.rank() - 1) : 1;
+    auto tiles = (columns + detail::tile_columns - 1) / detail::tile_columns;
+    auto rows = out->elements() / columns;
+    at.device().parallel_for(
+        rows * tiles, cost * static_cast<double>(std::min(columns, detail::tile_columns)),
+        [&](int64_t begin, int64_t end) {
+          for (auto i = begin; i < end; ++i) {
+            auto first = i / tiles * columns + i % tiles * detail::tile_columns;
+            auto length = std::min(detail::tile_columns, (i / tiles + 1) * columns - first);
+            detail::reduce_columns<Fn>(from + kept.at(first)[0], reduced, to + first, length,
+                                       finish);
+          }
+        });
+  }
+  return {};
+}
+
+template <class Fn, class... Ts>
+constexpr upto<typed_kernel, 18> reduce_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, [](kernel_context& at) { return reduce<Ts, Fn>(at); }}...};
+}
+
+/// Most functors give the total as it is.
+struct total_as_result {
+  template <class Total>
+  static const Total& finish(const Total& total, int64_t) {
+    return total;
+  }
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,20 @@
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+namespace troupe::ops {
+namespace {
+
+struct squared {
+  template <class T>
+  T operator()(const T& x) const {
+    return wrapping(std::multiplies<>{}, x, x);
+  }
+};
+
+} // namespace
+
+extern constexpr kernel_def square_cpu{
+    .op = "Square",
+    .run = unary_kernels<squared>(types::floating + types::complex + type_list<int32_t, int64_t>{}),
+};
+
+} // namespace troupe::ops

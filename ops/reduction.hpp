@@ -1,0 +1,18 @@
+// What the definitions of Sum, Mean, Prod, Max and Min share.
+#pragma once
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+
+/// Output 0 is input 0 without the axes that input 1 lists.
+result<shapes> infer_reduction(const infer_context& at);
+
+/// A reduction's output, or its gradient, with extent 1 on the axes that were reduced, so that it
+/// broadcasts against the input.
+edge with_reduced_axes(gradient_context& at, edge reduced);
+
+/// The same, broadcast to the input's shape.
+edge spread_over_input(gradient_context& at, edge reduced);
+
+} // namespace troupe::ops
