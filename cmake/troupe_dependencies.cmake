@@ -2,6 +2,15 @@
 # are repeated in cmake/troupe-config.cmake.in and cmake/troupe.pc.in.
 find_package(Threads REQUIRED)
 find_package(CAF REQUIRED)        # actors, api
+set(troupe_caf_instrumented OFF)
+if(TROUPE_SANITIZE STREQUAL "thread")
+  if(CAF_CORE_LIBRARY MATCHES "/caf-tsan/")
+    set(troupe_caf_instrumented ON)
+  else()
+    message(STATUS "CAF is not instrumented: the thread sanitizer cannot judge actors "
+      "(scripts/instrumented-caf builds one)")
+  endif()
+endif()
 # Cap'n Proto's package (0.9) looks for libatomic with a check that cannot compile as C++, and so
 # fails in a project without C; the answer is known.
 set(FOUND_LIBATOMIC TRUE)
