@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/registry.hpp"
 #include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/origin.hpp"
 #include "troupe/serialization/text_scanner.hpp"
 
 namespace troupe {
@@ -202,10 +203,10 @@ private:
   }
 
   result<node*> add(size_t start, node_spec spec) {
-    auto added = graph_.add(std::move(spec));
+    auto origin = concat(file_, ':', in_.line_of(start));
+    auto added = add_with_origin(graph_, std::move(spec), std::move(origin));
     if (!added)
       return refused(start, added.status());
-    graph_.set_origin(**added, concat(file_, ':', in_.line_of(start)));
     return added;
   }
 
