@@ -11,6 +11,8 @@ public:
   int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
   const partial_shape& input(int i) const { return edge_of(i).dims(); }
   dtype input_type(int i) const { return edge_of(i).type(); }
+  /// What feeds the input, for shape functions that look further back.
+  const edge& source(int i) const { return edge_of(i); }
   dtype output_type(int i) const { return node_.output_type(i); }
   int outputs() const noexcept { return node_.outputs(); }
   template <class T>
