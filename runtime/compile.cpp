@@ -47,6 +47,9 @@ private:
 
   // Gives slots to outputs, and makes a token for each tensor or order that crosses regions.
   status survey(node& at) {
+    auto later = [&](const node* before) { return before->id() >= at.id(); };
+    if (std::ranges::any_of(at.inputs(), later, &edge::node) || std::ranges::any_of(at.controls(), later))
+      return failure(error_kind::internal, at.description(), ": comes before what it depends on");
     auto here = issue_region(at);
     members_[here].push_back(&at);
     for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
@@ -308,6 +311,12 @@ private:
       code.release_count = static_cast<uint16_t>(std::min<size_t>(releases.size(), UINT16_MAX));
       out_.slot_pool_.insert(out_.slot_pool_.end(), releases.begin(), releases.end());
     }
+    // No instruction would release an answer that nobody reads.
+    for (auto& wait : out_.waits_)
+      if (&out_.regions_[wait.region] == &region)
+        for (auto& slot : wait.slots)
+          if (!dead.contains(slot))
+            slot = UINT32_MAX;
   }
 
   void resolve_pointers() {

@@ -164,13 +164,21 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
   auto* in = ys.front() ? &ys.front().node->graph() : nullptr;
   for (const auto* list : {&ys, &xs})
     for (const auto& one : *list) {
-      if (!one || &one.node->graph() != in)
+      if (!one.exists() || &one.node->graph() != in)
         return bad("all ys and xs must be edges of one graph");
       if (!differentiable(one.type()))
         return bad("'", one, "' is ", one.type(), "; gradients exist for floating and complex types");
     }
   if (!ys_gradients.empty() && ys_gradients.size() != ys.size())
     return bad("got ", ys_gradients.size(), " weights for ", ys.size(), " ys");
+  for (size_t i = 0; i < ys_gradients.size(); ++i) {
+    const auto& weight = ys_gradients[i];
+    if (!weight.exists() || &weight.node->graph() != in)
+      return bad("weight ", i, " is not an edge of the graph of the ys");
+    if (weight.type() != ys[i].type() || !weight.dims().compatible(ys[i].dims()))
+      return bad("weight '", weight, "' is ", weight.type(), weight.dims(), ", but '", ys[i], "' is ",
+                 ys[i].type(), ys[i].dims());
+  }
   in->push_scope("gradients");
   auto found = differentiator{*in}.run(ys, xs, ys_gradients);
   in->pop_scope();

@@ -10,13 +10,13 @@
 namespace troupe {
 namespace {
 
-// TensorFlow's rule, so that graphs can be exchanged.
-bool valid_name(std::string_view name) {
+// TensorFlow's rule, so that graphs can be exchanged; names that begin with _ are the runtime's own.
+bool valid_name(std::string_view name, bool internal) {
   auto alnum = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   };
   auto inner = [&](char c) { return alnum(c) || c == '_' || c == '.' || c == '\\' || c == '/' || c == '-' || c == '>'; };
-  return !name.empty() && (alnum(name[0]) || name[0] == '.' || name[0] == '_') &&
+  return !name.empty() && (alnum(name[0]) || name[0] == '.' || (name[0] == '_' && internal)) &&
          std::ranges::all_of(name, inner);
 }
 
@@ -31,6 +31,8 @@ std::string edge::name() const {
     return "nothing";
   return index == 0 ? node->name() : concat(node->name(), ':', index);
 }
+
+bool edge::exists() const noexcept { return node && index >= 0 && index < node->outputs(); }
 
 std::ostream& operator<<(std::ostream& out, const edge& what) { return out << what.name(); }
 
@@ -53,9 +55,14 @@ result<node*> graph::add(node_spec spec) {
   auto op = ops_->find_op(spec.op);
   if (!op)
     return op.status().within(context(*name));
-  for (const auto& input : spec.inputs)
+  for (const auto& input : spec.inputs) {
     if (input && &input.node->graph() != this)
       return invalid("input '", input, "' belongs to another graph").within(context(*name));
+    if (input && !input.exists())
+      return invalid("there is no output '", input, "', ", input.node->description(), " has ",
+                     input.node->outputs())
+          .within(context(*name));
+  }
   auto matched = match_signature(**op, spec.inputs, std::move(spec.attrs));
   if (!matched)
     return matched.status().within(context(*name));
@@ -91,7 +98,9 @@ result<node*> graph::add(node_spec spec) {
     made->shapes_ = *std::move(inferred);
   }
   if (made->shapes_.size() != made->types_.size())
-    made->shapes_.resize(made->types_.size());
+    return failure(error_kind::internal, "its shape function gave ", made->shapes_.size(),
+                   " shapes for ", made->types_.size(), " outputs")
+        .within(context(*name));
   auto* added = made.get();
   by_name_.emplace(added->name_, added);
   nodes_.push_back(std::move(made));
@@ -132,11 +141,12 @@ result<edge> graph::find_edge(std::string_view name) const {
   auto node_name = name;
   if (auto colon = name.rfind(':'); colon != name.npos) {
     node_name = name.substr(0, colon);
-    for (char digit : name.substr(colon + 1)) {
-      if (digit < '0' || digit > '9' || index > 1'000'000)
-        return invalid("'", name, "' does not name an output; write 'node' or 'node:1'");
+    auto digits = name.substr(colon + 1);
+    auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (digits.empty() || digits.size() > 6 || !std::ranges::all_of(digits, is_digit))
+      return invalid("'", name, "' does not name an output; write 'node' or 'node:1'");
+    for (char digit : digits)
       index = index * 10 + (digit - '0');
-    }
   }
   auto* found = find(node_name);
   if (!found) {
@@ -163,11 +173,11 @@ std::string graph::unique(const std::string& name) const {
 }
 
 result<std::string> graph::name_for(const node_spec& spec) const {
+  auto full = scope_ + (spec.name.empty() ? spec.op : spec.name);
+  if (!valid_name(full, spec.op.starts_with('_')))
+    return invalid("'", full, "' is no name: letters, digits and _ . / - only, not first _ / or -");
   if (spec.name.empty())
-    return unique(scope_ + spec.op);
-  auto full = scope_ + spec.name;
-  if (!valid_name(full))
-    return invalid("'", full, "' is no name: letters, digits and _ . / - only, not first / or -");
+    return unique(full);
   if (auto* first = find(full))
     return failure(error_kind::already_exists, "the name '", full, "' is used already by ",
                    first->description());

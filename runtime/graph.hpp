@@ -23,6 +23,7 @@ struct edge {
   dtype type() const;                 ///< requires an edge to something
   const partial_shape& dims() const;  ///< what is known of the shape; likewise
   std::string name() const;           ///< "w", or "split:1" for further outputs
+  bool exists() const noexcept;       ///< whether the node has such an output
 };
 
 std::ostream& operator<<(std::ostream& out, const edge& what);

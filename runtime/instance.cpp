@@ -16,6 +16,9 @@ void instance::reset() noexcept {
     counters_[r].missing.store(regions[r].arrivals, std::memory_order_relaxed);
     counters_[r].dead.store(false, std::memory_order_relaxed);
   }
+  for (uint32_t slot = 0; slot < program_->slots(); ++slot)
+    if (!slots_[slot].empty())
+      slots_[slot].reset();
 }
 
 bool instance::arrive(token&& what) noexcept {
@@ -27,7 +30,8 @@ bool instance::arrive(token&& what) noexcept {
 bool instance::answer(uint32_t wait_index, std::span<tensor> values, bool dead) noexcept {
   const auto& wait = program_->waits()[wait_index];
   for (size_t i = 0; i < wait.slots.size() && i < values.size(); ++i)
-    slots_[wait.slots[i]] = std::move(values[i]);
+    if (wait.slots[i] != token::no_slot)
+      slots_[wait.slots[i]] = std::move(values[i]);
   return count_down(wait.region, dead);
 }
 

@@ -38,7 +38,8 @@ public:
 
   const troupe::program& program() const noexcept { return *program_; }
 
-  /// Makes it ready for another step. Nothing of it may be running.
+  /// Makes it ready for another step, and lets go of what a step that failed left behind. Nothing of
+  /// it may be running.
   void reset() noexcept;
 
   /// Gives a feed its value, before the start.

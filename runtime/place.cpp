@@ -63,24 +63,29 @@ result<std::vector<int>> place(const graph& of, const std::vector<node*>& nodes,
       return merged.status().within(concat(at->description(), " must be placed with its variable"));
     joint = *merged;
   }
-  std::vector<int> chosen(of.nodes().size(), -1);
+  // A set goes to the first device that can run all of it: each node takes from its set's candidates.
+  std::vector<std::vector<int>> candidates(of.nodes().size());
+  std::vector<bool> started(of.nodes().size(), false);
   for (auto* at : nodes) {
-    const auto& asked = wanted[static_cast<size_t>(together.root(at->id()))];
-    bool exists = false;
-    for (size_t i = 0; i < devices.size() && chosen[static_cast<size_t>(at->id())] < 0; ++i) {
-      if (!asked.matches(devices[i]))
-        continue;
-      exists = true;
-      if (runs_on(*at, devices[i]))
-        chosen[static_cast<size_t>(at->id())] = static_cast<int>(i);
-    }
-    if (!exists)
+    auto root = static_cast<size_t>(together.root(at->id()));
+    const auto& asked = wanted[root];
+    auto& open = candidates[root];
+    if (!started[root])
+      for (size_t i = 0; i < devices.size(); ++i)
+        if (asked.matches(devices[i]))
+          open.push_back(static_cast<int>(i));
+    if (!started[root] && open.empty())
       return failure(error_kind::not_found, at->description(), ": there is no device '", asked,
                      "'; there are ", listed(devices));
-    if (chosen[static_cast<size_t>(at->id())] < 0)
+    started[root] = true;
+    std::erase_if(open, [&](int i) { return !runs_on(*at, devices[static_cast<size_t>(i)]); });
+    if (open.empty())
       return failure(error_kind::unimplemented, at->description(), ": no device that matches '",
                      asked, "' has a kernel for it");
   }
+  std::vector<int> chosen(of.nodes().size(), -1);
+  for (auto* at : nodes)
+    chosen[static_cast<size_t>(at->id())] = candidates[static_cast<size_t>(together.root(at->id()))][0];
   return chosen;
 }
 

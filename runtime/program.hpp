@@ -21,7 +21,7 @@ struct wait_point {
   const node* origin = nullptr;
   const node* queue = nullptr;  // the node that stands for the queue; none for a Recv
   uint32_t region = 0;          // which region the answer starts
-  std::vector<uint32_t> slots = {}; // where the answer's tensors go
+  std::vector<uint32_t> slots = {}; // where the answer's tensors go; UINT32_MAX: nobody wants it
 };
 
 /// A feed that this partition uses.

@@ -10,7 +10,7 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
   };
   for (size_t i = 0; i < signature.feeds.size(); ++i) {
     auto what = signature.feeds[i];
-    if (!what || &what.node->graph() != &of)
+    if (!what.exists() || &what.node->graph() != &of)
       return invalid("feed ", i, " is an edge to nothing or of another graph");
     if (what.node->output_is_ref(what.index))
       return invalid("feed ", i, ": ", what.node->description(), " is state and cannot be fed");
@@ -20,7 +20,7 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
   std::vector<node*> open;
   for (size_t i = 0; i < signature.fetches.size(); ++i) {
     auto what = signature.fetches[i];
-    if (!what || &what.node->graph() != &of)
+    if (!what.exists() || &what.node->graph() != &of)
       return invalid("fetch ", i, " is an edge to nothing or of another graph");
     if (auto* behind = what.node->output_is_ref(what.index) ? resource_behind(what) : nullptr;
         behind && behind->op().makes == resource::queue)

@@ -13,8 +13,13 @@ status check(const op_def& op) {
   auto bad = [&](const auto&... parts) {
     return failure(error_kind::internal, "op ", op.name, ": ", parts...);
   };
+  if (op.name.empty() || op.name.front() == '_')
+    return bad("names must not be empty, and those that begin with _ are the runtime's own");
   if (!op.infer)
     return bad("has no shape function");
+  for (const auto& attr : op.attrs)
+    if (op.find_attr(attr.name) != &attr)
+      return bad("declares attribute ", attr.name, " twice");
   for (const auto* ports : {&op.inputs, &op.outputs})
     for (const auto& at : *ports) {
       auto* type = op.find_attr(at.type);
@@ -41,6 +46,9 @@ status registry::add(const op_def& op) {
 }
 
 status registry::add(const kernel_def& kernel) {
+  if (kernel.run.empty() || std::ranges::count(kernel.run, nullptr, &typed_kernel::run) > 0)
+    return failure(error_kind::internal, "the ", to_string(kernel.device), " kernel of ", kernel.op,
+                   " lacks a function");
   if (!kernels_.emplace(std::pair{kernel.op, kernel.device}, &kernel).second)
     return failure(error_kind::already_exists, "op ", kernel.op, " has a ", to_string(kernel.device),
                    " kernel already");

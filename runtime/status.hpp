@@ -86,7 +86,11 @@ public:
   using value_type = T;
 
   result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
-  result(troupe::status error) : content_(std::in_place_index<1>, std::move(error)) {}
+  /// Takes an error; success without a value is a defect of who returns it, and becomes an error.
+  result(troupe::status error) : content_(std::in_place_index<1>, std::move(error)) {
+    if (std::get<1>(content_).ok())
+      content_.template emplace<1>(error_kind::internal, "a result has neither a value nor an error");
+  }
 
   bool ok() const noexcept { return content_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }

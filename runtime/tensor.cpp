@@ -85,9 +85,11 @@ allocator& heap_allocator() noexcept {
 }
 
 result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
-  size_t bytes = 0;
-  if (type == dtype::none || __builtin_mul_overflow(static_cast<size_t>(dims.elements()),
-                                                    size_of(type), &bytes))
+  auto bytes = size_of(type);
+  bool overflow = false; // shapes that were broadcast or extended were not checked before
+  for (auto extent : dims)
+    overflow |= __builtin_mul_overflow(bytes, static_cast<size_t>(extent), &bytes);
+  if (type == dtype::none || overflow)
     return invalid("cannot make a tensor of type ", type, " and shape ", dims);
   auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes + header);
   if (!memory)

@@ -40,9 +40,9 @@ status variable::uninitialized() const {
 status variable::make_private(bool racy) {
   if (value_.empty())
     return uninitialized();
-  if (value_.unique() || (racy && owned_))
-    return {};
-  TROUPE_ASSIGN(value_, value_.clone());
+  if (!value_.unique() && !(racy && owned_)) {
+    TROUPE_ASSIGN(value_, value_.clone());
+  }
   owned_ = true;
   return {};
 }
