@@ -51,6 +51,8 @@ foreach(target IN LISTS exported)
     string(APPEND pc_libs " -l${target}")
   endif()
 endforeach()
+# Relative, so that the package can be moved, or installed elsewhere with --prefix.
+file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/package/troupe.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/troupe.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
