@@ -1,0 +1,76 @@
+#include "example_messages.hpp"
+
+#include "troupe/serialization/frame.hpp"
+#include "troupe/serialization/payload.hpp"
+
+#include <sstream>
+
+namespace troupe::testing {
+namespace {
+
+struct printer {
+  std::ostringstream out;
+
+  void all() {}
+  template <class T, class... Ts>
+  void all(const T& first, const Ts&... rest) {
+    one(first);
+    out << '|';
+    all(rest...);
+  }
+  template <class T>
+  void one(const T& value) {
+    out << value;
+  }
+  void one(const tensor& value) {
+    if (value.empty())
+      out << "nothing";
+    else if (value.elements() > 100 && value.type() != dtype::string)
+      out << value.type() << value.dims() << checksum_of(bytes_of(value));
+    else
+      out << to_string(value, value.elements());
+  }
+  void one(const registered_partition& value) { all(value.device, value.graph); }
+  void one(const indexed_tensor& value) { all(value.index, value.value); }
+  void one(const device_entry& value) {
+    all(value.name, value.kind, value.memory_bytes, value.description);
+  }
+  template <class T>
+  void one(const std::vector<T>& values) {
+    out << values.size() << ':';
+    for (const auto& value : values)
+      one(value);
+  }
+
+  void operator()(const hello& m) {
+    all(m.version, m.software, m.role, m.job, m.task, m.incarnation, m.max_message,
+        m.max_tensor_bytes);
+  }
+  void operator()(const refusal& m) { all(m.why); }
+  void operator()(const register_graph& m) { all(m.request, m.session, m.container, m.partitions); }
+  void operator()(const register_reply& m) { all(m.request, m.handle, m.outcome); }
+  void operator()(const deregister_graph& m) { all(m.handle); }
+  void operator()(const run_step& m) { all(m.request, m.handle, m.step, m.deadline_ms, m.feeds); }
+  void operator()(const step_done& m) { all(m.request, m.outcome, m.fetches); }
+  void operator()(const cancel_step& m) { all(m.step, m.why); }
+  void operator()(const tensor_push& m) { all(m.step, m.key, m.dead, m.value); }
+  void operator()(const pull& m) { all(m.transfer); }
+  void operator()(const ping& m) { all(m.nonce, m.sent_ns); }
+  void operator()(const pong& m) { all(m.nonce); }
+  void operator()(const goodbye& m) { all(m.reason); }
+  void operator()(const container_reset& m) { all(m.request, m.container); }
+  void operator()(const reply& m) { all(m.request, m.outcome); }
+  void operator()(const device_list_request& m) { all(m.request); }
+  void operator()(const device_list_reply& m) { all(m.request, m.devices); }
+};
+
+} // namespace
+
+std::string print(const message& what) {
+  printer to;
+  to.out << name_of(what) << ' ';
+  std::visit(to, what);
+  return std::move(to.out).str();
+}
+
+} // namespace troupe::testing

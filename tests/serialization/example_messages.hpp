@@ -1,0 +1,43 @@
+// One message of every kind, with values that differ from the defaults.
+#pragma once
+#include "troupe/serialization/messages.hpp"
+
+namespace troupe::testing {
+
+inline tensor counted(int64_t elements) {
+  auto made = tensor::of<float>({0}, {});
+  if (auto bigger = tensor::make(dtype::f32, shape{elements}))
+    made = *std::move(bigger);
+  for (int64_t i = 0; i < made.elements(); ++i)
+    made.data<float>()[i] = static_cast<float>(i % 1000);
+  return made;
+}
+
+inline std::vector<message> example_messages() {
+  auto strings = tensor::of<std::string>({2, 2}, {"", "a", std::string(3, '\0'), "longer"});
+  return {
+      hello{protocol_version, "0.1.0", "task", "worker", 3, 0xfedcba9876543210, 1 << 20, 1 << 30},
+      refusal{failure(error_kind::failed_precondition, "not you")},
+      register_graph{
+          1, 2, "box", {{"/job:a/task:0/device:cpu:0", tensor::vector<uint8_t>({1, 2})}}},
+      register_reply{3, 4, failure(error_kind::not_found, "no kernel")},
+      deregister_graph{5},
+      run_step{6, 7, 8, 9, {{0, tensor::scalar(1.5f)}, {4, strings}, {2, counted(20'000)}}},
+      step_done{10, {}, {{1, tensor::of<bool>({2, 0}, {})}}},
+      cancel_step{11, failure(error_kind::cancelled, "enough")},
+      tensor_push{12, 13, false, tensor::of<bool>({2}, {true, false})},
+      pull{14},
+      ping{15, -16},
+      pong{17},
+      goodbye{"that is all"},
+      container_reset{18, "box"},
+      reply{19, failure(error_kind::out_of_range, "end")},
+      device_list_request{20},
+      device_list_reply{21, {{"/job:a/task:0/device:cpu:0", "cpu", 1ull << 40, "a CPU"}}},
+  };
+}
+
+/// Prints all there is in a message, so that two of them can be compared.
+std::string print(const message& what);
+
+} // namespace troupe::testing

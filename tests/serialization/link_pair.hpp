@@ -1,0 +1,48 @@
+// Two links joined by a lossless pipe, whose portions the test chooses.
+#pragma once
+#include "example_messages.hpp"
+#include "troupe/serialization/link.hpp"
+
+#include <random>
+
+namespace troupe::testing {
+
+/// A link, and what came out of it.
+struct peer_end {
+  explicit peer_end(link_options options, std::function<status(const hello&)> on_hello = {})
+      : it(std::move(options),
+           {std::move(on_hello), [this](message what) { got.push_back(std::move(what)); }}) {}
+
+  std::vector<char> take(size_t window) {
+    std::vector<char> bytes;
+    it.fill(bytes, window);
+    return bytes;
+  }
+  status give(std::span<const char> bytes) { return it.receive(std::as_bytes(bytes)); }
+
+  std::vector<message> got;
+  link it;
+};
+
+inline link_options options_of(std::string role, std::string job = "worker", int task = 0) {
+  link_options options;
+  options.self = {.software = "0.1.0",
+                  .role = std::move(role),
+                  .job = std::move(job),
+                  .task = task,
+                  .incarnation = 1};
+  return options;
+}
+
+/// Moves bytes both ways until nothing moves. Returns the first error of either end.
+inline status exchange(peer_end& a, peer_end& b, size_t window = 1 << 20) {
+  for (bool moved = true; moved;) {
+    auto to_b = a.take(window), to_a = b.take(window);
+    moved = !to_b.empty() || !to_a.empty();
+    TROUPE_TRY(b.give(to_b));
+    TROUPE_TRY(a.give(to_a));
+  }
+  return {};
+}
+
+} // namespace troupe::testing

@@ -1,0 +1,209 @@
+// Random traffic in random portions, and what happens when bytes are damaged, cut or invented.
+#include "link_pair.hpp"
+#include "small_ops.hpp"
+#include "troupe/serialization/frame.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+namespace troupe {
+namespace {
+
+using testing::counted;
+using testing::options_of;
+using testing::peer_end;
+using testing::print;
+
+// Portions of 1 byte up to a few chunks.
+size_t portion(std::mt19937_64& random) { return 1 + random() % (1ull << (4 + random() % 16)); }
+
+message random_message(std::mt19937_64& random, uint64_t number) {
+  auto value = [&]() -> tensor {
+    switch (random() % 5) {
+      case 0: return tensor::scalar(1.f);
+      case 1: return tensor::vector<std::string>({"a", std::string(random() % 100'000, 'b')});
+      case 2: return counted(static_cast<int64_t>(random() % 300'000));
+      case 3: return {};
+      default: return counted(static_cast<int64_t>(random() % 30'000));
+    }
+  };
+  switch (random() % 4) {
+    case 0: return tensor_push{number, static_cast<uint32_t>(random()), false, value()};
+    case 1: return run_step{number, 1, 2, 3, {{0, value()}, {1, value()}}};
+    case 2: return cancel_step{number, failure(error_kind::aborted, "why")};
+    default: return reply{number, {}};
+  }
+}
+
+// What one end sends and the other gets: in order where that is promised.
+struct direction {
+  std::vector<std::string> ordered, others;
+  void note(const message& what) {
+    (delivery_of(what) == delivery::ordered ? ordered : others).push_back(print(what));
+  }
+  static direction of(const std::vector<message>& messages) {
+    direction made;
+    for (const auto& each : messages)
+      made.note(each);
+    std::ranges::sort(made.others);
+    return made;
+  }
+  bool operator==(const direction&) const = default;
+};
+
+TEST_CASE("random traffic both ways in random portions arrives complete and in order") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937_64 random{seed};
+  for (int round = 0; round < 5; ++round) {
+    auto options = options_of("task");
+    options.max_pending_bytes = random() % 3'000'000;
+    options.inline_tensor = random() % 100'000;
+    peer_end a{options}, b{options};
+    std::vector<message> sent_by_a, sent_by_b;
+    std::vector<char> to_a, to_b; // on the wire
+    for (size_t quiet = 0; quiet < 20;) {
+      auto send = [&](peer_end& from, std::vector<message>& sent) {
+        if (sent.size() < 40 && random() % 3 == 0) {
+          sent.push_back(random_message(random, sent.size()));
+          REQUIRE(from.it.send(sent.back()).ok());
+        }
+      };
+      send(a, sent_by_a);
+      send(b, sent_by_b);
+      a.it.fill(to_b, portion(random));
+      b.it.fill(to_a, portion(random));
+      auto give = [&](peer_end& to, std::vector<char>& wire) {
+        auto size = std::min(wire.size(), portion(random));
+        auto outcome = to.give(std::span{wire}.first(size));
+        INFO(outcome);
+        REQUIRE(outcome.ok());
+        wire.erase(wire.begin(), wire.begin() + static_cast<std::ptrdiff_t>(size));
+      };
+      give(a, to_a);
+      give(b, to_b);
+      auto done = sent_by_a.size() == 40 && sent_by_b.size() == 40 && to_a.empty() &&
+                  to_b.empty() && a.it.drained() && b.it.drained();
+      quiet = done ? quiet + 1 : 0;
+    }
+    CHECK(direction::of(b.got) == direction::of(sent_by_a));
+    CHECK(direction::of(a.got) == direction::of(sent_by_b));
+    CHECK(a.it.pending_bytes() == 0);
+    CHECK(b.it.pending_bytes() == 0);
+  }
+}
+
+TEST_CASE("the stream may come byte by byte") {
+  peer_end a{options_of("task")}, b{options_of("task")};
+  REQUIRE(a.it.send(tensor_push{1, 2, false, counted(20'000)}).ok());
+  for (bool moved = true; moved;) {
+    auto to_b = a.take(1), to_a = b.take(1);
+    moved = !to_b.empty() || !to_a.empty();
+    REQUIRE(b.give(to_b).ok());
+    REQUIRE(a.give(to_a).ok());
+  }
+  REQUIRE(b.got.size() == 1);
+  CHECK(identical(std::get<tensor_push>(b.got[0]).value, counted(20'000)));
+}
+
+// All that one end sends in a short conversation, and the answers that make it go on.
+std::vector<char> recorded() {
+  peer_end a{options_of("task")}, b{options_of("task")};
+  for (const auto& example : testing::example_messages())
+    (void)a.it.send(example);
+  std::vector<char> all;
+  for (bool moved = true; moved;) {
+    auto to_b = a.take(1 << 20), to_a = b.take(1 << 20);
+    moved = !to_b.empty() || !to_a.empty();
+    all.insert(all.end(), to_b.begin(), to_b.end());
+    REQUIRE(b.give(to_b).ok());
+    REQUIRE(a.give(to_a).ok());
+  }
+  return all;
+}
+
+TEST_CASE("a flipped bit anywhere is noticed") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937_64 random{seed};
+  auto good = recorded();
+  peer_end intact{options_of("task")};
+  REQUIRE(intact.give(good).ok());
+  auto count = intact.got.size();
+  REQUIRE(count == std::variant_size_v<message> - 5); // without what belongs to the link
+  for (int round = 0; round < 400; ++round) {
+    auto bytes = good;
+    auto at = random() % (round % 2 ? bytes.size() : 2000);
+    bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+    peer_end b{options_of("task")};
+    auto outcome = b.give(bytes);
+    INFO("byte " << at << ": " << outcome);
+    // In the first four bytes the damaged one looks like a stranger.
+    CHECK(outcome.kind() == (at < 4 ? error_kind::invalid_argument : error_kind::data_loss));
+    CHECK(b.got.size() < count);
+  }
+}
+
+TEST_CASE("a stream that is cut anywhere is waited for, not misread") {
+  auto good = recorded();
+  std::mt19937_64 random{1};
+  for (int round = 0; round < 100; ++round) {
+    peer_end b{options_of("task")};
+    CHECK(b.give(std::span{good}.first(random() % good.size())).ok());
+  }
+}
+
+TEST_CASE("well-framed nonsense is an error and takes no more memory than the limits allow") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937_64 random{seed};
+  auto options = options_of("task");
+  options.max_pending_bytes = 1 << 20;
+  options.max_tensor_bytes = 1 << 20;
+  for (int round = 0; round < 300; ++round) {
+    peer_end b{options};
+    peer_end honest{options_of("task")};
+    REQUIRE(b.give(honest.take(1 << 20)).ok());
+    status outcome;
+    for (int i = 0; i < 20 && outcome.ok(); ++i) {
+      auto encoded = encode(random_message(random, 1));
+      REQUIRE(encoded);
+      if (random() % 4 == 0)
+        encoded->bytes[random() % encoded->bytes.size()] ^= std::byte{8};
+      auto kind = random() % 4 == 0 ? frame_kind::chunk : frame_kind::message;
+      auto header = header_for(kind, random() % 4, encoded->bytes);
+      outcome = b.it.receive(header);
+      if (outcome.ok())
+        outcome = b.it.receive(encoded->bytes);
+      CHECK(b.it.pending_bytes() < 4 << 20);
+    }
+  }
+}
+
+TEST_CASE("a tensor of 3 GB passes, and its memory is taken once", "[slow]") {
+  struct counting final : allocator {
+    void* allocate(size_t bytes) noexcept override {
+      total += bytes;
+      return heap_allocator().allocate(bytes);
+    }
+    void deallocate(void* memory, size_t bytes) noexcept override {
+      heap_allocator().deallocate(memory, bytes);
+    }
+    size_t total = 0;
+  } memory;
+  constexpr int64_t size = 3'000'000'000;
+  auto options = options_of("task");
+  options.memory = &memory;
+  peer_end a{options_of("task")}, b{options};
+  auto value = tensor::make(dtype::u8, shape{size});
+  REQUIRE(value);
+  std::memset(value->raw(), 7, static_cast<size_t>(size));
+  value->data<uint8_t>()[size - 1] = 9;
+  REQUIRE(a.it.send(tensor_push{1, 2, false, *value}).ok());
+  REQUIRE(testing::exchange(a, b).ok());
+  REQUIRE(b.got.size() == 1);
+  CHECK(identical(std::get<tensor_push>(b.got[0]).value, *value));
+  CHECK(memory.total < size + 4096);
+  b.got.clear();
+}
+
+} // namespace
+} // namespace troupe

@@ -1,0 +1,166 @@
+#include "example_messages.hpp"
+#include "small_ops.hpp"
+#include "troupe/serialization/payload.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+#include <random>
+
+namespace troupe {
+namespace {
+
+using Catch::Matchers::Contains;
+using testing::print;
+
+TEST_CASE("every message comes back as it was") {
+  auto examples = testing::example_messages();
+  REQUIRE(examples.size() == std::variant_size_v<message>);
+  for (size_t i = 0; i < examples.size(); ++i) {
+    INFO(name_of(examples[i]));
+    CHECK(examples[i].index() == i); // one of each kind
+    auto encoded = encode(examples[i]);
+    REQUIRE(encoded);
+    auto decoded = decode(encoded->bytes, encoded->outside);
+    INFO(decoded.status());
+    REQUIRE(decoded);
+    CHECK(print(*decoded) == print(examples[i]));
+  }
+}
+
+TEST_CASE("an envelope says how its message is delivered, and which payloads travel beside it") {
+  for (const auto& example : testing::example_messages()) {
+    INFO(name_of(example));
+    auto encoded = encode(example);
+    REQUIRE(encoded);
+    auto read = read_envelope(encoded->bytes);
+    REQUIRE(read);
+    CHECK(read->order == delivery_of(example));
+    REQUIRE(read->outside.size() == encoded->outside.size());
+    for (size_t i = 0; i < read->outside.size(); ++i)
+      CHECK(read->outside[i] == encoded->outside[i].bytes());
+  }
+}
+
+TEST_CASE("a tensor of up to 64 KiB travels within its message, a larger one beside it") {
+  auto outside = [](int64_t elements) {
+    auto encoded = encode(tensor_push{1, 2, false, testing::counted(elements)});
+    REQUIRE(encoded);
+    return encoded->outside.size();
+  };
+  CHECK(outside(16 * 1024) == 0);
+  CHECK(outside(16 * 1024 + 1) == 1);
+}
+
+TEST_CASE("a payload beside a message shares the tensor's memory, on both sides") {
+  auto value = testing::counted(100'000);
+  auto encoded = encode(tensor_push{1, 2, false, value});
+  REQUIRE(encoded);
+  CHECK(encoded->outside[0].raw() == value.raw());
+  auto decoded = decode(encoded->bytes, encoded->outside);
+  REQUIRE(decoded);
+  auto& back = std::get<tensor_push>(*decoded).value;
+  CHECK(back.raw() == value.raw());
+  // and keeps it alive
+  value.reset();
+  encoded->outside.clear();
+  CHECK(identical(back, testing::counted(100'000)));
+}
+
+TEST_CASE("many small tensors do not make a message longer than allowed") {
+  run_step step;
+  for (uint32_t i = 0; i < 100; ++i)
+    step.feeds.push_back({i, testing::counted(15'000)});
+  auto encoded = encode(step);
+  INFO(encoded.status());
+  REQUIRE(encoded);
+  CHECK(encoded->bytes.size() < 1024 * 1024);
+  CHECK(encoded->outside.size() > 80);
+  auto decoded = decode(encoded->bytes, encoded->outside);
+  REQUIRE(decoded);
+  CHECK(print(*decoded) == print(step));
+}
+
+TEST_CASE("an error's long text is cut rather than lost") {
+  auto encoded = encode(reply{1, failure(error_kind::internal, std::string(3'000'000, 'x'))});
+  REQUIRE(encoded);
+  auto decoded = decode(encoded->bytes);
+  REQUIRE(decoded);
+  CHECK_THAT(std::get<reply>(*decoded).outcome.message(), Catch::Matchers::EndsWith("x [cut]"));
+}
+
+TEST_CASE("a message that would be longer than allowed is refused with its name") {
+  device_list_reply devices;
+  devices.devices.resize(30'000, {"name", "kind", 1, "description"});
+  auto encoded = encode(devices);
+  CHECK(encoded.status().kind() == error_kind::resource_exhausted);
+  CHECK_THAT(encoded.status().message(), Contains("device_list_reply"));
+}
+
+TEST_CASE("a payload of another size than announced is refused") {
+  auto encoded = encode(tensor_push{1, 2, false, testing::counted(100'000)});
+  REQUIRE(encoded);
+  CHECK(decode(encoded->bytes).status().kind() == error_kind::data_loss);
+  auto shorter = tensor::make(dtype::u8, shape{8});
+  REQUIRE(shorter);
+  std::vector<tensor> wrong{*shorter};
+  CHECK(decode(encoded->bytes, wrong).status().kind() == error_kind::data_loss);
+}
+
+TEST_CASE("a damaged message is an error or another message, never a crash") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937_64 random{seed};
+  for (const auto& example : testing::example_messages()) {
+    auto encoded = encode(example);
+    REQUIRE(encoded);
+    for (int round = 0; round < 300; ++round) {
+      auto bytes = encoded->bytes;
+      for (auto n = random() % 4 + 1; n > 0; --n)
+        bytes[random() % bytes.size()] ^= static_cast<std::byte>(1u << random() % 8);
+      if (random() % 4 == 0)
+        bytes.resize(random() % bytes.size());
+      auto envelope = read_envelope(bytes);
+      auto decoded = decode(bytes, encoded->outside);
+      if (!decoded)
+        CHECK(decoded.status().kind() == error_kind::data_loss);
+      else
+        print(*decoded); // looks at every byte
+    }
+  }
+}
+
+TEST_CASE("a payload must fit its type and shape exactly") {
+  auto bytes = [](std::vector<uint8_t> values) { return tensor::vector<uint8_t>(values); };
+  auto read = [](dtype type, std::vector<int64_t> extents, const tensor& payload) {
+    return from_payload(static_cast<uint8_t>(type), extents, payload).status().kind();
+  };
+  CHECK(read(dtype::u16, {2}, bytes({1, 2, 3, 4})) == error_kind::ok);
+  CHECK(read(dtype::u16, {2}, bytes({1, 2, 3})) == error_kind::data_loss);
+  CHECK(read(dtype::u16, {3}, bytes({1, 2, 3, 4})) == error_kind::data_loss);
+  CHECK(read(dtype::u16, {-2}, bytes({1, 2, 3, 4})) == error_kind::data_loss);
+  CHECK(read(dtype::u16, {1ll << 40, 1ll << 40}, bytes({})) == error_kind::data_loss);
+  CHECK(read(dtype::c128, {1ll << 60}, bytes({})) == error_kind::data_loss);
+  CHECK(read(dtype::boolean, {2}, bytes({0, 1})) == error_kind::ok);
+  CHECK(read(dtype::boolean, {2}, bytes({0, 2})) == error_kind::data_loss);
+  CHECK(read(dtype::none, {0}, bytes({})) == error_kind::data_loss);
+  CHECK(from_payload(17, std::vector<int64_t>{0}, bytes({})).status().kind() ==
+        error_kind::data_loss);
+}
+
+TEST_CASE("a strings payload whose lengths do not fit is refused before memory is taken") {
+  auto payload = to_payload(tensor::vector<std::string>({"abc", ""}));
+  REQUIRE(payload);
+  REQUIRE(payload->bytes() == 19);
+  auto read = [&](int64_t count) {
+    return from_payload(static_cast<uint8_t>(dtype::string), std::vector<int64_t>{count}, *payload);
+  };
+  CHECK(read(2));
+  CHECK_FALSE(read(1));
+  CHECK_FALSE(read(3));
+  CHECK_FALSE(read(1ll << 60));
+  auto* length = static_cast<uint8_t*>(payload->raw());
+  length[7] = 0xff;
+  CHECK_FALSE(read(2));
+}
+
+} // namespace
+} // namespace troupe
