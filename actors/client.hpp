@@ -4,7 +4,6 @@
 #include "troupe/runtime/device.hpp"
 #include "troupe/runtime/prune.hpp"
 #include "troupe/runtime/registry.hpp"
-#include "troupe/serialization/cluster.hpp"
 
 #include <chrono>
 #include <functional>
@@ -14,6 +13,8 @@
 #include <vector>
 
 namespace troupe {
+
+struct cluster_spec; // serialization/cluster.hpp
 
 using step_clock = std::chrono::steady_clock;
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/actors/client.hpp"
 #include "troupe/runtime/device_name.hpp"
+#include "troupe/serialization/cluster.hpp"
 
 #include <cstdint>
 #include <memory>

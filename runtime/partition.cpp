@@ -22,13 +22,17 @@ public:
         TROUPE_ASSIGN(auto input, bring(at->inputs()[i], here));
         inputs.push_back(input);
       }
-      auto* copy = part(here).add_copy(*at, std::move(inputs));
-      copies_[at] = copy;
+      // What a node waits for must come before it: a partition is ordered by dependence.
+      std::vector<node*> controls;
       for (auto* before : at->controls())
         if (is_needed(before)) {
           TROUPE_ASSIGN(auto* local, bring_control(before, here));
-          TROUPE_TRY(part(here).add_control(*local, *copy));
+          controls.push_back(local);
         }
+      auto* copy = part(here).add_copy(*at, std::move(inputs));
+      copies_[at] = copy;
+      for (auto* local : controls)
+        TROUPE_TRY(part(here).add_control(*local, *copy));
     }
     for (size_t i = 0; i < signature_.fetches.size(); ++i) {
       auto what = signature_.fetches[i];
@@ -57,6 +61,7 @@ private:
   }
   int device_of(const node* at) const { return chosen_[static_cast<size_t>(at->id())]; }
   bool is_needed(const node* at) const { return device_of(at) >= 0; }
+  std::string name_of(int device) const { return to_string(devices_[static_cast<size_t>(device)]); }
   int feed_index(edge what) const {
     auto it = std::ranges::find(signature_.feeds, what);
     return it == signature_.feeds.end() ? -1 : static_cast<int>(it - signature_.feeds.begin());
@@ -81,11 +86,12 @@ private:
     TROUPE_TRY(part(from).add({.op = "_Send",
                                .name = concat("_send_", key),
                                .inputs = {edge{copy, what.index}},
-                               .attrs = {{"key", key}, {"to", to_string(devices_[static_cast<size_t>(here)])}},
+                               .attrs = {{"key", key}, {"to", name_of(here)}},
                                .where = what.node->where()}));
     return find_or_add(what, here, {.op = "_Recv",
                                     .name = concat("_recv_", key),
                                     .attrs = {{"key", key},
+                                              {"from", name_of(from)},
                                               {"dtype", what.type()},
                                               {"shape", what.dims()}},
                                     .where = what.node->where()});
@@ -105,13 +111,13 @@ private:
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_SendControl",
                                .name = concat("_send_", key),
-                               .attrs = {{"key", key}, {"to", to_string(devices_[static_cast<size_t>(here)])}},
+                               .attrs = {{"key", key}, {"to", name_of(here)}},
                                .controls = {copy},
                                .where = before->where()}));
     TROUPE_ASSIGN(auto local, find_or_add({before, -1}, here,
                                           {.op = "_RecvControl",
                                            .name = concat("_recv_", key),
-                                           .attrs = {{"key", key}},
+                                           .attrs = {{"key", key}, {"from", name_of(from)}},
                                            .where = before->where()}));
     return local.node;
   }

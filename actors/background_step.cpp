@@ -1,0 +1,77 @@
+#include "troupe/actors/background_step.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// Owns itself until the step has ended.
+class reporter final : public step_observer {
+public:
+  reporter(std::shared_ptr<task_program> program, std::shared_ptr<step_table> steps, std::string self,
+           step_end on_end)
+      : program_(std::move(program)), steps_(std::move(steps)), self_(std::move(self)),
+        on_end_(std::move(on_end)), in_(program_->check_out()) {}
+
+  const std::shared_ptr<task_instance>& instance() const { return in_; }
+
+  void step_ended(caf::execution_unit*) noexcept override {
+    std::unique_ptr<reporter> self{this};
+    auto& conductor = in_->conductor();
+    steps_->remove(conductor.step());
+    step_result result{conductor.outcome(), {}};
+    if (result.outcome.ok()) {
+      for (auto index : program_->fetch_indexes())
+        result.fetches.push_back({index, std::move(conductor.fetches()[index])});
+      program_->check_in(std::move(in_));
+    } else {
+      result.outcome = std::move(result.outcome).within(self_);
+      in_->retire();
+    }
+    on_end_(std::move(result));
+  }
+
+private:
+  std::shared_ptr<task_program> program_;
+  std::shared_ptr<step_table> steps_;
+  std::string self_;
+  step_end on_end_;
+  std::shared_ptr<task_instance> in_;
+};
+
+const tensor* find(const std::vector<indexed_tensor>& feeds, uint32_t index) {
+  auto it = std::ranges::find(feeds, index, &indexed_tensor::index);
+  return it == feeds.end() ? nullptr : &it->value;
+}
+
+// Feeds may come from another process: they may not fit the graph that they are for.
+status check_feeds(const task_program& program, const std::vector<indexed_tensor>& feeds) {
+  for (const auto& one : program.programs())
+    for (const auto& feed : one->feeds()) {
+      auto* given = find(feeds, feed.index);
+      const auto& wanted = *feed.origin;
+      if (!given || given->type() != wanted.output_type(0) ||
+          !wanted.output_shape(0).compatible(given->dims()))
+        return invalid(wanted.description(), ": must be fed with ", wanted.output_type(0),
+                       wanted.output_shape(0));
+    }
+  return {};
+}
+
+} // namespace
+
+void begin_in_background(const std::shared_ptr<task_program>& program,
+                         const std::shared_ptr<step_table>& steps, run_request& what,
+                         const std::string& self, step_end on_end, caf::execution_unit* unit) {
+  if (auto fits = check_feeds(*program, what.feeds); !fits)
+    return on_end({std::move(fits).within(self), {}});
+  auto* step = new reporter{program, steps, self, std::move(on_end)}; // deletes itself at the end
+  auto in = step->instance();
+  in->set_feeds([&](uint32_t index) { return *find(what.feeds, index); });
+  in->conductor().begin(what.step, *step, unit);
+  // What came early is handed over after the start, because a step that has not started takes nothing.
+  if (auto known = steps->add(what.step, in, unit); !known)
+    in->conductor().abort(what.step, std::move(known), unit);
+}
+
+} // namespace troupe

@@ -1,0 +1,18 @@
+// A step that no thread of this process waits for: another process, or an actor, asked for it.
+#pragma once
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/step_table.hpp"
+
+#include <functional>
+
+namespace troupe {
+
+/// Called once, on whatever thread ended the step.
+using step_end = std::function<void(step_result)>;
+
+/// Starts the step on the given unit. `self` names the task in errors.
+void begin_in_background(const std::shared_ptr<task_program>& program,
+                         const std::shared_ptr<step_table>& steps, run_request& what,
+                         const std::string& self, step_end on_end, caf::execution_unit* unit);
+
+} // namespace troupe

@@ -1,0 +1,86 @@
+#include "troupe/actors/conductor.hpp"
+
+#include "troupe/actors/region.hpp"
+#include "troupe/actors/task_program.hpp"
+
+#include <caf/send.hpp>
+
+namespace troupe {
+
+void conductor_actor::begin(uint64_t step, step_observer& observer, caf::execution_unit* unit) {
+  const auto& program = of_.program();
+  {
+    std::lock_guard guard{mutex_};
+    step_ = step;
+    observer_ = &observer;
+    stop_.store(false, std::memory_order_relaxed);
+    missing_ = program.regions();
+    active_ = 1; // whoever starts the step
+    ended_ = false;
+    error_ = {};
+    fetches_.clear();
+    fetches_.resize(program.fetches());
+  }
+  for (uint32_t p = 0; p < program.programs().size(); ++p)
+    deliver(of_.region(p, 0), token{}, unit);
+  leave({}, false, unit);
+}
+
+bool conductor_actor::enter() {
+  std::lock_guard guard{mutex_};
+  if (ended_ || !error_.ok())
+    return false;
+  ++active_;
+  return true;
+}
+
+void conductor_actor::leave(status outcome, bool counts, caf::execution_unit* unit) {
+  step_observer* to_tell = nullptr;
+  bool failed_now = false;
+  uint64_t step = 0;
+  {
+    std::lock_guard guard{mutex_};
+    --active_;
+    missing_ -= counts ? 1 : 0;
+    if (!outcome && error_.ok() && !ended_) {
+      error_ = std::move(outcome);
+      stop_.store(true, std::memory_order_relaxed);
+      failed_now = true;
+    }
+    step = step_;
+    if (!ended_ && (missing_ == 0 || (!error_.ok() && active_ == 0))) {
+      ended_ = true;
+      to_tell = std::exchange(observer_, nullptr);
+    }
+  }
+  if (failed_now)
+    for (const auto& queue : of_.program().all_queues())
+      caf::anon_send(queue, queue_cancel{step});
+  if (to_tell)
+    to_tell->step_ended(unit);
+}
+
+void conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit) {
+  {
+    std::lock_guard guard{mutex_};
+    if (ended_ || step_ != step)
+      return;
+    ++active_;
+  }
+  leave(std::move(why), false, unit);
+}
+
+bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
+  if (auto* one = content_if<fetched>(message)) {
+    if (one->index < fetches_.size())
+      fetches_[one->index] = std::move(one->value); // each index has one sender
+    return true;
+  }
+  if (auto* ended = content_if<region_ended>(message)) {
+    leave(std::move(ended->outcome), true, unit);
+    return true;
+  }
+  return false;
+}
+
+} // namespace troupe

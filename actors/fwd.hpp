@@ -1,0 +1,15 @@
+// Forward declarations of everything in actors/.
+#pragma once
+
+namespace troupe {
+
+class caller_unit;
+class conductor_actor;
+class region_actor;
+class step_observer;
+class step_table;
+class task_instance;
+class task_program;
+struct prepared_state;
+
+} // namespace troupe

@@ -1,0 +1,343 @@
+#include "troupe/actors/master.hpp"
+
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/prepared_step.hpp"
+#include "troupe/runtime/internal_ops.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <algorithm>
+#include <atomic>
+
+namespace troupe {
+namespace {
+
+using step_ptr = std::shared_ptr<prepared_step>;
+
+// What the master does after a delay.
+struct later {
+  std::function<void()> act;
+};
+
+// Master -> itself: register a step again. Answered by the step.
+struct renew_request {
+  step_ptr step;
+  step_clock::time_point deadline;
+};
+
+} // namespace
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::later)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::renew_request)
+
+namespace troupe {
+namespace {
+
+// How long the tasks of a failed step may take to stop before the client is answered anyway.
+constexpr std::chrono::seconds stop_patience{2};
+
+struct master_state {
+  explicit master_state() {}
+  static inline const char* name = "troupe.master";
+  master_options options;
+};
+
+using self_ptr = caf::stateful_actor<master_state>*;
+
+caf::timespan until(step_clock::time_point deadline) {
+  auto left = std::chrono::duration_cast<caf::timespan>(deadline - step_clock::now());
+  return std::max<caf::timespan>(left, std::chrono::milliseconds{1});
+}
+
+// -- preparing -----------------------------------------------------------------------------------
+
+result<step_ptr> compile(self_ptr self, const prepare_request& what) {
+  const auto& options = self->state.options;
+  TROUPE_ASSIGN(auto order, prune(*what.of, what.signature));
+  TROUPE_ASSIGN(auto chosen, place(*what.of, order, options.devices));
+  TROUPE_ASSIGN(auto parts, cut(*what.of, what.signature, order, chosen, options.devices));
+  auto step = std::make_shared<prepared_step>();
+  step->signature = what.signature;
+  for (auto& part : parts) {
+    auto task = part.device.on_task();
+    auto it = std::ranges::find(step->participants, task, &participant::task);
+    if (it == step->participants.end()) {
+      it = step->participants.insert(it, participant{.task = task,
+                                                     .partitions = std::make_shared<register_partitions>(),
+                                                     .feeds = {},
+                                                     .worker = {},
+                                                     .handle = 0});
+      it->partitions->session = options.session;
+      it->partitions->container = options.container;
+    }
+    for (const auto& at : part.nodes->nodes())
+      if (&at->op() == &internal_ops::feed)
+        it->feeds.push_back(static_cast<uint32_t>(at->attr<int64_t>("index")));
+    it->partitions->partitions.push_back(std::move(part));
+  }
+  for (auto& one : step->participants) {
+    std::ranges::sort(one.feeds);
+    one.feeds.erase(std::ranges::unique(one.feeds).begin(), one.feeds.end());
+  }
+  return step;
+}
+
+// Collects the answers of all participants; the first error wins.
+template <class Result>
+struct gathering {
+  gathering(size_t n, caf::typed_response_promise<Result> p) : missing(n), reply(std::move(p)) {}
+  size_t missing;
+  bool answered = false;
+  caf::typed_response_promise<Result> reply;
+
+  void fail(const status& why) {
+    if (!std::exchange(answered, true))
+      reply.deliver(to_caf(why));
+  }
+};
+
+// Finds the worker of a task: in this process, or through the membership.
+template <class OnWorker, class OnError>
+void with_worker(self_ptr self, const task_name& task, step_clock::time_point deadline,
+                 OnWorker on_worker, OnError on_error) {
+  const auto& options = self->state.options;
+  if (auto it = options.workers.find(task); it != options.workers.end())
+    return on_worker(it->second);
+  if (!options.membership)
+    return on_error(failure(error_kind::not_found, "there is no task ", task));
+  self->request(options.membership, until(deadline) + std::chrono::seconds{1},
+                connect_request{task, deadline})
+      .then([=](const peer_link& link) { on_worker(link.exchange); },
+            [=](const caf::error& why) { on_error(from_caf(why)); });
+}
+
+// Registers the parts of a step with their workers and answers the promise with the step.
+void register_all(self_ptr self, const step_ptr& step, step_clock::time_point deadline,
+                  const std::shared_ptr<gathering<step_ptr>>& answers) {
+  for (size_t i = 0; i < step->participants.size(); ++i) {
+    auto task = step->participants[i].task;
+    with_worker(
+        self, task, deadline,
+        [=](const caf::actor& worker) {
+          self->request(worker, until(deadline), step->participants[i].partitions)
+              .then(
+                  [=](const registered& done) {
+                    auto& one = step->participants[i];
+                    one.worker = worker;
+                    one.handle = done.handle;
+                    if (done.program && step->participants.size() == 1) {
+                      step->local = done.program;
+                      one.partitions.reset();
+                    }
+                    if (--answers->missing == 0 && !std::exchange(answers->answered, true)) {
+                      step->stale = false;
+                      answers->reply.deliver(step);
+                    }
+                  },
+                  [=](const caf::error& why) {
+                    auto cause = from_caf(why);
+                    answers->fail(cause.kind() == error_kind::deadline_exceeded
+                                      ? failure(cause.kind(), task, " did not register the step in time")
+                                      : cause);
+                  });
+        },
+        [=](const status& why) { answers->fail(why); });
+  }
+}
+
+caf::result<step_ptr> prepare(self_ptr self, const prepare_request& what) {
+  auto compiled = compile(self, what);
+  if (!compiled)
+    return to_caf(compiled.status());
+  auto promise = self->make_response_promise<step_ptr>();
+  auto answers = std::make_shared<gathering<step_ptr>>((*compiled)->participants.size(), promise);
+  register_all(self, *compiled, what.deadline, answers);
+  return promise;
+}
+
+// -- running -------------------------------------------------------------------------------------
+
+// A step that runs on other tasks, as its master sees it.
+struct running_step {
+  running_step(step_request r, caf::typed_response_promise<step_outcome> p)
+      : request(std::move(r)), reply(std::move(p)) {}
+  step_request request;
+  caf::typed_response_promise<step_outcome> reply;
+  uint64_t id = 0;
+  std::vector<bool> answered; // per participant
+  std::vector<tensor> fetches;
+  status error;
+  bool done = false;
+
+  bool all_answered() const { return std::ranges::find(answered, false) == answered.end(); }
+  void finish() {
+    if (std::exchange(done, true))
+      return;
+    if (error.ok())
+      reply.deliver(step_outcome{{}, std::move(fetches)});
+    else
+      reply.deliver(step_outcome{error, {}});
+  }
+};
+
+using running_ptr = std::shared_ptr<running_step>;
+
+// Keeps the first cause and stops the others; the client is answered when they have stopped.
+void fail(self_ptr self, const running_ptr& run, status why) {
+  if (!run->error.ok() || run->done)
+    return;
+  if (why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted)
+    run->request.step->stale = true;
+  run->error = std::move(why);
+  const auto& participants = run->request.step->participants;
+  for (size_t i = 0; i < participants.size(); ++i)
+    if (!run->answered[i])
+      self->send(participants[i].worker, outgoing{cancel_step{run->id, run->error}});
+  self->delayed_send(self, stop_patience, later{[=] { run->finish(); }});
+}
+
+void answer_came(self_ptr self, const running_ptr& run, size_t from, step_result& what) {
+  run->answered[from] = true;
+  if (!what.outcome)
+    fail(self, run, std::move(what.outcome));
+  for (auto& one : what.fetches)
+    if (one.index < run->fetches.size())
+      run->fetches[one.index] = std::move(one.value);
+  if (run->all_answered())
+    run->finish();
+}
+
+std::string silent_tasks(const running_step& run) {
+  std::string names;
+  for (size_t i = 0; i < run.answered.size(); ++i)
+    if (!run.answered[i])
+      names += concat(names.empty() ? "" : ", ", run.request.step->participants[i].task);
+  return names;
+}
+
+void start(self_ptr self, const running_ptr& run) {
+  auto& step = *run->request.step;
+  run->id = next_step_id(self->state.options.session);
+  run->answered.assign(step.participants.size(), false);
+  run->fetches.resize(step.signature.fetches.size());
+  // The client's own time-out speaks first; tasks get a little longer, for when it is gone.
+  for (size_t i = 0; i < step.participants.size(); ++i) {
+    const auto& one = step.participants[i];
+    run_request what{one.handle, run->id, run->request.deadline, {}};
+    for (auto index : one.feeds)
+      what.feeds.push_back({index, run->request.feeds[index]});
+    self->request(one.worker, until(run->request.deadline) + stop_patience, std::move(what))
+        .then([=](step_result& done) { answer_came(self, run, i, done); },
+              [=](const caf::error& why) {
+                step_result lost{from_caf(why), {}};
+                if (lost.outcome.kind() == error_kind::unavailable)
+                  lost.outcome = std::move(lost.outcome).within(
+                      to_string(run->request.step->participants[i].task));
+                answer_came(self, run, i, lost);
+              });
+  }
+  self->delayed_send(self, until(run->request.deadline), later{[=] {
+    fail(self, run,
+         failure(error_kind::deadline_exceeded, "step ", run->id,
+                 " was not done in time; no answer from ", silent_tasks(*run)));
+  }});
+}
+
+caf::result<step_outcome> run_step_request(self_ptr self, const step_request& what) {
+  auto promise = self->make_response_promise<step_outcome>();
+  auto run = std::make_shared<running_step>(what, promise);
+  if (!what.step->stale) {
+    start(self, run);
+    return promise;
+  }
+  // A lost task may be back: register everything again, everywhere, and go on.
+  self->request(caf::actor_cast<caf::actor>(self), until(what.deadline), renew_request{what.step, what.deadline})
+      .then([=](const step_ptr&) { start(self, run); },
+            [=](const caf::error& why) {
+              run->error = from_caf(why);
+              run->finish();
+            });
+  return promise;
+}
+
+caf::result<step_ptr> renew(self_ptr self, const step_ptr& step, step_clock::time_point deadline) {
+  for (const auto& one : step->participants)
+    self->send(one.worker, outgoing{deregister_graph{one.handle}});
+  auto promise = self->make_response_promise<step_ptr>();
+  register_all(self, step, deadline,
+               std::make_shared<gathering<step_ptr>>(step->participants.size(), promise));
+  return promise;
+}
+
+// -- the rest ------------------------------------------------------------------------------------
+
+// Asks every task; answers with the first error or when all are done.
+template <class Answer, class Merge, class... Question>
+caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
+  constexpr std::chrono::seconds patience{10};
+  std::vector<task_name> tasks;
+  for (const auto& one : self->state.options.devices)
+    if (std::ranges::find(tasks, one.on_task()) == tasks.end())
+      tasks.push_back(one.on_task());
+  auto promise = self->make_response_promise<Answer>();
+  auto answers = std::make_shared<gathering<Answer>>(tasks.size(), promise);
+  auto all = std::make_shared<Answer>();
+  for (const auto& task : tasks)
+    with_worker(
+        self, task, step_clock::now() + patience,
+        [=](const caf::actor& worker) {
+          self->request(worker, patience, question...)
+              .then(
+                  [=](const Answer& one) {
+                    merge(*all, one);
+                    if (--answers->missing == 0 && !std::exchange(answers->answered, true))
+                      answers->reply.deliver(*all);
+                  },
+                  [=](const caf::error& why) {
+                    answers->fail(from_caf(why).within(to_string(task)));
+                  });
+        },
+        [=](const status& why) { answers->fail(why); });
+  return promise;
+}
+
+caf::behavior master_behavior(self_ptr self, master_options options) {
+  self->state.options = std::move(options);
+  self->set_default_handler(caf::drop);
+  return {
+      [=](const step_request& what) { return run_step_request(self, what); },
+      [=](const prepare_request& what) { return prepare(self, what); },
+      [=](const renew_request& what) { return renew(self, what.step, what.deadline); },
+      [=](const later& what) { what.act(); },
+      [=](const reset_request& what) {
+        return ask_all<status>(
+            self, [](status& all, const status& one) { if (all.ok()) all = one; }, what);
+      },
+      [=](list_devices_atom) {
+        return ask_all<std::vector<device_info>>(
+            self,
+            [](std::vector<device_info>& all, const std::vector<device_info>& some) {
+              all.insert(all.end(), some.begin(), some.end());
+            },
+            list_devices_atom::value);
+      },
+  };
+}
+
+} // namespace
+
+uint64_t next_step_id(uint64_t session) {
+  // 24 bits of the session, 40 of a count: 12 days of a million steps a second.
+  static std::atomic<uint64_t> next{1};
+  constexpr uint64_t count_bits = (uint64_t{1} << 40) - 1;
+  return (session & ~count_bits) | (next.fetch_add(1, std::memory_order_relaxed) & count_bits);
+}
+
+caf::actor spawn_master(caf::actor_system& system, master_options options) {
+  return system.spawn(master_behavior, std::move(options));
+}
+
+} // namespace troupe

@@ -1,0 +1,28 @@
+// The master of one session: prunes, places, cuts, registers with workers, and runs steps that take
+// more than this process (white paper 3.1, OSDI 4).
+#pragma once
+#include "troupe/runtime/place.hpp"
+
+#include <caf/actor.hpp>
+
+#include <chrono>
+#include <map>
+#include <string>
+
+namespace troupe {
+
+struct master_options {
+  uint64_t session = 0; ///< random; its upper 24 bits begin its step ids
+  std::string container;
+  device_list devices;  ///< the first is the default
+  std::map<task_name, caf::actor> workers; ///< in this process
+  caf::actor membership;                   ///< finds the others; none in a local session
+};
+
+/// Understands prepare_request, step_request, reset_request and list_devices_atom.
+caf::actor spawn_master(caf::actor_system& system, master_options options);
+
+/// The next step id of a session; any thread.
+uint64_t next_step_id(uint64_t session);
+
+} // namespace troupe

@@ -1,0 +1,180 @@
+#include "troupe/actors/membership.hpp"
+
+#include "troupe/actors/dial.hpp"
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/exchange.hpp"
+#include "troupe/actors/messages.hpp"
+
+#include "troupe/runtime/version.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <map>
+
+namespace troupe {
+namespace {
+
+using link_promise = caf::typed_response_promise<peer_link>;
+
+// Dialer -> membership: a connection, or why there is none.
+struct dialed {
+  task_name to;
+  status outcome;
+  std::shared_ptr<socket_handle> socket;
+};
+
+// Membership -> itself: time is over for whoever still waits for that task.
+struct give_up {
+  task_name to;
+  uint64_t attempt = 0;
+};
+
+} // namespace
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::dialed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::give_up)
+
+namespace troupe {
+namespace {
+
+// What is known of one task.
+struct member {
+  std::string address;
+  caf::actor exchange; // none while there is no connection
+  bool ready = false;  // the peer has introduced itself
+  bool dialing = false;
+  uint64_t incarnation = 0;
+  uint64_t attempt = 0;
+  std::vector<link_promise> waiting;
+};
+
+struct membership_state {
+  explicit membership_state() {}
+  ~membership_state() { *stop = true; }
+  static inline const char* name = "troupe.membership";
+  membership_options options;
+  std::map<task_name, member> members;
+  std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
+};
+
+using self_ptr = caf::stateful_actor<membership_state>*;
+
+void answer_all(member& one, const status& why) {
+  for (auto& promise : std::exchange(one.waiting, {}))
+    promise.deliver(to_caf(why));
+}
+
+void start_dialing(self_ptr self, const task_name& to, member& one, step_clock::time_point deadline) {
+  one.dialing = true;
+  auto stop = self->state.stop;
+  self->spawn<caf::detached>([=, text = one.address,
+                              reply = caf::actor_cast<caf::actor>(self)](caf::event_based_actor* dialer) {
+    dialed news{to, {}, nullptr};
+    auto at = address::parse(text);
+    auto socket = at ? dial(*at, deadline, *stop) : result<socket_handle>{at.status()};
+    if (socket)
+      news.socket = std::make_shared<socket_handle>(*std::move(socket));
+    else
+      news.outcome = std::move(socket.status()).within(to_string(to));
+    dialer->send(reply, std::move(news));
+  });
+}
+
+caf::result<peer_link> connect(self_ptr self, const connect_request& what) {
+  auto it = self->state.members.find(what.to);
+  if (it == self->state.members.end())
+    return to_caf(failure(error_kind::not_found, "the cluster has no task ", what.to));
+  auto& one = it->second;
+  if (one.ready)
+    return peer_link{what.to, one.incarnation, one.exchange};
+  auto promise = self->make_response_promise<peer_link>();
+  one.waiting.push_back(promise);
+  if (!one.dialing && !one.exchange)
+    start_dialing(self, what.to, one, what.deadline);
+  auto patience = std::max<caf::timespan>(what.deadline - step_clock::now(), std::chrono::milliseconds{1});
+  self->delayed_send(self, patience, give_up{what.to, one.attempt});
+  return promise;
+}
+
+void connected(self_ptr self, dialed& what) {
+  auto& one = self->state.members.at(what.to);
+  one.dialing = false;
+  if (!what.outcome)
+    return answer_all(one, what.outcome);
+  const auto& options = self->state.options;
+  one.exchange = spawn_exchange(self->system(), what.socket->release(),
+                                {.self = {.software = std::string{library_version},
+                                          .role = options.role,
+                                          .job = options.self.job,
+                                          .task = options.self.task,
+                                          .incarnation = options.incarnation},
+                                 .expected = what.to,
+                                 .address = one.address,
+                                 .owner = options.owner,
+                                 .opener = self->address(),
+                                 .steps = options.steps,
+                                 .peer_timeout = options.peer_timeout});
+}
+
+void introduced(self_ptr self, const hello& who) {
+  auto it = self->state.members.find({who.job, who.task});
+  if (it == self->state.members.end() || !it->second.exchange)
+    return;
+  auto& one = it->second;
+  one.ready = true;
+  one.incarnation = who.incarnation;
+  for (auto& promise : std::exchange(one.waiting, {}))
+    promise.deliver(peer_link{it->first, one.incarnation, one.exchange});
+}
+
+void lost(self_ptr self, const peer_gone& what) {
+  for (auto& [task, one] : self->state.members)
+    if (to_string(task) == what.peer) {
+      one.exchange = nullptr;
+      one.ready = false;
+      ++one.attempt;
+      answer_all(one, failure(what.why.kind() == error_kind::failed_precondition
+                                  ? what.why.kind()
+                                  : error_kind::unavailable,
+                              task, " at ", one.address, ": ", what.why.message()));
+    }
+}
+
+caf::behavior membership_behavior(self_ptr self, membership_options options) {
+  auto& state = self->state;
+  state.options = std::move(options);
+  for (const auto& task : tasks_of(state.options.cluster))
+    state.members[task].address = *address_of(state.options.cluster, task);
+  self->set_default_handler(caf::drop);
+  self->set_exit_handler([=](const caf::exit_msg& what) {
+    *self->state.stop = true;
+    for (auto& [task, one] : self->state.members)
+      if (one.exchange)
+        self->send_exit(one.exchange, what.reason);
+    self->quit(what.reason);
+  });
+  return {
+      [=](const connect_request& what) { return connect(self, what); },
+      [=](dialed& what) { connected(self, what); },
+      [=](const peer_ready& what) { introduced(self, what.who); },
+      [=](const peer_gone& what) { lost(self, what); },
+      [=](const give_up& what) {
+        auto& one = self->state.members.at(what.to);
+        if (!one.ready && one.attempt == what.attempt && !one.waiting.empty())
+          answer_all(one, failure(error_kind::unavailable, what.to, " at ", one.address,
+                                  " did not introduce itself in time"));
+      },
+      [=](const membership_owner& what) { self->state.options.owner = what.worker; },
+  };
+}
+
+} // namespace
+
+caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
+  return system.spawn(membership_behavior, std::move(options));
+}
+
+} // namespace troupe

@@ -1,0 +1,31 @@
+// A kind of step after the master has compiled it: who takes part, and where feeds and fetches go.
+#pragma once
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/task_program.hpp"
+
+#include <atomic>
+
+namespace troupe {
+
+/// One task's part in a step.
+struct participant {
+  task_name task;
+  register_request partitions; ///< to register them again after the task has been restarted
+  std::vector<uint32_t> feeds; ///< which of the step's feeds it needs
+  // Known once registered:
+  caf::actor worker;
+  uint64_t handle = 0;
+};
+
+/// Immutable once prepared, except for `stale`, and for what the master changes when it renews it.
+class prepared_step : public std::enable_shared_from_this<prepared_step> {
+public:
+  step_signature signature;
+  std::vector<participant> participants;
+  /// All of it runs in this process: the caller drives it, and the master is off its path.
+  std::shared_ptr<task_program> local;
+  /// A task that takes part was lost: register again before the next step.
+  std::atomic<bool> stale{false};
+};
+
+} // namespace troupe

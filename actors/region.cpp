@@ -1,0 +1,100 @@
+#include "troupe/actors/region.hpp"
+
+#include "troupe/actors/task_program.hpp"
+
+#include <caf/scheduler/abstract_coordinator.hpp>
+#include <caf/send.hpp>
+
+namespace troupe {
+namespace {
+
+// Turns what a region's code emits into messages.
+class messenger final : public emission_sink {
+public:
+  messenger(task_instance& in, uint32_t program, caf::execution_unit* unit)
+      : in_(in), program_(program), unit_(unit) {}
+
+  void send_token(token&& to_region) override {
+    auto& target = in_.region(program_, to_region.region);
+    deliver(target, std::move(to_region), unit_);
+  }
+
+  void send_export(uint32_t export_index, tensor&& value, bool dead) override {
+    const auto& route = in_.program().route(program_, export_index);
+    if (route.remote)
+      caf::anon_send(in_.program().exchange(route.peer),
+                     outgoing{tensor_push{.step = in_.conductor().step(),
+                                          .key = route.key,
+                                          .dead = dead,
+                                          .value = std::move(value)}});
+    else
+      deliver(in_.region(route.program, route.region),
+              token{.region = route.region, .slot = dead ? token::no_slot : route.slot,
+                    .value = std::move(value), .dead = dead},
+              unit_);
+  }
+
+  void send_fetch(uint32_t fetch_index, tensor&& value, bool dead) override {
+    deliver(in_.conductor(), fetched{fetch_index, std::move(value), dead}, unit_);
+  }
+
+  void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
+    const auto& wait = in_.part(program_).program().waits()[wait_index];
+    caf::anon_send(in_.program().queue(program_, wait_index),
+                   queue_wait{.step = in_.conductor().step(),
+                                 .origin = wait.origin,
+                                 .wait = wait_index,
+                                 .inputs = {inputs.begin(), inputs.end()},
+                                 .region = caf::actor_cast<caf::actor>(
+                                     &in_.region(program_, wait.region))});
+  }
+
+private:
+  task_instance& in_;
+  uint32_t program_;
+  caf::execution_unit* unit_;
+};
+
+} // namespace
+
+uint32_t region_actor::length() const noexcept {
+  return in_->part(program_).program().regions()[which_].count;
+}
+
+bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
+  if (auto* one = content_if<token>(message)) {
+    one->region = which_;
+    if (in_->part(program_).arrive(std::move(*one)))
+      become_ready(unit);
+    return true;
+  }
+  if (auto* answer = content_if<wait_answer>(message)) {
+    if (!answer->outcome)
+      in_->conductor().abort(in_->conductor().step(), std::move(answer->outcome), unit);
+    else if (in_->part(program_).answer(answer->wait, answer->values, false))
+      become_ready(unit);
+    return true;
+  }
+  return false;
+}
+
+void region_actor::become_ready(caf::execution_unit* unit) {
+  if (!in_->conductor().enter())
+    return; // the step has failed
+  intrusive_ptr_add_ref_impl(); // until it has run
+  if (unit)
+    unit->exec_later(this);
+  else
+    home_system().scheduler().enqueue(this);
+}
+
+caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, size_t) {
+  // The conductor may end the step, and with it the instance's use of this actor, in the last message.
+  auto keep = in_;
+  messenger out{*keep, program_, unit};
+  auto outcome = keep->part(program_).run(which_, out, keep->conductor().stop());
+  deliver(keep->conductor(), region_ended{std::move(outcome)}, unit);
+  return done;
+}
+
+} // namespace troupe

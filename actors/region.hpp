@@ -1,0 +1,35 @@
+// One region of one instance as an actor: counts the tokens it waits for, then runs its code.
+#pragma once
+#include "troupe/actors/inline_actor.hpp"
+#include "troupe/actors/messages.hpp"
+
+#include <caf/resumable.hpp>
+
+namespace troupe {
+
+/// Understands token and wait_answer. The last token makes it ready; it then runs on the execution unit
+/// that brought the token, or on the scheduler where there is none.
+class region_actor final : public inline_actor, public caf::resumable {
+public:
+  region_actor(caf::actor_config& config, std::shared_ptr<task_instance> in, uint32_t program,
+               uint32_t which)
+      : inline_actor(config), in_(std::move(in)), program_(program), which_(which) {}
+
+  resume_result resume(caf::execution_unit* unit, size_t) override;
+  subtype_t subtype() const override { return scheduled_actor; }
+  void intrusive_ptr_add_ref_impl() override { intrusive_ptr_add_ref(ctrl()); }
+  void intrusive_ptr_release_impl() override { intrusive_ptr_release(ctrl()); }
+
+  const char* name() const override { return "troupe.region"; }
+  /// How many instructions it runs: a first idea of whether it is worth another thread.
+  uint32_t length() const noexcept;
+
+private:
+  bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
+  void become_ready(caf::execution_unit* unit);
+
+  std::shared_ptr<task_instance> in_;
+  uint32_t program_, which_;
+};
+
+} // namespace troupe

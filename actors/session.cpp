@@ -1,0 +1,96 @@
+#include "troupe/actors/session.hpp"
+
+#include "troupe/actors/master.hpp"
+#include "troupe/actors/membership.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/random_id.hpp"
+#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/worker.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+struct session_state {
+  explicit session_state() {}
+  static inline const char* name = "troupe.session";
+  caf::actor master;
+  std::vector<caf::actor> owned; // ended with the session
+};
+
+using self_ptr = caf::stateful_actor<session_state>*;
+
+caf::behavior session_behavior(self_ptr self, const caf::actor& master,
+                               const std::vector<caf::actor>& owned) {
+  self->state.master = master;
+  self->state.owned = owned;
+  self->set_default_handler(caf::drop);
+  self->set_exit_handler([=](const caf::exit_msg& what) {
+    for (const auto& one : self->state.owned)
+      self->send_exit(one, what.reason);
+    self->quit(what.reason);
+  });
+  return {
+      [=](step_request& what) { return self->delegate(self->state.master, std::move(what)); },
+      [=](prepare_request& what) { return self->delegate(self->state.master, std::move(what)); },
+      [=](reset_request& what) { return self->delegate(self->state.master, std::move(what)); },
+      [=](list_devices_atom what) { return self->delegate(self->state.master, what); },
+  };
+}
+
+} // namespace
+
+result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options) {
+  if (!options.ops || !options.make_devices)
+    return invalid("a local session needs ops and devices");
+  master_options master{.session = random_id(), .container = options.container, .devices = {},
+                        .workers = {}, .membership = {}};
+  worker_options worker{.self = local_task, .ops = options.ops, .devices = {}, .membership = {},
+                        .steps = std::make_shared<step_table>()};
+  for (auto& one : options.make_devices()) {
+    master.devices.push_back({local_task.job, local_task.task, std::string{to_string(one->kind())},
+                              one->ordinal()});
+    worker.devices.push_back(std::move(one));
+  }
+  auto session = master.session;
+  auto worker_actor = spawn_worker(system, std::move(worker));
+  master.workers.emplace(local_task, worker_actor);
+  auto master_actor = spawn_master(system, std::move(master));
+  return session_parts{system.spawn(session_behavior, master_actor,
+                                    std::vector<caf::actor>{master_actor, worker_actor}),
+                       session};
+}
+
+result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
+                                            const client_options& options) {
+  master_options master{.session = random_id(), .container = options.container, .devices = {},
+                        .workers = {}, .membership = {}};
+  // TODO(limit): every task is taken to have one CPU device; ask the tasks when they may have more.
+  for (const auto& task : tasks_of(cluster))
+    master.devices.push_back({task.job, task.task, "cpu", 0});
+  if (master.devices.empty())
+    return invalid("the cluster has no tasks");
+  // Nodes that do not care go to a worker, not to a parameter server.
+  std::ranges::stable_partition(master.devices, [](const auto& one) { return one.job == "worker"; });
+  auto session = master.session;
+  master.membership = spawn_membership(system, {.cluster = cluster,
+                                                .role = "client",
+                                                .self = {},
+                                                .incarnation = session,
+                                                .peer_timeout = options.peer_timeout,
+                                                .owner = {},
+                                                .steps = nullptr});
+  auto membership = master.membership;
+  auto master_actor = spawn_master(system, std::move(master));
+  return session_parts{system.spawn(session_behavior, master_actor,
+                                    std::vector<caf::actor>{master_actor, membership}),
+                       session};
+}
+
+} // namespace troupe

@@ -1,0 +1,149 @@
+#include "troupe/actors/step_table.hpp"
+
+#include "troupe/actors/region.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr size_t remembered_steps = 4096;
+constexpr size_t most_early_steps = 4096;
+constexpr size_t most_early_bytes = size_t{1} << 30;
+constexpr std::chrono::seconds early_patience{60};
+
+} // namespace
+
+void step_table::hand_over(task_instance& in, tensor_push&& what, caf::execution_unit* unit) {
+  const auto* route = in.program().import(what.key);
+  if (!route) {
+    in.conductor().abort(what.step, invalid("a tensor came for the unknown key ", what.key), unit);
+    return;
+  }
+  const auto& program = in.part(route->program).program();
+  if (!what.dead && route->slot != token::no_slot)
+    for (const auto& wait : program.waits())
+      if (wait.region == route->region && wait.slots.size() == 1 && wait.slots[0] == route->slot &&
+          (wait.origin->output_type(0) != what.value.type() ||
+           !wait.origin->output_shape(0).compatible(what.value.dims()))) {
+        in.conductor().abort(what.step, invalid(wait.origin->description(), ": expected ",
+                                     wait.origin->output_type(0), wait.origin->output_shape(0),
+                                     ", got ", what.value.type(), what.value.dims()),
+                             unit);
+        return;
+      }
+  deliver(in.region(route->program, route->region),
+          token{.region = route->region, .slot = what.dead ? token::no_slot : route->slot,
+                .value = std::move(what.value), .dead = what.dead},
+          unit);
+}
+
+status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
+                       caf::execution_unit* unit) {
+  std::vector<tensor_push> waiting;
+  {
+    std::lock_guard guard{mutex_};
+    if (ended_.contains(step))
+      return {}; // it was quick
+    if (running_.contains(step))
+      return invalid("step ", step, " runs already");
+    if (auto it = early_.find(step); it != early_.end()) {
+      auto cancelled = std::move(it->second.cancelled);
+      waiting = std::move(it->second.pushes);
+      for (const auto& one : waiting)
+        early_bytes_ -= one.value.bytes();
+      early_.erase(it);
+      if (!cancelled)
+        return cancelled;
+    }
+    running_.emplace(step, in);
+  }
+  for (auto& one : waiting)
+    hand_over(*in, std::move(one), unit);
+  return {};
+}
+
+void step_table::remove(uint64_t step) {
+  std::shared_ptr<task_instance> last; // goes when the lock is free
+  std::lock_guard guard{mutex_};
+  if (auto it = running_.find(step); it != running_.end()) {
+    last = std::move(it->second);
+    running_.erase(it);
+  }
+  end(step);
+}
+
+void step_table::end(uint64_t step) {
+  if (!ended_.insert(step).second)
+    return;
+  ended_order_.push_back(step);
+  if (ended_order_.size() > remembered_steps) {
+    ended_.erase(ended_order_.front());
+    ended_order_.pop_front();
+  }
+}
+
+void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
+  std::shared_ptr<task_instance> in;
+  {
+    std::lock_guard guard{mutex_};
+    if (auto it = running_.find(what.step); it != running_.end()) {
+      in = it->second;
+    } else if (!ended_.contains(what.step)) {
+      forget_old_early();
+      if (early_bytes_ + what.value.bytes() > most_early_bytes || early_.size() >= most_early_steps)
+        return; // its step will end at its deadline
+      early_bytes_ += what.value.bytes();
+      auto& waiting = early_[what.step];
+      waiting.since = step_clock::now();
+      waiting.pushes.push_back(std::move(what));
+    }
+  }
+  if (in)
+    hand_over(*in, std::move(what), unit);
+}
+
+void step_table::forget_old_early() {
+  auto now = step_clock::now();
+  std::erase_if(early_, [&](const auto& entry) {
+    if (now - entry.second.since < early_patience)
+      return false;
+    for (const auto& one : entry.second.pushes)
+      early_bytes_ -= one.value.bytes();
+    return true;
+  });
+}
+
+void step_table::abort(uint64_t step, status why, caf::execution_unit* unit) {
+  std::shared_ptr<task_instance> in;
+  {
+    std::lock_guard guard{mutex_};
+    if (auto it = running_.find(step); it != running_.end()) {
+      in = it->second;
+    } else if (!ended_.contains(step) && early_.size() < most_early_steps) {
+      forget_old_early();
+      auto& waiting = early_[step];
+      waiting.since = step_clock::now();
+      waiting.cancelled = std::move(why);
+    }
+  }
+  if (in)
+    in->conductor().abort(step, std::move(why), unit);
+}
+
+void step_table::abort_all(const std::string& partner, const status& why, caf::execution_unit* unit) {
+  std::vector<std::pair<uint64_t, std::shared_ptr<task_instance>>> hit;
+  {
+    std::lock_guard guard{mutex_};
+    for (const auto& [step, in] : running_)
+      if (partner.empty() || in->program().partners().contains(partner))
+        hit.emplace_back(step, in);
+  }
+  for (const auto& [step, in] : hit)
+    in->conductor().abort(step, why, unit);
+}
+
+size_t step_table::size() const {
+  std::lock_guard guard{mutex_};
+  return running_.size();
+}
+
+} // namespace troupe

@@ -1,0 +1,46 @@
+// The steps that run on a task, by id, for what reaches them from other tasks.
+#pragma once
+#include "troupe/actors/task_program.hpp"
+
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace troupe {
+
+/// Any thread may call. Tensors may come before their step; they are kept for a while.
+class step_table {
+public:
+  /// Makes a step that has begun known, with what has come for it already. Fails when it was cancelled
+  /// before it came, or when its id is in use.
+  status add(uint64_t step, const std::shared_ptr<task_instance>& in, caf::execution_unit* unit);
+  /// Forgets an ended step; what still comes for it is dropped.
+  void remove(uint64_t step);
+  /// Brings a tensor to its region.
+  void push(tensor_push&& what, caf::execution_unit* unit);
+  /// Fails a step, also one that has not come yet.
+  void abort(uint64_t step, status why, caf::execution_unit* unit);
+  /// Fails all steps that exchange tensors with that task, or all if `partner` is empty.
+  void abort_all(const std::string& partner, const status& why, caf::execution_unit* unit);
+  size_t size() const;
+
+private:
+  struct early {
+    std::vector<tensor_push> pushes;
+    step_clock::time_point since;
+    status cancelled;
+  };
+
+  void end(uint64_t step);
+  void forget_old_early();
+  static void hand_over(task_instance& in, tensor_push&& what, caf::execution_unit* unit);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<uint64_t, std::shared_ptr<task_instance>> running_;
+  std::unordered_map<uint64_t, early> early_;
+  size_t early_bytes_ = 0;
+  std::unordered_set<uint64_t> ended_;
+  std::deque<uint64_t> ended_order_;
+};
+
+} // namespace troupe

@@ -1,0 +1,16 @@
+// How we set up an actor system of our own.
+#pragma once
+#include <caf/actor_system_config.hpp>
+
+#include <cstddef>
+
+namespace troupe {
+
+/// The sharing scheduler with an explicit number of threads; with the middleman where there is a
+/// network. A host's own system is taken as it is.
+class system_config final : public caf::actor_system_config {
+public:
+  system_config(size_t threads, bool networked);
+};
+
+} // namespace troupe

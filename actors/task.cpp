@@ -1,0 +1,92 @@
+#include "troupe/actors/task.hpp"
+
+#include "troupe/actors/dial.hpp"
+#include "troupe/actors/exchange.hpp"
+#include "troupe/actors/membership.hpp"
+#include "troupe/actors/random_id.hpp"
+#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/system.hpp"
+#include "troupe/actors/worker.hpp"
+
+#include "troupe/runtime/version.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
+namespace troupe {
+namespace {
+
+class running_task final : public task {
+public:
+  running_task(size_t threads) : config_(threads, true), system_(config_) {}
+
+  ~running_task() override {
+    for (auto& one : {listener_, membership_, worker_})
+      if (one)
+        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    steps_->abort_all("", failure(error_kind::unavailable, "the task shuts down"), nullptr);
+    listener_ = membership_ = worker_ = nullptr;
+  }
+
+  status start(task_options& options, const address& at) {
+    TROUPE_ASSIGN(auto listening, listen_at(at));
+    port_ = listening.second;
+    membership_ = spawn_membership(system_, {.cluster = options.cluster,
+                                             .role = "task",
+                                             .self = options.self,
+                                             .incarnation = incarnation_,
+                                             .peer_timeout = options.peer_timeout,
+                                             .owner = {},
+                                             .steps = steps_});
+    worker_options worker{.self = options.self, .ops = options.ops, .devices = {},
+                          .membership = membership_, .steps = steps_};
+    for (auto& one : options.make_devices())
+      worker.devices.push_back(std::move(one));
+    worker_ = spawn_worker(system_, std::move(worker));
+    caf::anon_send(membership_, membership_owner{worker_});
+    listener_ = spawn_listener(system_, listening.first.release(),
+                               {.self = {.software = std::string{library_version},
+                                         .role = "task",
+                                         .job = options.self.job,
+                                         .task = options.self.task,
+                                         .incarnation = incarnation_},
+                                .expected = {},
+                                .address = to_string(at),
+                                .owner = worker_,
+                                .opener = {},
+                                .steps = steps_,
+                                .peer_timeout = options.peer_timeout});
+    return {};
+  }
+
+  uint16_t port() const noexcept override { return port_; }
+  uint64_t incarnation() const noexcept override { return incarnation_; }
+
+private:
+  system_config config_;
+  std::shared_ptr<step_table> steps_ = std::make_shared<step_table>();
+  caf::actor_system system_;
+  caf::actor listener_, membership_, worker_;
+  uint64_t incarnation_ = random_id();
+  uint16_t port_ = 0;
+};
+
+} // namespace
+
+result<std::unique_ptr<task>> task::start(task_options options) {
+  if (!options.ops || !options.make_devices)
+    return invalid("a task needs ops and devices");
+  auto listen = options.listen;
+  if (listen.empty()) {
+    TROUPE_ASSIGN(listen, address_of(options.cluster, options.self));
+  }
+  TROUPE_ASSIGN(auto at, address::parse(listen));
+  if (!is_loopback(at.host) && !options.insecure)
+    return failure(error_kind::failed_precondition, options.self, " would listen at ", listen,
+                   " without encryption; listen on loopback, or allow it with --insecure");
+  auto made = std::make_unique<running_task>(options.inter_op_threads);
+  TROUPE_TRY(made->start(options, at));
+  return std::unique_ptr<task>{std::move(made)};
+}
+
+} // namespace troupe

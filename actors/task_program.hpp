@@ -1,0 +1,116 @@
+// The programs of one kind of step on one task, linked with each other, and the instances that run them.
+#pragma once
+#include "troupe/actors/conductor.hpp"
+#include "troupe/actors/messages.hpp"
+
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace troupe {
+
+/// Where an export of a program goes.
+struct export_route {
+  bool remote = false;
+  uint32_t program = 0, region = 0, slot = token::no_slot; ///< on this task
+  size_t peer = 0;                                         ///< else: among task_program::peers
+  uint32_t key = 0;
+};
+
+/// Where a tensor from another task goes.
+struct import_route {
+  uint32_t program = 0, region = 0, slot = token::no_slot;
+};
+
+/// Everything but the pool is immutable once linked; any thread may use it.
+class task_program : public std::enable_shared_from_this<task_program> {
+public:
+  task_program(caf::actor_system& system, std::vector<std::shared_ptr<const program>> programs);
+  ~task_program();
+
+  /// Finds a queue's actor; called while linking.
+  using queue_finder = std::function<result<caf::actor>(const node&)>;
+
+  /// Connects exports with imports. `devices` names each program's device.
+  status link(const task_name& self, const std::vector<device_name>& devices,
+              const queue_finder& find_queue);
+
+  /// The other tasks that it sends to; give their exchanges before the first step.
+  const std::vector<task_name>& peers() const noexcept { return peers_; }
+  void set_exchanges(std::vector<caf::actor> exchanges) { exchanges_ = std::move(exchanges); }
+  /// The other tasks that it sends to or hears from: whose loss ends its steps.
+  const std::set<std::string>& partners() const noexcept { return partners_; }
+
+  /// Takes an instance out of the pool, or makes one.
+  std::shared_ptr<task_instance> check_out();
+  /// Puts an instance back whose step has ended well.
+  void check_in(std::shared_ptr<task_instance> idle);
+
+  caf::actor_system& system() const noexcept { return system_; }
+  const std::vector<std::shared_ptr<const program>>& programs() const noexcept { return programs_; }
+  size_t regions() const noexcept { return regions_; }
+  size_t fetches() const noexcept { return fetches_; } ///< one more than the highest index
+  const std::vector<uint32_t>& fetch_indexes() const noexcept { return fetch_indexes_; }
+  const std::vector<uint32_t>& feed_indexes() const noexcept { return feed_indexes_; }
+  const export_route& route(uint32_t of_program, uint32_t of_export) const {
+    return exports_[of_program][of_export];
+  }
+  const import_route* import(uint32_t key) const noexcept;
+  const caf::actor& queue(uint32_t of_program, uint32_t of_wait) const {
+    return queues_[of_program][of_wait];
+  }
+  const std::vector<caf::actor>& all_queues() const noexcept { return distinct_queues_; }
+  const caf::actor& exchange(size_t peer) const { return exchanges_[peer]; }
+
+private:
+  caf::actor_system& system_;
+  std::vector<std::shared_ptr<const program>> programs_;
+  std::vector<std::vector<export_route>> exports_;
+  std::map<uint32_t, import_route> imports_;
+  std::vector<std::vector<caf::actor>> queues_;
+  std::vector<caf::actor> distinct_queues_, exchanges_;
+  std::vector<task_name> peers_;
+  std::set<std::string> partners_;
+  std::vector<uint32_t> fetch_indexes_, feed_indexes_;
+  size_t regions_ = 0, fetches_ = 0;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<task_instance>> idle_;
+};
+
+/// One set of region actors and their state, for one step at a time, with the step's conductor.
+class task_instance : public std::enable_shared_from_this<task_instance> {
+public:
+  explicit task_instance(const task_program& of);
+
+  /// Makes the actors; regions keep the instance alive until retire().
+  void populate();
+  /// Lets the regions go. Messages that are still under way find an ended step.
+  void retire();
+  /// While a step runs, its program must stay, even when nobody else wants it any more.
+  void keep(std::shared_ptr<const task_program> programs) { kept_ = std::move(programs); }
+
+  const task_program& program() const noexcept { return program_; }
+  instance& part(uint32_t of_program) { return *parts_[of_program]; }
+  region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
+  conductor_actor& conductor() noexcept { return *conductor_; }
+  /// Gives the feeds their values, before the step begins, from a function of their index.
+  template <class ValueOf>
+  void set_feeds(ValueOf&& value_of) {
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      auto feeds = parts_[p]->program().feeds();
+      for (size_t i = 0; i < feeds.size(); ++i)
+        parts_[p]->set_feed(i, value_of(feeds[i].index));
+    }
+  }
+
+private:
+  const task_program& program_;
+  std::shared_ptr<const task_program> kept_;
+  std::vector<std::unique_ptr<instance>> parts_;
+  std::vector<std::vector<region_actor*>> regions_;
+  std::vector<caf::actor> region_handles_;
+  caf::actor conductor_handle_;
+  conductor_actor* conductor_ = nullptr;
+};
+
+} // namespace troupe
