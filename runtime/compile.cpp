@@ -146,6 +146,8 @@ private:
       write_tokens(at);
       return {};
     }
+    if (at.op().makes != resource::none)
+      return {}; // stands for state; there is nothing to run
     if (at.inputs().size() > UINT16_MAX || at.outputs() > UINT16_MAX)
       return invalid(at.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
     TROUPE_ASSIGN(auto operands, gather(at, here));
@@ -311,12 +313,14 @@ private:
       code.release_count = static_cast<uint16_t>(std::min<size_t>(releases.size(), UINT16_MAX));
       out_.slot_pool_.insert(out_.slot_pool_.end(), releases.begin(), releases.end());
     }
-    // No instruction would release an answer that nobody reads.
+    // No instruction would release an answer or a feed that nobody reads.
     for (auto& wait : out_.waits_)
       if (&out_.regions_[wait.region] == &region)
         for (auto& slot : wait.slots)
           if (!dead.contains(slot))
             slot = UINT32_MAX;
+    if (&region == &out_.regions_[0])
+      std::erase_if(out_.feeds_, [&](const auto& one) { return !dead.contains(one.slot); });
   }
 
   void resolve_pointers() {
