@@ -1,0 +1,155 @@
+#include "troupe/tests/support/test_ops.hpp"
+
+#include <algorithm>
+
+namespace troupe::test {
+namespace {
+
+// Whole numbers wrap around.
+template <class T>
+using exact =
+    std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>;
+template <class T>
+T plus(T x, T y) {
+  using wide = typename exact<T>::type;
+  return static_cast<T>(static_cast<wide>(x) + static_cast<wide>(y));
+}
+template <class T>
+T times(T x, T y) {
+  using wide = typename exact<T>::type;
+  return static_cast<T>(static_cast<wide>(x) * static_cast<wide>(y));
+}
+
+template <class T, class Rule>
+status element_wise(kernel_context& at, Rule rule) {
+  const auto &x = at.input(0), &y = at.input(at.inputs() - 1);
+  TROUPE_ASSIGN(auto dims, broadcast(x.dims(), y.dims()));
+  TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0, 1}, dims));
+  for (int64_t i = 0; i < dims.elements(); ++i)
+    out->data<T>()[i] =
+        rule(x.data<T>()[x.elements() == 1 ? 0 : i], y.data<T>()[y.elements() == 1 ? 0 : i]);
+  return {};
+}
+
+template <class T>
+status add_values(kernel_context& at) {
+  return element_wise<T>(at, plus<T>);
+}
+template <class T>
+status multiply(kernel_context& at) {
+  return element_wise<T>(at, times<T>);
+}
+template <class T>
+status negate(kernel_context& at) {
+  return element_wise<T>(at, [](T x, T) { return times(x, T{-1}); });
+}
+
+template <class T>
+status add_all(kernel_context& at) {
+  TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
+  for (int64_t i = 0; i < out->elements(); ++i) {
+    T sum{};
+    for (int k = 0; k < at.inputs(); ++k)
+      sum = plus(sum, at.input(k).data<T>()[i]);
+    out->data<T>()[i] = sum;
+  }
+  return {};
+}
+
+template <class T, int value>
+status fill(kernel_context& at) {
+  TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
+  std::ranges::fill(out->values<T>(), T{value});
+  return {};
+}
+
+template <class T>
+status both(kernel_context& at) {
+  const auto& x = at.input(0);
+  TROUPE_ASSIGN(auto* more, at.allocate(0, x.dims()));
+  TROUPE_ASSIGN(auto* less, at.forward_or_allocate(1, {0}, x.dims()));
+  for (int64_t i = 0; i < x.elements(); ++i) {
+    auto value = x.data<T>()[i];
+    more->data<T>()[i] = plus(value, T{1});
+    less->data<T>()[i] = plus(value, T{-1});
+  }
+  return {};
+}
+
+status hand_on(kernel_context& at) {
+  for (int i = 0; i < at.inputs(); ++i)
+    at.set_output(i, at.input(i));
+  return {};
+}
+
+status fail(kernel_context&) { return failure(error_kind::aborted, "as it was told"); }
+
+result<std::shared_ptr<void>> prepare_const(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<tensor>(setup.of.attr<tensor>("value"))};
+}
+status give_const(kernel_context& at) {
+  at.set_output(0, at.state<tensor>());
+  return {};
+}
+
+status assign(kernel_context& at) { return at.variable(0).assign(at.input(1)); }
+
+status assign_add(kernel_context& at) {
+  return at.variable(0).update([&](tensor& value) {
+    auto& number = value.data<int64_t>()[0];
+    number = plus(number, at.input(1).data<int64_t>()[0]);
+    return status{};
+  });
+}
+
+#define FOR_KINDS(f)                                                                               \
+  {                                                                                                \
+    {dtype::i64, f<int64_t>}, {dtype::f32, f<float>}, { dtype::f64, f<double> }                    \
+  }
+template <class T>
+status zeros(kernel_context& at) {
+  return fill<T, 0>(at);
+}
+template <class T>
+status ones(kernel_context& at) {
+  return fill<T, 1>(at);
+}
+
+struct entry {
+  std::string_view op;
+  upto<typed_kernel, 18> run;
+  decltype(kernel_def::prepare) prepare = nullptr;
+};
+
+constexpr entry table[] = {
+    {"Const", {{dtype::none, give_const}}, prepare_const},
+    {"Add", FOR_KINDS(add_values)},
+    {"Mul", FOR_KINDS(multiply)},
+    {"Neg", FOR_KINDS(negate)},
+    {"AddN", FOR_KINDS(add_all)},
+    {"ZerosLike", FOR_KINDS(zeros)},
+    {"OnesLike", FOR_KINDS(ones)},
+    {"Identity", {{dtype::none, hand_on}}},
+    {"Both", FOR_KINDS(both)},
+    {"Tuple", {{dtype::none, hand_on}}},
+    {"Fail", {{dtype::none, fail}}},
+    {"Assign", {{dtype::none, assign}}},
+    {"AssignAdd", {{dtype::i64, assign_add}}},
+    {"HostOnly", {{dtype::none, hand_on}}},
+};
+
+} // namespace
+
+const std::vector<kernel_def>& kernels() {
+  static const auto all = [] {
+    std::vector<kernel_def> made;
+    for (const auto& one : table)
+      for (auto kind : {device_kind::cpu, device_kind::cuda})
+        if (kind == device_kind::cpu || one.op != "HostOnly")
+          made.push_back({.op = one.op, .device = kind, .run = one.run, .prepare = one.prepare});
+    return made;
+  }();
+  return all;
+}
+
+} // namespace troupe::test

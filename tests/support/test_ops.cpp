@@ -1,0 +1,245 @@
+#include "troupe/tests/support/test_ops.hpp"
+
+#include "troupe/runtime/infer.hpp"
+
+#include <stdexcept>
+
+namespace troupe::test {
+namespace {
+
+constexpr auto kinds = one_of(dtype::i64, dtype::f32, dtype::f64);
+
+result<shapes> same_for_all(const infer_context& at) {
+  shapes dims;
+  for (int i = 0; i < at.outputs(); ++i)
+    dims.push_back(i < at.inputs() ? at.input(i) : at.input(0));
+  return dims;
+}
+
+result<shapes> merged(const infer_context& at) {
+  auto joint = at.input(0);
+  for (int i = 1; i < at.inputs(); ++i) {
+    TROUPE_ASSIGN(joint, merge(joint, at.input(i)));
+  }
+  return shapes{joint};
+}
+
+result<shapes> as_valued(const infer_context& at) {
+  const auto& value = at.attr<tensor>("value");
+  if (value.type() != at.attr<dtype>("dtype"))
+    return at.invalid("value is ", value.type(), ", dtype says ", at.attr<dtype>("dtype"));
+  return shapes{value.dims()};
+}
+
+result<shapes> answers(const infer_context&) { return shapes{shape{}, shape{}}; }
+
+constexpr upto<port, 8> x{{"x", "T"}}, x_and_y{{"x", "T"}, {"y", "T"}}, y{{"y", "T"}};
+constexpr upto<attr_def, 12> of_kinds{{"T", kinds}},
+    typed{{"dtype", any_type}, {"shape", attr_kind::shape, true}};
+
+edges gradient_of_add(gradient_context& at) {
+  return {at.output_gradient(0), at.output_gradient(0)};
+}
+edges gradient_of_mul(gradient_context& at) {
+  auto dz = at.output_gradient(0);
+  return {at.op("Mul", {dz, at.input(1)}), at.op("Mul", {at.input(0), dz})};
+}
+edges gradient_of_neg(gradient_context& at) { return {at.op("Neg", {at.output_gradient(0)})}; }
+edges gradient_of_both(gradient_context& at) {
+  return {at.op("Add", {at.output_gradient(0), at.output_gradient(1)})};
+}
+edges gradient_of_add_n(gradient_context& at) {
+  return edges(static_cast<size_t>(at.inputs()), at.output_gradient(0));
+}
+edges gradient_that_gives_up(gradient_context& at) { return at.fail("not for this case"); }
+edges gradient_that_forgets(gradient_context&) { return {}; }
+
+constexpr op_def definitions[] = {
+    {.name = "Placeholder",
+     .doc = "For tests.",
+     .outputs = {{"y", "dtype"}},
+     .attrs = typed,
+     .effects = effect::fed,
+     .infer = infer::shape_attr},
+    {.name = "Const",
+     .doc = "For tests.",
+     .outputs = {{"y", "dtype"}},
+     .attrs = {{"value", attr_kind::tensor}, {"dtype", any_type}},
+     .infer = as_valued},
+    {.name = "Add",
+     .doc = "For tests.",
+     .inputs = x_and_y,
+     .outputs = y,
+     .attrs = of_kinds,
+     .effects = effect::forwardable,
+     .infer = infer::broadcast_inputs,
+     .gradient = gradient_of_add},
+    {.name = "Mul",
+     .doc = "For tests.",
+     .inputs = x_and_y,
+     .outputs = y,
+     .attrs = of_kinds,
+     .effects = effect::forwardable,
+     .infer = infer::broadcast_inputs,
+     .gradient = gradient_of_mul},
+    {.name = "Neg",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = of_kinds,
+     .effects = effect::forwardable,
+     .infer = infer::same_as_input,
+     .gradient = gradient_of_neg},
+    {.name = "AddN",
+     .doc = "For tests.",
+     .inputs = {{"xs", "T", "N"}},
+     .outputs = y,
+     .attrs = {{"T", kinds}, {"N", at_least{1}}},
+     .infer = merged,
+     .gradient = gradient_of_add_n},
+    {.name = "ZerosLike",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = of_kinds,
+     .infer = infer::same_as_input,
+     .no_gradient = "it is constant"},
+    {.name = "OnesLike",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = of_kinds,
+     .infer = infer::same_as_input,
+     .no_gradient = "it is constant"},
+    {.name = "Identity",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = {{"T", any_type}},
+     .infer = infer::same_as_input,
+     .gradient = [](gradient_context& at) { return edges{at.output_gradient(0)}; }},
+    {.name = "Both",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = {{"more", "T"}, {"less", "T"}},
+     .attrs = of_kinds,
+     .effects = effect::forwardable,
+     .infer = same_for_all,
+     .gradient = gradient_of_both},
+    {.name = "Tuple",
+     .doc = "For tests.",
+     .inputs = {{"xs", "Ts"}},
+     .outputs = {{"ys", "Ts"}},
+     .attrs = {{"Ts", attr_kind::types}},
+     .infer = same_for_all},
+    {.name = "Fail",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = of_kinds,
+     .infer = infer::same_as_input,
+     .no_gradient = "it never ends well"},
+    {.name = "GivesUp",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = of_kinds,
+     .infer = infer::same_as_input,
+     .gradient = gradient_that_gives_up},
+    {.name = "Forgets",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = of_kinds,
+     .infer = infer::same_as_input,
+     .gradient = gradient_that_forgets},
+    {.name = "Miscounts",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = of_kinds,
+     .infer = infer::nothing},
+    {.name = "Variable",
+     .doc = "For tests.",
+     .outputs = {ref("ref", "dtype")},
+     .attrs = typed,
+     .effects = effect::stateful,
+     .makes = resource::variable,
+     .infer = infer::shape_attr},
+    {.name = "Assign",
+     .doc = "For tests.",
+     .inputs = {ref("ref", "T"), {"value", "T"}},
+     .outputs = {ref("out", "T")},
+     .attrs = {{"T", any_type}},
+     .effects = effect::stateful,
+     .infer = infer::same_as_input},
+    {.name = "AssignAdd",
+     .doc = "For tests.",
+     .inputs = {ref("ref", "T"), {"delta", "T"}},
+     .outputs = {ref("out", "T")},
+     .attrs = of_kinds,
+     .effects = effect::stateful,
+     .infer = infer::same_as_input},
+    {.name = "Queue",
+     .doc = "For tests.",
+     .outputs = {ref("ref", "string")},
+     .effects = effect::stateful,
+     .makes = resource::queue,
+     .infer = infer::scalar},
+    {.name = "Ask",
+     .doc = "For tests.",
+     .inputs = {ref("queue", "string"), {"xs", "T", "N"}},
+     .outputs = {{"answer", "T"}, {"more", "T"}},
+     .attrs = {{"T", kinds, dtype::i64}, {"N", attr_kind::integer}},
+     .effects = effect::stateful | effect::blocking,
+     .infer = answers},
+    {.name = "HostOnly",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = y,
+     .attrs = of_kinds,
+     .infer = infer::same_as_input},
+};
+
+template <class T>
+T must(result<T> what) {
+  if (!what)
+    throw std::runtime_error{concat(what.status())};
+  return *std::move(what);
+}
+
+} // namespace
+
+const registry& ops() {
+  static const auto known = [] {
+    registry made;
+    for (const auto& op : definitions)
+      if (auto added = made.add(op); !added)
+        throw std::runtime_error{added.message()};
+    for (const auto& kernel : kernels())
+      if (auto added = made.add(kernel); !added)
+        throw std::runtime_error{added.message()};
+    return made;
+  }();
+  return known;
+}
+
+edge add(graph& to, node_spec spec) {
+  auto* made = must(to.add(std::move(spec)));
+  return {made, 0};
+}
+
+edge constant(graph& to, tensor value) {
+  auto type = value.type();
+  return add(to, {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}});
+}
+
+result<std::shared_ptr<variable>> variables::operator()(const node& of) {
+  auto& found = by_name_[of.name()];
+  if (!found)
+    found = std::make_shared<variable>(of.name(), of.attr<dtype>("dtype"),
+                                       of.attr<partial_shape>("shape"));
+  return found;
+}
+
+} // namespace troupe::test

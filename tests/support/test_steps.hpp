@@ -1,0 +1,70 @@
+// Runs programs without actors: whatever is under way is delivered in an order of the test's
+// choice.
+#pragma once
+#include "troupe/runtime/instance.hpp"
+#include "troupe/tests/support/test_ops.hpp"
+
+#include <functional>
+#include <optional>
+#include <random>
+
+namespace troupe::test {
+
+/// Plays the conductor, the queues and the peers of one instance.
+class stage final : public emission_sink {
+public:
+  /// Answers a wait: two numbers made from its inputs, or nothing for a dead answer.
+  using oracle =
+      std::function<std::vector<int64_t>(const wait_point&, const std::vector<int64_t>&)>;
+
+  stage(instance& on, std::mt19937& dice, oracle answers);
+
+  /// Runs one step to its end, or to the first error.
+  status play(const std::vector<int64_t>& feeds);
+
+  std::vector<int> runs;                               ///< of each region
+  std::map<uint32_t, std::optional<int64_t>> fetched;  ///< by index; nothing for a dead one
+  std::map<uint32_t, std::optional<int64_t>> exported; ///< by key
+  std::atomic<bool> stop = false;
+
+  void send_token(token&& to_region) override;
+  void send_export(uint32_t export_index, tensor&& value, bool dead) override;
+  void send_fetch(uint32_t fetch_index, tensor&& value, bool dead) override;
+  void start_wait(uint32_t wait_index, std::span<tensor> inputs) override;
+
+private:
+  tensor number(int64_t value);
+  void answer(uint32_t wait_index, const std::vector<int64_t>& asked);
+
+  instance& on_;
+  std::mt19937& dice_;
+  oracle answers_;
+  std::vector<std::function<bool(uint32_t&)>>
+      under_way_; // delivers; says whether the region starts
+};
+
+/// A random graph of whole numbers, waits and state, in a form that programs are compiled from, and
+/// what running it must give.
+class random_play {
+public:
+  random_play(unsigned seed, int size);
+
+  std::unique_ptr<graph> take_graph() { return std::move(graph_); }
+  int feeds() const noexcept { return feeds_; }
+
+  /// Computes the fetches, node by node in the order of adding. `dies` says which waits bring
+  /// nothing.
+  std::map<uint32_t, std::optional<int64_t>> expected(const graph& of,
+                                                      const std::vector<int64_t>& feeds,
+                                                      const std::function<bool(const node&)>& dies,
+                                                      std::map<std::string, int64_t>& state) const;
+
+  /// The rule by which the tests' queue answers.
+  static std::vector<int64_t> reply(const node& to, const std::vector<int64_t>& asked);
+
+private:
+  std::unique_ptr<graph> graph_;
+  int feeds_ = 0;
+};
+
+} // namespace troupe::test
