@@ -13,6 +13,16 @@ result<axis_set> axes_of(std::span<const int64_t> axes, int rank) {
   return found;
 }
 
+result<std::array<int, max_rank>> permutation_of(std::span<const int64_t> order, int rank) {
+  if (order.size() != static_cast<size_t>(rank))
+    return invalid("a permutation must list ", rank, " axes, got ", order.size());
+  TROUPE_TRY(axes_of(order, rank));
+  std::array<int, max_rank> axes{};
+  for (size_t i = 0; i < order.size(); ++i)
+    axes[i] = static_cast<int>(order[i] < 0 ? order[i] + rank : order[i]);
+  return axes;
+}
+
 partial_shape without(const partial_shape& dims, axis_set axes, bool keep_dims) {
   std::vector<int64_t> left;
   for (int axis = 0; axis < dims.rank(); ++axis)

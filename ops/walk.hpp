@@ -12,6 +12,8 @@ namespace troupe::ops {
 class walk {
 public:
   static constexpr int operands = 2;
+  /// More than a tensor has: Tile walks each axis as two.
+  static constexpr int max_axes = 2 * max_rank;
   using offsets = std::array<int64_t, operands>;
 
   walk() = default;
@@ -62,14 +64,14 @@ private:
     void advance(int64_t length);
 
     const walk& of;
-    std::array<int64_t, max_rank> index{};
+    std::array<int64_t, max_axes> index{};
     offsets where{};
   };
 
   int rank_ = 0;
   int64_t elements_ = 1;
-  std::array<int64_t, max_rank> extents_{};
-  std::array<offsets, max_rank> strides_{};
+  std::array<int64_t, max_axes> extents_{};
+  std::array<offsets, max_axes> strides_{};
 };
 
 } // namespace troupe::ops

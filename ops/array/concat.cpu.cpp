@@ -1,0 +1,15 @@
+#include "troupe/ops/concatenation.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return concatenate(at, 0, 1); }
+
+} // namespace
+
+extern constexpr kernel_def concat_cpu{
+    .op = "Concat",
+    .run = {{dtype::none, run}},
+};
+
+} // namespace troupe::ops

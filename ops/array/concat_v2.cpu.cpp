@@ -1,0 +1,15 @@
+#include "troupe/ops/concatenation.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return concatenate(at, at.inputs() - 1, 0); }
+
+} // namespace
+
+extern constexpr kernel_def concat_v2_cpu{
+    .op = "ConcatV2",
+    .run = {{dtype::none, run}},
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,26 @@
+// Identity: the input itself.
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+edges gradient(gradient_context& at) { return {at.output_gradient(0)}; }
+
+} // namespace
+
+extern constexpr op_def identity{
+    .name = "Identity",
+    .doc = "Gives its input.\n\nIt shares the memory and copies nothing.",
+    .inputs = {{"input", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", any_type}},
+    .infer = infer::same_as_input,
+    .gradient = gradient,
+    .example = R"(
+y = Identity(f32[1, 2])
+fetch y = f32[1, 2]
+)",
+};
+
+} // namespace troupe::ops

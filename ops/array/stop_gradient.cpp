@@ -1,0 +1,26 @@
+// StopGradient: a value that counts as constant.
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+edges gradient(gradient_context&) { return {edge{}}; }
+
+} // namespace
+
+extern constexpr op_def stop_gradient{
+    .name = "StopGradient",
+    .doc = "Gives its input, and lets no gradient through.",
+    .inputs = {{"input", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", any_type}},
+    .infer = infer::same_as_input,
+    .gradient = gradient,
+    .example = R"(
+y = StopGradient(f32[1, 2])
+fetch y = f32[1, 2]
+)",
+};
+
+} // namespace troupe::ops

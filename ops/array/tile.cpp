@@ -1,0 +1,65 @@
+// Tile: a tensor repeated along its axes.
+#include "troupe/ops/build.hpp"
+#include "troupe/ops/dims.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  TROUPE_ASSIGN(auto multiples, listed_extents(at, 1));
+  auto dims = at.input(0);
+  if (!dims.has_rank() || !multiples.has_rank())
+    return shapes{dims.has_rank() ? partial_shape::of_rank(dims.rank()) : partial_shape::unknown()};
+  if (multiples.rank() != dims.rank())
+    return at.invalid("multiples must list ", dims.rank(), " axes, got ", multiples.rank());
+  auto known = at.integers(1);
+  for (int axis = 0; axis < dims.rank(); ++axis) {
+    int64_t extent = unknown_extent;
+    if (known && dims[axis] != unknown_extent &&
+        __builtin_mul_overflow(dims[axis], multiples[axis], &extent))
+      return at.invalid("multiples of ", multiples, " are too much");
+    dims.set(axis, extent);
+  }
+  TROUPE_ASSIGN(auto checked, partial_shape::make(dims.extents()));
+  return shapes{checked};
+}
+
+// Axis by axis: the repetitions become an axis of their own, which is summed over.
+edges gradient(gradient_context& at) {
+  auto x = at.input(0), gradient = at.output_gradient(0);
+  if (!x.dims().has_rank())
+    return at.fail("the rank of the input must be known");
+  auto extents = shape_of(x), multiples = cast_to(at.input(1), dtype::i64);
+  auto rank = x.dims().rank();
+  auto part = [](edge of, int64_t from, int64_t count) {
+    return build("Slice", {of, integers_like(of, {from}), integers_like(of, {count})});
+  };
+  for (int axis = 0; axis < rank; ++axis) {
+    // What is left to do: [.., repetitions, extent, multiples of the axes that follow ..]
+    auto behind = part(extents, axis + 1, -1) * part(multiples, axis + 1, -1);
+    auto split =
+        build("Concat", {constant_like(x, tensor::scalar(int32_t{0})), part(extents, 0, axis),
+                         part(multiples, axis, 1), part(extents, axis, 1), behind});
+    gradient = sum_over(reshaped(gradient, split), {axis});
+  }
+  return {gradient, {}};
+}
+
+} // namespace
+
+extern constexpr op_def tile{
+    .name = "Tile",
+    .doc = "Repeats the input multiples[i] times along axis i.",
+    .inputs = {{"input", "T"}, {"multiples", "Tmultiples"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", any_type}, {"Tmultiples", index_types, dtype::i32}},
+    .infer = infer,
+    .gradient = gradient,
+    .example = R"(
+y = Tile(f32[[1, 2]], i32[2, 2])
+fetch y = f32[[1, 2, 1, 2], [1, 2, 1, 2]]
+)",
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,48 @@
+// Transpose: a tensor with its axes in another order.
+#include "troupe/ops/axes.hpp"
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  const auto& dims = at.input(0);
+  TROUPE_ASSIGN(auto vector, at.of_rank(1, 1));
+  auto order = at.integers(1);
+  if (!dims.has_rank())
+    return shapes{partial_shape::unknown()};
+  if (!order) {
+    if (vector[0] != dims.rank() && vector[0] != unknown_extent)
+      return at.invalid("perm must list ", dims.rank(), " axes, got ", vector[0]);
+    return shapes{partial_shape::of_rank(dims.rank())};
+  }
+  TROUPE_ASSIGN(auto axes, permutation_of(*order, dims.rank()));
+  auto out = dims;
+  for (int axis = 0; axis < dims.rank(); ++axis)
+    out.set(axis, dims[axes[static_cast<size_t>(axis)]]);
+  return shapes{out};
+}
+
+edges gradient(gradient_context& at) {
+  auto order = at.input(1);
+  return {build("Transpose", {at.output_gradient(0), build("InvertPermutation", {order})}), {}};
+}
+
+} // namespace
+
+extern constexpr op_def transpose{
+    .name = "Transpose",
+    .doc = "Makes axis perm[i] of the input axis i of the output.",
+    .inputs = {{"x", "T"}, {"perm", "Tperm"}},
+    .outputs = {{"y", "T"}},
+    .attrs = {{"T", any_type}, {"Tperm", index_types, dtype::i32}},
+    .infer = infer,
+    .gradient = gradient,
+    .example = R"(
+y = Transpose(f32[[1, 2, 3], [4, 5, 6]], i32[1, 0])
+fetch y = f32[[1, 4], [2, 5], [3, 6]]
+)",
+};
+
+} // namespace troupe::ops

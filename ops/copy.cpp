@@ -1,0 +1,107 @@
+#include "troupe/ops/copy.hpp"
+
+namespace troupe::ops {
+namespace {
+
+constexpr double nanoseconds_per_copy = 0.5;
+constexpr int64_t tile = 16;
+
+template <class T>
+T* elements(const elements_from& part) {
+  return static_cast<T*>(part.of.raw()) + part.first;
+}
+
+template <class T>
+void copy_run(const T* from, int64_t step, T* to, int64_t count) {
+  if (step == 1) {
+    std::copy_n(from, count, to);
+  } else if (step == 0) {
+    std::fill_n(to, count, *from);
+  } else {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = from[i * step];
+  }
+}
+
+// Neighbours of the source are one row of the output apart: goes tile by tile, so that a cache line
+// is used whole before it is dropped.
+template <class T>
+void transpose_tiles(device& on, const walk& places, const T* from, T* to) {
+  auto last = places.rank() - 1;
+  auto rows = places.extent(last - 1), columns = places.extent(last), stride = places.step(0);
+  auto bands = (rows + tile - 1) / tile, matrices = places.elements() / (rows * columns);
+  auto cost = nanoseconds_per_copy * static_cast<double>(tile * columns);
+  on.parallel_for(matrices * bands, cost, [&](int64_t begin, int64_t end) {
+    for (auto band = begin; band < end; ++band) {
+      auto first = band / bands * rows * columns;
+      auto top = band % bands * tile, bottom = std::min(top + tile, rows);
+      auto* source = from + places.at(first)[0];
+      auto* target = to + first;
+      for (int64_t left = 0; left < columns; left += tile)
+        for (auto row = top; row < bottom; ++row)
+          for (auto column = left; column < std::min(left + tile, columns); ++column)
+            target[row * columns + column] = source[row + column * stride];
+    }
+  });
+}
+
+} // namespace
+
+void copy_elements(elements_from from, elements_from to, int64_t count) {
+  with_unit(to.of.type(), [&](auto unit_type) {
+    using T = typename decltype(unit_type)::type;
+    std::copy_n(elements<T>(from), count, elements<T>(to));
+  });
+}
+
+void fill_elements(const tensor& value, elements_from to, int64_t count) {
+  with_unit(to.of.type(), [&](auto unit_type) {
+    using T = typename decltype(unit_type)::type;
+    std::fill_n(elements<T>(to), count, *static_cast<const T*>(value.raw()));
+  });
+}
+
+result<tensor> zero_of(dtype type) {
+  TROUPE_ASSIGN(auto zero, tensor::make(type, {}));
+  if (type != dtype::string)
+    std::memset(zero.raw(), 0, zero.bytes());
+  return zero;
+}
+
+void copy_walked(device& on, const walk& places, elements_from from, const tensor& to) {
+  if (to.elements() == 0)
+    return;
+  with_unit(to.type(), [&](auto unit_type) {
+    using T = typename decltype(unit_type)::type;
+    auto* source = elements<T>(from);
+    auto* target = static_cast<T*>(to.raw());
+    if (places.rank() >= 2 && places.step(0) > 1 && places.stride(places.rank() - 2, 0) == 1)
+      return transpose_tiles<T>(on, places, source, target);
+    on.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
+      places.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
+        copy_run(source + where[0], places.step(0), target + i, count);
+      });
+    });
+  });
+}
+
+void copy_to_walked(device& on, const walk& places, const tensor& from, elements_from to) {
+  if (from.elements() == 0)
+    return;
+  with_unit(from.type(), [&](auto unit_type) {
+    using T = typename decltype(unit_type)::type;
+    auto* source = static_cast<const T*>(from.raw());
+    auto* target = elements<T>(to);
+    on.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
+      places.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
+        if (places.step(0) == 1)
+          std::copy_n(source + i, count, target + where[0]);
+        else
+          for (int64_t k = 0; k < count; ++k)
+            target[where[0] + k * places.step(0)] = source[i + k];
+      });
+    });
+  });
+}
+
+} // namespace troupe::ops

@@ -1,0 +1,53 @@
+// Moving elements whatever their type: kernels that change no values are instantiated per size
+// only.
+#pragma once
+#include "troupe/ops/walk.hpp"
+#include "troupe/runtime/device.hpp"
+
+#include <string>
+#include <type_traits>
+
+namespace troupe::ops {
+
+/// An element as bytes. It may be read where the tensor's own type was written.
+template <class Word, size_t Words = 1>
+struct [[gnu::may_alias]] unit {
+  Word words[Words];
+};
+
+/// Calls the body with a std::type_identity of the unit that has the type's size, or of
+/// std::string.
+template <class Body>
+auto with_unit(dtype type, Body&& body) {
+  switch (type == dtype::string ? 0 : size_of(type)) {
+    case 0: return body(std::type_identity<std::string>{});
+    case 1: return body(std::type_identity<unit<uint8_t>>{});
+    case 2: return body(std::type_identity<unit<uint16_t>>{});
+    case 4: return body(std::type_identity<unit<uint32_t>>{});
+    case 8: return body(std::type_identity<unit<uint64_t>>{});
+    default: return body(std::type_identity<unit<uint64_t, 2>>{});
+  }
+}
+
+/// Part of a tensor: its elements from `first` on.
+struct elements_from {
+  const tensor& of;
+  int64_t first = 0;
+};
+
+/// Copies `count` neighbours to neighbours. Both have the same type and do not overlap.
+void copy_elements(elements_from from, elements_from to, int64_t count);
+
+/// Writes the first element of `value` to `count` neighbours.
+void fill_elements(const tensor& value, elements_from to, int64_t count);
+
+/// Zero of the type: 0, false, or the empty string.
+result<tensor> zero_of(dtype type);
+
+/// Fills `to` in order with the elements at the places in `from` that the walk names.
+void copy_walked(device& on, const walk& places, elements_from from, const tensor& to);
+
+/// Copies the elements of `from` in order to the places in `to` that the walk names.
+void copy_to_walked(device& on, const walk& places, const tensor& from, elements_from to);
+
+} // namespace troupe::ops
