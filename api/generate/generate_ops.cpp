@@ -1,0 +1,63 @@
+// Writes what follows from the op definitions:
+//   generate_ops HEADER SOURCE      the C++ builders
+//   generate_ops --docs FILE        the reference, docs/ops.md
+//   generate_ops --check FILE       fails when the reference in FILE is not that of this build
+#include "troupe/api/generate/builders.hpp"
+#include "troupe/api/generate/reference.hpp"
+#include "troupe/ops/all.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+
+namespace {
+
+std::string content_of(const std::string& path) {
+  std::ifstream in{path, std::ios::binary};
+  return (std::ostringstream{} << in.rdbuf()).str();
+}
+
+/// Leaves a file that would not change alone, so that nothing is built again.
+void write(const std::string& path, const std::string& text) {
+  if (content_of(path) == text)
+    return;
+  std::ofstream out{path, std::ios::binary};
+  out << text << std::flush;
+  if (!out)
+    throw std::runtime_error{"cannot write " + path};
+}
+
+int run(const std::vector<std::string>& arguments) {
+  troupe::registry ops;
+  if (auto added = troupe::ops::add_all(ops); !added)
+    throw std::runtime_error{added.message()};
+  if (arguments.size() != 2) {
+    std::cerr << "usage: generate_ops HEADER SOURCE | --docs FILE | --check FILE\n";
+    return 2;
+  }
+  const auto& path = arguments[1];
+  if (arguments[0] == "--docs") {
+    write(path, troupe::generate::reference(ops));
+  } else if (arguments[0] == "--check") {
+    if (content_of(path) != troupe::generate::reference(ops)) {
+      std::cerr << path << " is not what the op definitions say; write it again with\n"
+                << "  cmake --build --preset dev --target docs\n";
+      return 1;
+    }
+  } else {
+    write(arguments[0], troupe::generate::builders_header(ops.ops()));
+    write(path, troupe::generate::builders_source(ops.ops()));
+  }
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& e) {
+    std::cerr << "generate_ops: " << e.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,84 @@
+// Turns names of ops and attributes into those of C++.
+#include "troupe/api/generate/builders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace troupe::generate {
+namespace {
+
+bool upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool lower(char c) { return c >= 'a' && c <= 'z'; }
+
+// Names that read better than the rule's, or that the rule would let clash with ours.
+const std::map<std::string_view, std::string_view> exceptions{
+    {"MatMul", "matmul"},       {"BatchMatMul", "batch_matmul"}, {"SparseMatMul", "sparse_matmul"},
+    {"Shape", "shape_of"},      {"ShapeN", "shapes_of"},         {"Size", "size_of"},
+    {"Rank", "rank_of"},        {"ConcatV2", "concatenate"},
+};
+
+// Made by methods of graph_builder; Concat gave way to ConcatV2.
+constexpr std::array by_hand{"Const", "Placeholder", "VariableV2", "Concat"};
+
+// Keywords, and macros and functions of C that a function must not be named after.
+constexpr std::array reserved{
+    "and",    "assert", "auto",     "bool",     "break",   "case",  "catch", "char",   "class",
+    "const",  "default", "delete",  "do",       "double",  "else",  "enum",  "exit",   "explicit",
+    "export", "false",  "float",    "for",      "friend",  "goto",  "if",    "inline", "int",
+    "long",   "new",    "not",      "operator", "or",      "private", "public", "register",
+    "return", "short",  "signed",   "sizeof",   "static",  "struct", "switch", "template",
+    "this",   "throw",  "true",     "try",      "typedef", "typename", "union", "unsigned",
+    "using",  "virtual", "void",    "volatile", "while",   "xor"};
+
+} // namespace
+
+bool has_builder(const op_def& op) {
+  return !op.name.starts_with('_') && std::ranges::find(by_hand, op.name) == by_hand.end();
+}
+
+std::string builder_name(std::string_view op) {
+  if (auto known = exceptions.find(op); known != exceptions.end())
+    return std::string{known->second};
+  std::string name;
+  for (size_t i = 0; i < op.size(); ++i) {
+    auto dimension = op[i] == 'D' && i > 0 && op[i - 1] >= '0' && op[i - 1] <= '9'; // Conv2D
+    auto next_lower = i + 1 < op.size() && lower(op[i + 1]);
+    if (upper(op[i]) && !dimension && i > 0 && op[i - 1] != '_' && (!upper(op[i - 1]) || next_lower))
+      name += '_';
+    name += upper(op[i]) ? static_cast<char>(op[i] - 'A' + 'a') : op[i];
+  }
+  if (std::ranges::find(reserved, name) != reserved.end())
+    name += '_';
+  return name;
+}
+
+std::string wrapped(std::string_view text, std::string_view prefix) {
+  constexpr size_t columns = 100;
+  std::string out, line;
+  auto flush = [&] {
+    out += line.empty() ? std::string{prefix.substr(0, prefix.find_last_not_of(' ') + 1)}
+                        : std::string{prefix} + line;
+    out += '\n';
+    line.clear();
+  };
+  while (!text.empty()) {
+    auto end = std::min(text.find('\n'), text.size());
+    auto paragraph = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (!paragraph.empty()) {
+      auto stop = std::min(paragraph.find(' '), paragraph.size());
+      auto word = paragraph.substr(0, stop);
+      paragraph.remove_prefix(std::min(stop + 1, paragraph.size()));
+      if (!line.empty() && prefix.size() + line.size() + 1 + word.size() > columns)
+        flush();
+      if (!line.empty())
+        line += ' ';
+      line += word;
+    }
+    flush();
+  }
+  return out;
+}
+
+} // namespace troupe::generate

@@ -1,0 +1,44 @@
+#include "troupe/api/operators.hpp"
+
+#include "troupe/api/error.hpp"
+
+#include <numeric>
+
+namespace troupe {
+namespace {
+
+/// Operators take no further argument that could say the line: the operands remember it.
+edge binary(const char* op, const operand& x, const operand& y) {
+  return detail::add_node(nullptr, op, {{x}, {y}}, {}, {}, x.where()).output(0);
+}
+
+edge reduce_all(const char* op, const operand& x, std::source_location where) {
+  auto from = x.from();
+  std::vector<int32_t> axes{0};
+  if (from && from.dims().has_rank()) {
+    axes.resize(static_cast<size_t>(from.dims().rank()));
+    std::iota(axes.begin(), axes.end(), 0);
+  } else if (from) {
+    from = reshape(from, {-1}, {}, where);
+  }
+  return detail::add_node(nullptr, op, {{operand{from, where}}, {operand{tensor::vector(axes), where}}},
+                          {}, {}, where)
+      .output(0);
+}
+
+} // namespace
+
+edge operator+(operand x, operand y) { return binary("Add", x, y); }
+edge operator-(operand x, operand y) { return binary("Sub", x, y); }
+edge operator*(operand x, operand y) { return binary("Mul", x, y); }
+edge operator/(operand x, operand y) { return binary("Div", x, y); }
+edge operator-(operand x) {
+  return detail::add_node(nullptr, "Neg", {{x}}, {}, {}, x.where()).output(0);
+}
+
+edge sum(operand x, std::source_location where) { return reduce_all("Sum", x, where); }
+edge mean(operand x, std::source_location where) { return reduce_all("Mean", x, where); }
+edge max(operand x, std::source_location where) { return reduce_all("Max", x, where); }
+edge min(operand x, std::source_location where) { return reduce_all("Min", x, where); }
+
+} // namespace troupe

@@ -1,0 +1,232 @@
+#include "troupe/api/session.hpp"
+
+#include "troupe/api/library.hpp"
+#include "troupe/serialization/cluster.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace troupe {
+namespace {
+
+// A process that runs ever new signatures must not keep all of them.
+constexpr size_t most_cached_steps = 256;
+
+std::string at(const char* function, const std::source_location& where) {
+  return concat(function, " (", to_string(where), ')');
+}
+
+template <class T>
+T unwrap(result<T> outcome, const char* function, const std::source_location& where) {
+  if (!outcome)
+    throw error{outcome.status().within(at(function, where))};
+  return *std::move(outcome);
+}
+
+client_options to_client(const session_options& from) {
+  client_options to;
+  to.ops = &library();
+  to.make_devices = [threads = from.intra_op_threads] { return make_devices(threads); };
+  to.inter_op_threads = from.inter_op_threads;
+  to.container = from.container;
+  to.timeout = from.timeout;
+  to.peer_timeout = from.peer_timeout;
+  return to;
+}
+
+struct signature_key {
+  uint64_t version;
+  std::vector<std::pair<node*, int>> feeds, fetches;
+  std::vector<node*> targets;
+  auto operator<=>(const signature_key&) const = default;
+};
+
+signature_key key_of(const graph& of, const step_signature& signature) {
+  signature_key key{of.version(), {}, {}, signature.targets};
+  for (const auto& one : signature.feeds)
+    key.feeds.emplace_back(one.node, one.index);
+  for (const auto& one : signature.fetches)
+    key.fetches.emplace_back(one.node, one.index);
+  return key;
+}
+
+} // namespace
+
+struct step::state {
+  std::weak_ptr<session::state> owner;
+  std::shared_ptr<prepared_step> prepared; // nothing once the session is closed
+
+  std::vector<tensor> run(session::state& in, std::span<const tensor> values,
+                          const run_options& options, const char* function,
+                          const std::source_location& where);
+};
+
+struct session::state {
+  std::unique_ptr<troupe::client> client;
+  std::mutex mutex;
+  std::map<const graph*, std::map<signature_key, std::shared_ptr<step::state>>> steps;
+  std::vector<std::weak_ptr<step::state>> compiled; // all that users may still hold
+
+  // A compiled step holds actors, which must be gone before the client's actor system is. Runs keep this
+  // object alive, so none is under way.
+  ~state() {
+    for (auto& one : compiled)
+      if (auto left = one.lock())
+        left->prepared.reset();
+  }
+
+  step_clock::time_point deadline(const run_options& options) const {
+    if (options.deadline)
+      return *options.deadline;
+    auto timeout = options.timeout.count() > 0 ? options.timeout : client->options().timeout;
+    return step_clock::now() + timeout;
+  }
+
+  std::shared_ptr<step::state> compile(const graph& of, const step_signature& signature,
+                                       step_clock::time_point until, const char* function,
+                                       const std::source_location& where) {
+    auto made = std::make_shared<step::state>();
+    made->prepared = unwrap(client->prepare(of, signature, until), function, where);
+    std::lock_guard guard{mutex};
+    std::erase_if(compiled, [](const auto& one) { return one.expired(); });
+    compiled.push_back(made);
+    return made;
+  }
+
+  std::shared_ptr<step::state> find_or_compile(const step_signature& signature,
+                                               step_clock::time_point until, const char* function,
+                                               const std::source_location& where) {
+    const auto& of = graph_of(signature, function, where);
+    auto key = key_of(of, signature);
+    {
+      std::lock_guard guard{mutex};
+      auto& known = steps[&of];
+      if (auto it = known.find(key); it != known.end())
+        return it->second;
+    }
+    auto made = compile(of, signature, until, function, where);
+    std::lock_guard guard{mutex};
+    auto& known = steps[&of];
+    std::erase_if(known, [&](const auto& entry) { return entry.first.version != key.version; });
+    if (known.size() >= most_cached_steps)
+      known.clear();
+    known.emplace(std::move(key), made);
+    return made;
+  }
+
+  static const graph& graph_of(const step_signature& signature, const char* function,
+                               const std::source_location& where) {
+    auto fail = [&](const auto&... parts) -> const graph& {
+      throw error{invalid(parts...).within(at(function, where))};
+    };
+    for (size_t i = 0; i < signature.fetches.size(); ++i)
+      if (!signature.fetches[i])
+        return fail("fetch ", i, " is an edge to nothing");
+    for (size_t i = 0; i < signature.feeds.size(); ++i)
+      if (!signature.feeds[i])
+        return fail("feed ", i, " is an edge to nothing");
+    for (size_t i = 0; i < signature.targets.size(); ++i)
+      if (!signature.targets[i])
+        return fail("target ", i, " is no node");
+    if (!signature.fetches.empty())
+      return signature.fetches.front().node->graph();
+    if (!signature.targets.empty())
+      return signature.targets.front()->graph();
+    return fail("there is nothing to fetch and no target to run");
+  }
+};
+
+std::vector<tensor> step::state::run(session::state& in, std::span<const tensor> values,
+                                     const run_options& options, const char* function,
+                                     const std::source_location& where) {
+  return unwrap(in.client->run(*prepared, values, in.deadline(options)), function, where);
+}
+
+std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& options,
+                              location where) {
+  auto in = state_->owner.lock();
+  if (!in)
+    throw error{failure(error_kind::failed_precondition, "the step's session is closed")
+                    .within(at("step::run", where))};
+  return state_->run(*in, feeds, options, "step::run", where);
+}
+
+session session::local(const session_options& options, location where) {
+  auto made = std::make_shared<state>();
+  made->client = unwrap(client::local(to_client(options)), "session::local", where);
+  return session{std::move(made)};
+}
+
+session session::connect(const cluster_spec& cluster, const session_options& options,
+                         location where) {
+  auto made = std::make_shared<state>();
+  made->client = unwrap(client::connect(cluster, to_client(options)), "session::connect", where);
+  return session{std::move(made)};
+}
+
+session session::connect(std::string_view cluster, const session_options& options, location where) {
+  auto first = cluster.find_first_not_of(" \t\r\n");
+  auto is_json = first != cluster.npos && cluster[first] == '{';
+  auto spec = is_json ? parse_cluster(cluster) : read_cluster_file(std::string{cluster});
+  return connect(unwrap(std::move(spec), "session::connect", where), options, where);
+}
+
+session::session(session&&) noexcept = default;
+session& session::operator=(session&&) noexcept = default;
+session::~session() = default;
+
+std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
+                                 const std::vector<target>& targets, const run_options& options,
+                                 location where) {
+  step_signature signature{.feeds = {}, .fetches = fetches, .targets = {}};
+  std::vector<tensor> values;
+  values.reserve(feeds.size());
+  for (const auto& one : feeds) {
+    signature.feeds.push_back(one.to);
+    if (one.value.is_edge())
+      throw error{invalid("a feed must be a number, a list or a tensor, no edge")
+                      .within(at("session::run", where))};
+    if (one.to && one.value.literal())
+      values.push_back(unwrap(converted(one.value.value(), one.to.type()), "session::run", where));
+    else
+      values.push_back(one.value.value());
+  }
+  for (const auto& one : targets)
+    signature.targets.push_back(one.run);
+  auto found = state_->find_or_compile(signature, state_->deadline(options), "session::run", where);
+  return found->run(*state_, values, options, "session::run", where);
+}
+
+void session::run(node* what, const std::vector<feed>& feeds, const run_options& options,
+                  location where) {
+  run(feeds, {}, {what}, options, where);
+}
+
+tensor session::fetch(edge what, const std::vector<feed>& feeds, const run_options& options,
+                      location where) {
+  return std::move(run(feeds, {what}, {}, options, where).front());
+}
+
+step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
+                      const std::vector<target>& targets, location where) {
+  step_signature signature{.feeds = feeds, .fetches = fetches, .targets = {}};
+  for (const auto& one : targets)
+    signature.targets.push_back(one.run);
+  const auto& of = state::graph_of(signature, "session::prepare", where);
+  auto made = state_->compile(of, signature, state_->deadline({}), "session::prepare", where);
+  made->owner = state_;
+  return step{std::move(made)};
+}
+
+std::vector<device_info> session::devices(location where) {
+  return unwrap(state_->client->devices(state_->deadline({})), "session::devices", where);
+}
+
+void session::reset(location where) { reset(state_->client->options().container, where); }
+
+void session::reset(const std::string& container, location where) {
+  if (auto done = state_->client->reset(container, state_->deadline({})); !done)
+    throw error{std::move(done).within(at("session::reset", where))};
+}
+
+} // namespace troupe

@@ -1,0 +1,132 @@
+// Sessions run graphs: in this process, or on the tasks of a cluster.
+#pragma once
+#include "troupe/actors/client.hpp"
+#include "troupe/api/error.hpp"
+#include "troupe/api/operand.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <source_location>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// Gives an edge, usually a placeholder, its value for one step. Numbers and lists take the edge's type.
+struct feed {
+  template <std::convertible_to<edge> E>
+  feed(const E& to_edge, operand with) : to(static_cast<edge>(to_edge)), value(std::move(with)) {}
+
+  edge to;
+  operand value;
+};
+
+/// What to run without wanting a value.
+struct target {
+  target(node* what) : run(what) {}
+  target(edge what) : run(what.node) {}
+
+  node* run;
+};
+
+struct session_options {
+  int intra_op_threads = 0;         ///< that one op may use; 0: one per core. Of local sessions
+  size_t inter_op_threads = 0;      ///< that run ops side by side; 0: one per core
+  std::string container;            ///< of variables that name none
+  std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
+  std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+};
+
+struct run_options {
+  std::chrono::milliseconds timeout{0}; ///< 0: the session's
+  std::optional<std::chrono::steady_clock::time_point> deadline = {}; ///< counts instead when given
+};
+
+/// A kind of step, compiled once. Any number of threads may run it at once. May outlive its session,
+/// but then only fails.
+class step {
+public:
+  using location = std::source_location;
+
+  /// Runs it and returns the fetches in their order. The tensors are fed in the order in which the
+  /// edges were given to prepare(). Throws troupe::error; its kind says what to do next.
+  std::vector<tensor> run(std::span<const tensor> feeds, const run_options& options = {},
+                          location where = location::current());
+  std::vector<tensor> run(std::initializer_list<tensor> feeds = {}, const run_options& options = {},
+                          location where = location::current()) {
+    return run(std::span{feeds.begin(), feeds.size()}, options, where);
+  }
+
+private:
+  friend class session;
+  struct state;
+  explicit step(std::shared_ptr<state> of) : state_(std::move(of)) {}
+  std::shared_ptr<state> state_;
+};
+
+/// Holds variables and runs steps. Any thread may call it, several at once; the graphs that it runs
+/// must not grow meanwhile. Closes in its destructor, which takes at most two seconds.
+class session {
+public:
+  using location = std::source_location;
+
+  /// Runs in this process, as the task /job:local/task:0.
+  static session local(const session_options& options = {}, location where = location::current());
+
+  /// Runs on the tasks of a cluster, which need not be up yet. `cluster` is JSON text such as
+  /// {"worker": ["127.0.0.1:7001"]}, or the path of a file with such text.
+  static session connect(std::string_view cluster, const session_options& options = {},
+                         location where = location::current());
+  static session connect(const cluster_spec& cluster, const session_options& options = {},
+                         location where = location::current());
+
+  session(session&&) noexcept;
+  session& operator=(session&&) noexcept;
+  ~session();
+
+  /// Runs what the fetches and targets need, and returns the fetches. The step is compiled at its first
+  /// run and kept, as long as the graph does not change. Throws troupe::error with the line of the call:
+  /// for a feed that is missing or has another type or shape than its placeholder, and for whatever
+  /// fails in the step.
+  std::vector<tensor> run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
+                          const std::vector<target>& targets = {}, const run_options& options = {},
+                          location where = location::current());
+
+  /// Runs one node for its effect, such as an initializer.
+  void run(node* what, const std::vector<feed>& feeds = {}, const run_options& options = {},
+           location where = location::current());
+
+  /// Runs what one edge needs, and returns its value.
+  tensor fetch(edge what, const std::vector<feed>& feeds = {}, const run_options& options = {},
+               location where = location::current());
+
+  /// Compiles a step for many runs, each of which then costs microseconds.
+  step prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
+               const std::vector<target>& targets = {}, location where = location::current());
+
+  /// All devices that steps may use, on all tasks.
+  std::vector<device_info> devices(location where = location::current());
+
+  /// Forgets the variables of a container; by default those of the session's own.
+  void reset(location where = location::current());
+  void reset(const std::string& container, location where = location::current());
+
+private:
+  friend struct step::state;
+  struct state;
+  explicit session(std::shared_ptr<state> made) : state_(std::move(made)) {}
+  std::shared_ptr<state> state_;
+};
+
+/// The only element of a tensor. Throws when it has another type or another number of elements.
+template <class T>
+T to_scalar(const tensor& from, std::source_location where = std::source_location::current()) {
+  if (from.type() != dtype_of<T> || from.elements() != 1)
+    throw error{invalid("to_scalar (", to_string(where), "): expected one ", dtype_of<T>, ", got ",
+                        from.type(), from.dims())};
+  return from.data<T>()[0];
+}
+
+} // namespace troupe

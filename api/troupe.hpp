@@ -1,0 +1,9 @@
+// The public interface: graphs, operators, gradients, optimizers, sessions.
+#pragma once
+#include "troupe/api/error.hpp"
+#include "troupe/api/graph_builder.hpp"
+#include "troupe/api/operators.hpp"
+#include "troupe/api/ops.hpp"
+#include "troupe/api/optimizer.hpp"
+#include "troupe/api/session.hpp"
+#include "troupe/runtime/version.hpp"
