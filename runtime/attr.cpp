@@ -40,7 +40,7 @@ std::ostream& operator<<(std::ostream& out, const attr_value& value) {
   };
   std::visit(
       [&](const auto& held) {
-        if constexpr (requires { held.push_back(held.front()); }) {
+        if constexpr (requires { held.begin(); }) {
           if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::string>) {
             print_one(held);
           } else {
