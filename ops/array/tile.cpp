@@ -25,22 +25,26 @@ result<shapes> infer(const infer_context& at) {
   return shapes{checked};
 }
 
-// Axis by axis: the repetitions become an axis of their own, which is summed over.
+edge part(edge of, int64_t from, int64_t count) {
+  return build("Slice", {of, integers_like(of, {from}), integers_like(of, {count})});
+}
+
+// The repetitions become axes of their own, which are summed over: all at once where the rank is
+// not known, otherwise one after the other, because a tensor has not room for twice as many axes.
 edges gradient(gradient_context& at) {
   auto x = at.input(0), gradient = at.output_gradient(0);
-  if (!x.dims().has_rank())
-    return at.fail("the rank of the input must be known");
   auto extents = shape_of(x), multiples = cast_to(at.input(1), dtype::i64);
-  auto rank = x.dims().rank();
-  auto part = [](edge of, int64_t from, int64_t count) {
-    return build("Slice", {of, integers_like(of, {from}), integers_like(of, {count})});
-  };
-  for (int axis = 0; axis < rank; ++axis) {
-    // What is left to do: [.., repetitions, extent, multiples of the axes that follow ..]
+  auto number = [&](int32_t value) { return constant_like(x, tensor::scalar(value)); };
+  if (!x.dims().has_rank()) {
+    auto pairs = build("Pack", {multiples, extents}, {{"axis", 1}});
+    auto axes = build("Range", {number(0), build("Size", {pairs}), number(2)});
+    auto split = reshaped(gradient, reshaped(pairs, integers_like(x, {-1})));
+    return {build("Sum", {split, axes}), {}};
+  }
+  for (int axis = 0; axis < x.dims().rank(); ++axis) {
     auto behind = part(extents, axis + 1, -1) * part(multiples, axis + 1, -1);
-    auto split =
-        build("Concat", {constant_like(x, tensor::scalar(int32_t{0})), part(extents, 0, axis),
-                         part(multiples, axis, 1), part(extents, axis, 1), behind});
+    auto split = build("Concat", {number(0), part(extents, 0, axis), part(multiples, axis, 1),
+                                  part(extents, axis, 1), behind});
     gradient = sum_over(reshaped(gradient, split), {axis});
   }
   return {gradient, {}};

@@ -33,9 +33,9 @@ extern constexpr op_def pow{
     .gradient = gradient,
     .example = R"(
 z = Pow(f32[1, 2, 3], f32(2))
-n = Pow(i64[2, -3], i64[10, 3])
+n = Pow(i64[2, 3], i64[10, 3])
 fetch z = f32[1, 4, 9]
-fetch n = i64[1024, -27]
+fetch n = i64[1024, 27]
 )",
 };
 

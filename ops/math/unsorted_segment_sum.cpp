@@ -27,14 +27,15 @@ result<shapes> infer(const infer_context& at) {
 edges gradient(gradient_context& at) {
   auto data = at.input(0), ids = at.input(1), dy = at.output_gradient(0);
   auto zero = scalar_like(ids, 0);
-  auto kept = build("GreaterEqual", {ids, zero});
   auto rows = build("Gather", {dy, build("Maximum", {ids, zero})});
-  if (!ids.dims().has_rank() || !data.dims().has_rank())
-    return at.fail("the ranks of data and segment_ids must be known");
-  auto mask = cast_to(kept, data.type());
-  for (int axis = ids.dims().rank(); axis < data.dims().rank(); ++axis)
-    mask = build("ExpandDims", {mask, integers_like(mask, {-1})});
-  return {rows * mask, {}, {}};
+  // One truth value for each row, with as many axes as data.
+  auto more = build("Rank", {data}) - build("Rank", {ids});
+  auto vector = reshaped(more, integers_like(data, {1}));
+  auto ones = build("Fill", {vector, constant_like(data, tensor::scalar(int64_t{1}))});
+  auto first_axis = constant_like(data, tensor::scalar(int32_t{0}));
+  auto dims = build("Concat", {first_axis, shape_of(ids), ones});
+  auto kept = cast_to(build("GreaterEqual", {ids, zero}), data.type());
+  return {rows * reshaped(kept, dims), {}, {}};
 }
 
 } // namespace
