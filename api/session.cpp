@@ -197,11 +197,6 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   return found->run(*state_, values, options, "session::run", where);
 }
 
-void session::run(node* what, const std::vector<feed>& feeds, const run_options& options,
-                  location where) {
-  run(feeds, {}, {what}, options, where);
-}
-
 tensor session::fetch(edge what, const std::vector<feed>& feeds, const run_options& options,
                       location where) {
   return std::move(run(feeds, {what}, {}, options, where).front());

@@ -34,7 +34,7 @@ struct target {
 struct session_options {
   int intra_op_threads = 0;         ///< that one op may use; 0: one per core. Of local sessions
   size_t inter_op_threads = 0;      ///< that run ops side by side; 0: one per core
-  std::string container;            ///< of variables that name none
+  std::string container = {};       ///< of variables that name none
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
 };
@@ -94,9 +94,12 @@ public:
                           const std::vector<target>& targets = {}, const run_options& options = {},
                           location where = location::current());
 
-  /// Runs one node for its effect, such as an initializer.
-  void run(node* what, const std::vector<feed>& feeds = {}, const run_options& options = {},
-           location where = location::current());
+  /// Runs one node for its effect, such as an initializer. (A template, so that `{}` means no feeds.)
+  template <std::same_as<node> Node>
+  void run(Node* what, const std::vector<feed>& feeds = {}, const run_options& options = {},
+           location where = location::current()) {
+    run(feeds, {}, {what}, options, where);
+  }
 
   /// Runs what one edge needs, and returns its value.
   tensor fetch(edge what, const std::vector<feed>& feeds = {}, const run_options& options = {},
