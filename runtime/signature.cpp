@@ -211,6 +211,9 @@ private:
 
   status add_output(const port& at) {
     auto count = tensors_of(at);
+    // Before anything is made for them: the count may come from a peer.
+    if (count > UINT16_MAX)
+      return invalid("a node has at most ", UINT16_MAX, " outputs, ", at.count, " says ", count);
     for (size_t i = 0; i < count; ++i) {
       auto type = dtype_from(at.type);
       if (!type) {
