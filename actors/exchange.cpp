@@ -32,6 +32,11 @@ public:
                .on_message = [this](message what) { dispatch(std::move(what)); }}) {}
 
   void start() {
+    // Whoever this belongs to ends it, even when it lies idle with a lost peer.
+    if (options_.owner)
+      self_->monitor(options_.owner);
+    if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
+      self_->monitor(opener);
     self_->configure_read(connection_, caf::io::receive_policy::at_most(64 * 1024));
     self_->ack_writes(connection_, true);
     pump();
@@ -64,7 +69,8 @@ public:
   }
 
   void send(message&& what) {
-    if (auto sent = link_.send(what); !sent && !gone_)
+    auto sent = gone_ ? lost_ : link_.send(what);
+    if (!sent)
       cannot_send(what, sent);
     pump();
   }
@@ -94,14 +100,16 @@ public:
       self_->send(options_.owner, news);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       self_->send(opener, news);
-    self_->flush(connection_);
-    self_->quit(); // closes gracefully: what is in the write buffer leaves
+    // What is in the write buffer still leaves. The actor stays as long as somebody holds it, because
+    // a broker that has quit never answers a request (docs/decisions/003).
+    self_->close(connection_);
   }
 
   void say_goodbye() {
     if (!gone_ && link_.send(goodbye{"it shuts down"}).ok())
       pump();
     end(failure(error_kind::cancelled, "this process shuts down"));
+    self_->quit();
   }
 
 private:
@@ -166,12 +174,12 @@ private:
     if (auto* push = std::get_if<tensor_push>(&what); push && options_.steps)
       options_.steps->abort(push->step, failure(why.kind(), "sending to ", peer_, ": ", why.message()),
                             nullptr);
-    else if (auto* done = std::get_if<step_done>(&what))
+    else if (auto* done = std::get_if<step_done>(&what); done && !gone_)
       (void)link_.send(step_done{done->request, why, {}}).ok();
   }
 
   void pump() {
-    if (in_socket_ >= write_window / 2 || link_.idle())
+    if (gone_ || in_socket_ >= write_window / 2 || link_.idle())
       return;
     in_socket_ += link_.fill(self_->wr_buf(connection_), write_window - in_socket_);
     self_->flush(connection_);
@@ -207,6 +215,7 @@ caf::behavior exchange_behavior(caf::io::broker* self, caf::io::connection_handl
   auto state = std::make_shared<exchange>(self, connection, std::move(*options));
   self->set_default_handler(caf::drop);
   self->set_exit_handler([=](const caf::exit_msg&) { state->say_goodbye(); });
+  self->set_down_handler([=](const caf::down_msg&) { state->say_goodbye(); });
   state->start();
   return {
       [=](const caf::io::new_data_msg& what) { state->received(what.buf); },

@@ -1,5 +1,6 @@
 #include "troupe/actors/master.hpp"
 
+#include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/runtime/internal_ops.hpp"
@@ -16,11 +17,6 @@ namespace {
 
 using step_ptr = std::shared_ptr<prepared_step>;
 
-// What the master does after a delay.
-struct later {
-  std::function<void()> act;
-};
-
 // Master -> itself: register a step again. Answered by the step.
 struct renew_request {
   step_ptr step;
@@ -30,7 +26,6 @@ struct renew_request {
 } // namespace
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::later)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::renew_request)
 
 namespace troupe {
@@ -43,6 +38,7 @@ struct master_state {
   explicit master_state() {}
   static inline const char* name = "troupe.master";
   master_options options;
+  deadlines due;
 };
 
 using self_ptr = caf::stateful_actor<master_state>*;
@@ -167,6 +163,7 @@ struct running_step {
   step_request request;
   caf::typed_response_promise<step_outcome> reply;
   uint64_t id = 0;
+  deadlines::key due;
   std::vector<bool> answered; // per participant
   std::vector<tensor> fetches;
   status error;
@@ -192,11 +189,12 @@ void fail(self_ptr self, const running_ptr& run, status why) {
   if (why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted)
     run->request.step->stale = true;
   run->error = std::move(why);
+  self->state.due.remove(run->due);
   const auto& participants = run->request.step->participants;
   for (size_t i = 0; i < participants.size(); ++i)
     if (!run->answered[i])
       self->send(participants[i].worker, outgoing{cancel_step{run->id, run->error}});
-  self->delayed_send(self, stop_patience, later{[=] { run->finish(); }});
+  run->due = self->state.due.add(self, step_clock::now() + stop_patience, [=] { run->finish(); });
 }
 
 void answer_came(self_ptr self, const running_ptr& run, size_t from, step_result& what) {
@@ -206,8 +204,10 @@ void answer_came(self_ptr self, const running_ptr& run, size_t from, step_result
   for (auto& one : what.fetches)
     if (one.index < run->fetches.size())
       run->fetches[one.index] = std::move(one.value);
-  if (run->all_answered())
+  if (run->all_answered()) {
+    self->state.due.remove(run->due);
     run->finish();
+  }
 }
 
 std::string silent_tasks(const running_step& run) {
@@ -233,17 +233,17 @@ void start(self_ptr self, const running_ptr& run) {
         .then([=](step_result& done) { answer_came(self, run, i, done); },
               [=](const caf::error& why) {
                 step_result lost{from_caf(why), {}};
-                if (lost.outcome.kind() == error_kind::unavailable)
-                  lost.outcome = std::move(lost.outcome).within(
-                      to_string(run->request.step->participants[i].task));
+                auto task = to_string(run->request.step->participants[i].task);
+                if (lost.outcome.message().find(task) == std::string::npos)
+                  lost.outcome = std::move(lost.outcome).within(task);
                 answer_came(self, run, i, lost);
               });
   }
-  self->delayed_send(self, until(run->request.deadline), later{[=] {
+  run->due = self->state.due.add(self, run->request.deadline, [=] {
     fail(self, run,
          failure(error_kind::deadline_exceeded, "step ", run->id,
                  " was not done in time; no answer from ", silent_tasks(*run)));
-  }});
+  });
 }
 
 caf::result<step_outcome> run_step_request(self_ptr self, const step_request& what) {
@@ -311,7 +311,7 @@ caf::behavior master_behavior(self_ptr self, master_options options) {
       [=](const step_request& what) { return run_step_request(self, what); },
       [=](const prepare_request& what) { return prepare(self, what); },
       [=](const renew_request& what) { return renew(self, what.step, what.deadline); },
-      [=](const later& what) { what.act(); },
+      [=](wake_atom) { self->state.due.wake(self); },
       [=](const reset_request& what) {
         return ask_all<status>(
             self, [](status& all, const status& one) { if (all.ok()) all = one; }, what);

@@ -1,6 +1,7 @@
 #include "troupe/actors/worker.hpp"
 
 #include "troupe/actors/background_step.hpp"
+#include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/device.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/messages.hpp"
@@ -21,8 +22,6 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::seconds connect_patience{10};
-
-using step_deadline_atom = caf::atom_constant<caf::atom("deadline")>;
 
 struct owned_device {
   device_name name;
@@ -45,6 +44,7 @@ struct worker_state {
   std::map<std::string, caf::actor> queues; // by container and name
   std::map<uint64_t, registration> programs;
   uint64_t next_handle = 1;
+  deadlines due; // of steps
   std::map<uint64_t, caf::typed_response_promise<step_result>> asked; // by step
 };
 
@@ -150,9 +150,11 @@ void start_step(self_ptr self, run_request what, step_end on_end) {
                            what.handle, "; it may have been restarted: prepare the step again"),
                    {}});
   // Whoever asked watches the deadline as well; this is for when it is gone.
-  auto patience = what.deadline - step_clock::now() + std::chrono::seconds{1};
-  self->delayed_send(self, std::max<caf::timespan>(patience, std::chrono::seconds{1}),
-                     step_deadline_atom::value, what.step);
+  self->state.due.add(self, what.deadline + std::chrono::seconds{1}, [self, step = what.step] {
+    self->state.options.steps->abort(
+        step, failure(error_kind::deadline_exceeded, self->state.options.self, ": time is over"),
+        self->context());
+  });
   begin_in_background(it->second.program, self->state.options.steps, what,
                       to_string(self->state.options.self), std::move(on_end), self->context());
 }
@@ -287,11 +289,7 @@ caf::behavior worker_behavior(self_ptr self, worker_options options) {
       [=](const register_request& what, const std::string& owner) {
         return register_programs(self, *what, owner);
       },
-      [=](step_deadline_atom, uint64_t step) {
-        self->state.options.steps->abort(
-            step, failure(error_kind::deadline_exceeded, self->state.options.self, ": time is over"),
-            self->context());
-      },
+      [=](wake_atom) { self->state.due.wake(self); },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const reset_request& what) { return reset_container(self, what.container); },
       [=](const peer_gone& what) { peer_left(self, what); },

@@ -9,7 +9,7 @@ extern constexpr op_def placeholder{
            "fed value must fit the shape, as far as that is given.",
     .outputs = {{"output", "dtype"}},
     .attrs = {{"dtype", any_type}, {"shape", attr_kind::shape, true}},
-    .effects = effect::stateful, // two of the same type and shape are not one
+    .effects = effect::stateful | effect::fed, // two of the same type and shape are not one
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",
     .example = R"(

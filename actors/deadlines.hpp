@@ -1,0 +1,58 @@
+// What an actor has to do at given times, with one timer for all of it.
+#pragma once
+#include "troupe/actors/client.hpp"
+
+#include <caf/atom.hpp>
+#include <caf/local_actor.hpp>
+
+#include <functional>
+#include <map>
+
+namespace troupe {
+
+/// Actor -> itself: something may be due. No answer.
+using wake_atom = caf::atom_constant<caf::atom("wake")>;
+
+/// Part of an actor's state; the actor calls wake() when it gets a wake_atom.
+class deadlines {
+public:
+  using key = std::pair<step_clock::time_point, uint64_t>;
+
+  /// Has `act` called at `when`, or soon after, unless it is removed before.
+  template <class Self>
+  key add(Self* self, step_clock::time_point when, std::function<void()> act) {
+    auto it = waiting_.emplace(key{when, next_++}, std::move(act)).first;
+    if (it == waiting_.begin())
+      schedule(self);
+    return it->first;
+  }
+  void remove(const key& what) { waiting_.erase(what); }
+
+  template <class Self>
+  void wake(Self* self) {
+    scheduled_ = step_clock::time_point::max();
+    auto now = step_clock::now();
+    while (!waiting_.empty() && waiting_.begin()->first.first <= now) {
+      auto act = std::move(waiting_.begin()->second);
+      waiting_.erase(waiting_.begin());
+      act();
+    }
+    schedule(self);
+  }
+
+private:
+  template <class Self>
+  void schedule(Self* self) {
+    if (waiting_.empty() || waiting_.begin()->first.first >= scheduled_)
+      return;
+    scheduled_ = waiting_.begin()->first.first;
+    auto left = std::max<caf::timespan>(scheduled_ - step_clock::now(), std::chrono::milliseconds{1});
+    self->delayed_send(self, left, wake_atom::value);
+  }
+
+  std::map<key, std::function<void()>> waiting_;
+  step_clock::time_point scheduled_ = step_clock::time_point::max();
+  uint64_t next_ = 0;
+};
+
+} // namespace troupe
