@@ -1,0 +1,16 @@
+// The subcommands of `troupe`. Each adds itself to the parser; what it does runs when it was chosen.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace troupe::cli {
+
+void add_worker(CLI::App& to);
+void add_devices(CLI::App& to);
+void add_ops(CLI::App& to);
+/// Sets the exit code to 1 when a run is not what the file promises.
+void add_run(CLI::App& to, int& exit_code);
+
+} // namespace troupe::cli

@@ -1,0 +1,40 @@
+// troupe devices: what steps may run on.
+#include "troupe/api/cli/commands.hpp"
+#include "troupe/api/session.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iomanip>
+#include <iostream>
+#include <memory>
+
+namespace troupe::cli {
+namespace {
+
+void list(const std::string& cluster, double timeout) {
+  session_options options{.timeout = std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)}};
+  auto s = cluster.empty() ? session::local(options) : session::connect(cluster, options);
+  for (const auto& one : s.devices()) {
+    std::cout << one.name << "  " << one.kind;
+    if (one.memory_bytes > 0)
+      std::cout << "  " << std::fixed << std::setprecision(1)
+                << static_cast<double>(one.memory_bytes) / (1 << 30) << " GiB";
+    std::cout << "  " << one.description << '\n';
+  }
+}
+
+} // namespace
+
+void add_devices(CLI::App& to) {
+  struct options {
+    std::string cluster;
+    double timeout = 10;
+  };
+  auto chosen = std::make_shared<options>();
+  auto* command = to.add_subcommand("devices", "List the devices of this machine, or of a cluster");
+  command->add_option("--cluster", chosen->cluster, "File with the addresses of all tasks");
+  command->add_option("--timeout", chosen->timeout, "Seconds")->capture_default_str();
+  command->callback([chosen] { list(chosen->cluster, chosen->timeout); });
+}
+
+} // namespace troupe::cli

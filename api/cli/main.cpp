@@ -1,0 +1,58 @@
+// The `troupe` command. Exit codes: 0 done, 1 failed, 2 wrong usage.
+#include "troupe/api/cli/commands.hpp"
+#include "troupe/api/error.hpp"
+#include "troupe/runtime/version.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+namespace {
+
+constexpr int failed = 1, wrong_usage = 2;
+
+/// One line, whatever the text brings.
+std::string one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  for (auto& c : text)
+    if (c == '\n')
+      c = ' ';
+  return text;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Troupe: a dataflow runtime for machine learning", "troupe"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string{troupe::library_version});
+  int exit_code = 0;
+  troupe::cli::add_worker(app);
+  troupe::cli::add_devices(app);
+  troupe::cli::add_ops(app);
+  troupe::cli::add_run(app, exit_code);
+  app.add_subcommand("version", "Print the version")->callback([] {
+    std::cout << "troupe " << troupe::library_version << '\n';
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) { // --help, --version
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    std::cerr << "troupe: " << one_line(e.what()) << " (troupe --help says more)\n";
+    return wrong_usage;
+  }
+  return exit_code;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const troupe::error& e) {
+    std::cerr << "troupe: " << troupe::to_string(e.kind()) << ": " << one_line(e.what()) << '\n';
+  } catch (const std::exception& e) {
+    std::cerr << "troupe: " << one_line(e.what()) << '\n';
+  }
+  return failed;
+}

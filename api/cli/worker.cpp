@@ -1,0 +1,90 @@
+// troupe worker: serves as one task of a cluster.
+#include "troupe/actors/task.hpp"
+#include "troupe/api/cli/commands.hpp"
+#include "troupe/api/error.hpp"
+#include "troupe/api/library.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <iostream>
+#include <memory>
+
+namespace troupe::cli {
+namespace {
+
+struct worker_options {
+  std::string job = "worker", cluster, listen;
+  int task = 0;
+  bool insecure = false;
+  int intra_op_threads = 0;
+  size_t inter_op_threads = 0;
+};
+
+/// From now on these signals wait to be asked for; threads started later inherit that.
+sigset_t block_stop_signals() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  sigaddset(&stop, SIGINT);
+  sigaddset(&stop, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  return stop;
+}
+
+std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
+void serve(const worker_options& options) {
+  auto is_json = options.cluster.find('{') != std::string::npos;
+  auto cluster = value_or_throw(is_json ? parse_cluster(options.cluster)
+                                        : read_cluster_file(options.cluster));
+  task_name self{options.job, options.task};
+  auto address = options.listen;
+  if (address.empty())
+    address = value_or_throw(address_of(cluster, self));
+
+  auto stop = block_stop_signals();
+  auto running = value_or_throw(task::start({
+      .ops = &library(),
+      .make_devices = [threads = options.intra_op_threads] { return make_devices(threads); },
+      .cluster = cluster,
+      .self = self,
+      .listen = options.listen,
+      .insecure = options.insecure,
+      .inter_op_threads = options.inter_op_threads,
+  }));
+  std::cout << "listening on " << host_of(address) << ':' << running->port() << " as " << self
+            << std::endl; // flushed: whoever started us waits for it
+  int signal = 0;
+  sigwait(&stop, &signal);
+}
+
+} // namespace
+
+void add_worker(CLI::App& to) {
+  auto options = std::make_shared<worker_options>();
+  auto* command = to.add_subcommand("worker", "Serve as one task of a cluster, until SIGTERM");
+  command->add_option("--job", options->job, "The job that the task belongs to")
+      ->capture_default_str();
+  command->add_option("--task", options->task, "Its number within the job")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--cluster", options->cluster,
+                   "File with the addresses of all tasks, or that text itself, such as "
+                   R"({"worker": ["127.0.0.1:7001"]})")
+      ->required();
+  command->add_option("--listen", options->listen,
+                      "host:port instead of the address in the cluster");
+  command->add_flag("--insecure", options->insecure,
+                    "Allow addresses other than loopback, without encryption: whoever reaches the "
+                    "port owns the task");
+  command->add_option("--intra-op-threads", options->intra_op_threads,
+                      "Threads that one op may use; 0: one per core")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--inter-op-threads", options->inter_op_threads,
+                      "Threads that run ops side by side; 0: one per core");
+  command->callback([options] { serve(*options); });
+}
+
+} // namespace troupe::cli

@@ -1,0 +1,32 @@
+// A cluster of processes on this machine, for as long as the object lives.
+#pragma once
+#include "troupe/troupe.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace digits {
+
+/// Starts `troupe worker` for each task, on free loopback ports. Ends them all in its destructor, within
+/// a few seconds. They end as well when this process dies.
+class local_cluster {
+public:
+  /// Throws std::runtime_error when the `troupe` command is not beside this program.
+  local_cluster(int workers, int parameter_servers);
+  local_cluster(const local_cluster&) = delete;
+  local_cluster& operator=(const local_cluster&) = delete;
+  ~local_cluster();
+
+  const std::string& spec() const { return spec_; } ///< as JSON text, for session::connect
+
+private:
+  void start(const std::string& command, const std::string& job, int task);
+  void stop();
+
+  std::string spec_;
+  std::vector<pid_t> processes_;
+};
+
+} // namespace digits

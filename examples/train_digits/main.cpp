@@ -1,0 +1,171 @@
+// Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes with
+// asynchronous steps, through the same API.
+#include "troupe/examples/train_digits/digits.hpp"
+#include "troupe/examples/train_digits/local_cluster.hpp"
+#include "troupe/examples/train_digits/model.hpp"
+#include "troupe/examples/train_digits/progress.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+namespace {
+
+struct options {
+  std::string data = TROUPE_EXAMPLES_DATA "/digits.csv.gz";
+  int epochs = 40;
+  int64_t batch = 32;
+  digits::model_options model;
+  int workers = 0, parameter_servers = 1;
+};
+
+/// Batches in a fresh order for every epoch, for any number of threads.
+class batches {
+public:
+  batches(const digits::dataset& from, const options& chosen) : from_(from), size_(chosen.batch) {
+    for (int epoch = 0; epoch < chosen.epochs; ++epoch) {
+      auto seed = static_cast<uint64_t>(chosen.model.seed * 1'000'003 + epoch);
+      auto order = digits::shuffled(from.rows(), seed);
+      rows_.insert(rows_.end(), order.begin(), order.end());
+    }
+  }
+  int64_t count() const { return (rows() + size_ - 1) / size_; }
+  std::optional<digits::batch> next() {
+    auto first = next_.fetch_add(1) * size_;
+    if (first >= rows())
+      return std::nullopt;
+    return digits::gather(from_, rows_.data() + first, std::min(size_, rows() - first));
+  }
+
+private:
+  int64_t rows() const { return static_cast<int64_t>(rows_.size()); }
+
+  const digits::dataset& from_;
+  const int64_t size_;
+  std::vector<int64_t> rows_;
+  std::atomic<int64_t> next_{0};
+};
+
+void train(const digits::model& model, troupe::session& in, batches& from, digits::progress& shown) {
+  auto step = in.prepare({model.images, model.labels}, {model.loss}, {model.train});
+  while (auto one = from.next())
+    shown.step_done(troupe::to_scalar<float>(step.run({one->images, one->labels})[0]));
+}
+
+/// One client thread per replica. The first error of any of them counts.
+void train_all(const std::vector<digits::model>& replicas, troupe::session& in, batches& from,
+               digits::progress& shown) {
+  std::exception_ptr problem;
+  std::mutex mutex;
+  {
+    std::vector<std::jthread> threads;
+    for (const auto& replica : replicas)
+      threads.emplace_back([&] {
+        try {
+          train(replica, in, from, shown);
+        } catch (...) {
+          std::lock_guard guard{mutex};
+          if (!problem)
+            problem = std::current_exception();
+        }
+      });
+  }
+  if (problem)
+    std::rethrow_exception(problem);
+}
+
+void report(const digits::model& model, troupe::session& in, const digits::dataset& test) {
+  auto all = digits::whole(test);
+  auto guesses = in.fetch(model.guess, {{model.images, all.images}});
+  int64_t counts[digits::classes][digits::classes] = {};
+  int64_t right = 0;
+  for (size_t i = 0; i < test.labels.size(); ++i) {
+    auto guess = guesses.values<int64_t>()[i];
+    ++counts[test.labels[i]][guess];
+    right += guess == test.labels[i];
+  }
+  std::printf("\nrows: what it is, columns: what it is taken for\n   ");
+  for (int i = 0; i < digits::classes; ++i)
+    std::printf("%4d", i);
+  std::printf("\n");
+  for (int row = 0; row < digits::classes; ++row) {
+    std::printf("%3d", row);
+    for (auto count : counts[row])
+      count ? std::printf("%4lld", static_cast<long long>(count)) : std::printf("   .");
+    std::printf("\n");
+  }
+  std::printf("\ntest accuracy %.1f %%\n",
+              100.0 * static_cast<double>(right) / static_cast<double>(test.rows()));
+}
+
+void run(const options& chosen) {
+  std::optional<digits::local_cluster> cluster; // started first, while there are no other threads
+  if (chosen.workers > 0) {
+    cluster.emplace(chosen.workers, chosen.parameter_servers);
+    std::printf("started %d worker and %d ps processes: %s\n", chosen.workers,
+                chosen.parameter_servers, cluster->spec().c_str());
+  }
+  auto data = digits::split(digits::read(chosen.data));
+  std::printf("%lld digits to learn from, %lld held back for the test\n",
+              static_cast<long long>(data.training.rows()), static_cast<long long>(data.test.rows()));
+
+  auto model = chosen.model;
+  std::vector<digits::model> replicas;
+  if (cluster) {
+    for (int i = 0; i < chosen.parameter_servers; ++i)
+      model.parameters.push_back("/job:ps/task:" + std::to_string(i));
+    for (int i = 0; i < chosen.workers; ++i) {
+      model.compute = "/job:worker/task:" + std::to_string(i);
+      replicas.push_back(digits::build(model));
+    }
+  } else {
+    replicas.push_back(digits::build(model));
+  }
+
+  auto session = cluster ? troupe::session::connect(cluster->spec()) : troupe::session::local();
+  session.run(replicas.front().initializer); // replicas share the variables: they have the same names
+  batches from{data.training, chosen};
+  digits::progress shown{from.count()};
+  train_all(replicas, session, from, shown);
+  shown.finish();
+  report(replicas.front(), session, data.test);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  options chosen;
+  CLI::App app{"Trains a classifier of handwritten digits"};
+  app.add_option("--data", chosen.data, "Gzipped CSV: 64 pixels from 0 to 16 and the digit");
+  app.add_option("--epochs", chosen.epochs, "How often to go through the training data")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--batch", chosen.batch, "Images per step")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--learning-rate", chosen.model.learning_rate, "Of gradient descent")
+      ->capture_default_str();
+  app.add_option("--hidden", chosen.model.hidden, "Units of the hidden layer")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--seed", chosen.model.seed, "Of weights and order")->capture_default_str();
+  app.add_option("--workers", chosen.workers, "Worker processes to start; 0: train in this process")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 64));
+  app.add_option("--ps", chosen.parameter_servers, "Processes that hold the variables, with --workers")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(chosen);
+    return 0;
+  } catch (const std::exception& e) {
+    std::cerr << "train_digits: " << e.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,51 @@
+#include "troupe/examples/train_digits/model.hpp"
+
+#include "troupe/examples/train_digits/digits.hpp"
+
+#include <cmath>
+
+namespace digits {
+
+using namespace troupe;
+
+model build(const model_options& options) {
+  model made;
+  made.graph = std::make_unique<graph_builder>();
+  auto& g = *made.graph;
+
+  size_t variables = 0;
+  auto variable = [&](edge initial, const char* name) {
+    auto& tasks = options.parameters;
+    auto on = g.on(tasks.empty() ? "" : tasks[variables % tasks.size()]);
+    ++variables;
+    return g.variable(initial, name);
+  };
+  // Small random weights, scaled so that activations keep their size from layer to layer.
+  auto weights = [&](int64_t from, int64_t to, const char* name) {
+    auto scale = std::sqrt(2.0 / static_cast<double>(from));
+    auto seed = options.seed * 16 + static_cast<int64_t>(variables);
+    return variable(truncated_normal(g, {from, to}, dtype::f32, {.seed = seed}) * scale, name);
+  };
+  auto biases = [&](int64_t count, const char* name) {
+    return variable(fill(g, {count}, 0.0f), name);
+  };
+  auto layer = [&](edge input, int64_t from, int64_t to, const char* name) {
+    auto in = g.scope(name);
+    auto w = weights(from, to, "weights");
+    auto b = biases(to, "biases");
+    return bias_add(matmul(input, w), b);
+  };
+
+  auto on = g.on(options.compute);
+  made.images = g.placeholder(dtype::f32, {-1, pixels}, "images");
+  made.labels = g.placeholder(dtype::i32, {-1}, "labels");
+  auto hidden = relu(layer(made.images, pixels, options.hidden, "hidden"));
+  auto logits = layer(hidden, options.hidden, classes, "output");
+  made.loss = mean(sparse_softmax_cross_entropy_with_logits(logits, made.labels).loss);
+  made.guess = arg_max(logits, 1);
+  made.train = gradient_descent{options.learning_rate}.minimize(made.loss);
+  made.initializer = g.initializer();
+  return made;
+}
+
+} // namespace digits
