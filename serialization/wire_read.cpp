@@ -260,7 +260,8 @@ status read_graph(std::span<const std::byte> bytes, graph& into) {
     return damaged("its checksum differs");
   auto words_count = static_cast<size_t>(structure) / sizeof(capnp::word);
   std::vector<capnp::word> words(words_count); // aligned, which the bytes need not be
-  std::memcpy(static_cast<void*>(words.data()), bytes.data(), static_cast<size_t>(structure));
+  if (!words.empty())
+    std::memcpy(static_cast<void*>(words.data()), bytes.data(), static_cast<size_t>(structure));
   auto padded =
       (header_bytes + structure + tensor_alignment - 1) / tensor_alignment * tensor_alignment -
       header_bytes;

@@ -1,0 +1,14 @@
+// Cluster specs: what is taken comes back as it was.
+#include "troupe/serialization/cluster.hpp"
+
+#include "troupe/tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  auto spec = parse_cluster({reinterpret_cast<const char*>(data), size}, "fuzz");
+  if (!spec)
+    return 0;
+  auto again = parse_cluster(to_json(*spec));
+  fuzz::require(again.ok() && again->jobs == spec->jobs);
+  return 0;
+}

@@ -1,0 +1,30 @@
+// Messages: what decode() takes can be encoded again, and payloads are of the size announced.
+#include "troupe/serialization/messages.hpp"
+
+#include "troupe/serialization/payload.hpp"
+#include "troupe/tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  auto bytes = fuzz::bytes(data, size);
+  auto envelope = read_envelope(bytes);
+  if (!envelope)
+    return 0;
+  std::vector<tensor> outside;
+  for (auto announced : envelope->outside) {
+    if (announced > 1 << 20 || outside.size() > 64)
+      return 0; // a link would check as well
+    auto made = tensor::make(dtype::u8, shape{static_cast<int64_t>(announced)});
+    fuzz::require(made.ok());
+    std::memset(made->raw(), 0, made->bytes());
+    outside.push_back(*std::move(made));
+  }
+  auto decoded = decode(bytes, outside);
+  if (!decoded)
+    return 0;
+  fuzz::require(delivery_of(*decoded) == envelope->order);
+  auto again = encode(*decoded);
+  if (again)
+    fuzz::require(decode(again->bytes, again->outside).ok());
+  return 0;
+}
