@@ -42,11 +42,11 @@ size_class class_of(size_t bytes) {
 }
 
 void* from_heap(size_t size) noexcept {
-  return ::operator new(size, std::align_val_t{tensor_alignment}, std::nothrow);
+  return ::operator new (size, std::align_val_t{tensor_alignment}, std::nothrow);
 }
 
 void to_heap(void* memory) noexcept {
-  ::operator delete(memory, std::align_val_t{tensor_alignment});
+  ::operator delete (memory, std::align_val_t{tensor_alignment});
 }
 
 } // namespace

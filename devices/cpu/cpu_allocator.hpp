@@ -7,10 +7,10 @@
 
 namespace troupe {
 
-/// Rounds sizes up to classes, eight per power of two, and keeps freed blocks of each class for the next
-/// tensors: a step frees what the next step needs, and fresh large blocks cost a page fault every 4 KiB.
-/// Never waits: a thread that finds a class taken by another goes to the heap. Under sanitizers nothing
-/// is kept, so that they see every block.
+/// Rounds sizes up to classes, eight per power of two, and keeps freed blocks of each class for the
+/// next tensors: a step frees what the next step needs, and fresh large blocks cost a page fault
+/// every 4 KiB. Never waits: a thread that finds a class taken by another goes to the heap. Under
+/// sanitizers nothing is kept, so that they see every block.
 class cpu_allocator final : public allocator {
 public:
   struct abandon {
@@ -49,8 +49,8 @@ private:
   void give_up(size_t size) noexcept;
 
   const size_t limit_, cache_limit_;
-  // Bytes in use, and one for the owner: all sizes are multiples of 64, so that zero means that nobody
-  // needs the allocator any more.
+  // Bytes in use, and one for the owner: all sizes are multiples of 64, so that zero means that
+  // nobody needs the allocator any more.
   std::atomic<size_t> in_use_{1};
   std::atomic<size_t> peak_{0};
   std::atomic<size_t> large_cached_{0};

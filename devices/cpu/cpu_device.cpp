@@ -30,12 +30,15 @@ int threads_for(int wanted) {
 }
 
 // Enough for the working set of a step, little enough not to be missed by others.
-size_t cache_limit() { return std::clamp(physical_memory() / 8, size_t{64} << 20, size_t{1} << 30); }
+size_t cache_limit() {
+  return std::clamp(physical_memory() / 8, size_t{64} << 20, size_t{1} << 30);
+}
 
 class cpu_device final : public device {
 public:
   explicit cpu_device(const cpu_options& options)
-      : ordinal_(options.ordinal), memory_(cpu_allocator::make(options.memory_limit, cache_limit())),
+      : ordinal_(options.ordinal),
+        memory_(cpu_allocator::make(options.memory_limit, cache_limit())),
         team_(thread_team::of(threads_for(options.intra_op_threads))) {}
 
   device_kind kind() const noexcept override { return device_kind::cpu; }

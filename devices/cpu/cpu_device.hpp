@@ -14,8 +14,8 @@ struct cpu_options {
   size_t memory_limit = 0;
 };
 
-/// Devices with as many threads share them. No thread starts before the first loop that is worth one;
-/// with one thread none ever does. Tensors may outlive the device.
+/// Devices with as many threads share them. No thread starts before the first loop that is worth
+/// one; with one thread none ever does. Tensors may outlive the device.
 std::unique_ptr<device> make_cpu_device(cpu_options options = {});
 
 } // namespace troupe

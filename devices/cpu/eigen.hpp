@@ -33,9 +33,7 @@ inline int64_t row_count(const shape& dims) {
 }
 
 /// The extent of the last axis; one for a scalar.
-inline int64_t row_size(const shape& dims) {
-  return dims.rank() == 0 ? 1 : dims[dims.rank() - 1];
-}
+inline int64_t row_size(const shape& dims) { return dims.rank() == 0 ? 1 : dims[dims.rank() - 1]; }
 
 /// The tensor as a matrix whose rows run along the last axis.
 template <class T>

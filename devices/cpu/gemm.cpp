@@ -38,8 +38,9 @@ struct product {
   }
 };
 
-/// Keeps oneDNN on the calling thread: its OpenMP pool would compete with ours, and its threads spin
-/// after each product. Looked up at run time, because oneDNN may be built on another thread library.
+/// Keeps oneDNN on the calling thread: its OpenMP pool would compete with ours, and its threads
+/// spin after each product. Looked up at run time, because oneDNN may be built on another thread
+/// library.
 class one_openmp_thread {
 public:
   one_openmp_thread() {
@@ -117,9 +118,9 @@ status multiply(const product<float>& of) {
     return {};
   }
   one_openmp_thread guard;
-  auto outcome = dnnl_sgemm(of.transpose_a ? 'T' : 'N', of.transpose_b ? 'T' : 'N', of.m, of.n,
-                            of.k, 1.0f, of.a, of.a_stride, of.b, of.b_stride, 0.0f, of.c,
-                            of.c_stride);
+  auto outcome =
+      dnnl_sgemm(of.transpose_a ? 'T' : 'N', of.transpose_b ? 'T' : 'N', of.m, of.n, of.k, 1.0f,
+                 of.a, of.a_stride, of.b, of.b_stride, 0.0f, of.c, of.c_stride);
   if (outcome == dnnl_success)
     return {};
   if (outcome == dnnl_out_of_memory)

@@ -9,9 +9,9 @@ namespace troupe {
 namespace {
 
 // Waking a thread costs some 5 us here and lets it start 10 to 50 us later.
-constexpr double worth_a_thread = 20'000;  // ns of work
-constexpr double smallest_range = 5'000;   // ns: shorter ones spend their time on taking turns
-constexpr int ranges_per_thread = 4;       // so that a late thread does not hold up the others
+constexpr double worth_a_thread = 20'000; // ns of work
+constexpr double smallest_range = 5'000;  // ns: shorter ones spend their time on taking turns
+constexpr int ranges_per_thread = 4;      // so that a late thread does not hold up the others
 
 thread_local bool inside_loop = false;
 
@@ -70,8 +70,8 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
   auto outermost = !inside_loop;
   if (outermost)
     active_.fetch_add(1, std::memory_order_relaxed);
-  auto wanted = std::min({static_cast<double>(threads_), static_cast<double>(items),
-                          work / worth_a_thread});
+  auto wanted =
+      std::min({static_cast<double>(threads_), static_cast<double>(items), work / worth_a_thread});
   auto helpers = admit_helpers(static_cast<int>(wanted) - 1);
   if (helpers == 0) {
     body.call(body.context, 0, items);
@@ -79,7 +79,8 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
     auto ranges = std::min({static_cast<double>((helpers + 1) * ranges_per_thread),
                             static_cast<double>(items), std::ceil(work / smallest_range)});
     auto count = static_cast<int64_t>(ranges);
-    loop mine{.body = body, .items = items, .range = (items + count - 1) / count, .wanted = helpers};
+    loop mine{
+        .body = body, .items = items, .range = (items + count - 1) / count, .wanted = helpers};
     {
       std::lock_guard guard{mutex_};
       if (workers_.empty())
@@ -118,8 +119,8 @@ void thread_team::work() {
   std::unique_lock lock{mutex_};
   while (!stopping_) {
     auto* found = open_;
-    while (found && (found->wanted == 0 ||
-                     found->next.load(std::memory_order_relaxed) >= found->items))
+    while (found &&
+           (found->wanted == 0 || found->next.load(std::memory_order_relaxed) >= found->items))
       found = found->after;
     if (!found) {
       wake_.wait(lock);

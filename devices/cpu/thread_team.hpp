@@ -11,10 +11,11 @@
 
 namespace troupe {
 
-/// Runs loops on the calling thread and on threads of its own that sleep between loops. A loop lives on
-/// its caller's stack in a list of open loops: nothing is allocated, and a thread that wakes late finds
-/// no loop instead of a dead one. The caller always works itself and waits only for ranges that another
-/// thread is running at that moment, so that nested loops and full teams cannot deadlock.
+/// Runs loops on the calling thread and on threads of its own that sleep between loops. A loop
+/// lives on its caller's stack in a list of open loops: nothing is allocated, and a thread that
+/// wakes late finds no loop instead of a dead one. The caller always works itself and waits only
+/// for ranges that another thread is running at that moment, so that nested loops and full teams
+/// cannot deadlock.
 class thread_team {
 public:
   /// The process's one team of that many threads, the caller counted.

@@ -46,11 +46,10 @@ status run(kernel_context& at) {
   constexpr int64_t strip = std::max<int64_t>(16, 64 / sizeof(T));
   auto cost = 0.6 * static_cast<double>(view.outer) * static_cast<double>(view.inner) *
               static_cast<double>(std::min(strip, view.channels));
-  at.device().parallel_for((view.channels + strip - 1) / strip, cost,
-                           [&](int64_t begin, int64_t end) {
-                             sum_channels(x, view, begin * strip,
-                                          std::min(end * strip, view.channels), y);
-                           });
+  at.device().parallel_for(
+      (view.channels + strip - 1) / strip, cost, [&](int64_t begin, int64_t end) {
+        sum_channels(x, view, begin * strip, std::min(end * strip, view.channels), y);
+      });
   return {};
 }
 

@@ -27,8 +27,10 @@ status run(kernel_context& at) {
   const auto &predictions = at.input(0), &targets = at.input(1);
   const auto& dims = predictions.dims();
   if (dims.rank() != 2 || targets.rank() != 1 || targets.elements() != dims[0])
-    return invalid("predictions must be a matrix and targets have one element for each of its rows, "
-                   "got ", dims, " and ", targets.dims());
+    return invalid(
+        "predictions must be a matrix and targets have one element for each of its rows, "
+        "got ",
+        dims, " and ", targets.dims());
   TROUPE_ASSIGN(auto* out, at.allocate(0, targets.dims()));
   const auto* x = predictions.data<float>();
   const auto* target = targets.data<Target>();

@@ -19,8 +19,9 @@ edges gradient(gradient_context& at) {
 
 extern constexpr op_def relu_grad{
     .name = "ReluGrad",
-    .doc = "Passes the gradients on where the features of a Relu are positive, and zero elsewhere.\n\n"
-           "The features may be the inputs or the outputs of that Relu.",
+    .doc =
+        "Passes the gradients on where the features of a Relu are positive, and zero elsewhere.\n\n"
+        "The features may be the inputs or the outputs of that Relu.",
     .inputs = {{"gradients", "T"}, {"features", "T"}},
     .outputs = {{"backprops", "T"}},
     .attrs = {{"T", real_numbers}},

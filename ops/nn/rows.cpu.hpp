@@ -24,7 +24,8 @@ public:
   /// The row at this place, to be read and changed; changes do not reach `memory` before `to`.
   row<T> from(const T* memory) {
     if constexpr (is_half<T>) {
-      std::transform(memory, memory + size_, memory_.data(), [](T x) { return static_cast<float>(x); });
+      std::transform(memory, memory + size_, memory_.data(),
+                     [](T x) { return static_cast<float>(x); });
       return {memory_.data(), size_};
     } else {
       return {const_cast<T*>(memory), size_};
@@ -48,8 +49,8 @@ private:
   int64_t size_ = 0;
 };
 
-/// Calls `body(x, y)` for each row of input 0 and the row of output 0 that it becomes; x and y may be
-/// the same memory.
+/// Calls `body(x, y)` for each row of input 0 and the row of output 0 that it becomes; x and y may
+/// be the same memory.
 template <class T, class Body>
 status map_rows(kernel_context& at, Body body) {
   const auto& in = at.input(0);

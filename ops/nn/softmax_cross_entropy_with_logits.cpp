@@ -10,7 +10,8 @@ result<shapes> infer(const infer_context& at) {
   TROUPE_ASSIGN(auto labels, at.of_rank(1, 2));
   auto joint = merge(features, labels);
   if (!joint)
-    return at.invalid("features and labels must have the same shape, got ", features, " and ", labels);
+    return at.invalid("features and labels must have the same shape, got ", features, " and ",
+                      labels);
   return shapes{partial_shape{(*joint)[0]}, *joint};
 }
 

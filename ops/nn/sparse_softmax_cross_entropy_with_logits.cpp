@@ -10,8 +10,8 @@ result<shapes> infer(const infer_context& at) {
   TROUPE_ASSIGN(auto labels, at.of_rank(1, 1));
   auto rows = merge(partial_shape{features[0]}, labels);
   if (!rows)
-    return at.invalid("labels must have one element for each row of features, got ", labels, " for ",
-                      features);
+    return at.invalid("labels must have one element for each row of features, got ", labels,
+                      " for ", features);
   features.set(0, (*rows)[0]);
   return shapes{*rows, features};
 }
@@ -22,10 +22,12 @@ edges gradient(gradient_context& at) { return {logits_gradient(at), {}}; }
 
 extern constexpr op_def sparse_softmax_cross_entropy_with_logits{
     .name = "SparseSoftmaxCrossEntropyWithLogits",
-    .doc = "Computes the cross entropy between the softmax of each row of features and the class that "
-           "its label numbers.\n\n"
-           "The second output is the gradient of the loss with respect to the features. A label outside "
-           "[0, classes) is an error.",
+    .doc =
+        "Computes the cross entropy between the softmax of each row of features and the class that "
+        "its label numbers.\n\n"
+        "The second output is the gradient of the loss with respect to the features. A label "
+        "outside "
+        "[0, classes) is an error.",
     .inputs = {{"features", "T"}, {"labels", "Tlabels"}},
     .outputs = {{"loss", "T"}, {"backprop", "T"}},
     .attrs = {{"T", floating}, {"Tlabels", index_types, dtype::i64}},

@@ -32,7 +32,8 @@ status run(kernel_context& at, const shape& dims) {
                                auto largest = logits.maxCoeff();
                                gradient = (logits - largest).exp();
                                auto sum = gradient.sum();
-                               losses[i] = static_cast<T>(std::log(sum) + largest - logits[label[i]]);
+                               losses[i] =
+                                   static_cast<T>(std::log(sum) + largest - logits[label[i]]);
                                gradient /= sum;
                                gradient[label[i]] -= 1;
                                written.to(dx + i * size);
@@ -45,8 +46,9 @@ template <class T>
 status run(kernel_context& at) {
   const auto &dims = at.input(0).dims(), &rows = at.input(1).dims();
   if (dims.rank() != 2 || rows.rank() != 1 || rows[0] != dims[0])
-    return invalid("features must be a matrix and labels have one element for each of its rows, got ",
-                   dims, " and ", rows);
+    return invalid(
+        "features must be a matrix and labels have one element for each of its rows, got ", dims,
+        " and ", rows);
   return at.input(1).type() == dtype::i32 ? run<T, int32_t>(at, dims) : run<T, int64_t>(at, dims);
 }
 

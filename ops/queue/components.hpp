@@ -4,7 +4,8 @@
 
 namespace troupe::ops {
 
-/// One declared shape for each component; unknown ones where the queue declares none, or is not known.
+/// One declared shape for each component; unknown ones where the queue declares none, or is not
+/// known.
 struct queue_components {
   std::vector<dtype> types;
   shapes dims;

@@ -14,7 +14,8 @@ result<shapes> infer(const infer_context& at) {
 extern constexpr op_def queue_dequeue{
     .name = "QueueDequeue",
     .doc = "Takes the first element from a queue, as soon as there is one.\n\n"
-           "Fails with out_of_range when the queue is closed and empty. A positive timeout_ms bounds the "
+           "Fails with out_of_range when the queue is closed and empty. A positive timeout_ms "
+           "bounds the "
            "wait.",
     .inputs = {ref("handle", "string")},
     .outputs = {{"components", "component_types"}},

@@ -27,7 +27,8 @@ result<shapes> infer(const infer_context& at) {
 
 extern constexpr op_def queue_enqueue_many{
     .name = "QueueEnqueueMany",
-    .doc = "Cuts tensors along their first axis and puts the pieces into a queue, one element each.\n\n"
+    .doc = "Cuts tensors along their first axis and puts the pieces into a queue, one element "
+           "each.\n\n"
            "Waits for room before each element; elements that went in stay in if it fails later.",
     .inputs = {ref("handle", "string"), {"components", "Tcomponents"}},
     .attrs = {{"Tcomponents", attr_kind::types}, {"timeout_ms", -1}},

@@ -1,13 +1,14 @@
-// Counter-based random numbers: element i of a stream costs the same wherever one starts, so threads
-// can share a tensor and the numbers do not depend on how.
+// Counter-based random numbers: element i of a stream costs the same wherever one starts, so
+// threads can share a tensor and the numbers do not depend on how.
 #pragma once
 #include <array>
 #include <cstdint>
 
 namespace troupe::ops {
 
-/// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). The key and
-/// the upper half of the counter are the two seeds, as in TensorFlow; the lower half counts blocks.
+/// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). The key
+/// and the upper half of the counter are the two seeds, as in TensorFlow; the lower half counts
+/// blocks.
 class philox {
 public:
   using block = std::array<uint32_t, 4>;
@@ -20,7 +21,8 @@ public:
     auto key0 = low(key_), key1 = high(key_) + attempt * 0x632BE5ABu;
     for (int round = 0; round < 10; ++round) {
       auto product0 = uint64_t{0xD2511F53u} * x[0], product1 = uint64_t{0xCD9E8D57u} * x[2];
-      x = {high(product1) ^ x[1] ^ key0, low(product1), high(product0) ^ x[3] ^ key1, low(product0)};
+      x = {high(product1) ^ x[1] ^ key0, low(product1), high(product0) ^ x[3] ^ key1,
+           low(product0)};
       key0 += 0x9E3779B9u;
       key1 += 0xBB67AE85u;
     }

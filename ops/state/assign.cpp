@@ -16,10 +16,11 @@ result<shapes> infer(const infer_context& at) {
 
 extern constexpr op_def assign{
     .name = "Assign",
-    .doc = "Replaces the value of a variable.\n\n"
-           "With validate_shape, the value must have the shape of the one it replaces; the variable's "
-           "declared shape holds always. The variable shares the value's memory until one of them "
-           "changes. use_locking is accepted for TensorFlow's sake: replacing is atomic in any case.",
+    .doc =
+        "Replaces the value of a variable.\n\n"
+        "With validate_shape, the value must have the shape of the one it replaces; the variable's "
+        "declared shape holds always. The variable shares the value's memory until one of them "
+        "changes. use_locking is accepted for TensorFlow's sake: replacing is atomic in any case.",
     .inputs = {ref("ref", "T"), {"value", "T"}},
     .outputs = {ref("output_ref", "T")},
     .attrs = {{"T", any_type}, {"validate_shape", true}, {"use_locking", true}},

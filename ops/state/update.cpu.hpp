@@ -16,9 +16,9 @@ template <class Fn, class T>
 inline __attribute__((always_inline)) void change_run(T* value, const T* change, int64_t count,
                                                       compute_type<T> factor) {
   for (int64_t i = 0; i < count; ++i)
-    value[i] = wrapping(
-        [&](auto v, auto c) { return static_cast<T>(Fn{}(widen(v), widen(c), factor)); }, value[i],
-        change[i]);
+    value[i] =
+        wrapping([&](auto v, auto c) { return static_cast<T>(Fn{}(widen(v), widen(c), factor)); },
+                 value[i], change[i]);
 }
 
 template <class Fn, class T>

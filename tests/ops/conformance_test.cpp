@@ -1,0 +1,188 @@
+// What every op promises by being in the library.
+#include "troupe/tests/ops/every_op.hpp"
+
+#include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/text_graph.hpp"
+#include "troupe/serialization/wire.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+#include <algorithm>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+complaints check_definition(const op_def& op) {
+  complaints found;
+  auto first = op.doc.substr(0, op.doc.find("\n\n"));
+  if (first.empty() || !is_letter(first.front()) || first.back() != '.')
+    found.push_back(concat("its doc must begin with a sentence, got '", first, "'"));
+  if (!op.infer)
+    found.push_back("has no shape function");
+  if (op.gradient && !op.no_gradient.empty())
+    found.push_back("has a gradient, and a reason why it has none");
+  if (!op.gradient && op.no_gradient.empty())
+    found.push_back("has no gradient, and no reason for that");
+  if (op.example.empty())
+    found.push_back("has no example");
+  for (const auto* ports : {&op.inputs, &op.outputs})
+    for (const auto& port : *ports)
+      if (port.name.empty())
+        found.push_back("a port has no name");
+  return found;
+}
+
+// The runtime hands these to an actor, or gives them their value itself.
+bool runs_without_kernel(const op_def& op) {
+  return has(op.effects, effect::blocking) || has(op.effects, effect::fed) ||
+         op.makes == resource::queue;
+}
+
+complaints check_kernel(const op_def& op) {
+  complaints found;
+  auto* kernel = library().find_kernel(op.name, device_kind::cpu);
+  if (!kernel) {
+    if (!runs_without_kernel(op))
+      found.push_back("has no kernel for the CPU");
+    return found;
+  }
+  auto* key = op.find_attr(kernel->key);
+  auto any = std::ranges::any_of(kernel->run, [](auto& one) { return one.type == dtype::none; });
+  if (any)
+    return found;
+  if (!key || key->kind != attr_kind::type) {
+    found.push_back(
+        concat("its kernel is chosen by '", kernel->key, "', which is no type attribute"));
+    return found;
+  }
+  for (int i = 1; i < dtype_count; ++i) {
+    auto type = static_cast<dtype>(i);
+    auto has_kernel =
+        std::ranges::find(kernel->run, type, &typed_kernel::type) != kernel->run.end();
+    if (key->allowed.contains(type) != has_kernel)
+      found.push_back(concat(type, has_kernel ? " has a kernel, but is not allowed"
+                                              : " is allowed, but has no kernel"));
+  }
+  return found;
+}
+
+complaints check_example(const op_def& op, placeholders shapes) {
+  if (needs_runtime(library(), op))
+    return {};
+  return run_example(library(), op, small_device(), shapes).complaints;
+}
+
+// Runs each sample in every type that the attribute allows.
+void check_types(const op_sample& sample, const attr_def& attr, complaints& found) {
+  std::optional<std::vector<tensor>> expected;
+  for (auto type : {dtype::f64, dtype::f32, dtype::f16, dtype::bf16, dtype::boolean, dtype::u8,
+                    dtype::u16, dtype::u32, dtype::u64, dtype::i8, dtype::i16, dtype::i32,
+                    dtype::i64, dtype::c64, dtype::c128, dtype::string}) {
+    if (!attr.allowed.contains(type))
+      continue;
+    auto complain = [&](const auto&... parts) {
+      found.push_back(concat("with ", attr.name, '=', type, ": ", parts...));
+    };
+    auto built = rebuild(library(), with_type(sample, attr.name, type), true);
+    if (!built) {
+      complain(built.status());
+      continue;
+    }
+    auto outputs = run(*built, small_device());
+    if (!outputs) {
+      complain(outputs.status());
+      continue;
+    }
+    if (!floating.contains(type) || has(sample.op->effects, effect::random))
+      continue;
+    if (!expected)
+      expected = *outputs;
+    for (size_t i = 0; i < outputs->size(); ++i)
+      if (std::string why;
+          floating.contains((*outputs)[i].type()) &&
+          !close_to(converted((*outputs)[i], dtype::f64),
+                    converted(converted((*expected)[i], (*outputs)[i].type()), dtype::f64), 0.05,
+                    &why))
+        complain("differs from ", (*expected)[i].type(), ": ", why);
+  }
+}
+
+// Describes everything that a node is.
+std::string all_about(const node& at) {
+  std::ostringstream out;
+  out << at.name() << " = " << at.op().name << '(';
+  for (const auto& input : at.inputs())
+    out << input << ", ";
+  for (auto* before : at.controls())
+    out << '^' << before->name() << ", ";
+  out << ") @" << at.device() << " {";
+  for (const auto& [name, value] : at.attrs())
+    out << name << '=' << value << ", ";
+  out << "} ->";
+  for (int i = 0; i < at.outputs(); ++i)
+    out << ' ' << at.output_type(i) << at.output_shape(i);
+  return std::move(out).str();
+}
+
+complaints check_serialization(const op_def& op) {
+  graph written{library()}, read{library()};
+  if (auto parsed = parse_text_graph(op.example, op.name, written); !parsed)
+    return {parsed.status().message()};
+  auto bytes = write_graph(written);
+  if (!bytes)
+    return {bytes.status().message()};
+  if (auto outcome = read_graph(std::as_bytes(bytes->values<uint8_t>()), read); !outcome)
+    return {outcome.message()};
+  complaints found;
+  for (const auto& at : written.nodes()) {
+    auto* copy = read.find(at->name());
+    if (!copy)
+      found.push_back(concat("'", at->name(), "' is gone"));
+    else if (all_about(*copy) != all_about(*at))
+      found.push_back(concat("'", all_about(*at), "' became '", all_about(*copy), "'"));
+  }
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("every op says what it is") { check_every_op(check_definition); }
+
+TEST_CASE("every op has a CPU kernel for exactly the types that it allows") {
+  check_every_op(check_kernel);
+}
+
+TEST_CASE("every example gives what it says") {
+  check_every_op([](const op_def& op) { return check_example(op, placeholders::as_written); });
+}
+
+TEST_CASE("every shape function knows as much as its inputs, and agrees with the kernel") {
+  check_every_op([](const op_def& op) { return check_example(op, placeholders::as_fed); },
+                 {{"BroadcastGradientArgs", "how many axes depends on the shapes that it is given"},
+                  {"Range", "its example feeds the limit"}});
+}
+
+TEST_CASE("every shape function agrees with the kernel where nothing is known") {
+  check_every_op([](const op_def& op) { return check_example(op, placeholders::unknown); });
+}
+
+TEST_CASE("every op runs in all its types, and to the same effect") {
+  check_every_op(
+      [](const op_def& op) {
+        complaints found;
+        if (needs_runtime(library(), op))
+          return found;
+        auto shown = run_example(library(), op, small_device(), placeholders::as_written);
+        for (const auto& sample : shown.samples)
+          for (const auto& attr : op.attrs)
+            if (attr.kind == attr_kind::type && found.empty())
+              check_types(sample, attr, found);
+        return found;
+      },
+      {{"Range", "the step of its example, 0.5, is none in whole numbers"}});
+}
+
+TEST_CASE("every op survives serialization") { check_every_op(check_serialization); }

@@ -1,0 +1,45 @@
+#include "troupe/tests/ops/every_op.hpp"
+
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/ops/all.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+#include <algorithm>
+
+namespace troupe::test {
+
+const registry& library() {
+  static const auto all = [] {
+    auto made = std::make_unique<registry>();
+    if (auto added = ops::add_all(*made); !added)
+      throw std::logic_error{added.message()};
+    return made;
+  }();
+  return *all;
+}
+
+device& small_device() {
+  static auto made = make_cpu_device({.intra_op_threads = 2, .memory_limit = size_t{16} << 20});
+  return *made;
+}
+
+void check_every_op(const std::function<complaints(const op_def&)>& check,
+                    const std::vector<exception>& exceptions) {
+  for (const auto* op : library().ops()) {
+    if (op->name.starts_with('_'))
+      continue; // the runtime makes these, and runs them itself
+    INFO(op->name);
+    auto found = check(*op);
+    auto excepted = std::ranges::find(exceptions, op->name, &exception::op);
+    if (excepted == exceptions.end())
+      for (const auto& complaint : found)
+        FAIL_CHECK(op->name << ": " << complaint);
+    else if (found.empty())
+      FAIL_CHECK(op->name << " needs its exception no more: " << excepted->reason);
+  }
+  for (const auto& one : exceptions)
+    if (!library().find_op(one.op))
+      FAIL_CHECK("exception for an op that does not exist: " << one.op);
+}
+
+} // namespace troupe::test

@@ -1,0 +1,31 @@
+// Walks the registry: what holds for one op must hold for every op, or stand in a list with a
+// reason.
+#pragma once
+#include "troupe/tests/support/op_samples.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::test {
+
+/// All ops and kernels of the library.
+const registry& library();
+
+/// A device with two threads and 16 MiB, for kernels that are asked for too much.
+device& small_device();
+
+struct exception {
+  std::string_view op;
+  std::string_view reason;
+};
+
+using complaints = std::vector<std::string>;
+
+/// Fails the test for each complaint about an op without an exception, for each exception that is
+/// not needed any more, and for exceptions of ops that do not exist.
+void check_every_op(const std::function<complaints(const op_def&)>& check,
+                    const std::vector<exception>& exceptions = {});
+
+} // namespace troupe::test

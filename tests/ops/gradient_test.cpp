@@ -1,0 +1,190 @@
+// Every gradient agrees with central differences.
+#include "troupe/runtime/gradient.hpp"
+#include "troupe/tests/ops/every_op.hpp"
+
+#include "troupe/tests/support/catch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+// Samples whose values must stay as the example has them: labels that are probabilities.
+constexpr std::string_view exact[] = {"SoftmaxCrossEntropyWithLogits"};
+
+// Functions of reals only where the samples are positive.
+constexpr std::string_view positive[] = {"Pow"};
+
+bool among(std::span<const std::string_view> names, const op_sample& of) {
+  return std::ranges::find(names, of.op->name) != names.end();
+}
+
+// Moves values away from where a function has a corner or two elements tie.
+tensor jittered(const tensor& from, bool absolute) {
+  auto to = *from.clone();
+  auto values = to.values<double>();
+  for (auto& value : values)
+    value = absolute ? std::abs(value) : value;
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] += 0.013 * static_cast<double>(1 + (i * 5) % 11);
+  return to;
+}
+
+// The sample in f64, wherever its types can be.
+op_sample in_double(op_sample sample) {
+  for (const auto& attr : sample.op->attrs)
+    if (attr.kind == attr_kind::type && attr.allowed.contains(dtype::f64))
+      sample = with_type(sample, attr.name, dtype::f64);
+  if (!among(exact, sample))
+    for (auto& input : sample.inputs)
+      if (input.type() == dtype::f64)
+        input = jittered(input, among(positive, sample));
+  return sample;
+}
+
+tensor weights_like(const tensor& of) {
+  auto made = *tensor::make(dtype::f64, of.dims());
+  auto values = made.values<double>();
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = 0.5 + 0.1 * static_cast<double>((i * 3) % 7);
+  return made;
+}
+
+double weighted_sum(const std::vector<tensor>& ys, const std::vector<tensor>& weights) {
+  double sum = 0;
+  for (size_t k = 0; k < ys.size(); ++k)
+    for (size_t i = 0; i < ys[k].values<double>().size(); ++i)
+      sum += ys[k].values<double>()[i] * weights[k].values<double>()[i];
+  return sum;
+}
+
+class comparison {
+public:
+  comparison(rebuilt& what, std::vector<edge> ys) : what_(what), ys_(std::move(ys)) {}
+
+  status run(complaints& found) {
+    evaluator by{*what_.in, small_device()};
+    TROUPE_ASSIGN(auto values, by.run(what_.feeds, ys_));
+    std::vector<edge> weight_edges;
+    for (const auto& y : values) {
+      weights_.push_back(weights_like(y));
+      TROUPE_ASSIGN(auto* added,
+                    what_.in->add({.op = "Const",
+                                   .attrs = {{"value", weights_.back()}, {"dtype", dtype::f64}}}));
+      weight_edges.push_back({added, 0});
+    }
+    std::vector<edge> xs;
+    for (const auto& [to, value] : what_.feeds)
+      if (value.type() == dtype::f64)
+        xs.push_back(to);
+    if (xs.empty())
+      return failure(error_kind::internal, "no input of the sample is differentiable");
+    TROUPE_ASSIGN(auto gradient_edges, gradients(ys_, xs, weight_edges));
+    for (size_t i = 0; i < xs.size(); ++i) {
+      tensor analytic;
+      if (gradient_edges[i]) {
+        TROUPE_ASSIGN(auto fetched, by.run(what_.feeds, {gradient_edges[i]}));
+        analytic = fetched[0];
+      }
+      TROUPE_TRY(compare(by, xs[i], analytic, found));
+    }
+    return {};
+  }
+
+private:
+  status compare(evaluator& by, edge x, const tensor& analytic, complaints& found) {
+    auto feed = std::ranges::find(what_.feeds, x, &evaluator::feed::first);
+    auto original = feed->second;
+    if (!analytic.empty() && !(analytic.dims() == original.dims()))
+      found.push_back(concat("the gradient of '", x, "' has shape ", analytic.dims(), ", must be ",
+                             original.dims()));
+    else
+      for (size_t i = 0; i < original.values<double>().size(); ++i) {
+        auto step = 1e-5 * std::max(1.0, std::abs(original.values<double>()[i]));
+        double ends[2];
+        for (int side : {0, 1}) {
+          feed->second = *original.clone();
+          feed->second.values<double>()[i] += side ? step : -step;
+          TROUPE_ASSIGN(auto values, by.run(what_.feeds, ys_));
+          ends[side] = weighted_sum(values, weights_);
+        }
+        feed->second = original;
+        auto numeric = (ends[1] - ends[0]) / (2 * step);
+        auto given = analytic.empty() ? 0.0 : analytic.values<double>()[i];
+        auto rounding = 1e-15 * std::max(std::abs(ends[0]), std::abs(ends[1])) / step;
+        if (!(std::abs(given - numeric) <= rounding + 1e-6 * std::max(1.0, std::abs(numeric)))) {
+          found.push_back(concat("d/d'", x, "'[", i, "] is ", given, ", differences give ", numeric,
+                                 " at ", to_string(original)));
+          break;
+        }
+      }
+    return {};
+  }
+
+  rebuilt& what_;
+  std::vector<edge> ys_;
+  std::vector<tensor> weights_;
+};
+
+// Differentiates all outputs together, and each alone, so that gradients of some may be absent.
+void check_sample(const op_sample& sample, bool known, complaints& found) {
+  for (int only = -1; only < 8; ++only) {
+    auto constant = std::vector<bool>(sample.inputs.size());
+    for (size_t i = 0; i < constant.size(); ++i)
+      constant[i] = known && sample.inputs[i].type() != dtype::f64;
+    auto built = rebuild(library(), sample, known, constant);
+    if (!built) {
+      found.push_back(concat(built.status()));
+      return;
+    }
+    std::vector<edge> ys;
+    for (int i = 0; i < built->at->outputs(); ++i)
+      if (built->at->output_type(i) == dtype::f64 && (only < 0 || only == i))
+        ys.push_back(built->at->output(i));
+    if (ys.empty() || (only >= 0 && built->at->outputs() == 1)) {
+      if (only < 0)
+        found.push_back("no output of the sample is differentiable");
+      continue;
+    }
+    auto before = found.size();
+    if (auto outcome = comparison{*built, ys}.run(found); !outcome)
+      found.push_back(concat(outcome));
+    for (auto i = before; i < found.size(); ++i)
+      found[i] += concat(known ? " (shapes known" : " (nothing known", ", output ", only, ')');
+    if (!found.empty())
+      return;
+  }
+}
+
+complaints check(const op_def& op, bool known) {
+  complaints found;
+  if (!op.gradient || op.inputs.empty() || needs_runtime(library(), op))
+    return found;
+  auto shown = run_example(library(), op, small_device(), placeholders::as_written);
+  if (shown.samples.empty())
+    found.push_back("no sample to check its gradient with");
+  for (const auto& sample : shown.samples)
+    check_sample(in_double(sample), known, found);
+  return found;
+}
+
+constexpr exception nowhere[] = {
+    {"Conj", "takes complex numbers only"},
+    {"StopGradient", "says that there is none, on purpose"},
+};
+
+} // namespace
+
+TEST_CASE("every gradient agrees with differences") {
+  check_every_op([](const op_def& op) { return check(op, true); },
+                 {std::begin(nowhere), std::end(nowhere)});
+}
+
+TEST_CASE(
+    "every gradient agrees with differences where no shape and no value is known in advance") {
+  check_every_op([](const op_def& op) { return check(op, false); },
+                 {std::begin(nowhere), std::end(nowhere)});
+}

@@ -1,0 +1,168 @@
+#include "troupe/tests/support/evaluate.hpp"
+
+#include <set>
+
+namespace troupe::test {
+
+struct evaluator::step {
+  std::map<const node*, uint32_t> first_slots;
+  std::vector<tensor> slots;
+  std::vector<int> uses_left; // per slot
+  std::set<std::pair<const node*, int>> fed;
+
+  uint32_t slot_of(edge of) const {
+    return first_slots.at(of.node) + static_cast<uint32_t>(of.index);
+  }
+};
+
+variable& evaluator::variable_of(const node& stands_for_it) {
+  auto& found = variables_[&stands_for_it];
+  if (!found)
+    found = std::make_shared<variable>(stands_for_it.name(), stands_for_it.output_type(0),
+                                       stands_for_it.attr<partial_shape>("shape"));
+  return *found;
+}
+
+result<evaluator::compiled*> evaluator::compile(const node& of) {
+  if (auto it = compiled_.find(&of); it != compiled_.end())
+    return &it->second;
+  auto* kernel = graph_.ops().find_kernel(of.op().name, device_kind::cpu);
+  compiled made{kernel ? kernel->find(of) : nullptr, {}};
+  if (!made.run)
+    return failure(error_kind::unimplemented, of.description(), ": no kernel for the CPU");
+  if (kernel->prepare) {
+    auto state = kernel->prepare({of, device_});
+    if (!state)
+      return state.status().within(of.description());
+    made.state = *std::move(state);
+  }
+  return &compiled_.emplace(&of, std::move(made)).first->second;
+}
+
+result<tensor> evaluator::read(edge of, step& in) {
+  if (of.node->output_is_ref(of.index) && !in.fed.contains({of.node, of.index})) {
+    auto* behind = resource_behind(of);
+    if (!behind || behind->op().makes != resource::variable)
+      return failure(error_kind::unimplemented, "'", of, "' cannot be read");
+    return variable_of(*behind).read();
+  }
+  return in.slots[in.slot_of(of)];
+}
+
+status evaluator::run_node(const node& at, step& in) {
+  TROUPE_ASSIGN(auto* code, compile(at));
+  auto count = at.inputs().size();
+  // The node's inputs, then its outputs: a program would use the slots of the graph's edges.
+  std::vector<tensor> slots(count + static_cast<size_t>(at.outputs()));
+  std::vector<uint32_t> inputs;
+  std::vector<variable*> variables(count);
+  std::vector<tensor> seen;
+  uint64_t last_uses = 0;
+  for (size_t i = 0; i < count; ++i) {
+    auto of = at.inputs()[i];
+    inputs.push_back(static_cast<uint32_t>(i));
+    if (at.input_is_ref(static_cast<int>(i))) {
+      auto* behind = resource_behind(of);
+      if (!behind || behind->op().makes != resource::variable)
+        return failure(error_kind::unimplemented, at.description(), ": input ", i,
+                       " is no variable");
+      variables[i] = &variable_of(*behind);
+      seen.push_back(variables[i]->read() ? *variables[i]->read() : tensor{});
+      continue;
+    }
+    TROUPE_ASSIGN(slots[i], read(of, in));
+    seen.push_back(slots[i]);
+    auto& left = in.uses_left[in.slot_of(of)];
+    if (--left == 0 && !observer_) {
+      in.slots[in.slot_of(of)].reset();
+      last_uses |= i < 64 ? uint64_t{1} << i : 0;
+    }
+  }
+  if (!observer_)
+    seen.clear();
+  std::vector<dtype> types;
+  for (int i = 0; i < at.outputs(); ++i)
+    types.push_back(at.output_type(i));
+  instruction next{.run = code->run,
+                   .state = code->state.get(),
+                   .inputs = inputs.data(),
+                   .variables = variables.data(),
+                   .output_types = types.data(),
+                   .first_output = static_cast<uint32_t>(count),
+                   .input_count = static_cast<uint16_t>(count),
+                   .output_count = static_cast<uint16_t>(types.size()),
+                   .last_uses = last_uses,
+                   .origin = &at};
+  kernel_context context{slots.data(), device_};
+  context.step_to(next);
+  if (auto outcome = next.run(context); !outcome)
+    return std::move(outcome).within(at.description());
+  std::vector<tensor> outputs;
+  for (int i = 0; i < at.outputs(); ++i) {
+    edge out{const_cast<node*>(&at), i};
+    if (!at.output_is_ref(i)) {
+      auto& made = slots[count + static_cast<size_t>(i)];
+      if (made.type() != at.output_type(i))
+        return failure(error_kind::internal, at.description(), ": output ", i, " is ", made.type(),
+                       ", must be ", at.output_type(i));
+      if (!at.output_shape(i).compatible(made.dims()))
+        return failure(error_kind::internal, at.description(), ": output ", i, " has shape ",
+                       made.dims(), ", inferred was ", at.output_shape(i));
+      if (!in.fed.contains({&at, i}))
+        in.slots[in.slot_of(out)] = made;
+      outputs.push_back(std::move(made));
+    } else if (observer_) {
+      auto value = read(out, in);
+      outputs.push_back(value ? *value : tensor{});
+    }
+  }
+  if (observer_)
+    observer_(at, seen, outputs);
+  return {};
+}
+
+result<std::vector<tensor>> evaluator::run(const std::vector<feed>& feeds,
+                                           const std::vector<edge>& fetches,
+                                           const std::vector<node*>& targets) {
+  step in;
+  uint32_t slots = 0;
+  for (const auto& one : graph_.nodes()) {
+    in.first_slots[one.get()] = slots;
+    slots += static_cast<uint32_t>(one->outputs());
+  }
+  in.slots.resize(slots);
+  in.uses_left.resize(slots);
+  for (const auto& [to, value] : feeds) {
+    if (value.type() != to.type() || !to.dims().compatible(value.dims()))
+      return invalid("'", to, "' is ", to.type(), to.dims(), ", and is fed ", value.type(),
+                     value.dims());
+    in.fed.emplace(to.node, to.index);
+    in.slots[in.slot_of(to)] = value;
+  }
+  TROUPE_ASSIGN(auto order, topological_order(graph_));
+  std::set<const node*> needed{targets.begin(), targets.end()};
+  auto need = [&](edge of) {
+    ++in.uses_left[in.slot_of(of)];
+    if (!in.fed.contains({of.node, of.index}))
+      needed.insert(of.node);
+  };
+  for (const auto& of : fetches)
+    need(of);
+  for (auto it = order.rbegin(); it != order.rend(); ++it)
+    if (needed.contains(*it)) {
+      for (const auto& of : (*it)->inputs())
+        need(of);
+      needed.insert((*it)->controls().begin(), (*it)->controls().end());
+    }
+  for (auto* at : order)
+    if (needed.contains(at))
+      TROUPE_TRY(run_node(*at, in));
+  std::vector<tensor> fetched;
+  for (const auto& of : fetches) {
+    TROUPE_ASSIGN(auto value, read(of, in));
+    fetched.push_back(std::move(value));
+  }
+  return fetched;
+}
+
+} // namespace troupe::test

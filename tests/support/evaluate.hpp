@@ -1,0 +1,54 @@
+// Runs a graph's kernels one after the other, without programs, regions or actors: the reference
+// that tests of single ops use, and that the real executor is compared with.
+#pragma once
+#include "troupe/runtime/graph.hpp"
+#include "troupe/runtime/kernel.hpp"
+#include "troupe/runtime/registry.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace troupe::test {
+
+/// Keeps the graph's variables from run to run. Inputs that no later node needs may be overwritten,
+/// as in a program. Queues and control flow are beyond it.
+class evaluator {
+public:
+  using feed = std::pair<edge, tensor>;
+  /// Sees each node that has run, its inputs from before (for refs the variable's value, empty when
+  /// uninitialised) and its outputs (likewise).
+  using observer = std::function<void(const node&, const std::vector<tensor>& inputs,
+                                      const std::vector<tensor>& outputs)>;
+
+  evaluator(const graph& of, device& on) : graph_(of), device_(on) {}
+
+  result<std::vector<tensor>> run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
+                                  const std::vector<node*>& targets = {});
+
+  variable& variable_of(const node& stands_for_it);
+  /// Given an observer, no memory is reused: what it keeps stays as it is.
+  void observe(observer by) { observer_ = std::move(by); }
+
+private:
+  struct compiled {
+    kernel_fn run = nullptr;
+    std::shared_ptr<void> state;
+  };
+  struct step;
+
+  result<compiled*> compile(const node& of);
+  status run_node(const node& at, step& in);
+  result<tensor> read(edge of, step& in);
+
+  const graph& graph_;
+  device& device_;
+  observer observer_;
+  std::map<const node*, std::shared_ptr<variable>> variables_;
+  std::map<const node*, compiled> compiled_;
+};
+
+} // namespace troupe::test
