@@ -1,0 +1,68 @@
+#include "troupe/runtime/device_name.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+using namespace troupe;
+
+namespace {
+
+std::string parsed(std::string_view text) {
+  auto name = device_name::parse(text);
+  return name ? to_string(*name) : name.status().message();
+}
+
+std::string merged(std::string_view a, std::string_view b) {
+  auto joint = merge(*device_name::parse(a), *device_name::parse(b));
+  return joint ? to_string(*joint) : joint.status().message();
+}
+
+} // namespace
+
+TEST_CASE("device names are read whole or in part, in any order and in either spelling") {
+  CHECK(parsed("") == "");
+  CHECK(parsed("/job:ps") == "/job:ps");
+  CHECK(parsed("/cpu:0") == "/device:cpu:0");
+  CHECK(parsed("/device:GPU:1") == "/device:gpu:1");
+  CHECK(parsed("/GPU:*") == "/device:gpu:*");
+  CHECK(parsed("/cpu:2/task:3/job:worker") == "/job:worker/task:3/device:cpu:2");
+  CHECK(parsed("/job:a/replica:0/task:1") == "/job:a/task:1");
+  CHECK(device_name::parse("/job:a/task:0/cpu:0")->whole());
+  CHECK_FALSE(device_name::parse("/job:a/task:0/cpu:*")->whole());
+  CHECK(to_string(device_name::parse("/job:a/task:7/cpu:0")->on_task()) == "/job:a/task:7");
+}
+
+TEST_CASE("a mistaken device name says what is wrong with which part") {
+  CHECK(parsed("cpu:0") == "device 'cpu:0' must consist of parts such as /job:ps, /task:0, /cpu:0");
+  CHECK(parsed("/cpu") == "device '/cpu': '/cpu' lacks a ':'");
+  CHECK(parsed("/task:x") == "device '/task:x': 'x' is no number");
+  CHECK(parsed("/task:-1") == "device '/task:-1': '-1' is no number");
+  CHECK(parsed("/task:") == "device '/task:': '' is no number");
+  CHECK(parsed("/task:99999999999") == "device '/task:99999999999': '99999999999' is no number");
+  CHECK(parsed("/device:cpu") == "device '/device:cpu': write /device:cpu:0");
+  CHECK(parsed("/device:tpu:0") ==
+        "device '/device:tpu:0': there is no kind of device 'tpu', only cpu and gpu");
+  CHECK(parsed("/job:") == "device '/job:': the job has no name");
+  CHECK(parsed("/replica:1") == "device '/replica:1': there is only replica 0");
+  CHECK(parsed("/rack:1") == "device '/rack:1': the part '/rack:1' is unknown; parts are /job:, "
+                             "/task:, /device:, /cpu:, /gpu:");
+}
+
+TEST_CASE("a partial name matches every device that it does not contradict") {
+  auto whole = *device_name::parse("/job:ps/task:1/cpu:0");
+  for (auto text : {"", "/job:ps", "/task:1", "/cpu:0", "/cpu:*", "/job:ps/task:1/cpu:0"})
+    CHECK(device_name::parse(text)->matches(whole));
+  for (auto text : {"/job:worker", "/task:0", "/gpu:0", "/gpu:*", "/cpu:1"})
+    CHECK_FALSE(device_name::parse(text)->matches(whole));
+}
+
+TEST_CASE("partial names merge unless they contradict each other") {
+  CHECK(merged("/job:ps", "/cpu:0") == "/job:ps/device:cpu:0");
+  CHECK(merged("/task:1", "/task:1/gpu:*") == "/task:1/device:gpu:*");
+  CHECK(merged("/gpu:*", "/gpu:2") == "/device:gpu:2");
+  for (auto [a, b] : {std::pair{"/job:a", "/job:b"},
+                      {"/task:0", "/task:1"},
+                      {"/cpu:0", "/gpu:0"},
+                      {"/cpu:0", "/cpu:1"}}) {
+    CHECK(merged(a, b).ends_with("contradict each other"));
+    CHECK(merged(b, a).ends_with("contradict each other"));
+  }
+}
