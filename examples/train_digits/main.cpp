@@ -18,7 +18,7 @@ namespace {
 
 struct options {
   std::string data = TROUPE_EXAMPLES_DATA "/digits.csv.gz";
-  int epochs = 40;
+  int epochs = 100;
   int64_t batch = 32;
   digits::model_options model;
   int workers = 0, parameter_servers = 1;
