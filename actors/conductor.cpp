@@ -36,7 +36,7 @@ bool conductor_actor::enter() {
 
 void conductor_actor::leave(status outcome, bool counts, caf::execution_unit* unit) {
   step_observer* to_tell = nullptr;
-  bool failed_now = false;
+  bool cancels = false;
   uint64_t step = 0;
   {
     std::lock_guard guard{mutex_};
@@ -45,15 +45,17 @@ void conductor_actor::leave(status outcome, bool counts, caf::execution_unit* un
     if (!outcome && error_.ok() && !ended_) {
       error_ = std::move(outcome);
       stop_.store(true, std::memory_order_relaxed);
-      failed_now = true;
+      cancels = true;
     }
     step = step_;
-    if (!ended_ && (missing_ == 0 || (!error_.ok() && active_ == 0))) {
+    // Not before everybody has left: whoever comes late would leave the instance's next step instead.
+    if (!ended_ && active_ == 0 && (missing_ == 0 || !error_.ok())) {
       ended_ = true;
       to_tell = std::exchange(observer_, nullptr);
+      cancels |= !error_.ok(); // again: a region may have asked a queue while the step failed
     }
   }
-  if (failed_now)
+  if (cancels)
     for (const auto& queue : of_.program().all_queues())
       caf::anon_send(queue, queue_cancel{step});
   if (to_tell)

@@ -17,8 +17,8 @@ protected:
   ~step_observer() = default;
 };
 
-/// Understands fetched and region_ended. A step has ended when all its regions have run, or when it has
-/// failed and nothing of it runs any more.
+/// Understands fetched and region_ended. A step has ended when nothing of it runs any more, and all
+/// its regions have run or it has failed.
 class conductor_actor final : public inline_actor {
 public:
   conductor_actor(caf::actor_config& config, task_instance& of) : inline_actor(config), of_(of) {}
@@ -53,7 +53,7 @@ private:
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   size_t missing_ = 0; // regions that have not run
-  size_t active_ = 0;  // regions that are ready or running
+  size_t active_ = 0;  // regions that are ready or running, and whoever starts or aborts
   bool ended_ = true;
   status error_;
   std::vector<tensor> fetches_;

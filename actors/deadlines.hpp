@@ -1,4 +1,4 @@
-// What an actor has to do at given times, with one timer for all of it.
+// What an actor has to do at given times, by its system's clock, with one timer for all of it.
 #pragma once
 #include "troupe/actors/client.hpp"
 
@@ -31,7 +31,7 @@ public:
   template <class Self>
   void wake(Self* self) {
     scheduled_ = step_clock::time_point::max();
-    auto now = step_clock::now();
+    auto now = self->clock().now();
     while (!waiting_.empty() && waiting_.begin()->first.first <= now) {
       auto act = std::move(waiting_.begin()->second);
       waiting_.erase(waiting_.begin());
@@ -46,7 +46,7 @@ private:
     if (waiting_.empty() || waiting_.begin()->first.first >= scheduled_)
       return;
     scheduled_ = waiting_.begin()->first.first;
-    auto left = std::max<caf::timespan>(scheduled_ - step_clock::now(), std::chrono::milliseconds{1});
+    auto left = std::max<caf::timespan>(scheduled_ - self->clock().now(), std::chrono::milliseconds{1});
     self->delayed_send(self, left, wake_atom::value);
   }
 

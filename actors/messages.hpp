@@ -1,8 +1,9 @@
 // Every message between actors of one process: who sends it to whom, and what answers. None of these
-// types crosses a process; what does is in serialization/messages.hpp, and the exchange translates.
+// types crosses a process; what does is in serialization/messages.hpp, and the exchange translates. What
+// sessions are asked is in session_messages.hpp.
 #pragma once
-#include "troupe/actors/client.hpp"
 #include "troupe/actors/fwd.hpp"
+#include "troupe/actors/session_messages.hpp"
 #include "troupe/runtime/instance.hpp"
 #include "troupe/runtime/partition.hpp"
 #include "troupe/serialization/messages.hpp"
@@ -89,33 +90,6 @@ struct background_ended {
   step_result result;
 };
 
-/// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>.
-struct prepare_request {
-  const graph* of = nullptr; ///< unchanged until the answer
-  step_signature signature;
-  step_clock::time_point deadline;
-};
-
-/// Client -> session -> master: run a step. Answered by step_outcome.
-struct step_request {
-  std::shared_ptr<prepared_step> step;
-  std::vector<tensor> feeds;
-  step_clock::time_point deadline;
-};
-
-struct step_outcome {
-  status outcome;
-  std::vector<tensor> fetches; ///< in the signature's order
-};
-
-/// Anybody -> worker or exchange -> their devices. Answered by std::vector<device_info>.
-using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
-
-/// Client -> session -> master -> workers: forget a container's variables. Answered by status.
-struct reset_request {
-  std::string container;
-};
-
 // -- between tasks -------------------------------------------------------------------------------
 
 /// Worker or master -> membership: a link to that task. Answered by peer_link, or an error.
@@ -169,13 +143,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::registered)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::run_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::background_ended)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::prepare_request)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::shared_ptr<troupe::prepared_step>)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_request)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_outcome)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<troupe::device_info>)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::reset_request)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::status)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)

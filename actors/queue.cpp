@@ -1,5 +1,6 @@
 #include "troupe/actors/queue.hpp"
 
+#include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/queue.hpp"
@@ -8,6 +9,7 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <optional>
 #include <unordered_map>
 
 namespace troupe {
@@ -15,7 +17,9 @@ namespace {
 
 struct asker {
   uint32_t wait = 0;
+  const node* origin = nullptr;
   caf::actor region;
+  std::optional<deadlines::key> due;
 };
 
 struct queue_state {
@@ -24,17 +28,37 @@ struct queue_state {
   std::unique_ptr<fifo_queue> queue;
   std::unordered_map<uint64_t, asker> waiting; // by request
   uint64_t next_request = 1;
+  deadlines due; // of waits
 };
 
 using self_ptr = caf::stateful_actor<queue_state>*;
+
+void forget(self_ptr self, std::unordered_map<uint64_t, asker>::iterator which) {
+  if (which->second.due)
+    self->state.due.remove(*which->second.due);
+  self->state.waiting.erase(which);
+}
 
 void answer(self_ptr self, const fifo_queue::completions& done) {
   auto& waiting = self->state.waiting;
   for (const auto& one : done)
     if (auto it = waiting.find(one.who.request); it != waiting.end()) {
-      self->send(it->second.region, wait_answer{it->second.wait, one.outcome, one.tensors});
-      waiting.erase(it);
+      auto& to = it->second;
+      auto outcome = one.outcome;
+      // Errors name the node that asked; the queue names itself.
+      self->send(to.region, wait_answer{to.wait, std::move(outcome).within(to.origin->description()),
+                                        one.tensors});
+      forget(self, it);
     }
+}
+
+void give_up(self_ptr self, troupe::queue_request who, int64_t after_ms) {
+  fifo_queue::completions done;
+  auto& queue = *self->state.queue;
+  queue.cancel(who, failure(error_kind::deadline_exceeded, "queue '", queue.name(), "': waited for ",
+                            after_ms, " ms"),
+               done);
+  answer(self, done);
 }
 
 void serve(self_ptr self, queue_wait& what) {
@@ -47,7 +71,7 @@ void serve(self_ptr self, queue_wait& what) {
     self->send(region, wait_answer{what.wait, std::move(outcome), std::move(values)});
   };
   fifo_queue::completions done;
-  state.waiting.emplace(who.request, asker{what.wait, region});
+  state.waiting.emplace(who.request, asker{what.wait, what.origin, region, {}});
   if (op == "QueueEnqueue") {
     state.queue->enqueue(who, std::move(what.inputs), done);
   } else if (op == "QueueEnqueueMany") {
@@ -73,11 +97,14 @@ void serve(self_ptr self, queue_wait& what) {
                 {});
     }
   }
-  // Errors name the node that asked; the queue names itself.
-  for (auto& one : done)
-    if (one.who == who && !one.outcome)
-      one.outcome = std::move(one.outcome).within(what.origin->description());
   answer(self, done);
+  auto limit = attrs.find("timeout_ms");
+  if (limit == attrs.end())
+    return;
+  auto patience = *limit->second.get_if<int64_t>();
+  if (auto it = state.waiting.find(who.request); it != state.waiting.end() && patience > 0)
+    it->second.due = state.due.add(self, self->clock().now() + std::chrono::milliseconds{patience},
+                                   [=] { give_up(self, who, patience); });
 }
 
 caf::behavior queue_behavior(self_ptr self, const std::shared_ptr<fifo_queue>& queue) {
@@ -88,9 +115,16 @@ caf::behavior queue_behavior(self_ptr self, const std::shared_ptr<fifo_queue>& q
       [=](const queue_cancel& what) {
         fifo_queue::completions done;
         self->state.queue->cancel(what.step, failure(error_kind::cancelled, "the step has failed"), done);
-        for (const auto& one : done) // nobody listens to a failed step's waits any more
-          self->state.waiting.erase(one.who.request);
+        // Nobody listens to a failed step's waits any more, but its leaving may serve others.
+        std::erase_if(done, [&](const auto& one) {
+          auto it = self->state.waiting.find(one.who.request);
+          if (one.who.step == what.step && it != self->state.waiting.end())
+            forget(self, it);
+          return one.who.step == what.step;
+        });
+        answer(self, done);
       },
+      [=](wake_atom) { self->state.due.wake(self); },
   };
 }
 

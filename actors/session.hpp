@@ -1,6 +1,6 @@
 // The session actor: the client's face of a master, in whatever actor system it is spawned.
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session_messages.hpp"
 #include "troupe/runtime/device_name.hpp"
 #include "troupe/serialization/cluster.hpp"
 
