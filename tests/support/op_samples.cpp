@@ -112,6 +112,17 @@ void with_cpp_type(dtype type, Body&& body) {
 
 } // namespace
 
+std::vector<std::string> complaints_about(const registry& ops, std::string_view text, device& on) {
+  graph in{ops};
+  auto parsed = parse_text_graph(text, "text", in);
+  if (!parsed)
+    return {parsed.status().message()};
+  std::vector<std::string> complaints;
+  evaluator by{in, on};
+  run_all(*parsed, by, complaints);
+  return complaints;
+}
+
 bool needs_runtime(const registry& ops, const op_def& op) {
   graph in{ops};
   auto parsed = parse_text_graph(op.example, op.name, in);

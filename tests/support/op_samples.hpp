@@ -26,6 +26,9 @@ enum class placeholders { as_written, as_fed, unknown };
 /// With `as_fed`, complains about nodes of the op whose shape is not inferred in full as well.
 example_run run_example(const registry& ops, const op_def& op, device& on, placeholders shapes);
 
+/// Runs a text graph and says what did not come out as it promises.
+std::vector<std::string> complaints_about(const registry& ops, std::string_view text, device& on);
+
 /// Says whether the example needs more than kernels: queues, control flow.
 bool needs_runtime(const registry& ops, const op_def& op);
 

@@ -1,0 +1,142 @@
+#include "troupe/devices/cpu/cpu_device.hpp"
+
+#include "troupe/devices/cpu/thread_team.hpp"
+#include "troupe/devices/cuda/cuda.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+using namespace troupe;
+
+namespace {
+
+constexpr double worth_it = 1e6; // ns per item: every loop is worth the whole team
+
+// How often each item ran.
+std::vector<int> counts_of(device& on, int64_t items, double cost) {
+  std::vector<std::atomic<int>> counts(static_cast<size_t>(items));
+  on.parallel_for(items, cost, [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i)
+      counts[static_cast<size_t>(i)].fetch_add(1);
+  });
+  return {counts.begin(), counts.end()};
+}
+
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+} // namespace
+
+TEST_CASE("a loop runs every item once, whatever the number of threads") {
+  for (int threads : {1, 2, 3, 4, 8}) {
+    auto cpu = make_cpu_device({.intra_op_threads = threads});
+    for (int64_t items : {0, 1, 2, 7, 100, 1001})
+      for (double cost : {0.0, 10.0, worth_it}) {
+        auto counts = counts_of(*cpu, items, cost);
+        CAPTURE(threads, items, cost);
+        CHECK(std::ranges::count(counts, 1) == items);
+      }
+  }
+}
+
+TEST_CASE("cheap loops and one-thread devices stay on the caller, and start no thread") {
+  auto team = std::make_shared<thread_team>(4);
+  auto stays = [&](thread_team& of, double cost) {
+    std::set<std::thread::id> seen;
+    auto body = [&](int64_t, int64_t) { seen.insert(std::this_thread::get_id()); };
+    of.run(100, cost,
+           {[](void* context, int64_t begin, int64_t end) {
+              (*static_cast<decltype(body)*>(context))(begin, end);
+            },
+            &body});
+    return seen == std::set{std::this_thread::get_id()};
+  };
+  CHECK(stays(*team, 1));
+  CHECK(team->started() == 0);
+  thread_team one{1};
+  CHECK(stays(one, worth_it));
+  CHECK(one.started() == 0);
+}
+
+TEST_CASE("devices with as many threads share them") {
+  CHECK(thread_team::of(5) == thread_team::of(5));
+  CHECK(thread_team::of(5) != thread_team::of(6));
+}
+
+TEST_CASE("nested loops from many callers at once run every item once") {
+  for (int threads : {2, 3, 8}) {
+    auto cpu = make_cpu_device({.intra_op_threads = threads});
+    std::atomic<int64_t> ran{0};
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 6; ++caller)
+      callers.emplace_back([&] {
+        for (int round = 0; round < 20; ++round)
+          cpu->parallel_for(8, worth_it, [&](int64_t begin, int64_t end) {
+            for (auto i = begin; i < end; ++i)
+              cpu->parallel_for(16, worth_it, [&](int64_t from, int64_t to) {
+                cpu->parallel_for(to - from, worth_it, [&](int64_t a, int64_t b) { ran += b - a; });
+              });
+          });
+      });
+    for (auto& caller : callers)
+      caller.join();
+    CHECK(ran == 6 * 20 * 8 * 16);
+  }
+}
+
+TEST_CASE("loops of many callers do not use more threads than the team and the callers") {
+  auto team = std::make_shared<thread_team>(3);
+  std::atomic<int> now{0}, most{0};
+  auto body = [&](int64_t, int64_t) {
+    auto here = ++now;
+    for (auto seen = most.load(); here > seen && !most.compare_exchange_weak(seen, here);)
+      ;
+    std::this_thread::yield();
+    --now;
+  };
+  range_body plain{[](void* context, int64_t begin, int64_t end) {
+                     (*static_cast<decltype(body)*>(context))(begin, end);
+                   },
+                   &body};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round)
+        team->run(64, worth_it, plain);
+    });
+  for (auto& caller : callers)
+    caller.join();
+  CHECK(most <= 4 + 2);
+  CHECK(team->started() <= 2);
+}
+
+TEST_CASE("threads sleep while there is no work") {
+  auto cpu = make_cpu_device({.intra_op_threads = 4});
+  counts_of(*cpu, 64, worth_it);
+  std::this_thread::sleep_for(std::chrono::milliseconds{20}); // for late ones to find nothing
+  auto before = processor_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  CHECK(processor_seconds() - before < 0.01);
+}
+
+TEST_CASE("a tensor may outlive its device") {
+  tensor survivor;
+  {
+    auto cpu = make_cpu_device({.intra_op_threads = 1});
+    survivor = *tensor::make(dtype::f32, {1000}, cpu->memory());
+  }
+  std::ranges::fill(survivor.values<float>(), 1.0f);
+  CHECK(survivor.values<float>()[999] == 1.0f);
+}
+
+TEST_CASE("a build without CUDA says so") {
+  auto gpus = list_cuda_devices();
+  CHECK(gpus.found.empty() == !gpus.why_none.empty());
+  if (gpus.found.empty())
+    CHECK(gpus.why_none.back() == '.');
+}

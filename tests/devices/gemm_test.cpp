@@ -1,0 +1,81 @@
+#include "troupe/devices/cpu/gemm.hpp"
+
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+using namespace troupe;
+
+namespace {
+
+struct extents {
+  int64_t m, n, k;
+};
+
+template <class T>
+std::vector<T> random_values(int64_t count, unsigned seed) {
+  std::mt19937 random{seed};
+  std::uniform_real_distribution<double> distribution{-1, 1};
+  std::vector<T> values(static_cast<size_t>(count));
+  for (auto& value : values)
+    value = static_cast<T>(distribution(random));
+  return values;
+}
+
+template <class T>
+double largest_error(device* on, const extents& of, bool transpose_a, bool transpose_b) {
+  auto [m, n, k] = of;
+  auto a = random_values<T>(m * k, 1), b = random_values<T>(k * n, 2);
+  auto c = std::vector<T>(static_cast<size_t>(m * n), T{NAN});
+  auto outcome = on ? gemm(*on, transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data())
+                    : gemm(transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data());
+  REQUIRE(outcome.ok());
+  double largest = 0;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double expected = 0;
+      for (int64_t p = 0; p < k; ++p)
+        expected +=
+            static_cast<double>(a[static_cast<size_t>(transpose_a ? p * m + i : i * k + p)]) *
+            static_cast<double>(b[static_cast<size_t>(transpose_b ? j * k + p : p * n + j)]);
+      auto error = std::abs(expected - static_cast<double>(c[static_cast<size_t>(i * n + j)]));
+      largest = error <= largest ? largest : error; // NaN shows
+    }
+  return largest;
+}
+
+constexpr extents shapes[] = {{1, 1, 1},   {0, 3, 4},   {3, 0, 4},   {3, 4, 0},     {2, 3, 5},
+                              {8, 8, 8},   {1, 64, 64}, {64, 1, 64}, {64, 64, 1},   {17, 19, 23},
+                              {33, 65, 7}, {100, 3, 9}, {3, 100, 9}, {150, 70, 40}, {70, 150, 40}};
+
+} // namespace
+
+TEST_CASE("a product is right for every shape and transposition, on one thread or several") {
+  auto cpu = make_cpu_device({.intra_op_threads = 3});
+  for (auto* on : {static_cast<device*>(nullptr), cpu.get()})
+    for (const auto& of : shapes)
+      for (bool a : {false, true})
+        for (bool b : {false, true}) {
+          CAPTURE(of.m, of.n, of.k, a, b, on != nullptr);
+          CHECK(largest_error<float>(on, of, a, b) < 1e-4);
+          CHECK(largest_error<double>(on, of, a, b) < 1e-12);
+        }
+}
+
+TEST_CASE("a product large enough for several threads is right") {
+  auto cpu = make_cpu_device({.intra_op_threads = 4});
+  CHECK(largest_error<float>(cpu.get(), {300, 200, 250}, false, true) < 1e-3);
+  CHECK(largest_error<float>(cpu.get(), {40, 700, 250}, true, false) < 1e-3);
+  CHECK(largest_error<double>(cpu.get(), {300, 200, 100}, true, true) < 1e-11);
+}
+
+TEST_CASE("a product with impossible extents is refused") {
+  float x = 0;
+  CHECK(gemm(false, false, -1, 1, 1, &x, &x, &x).kind() == error_kind::invalid_argument);
+  CHECK(gemm(false, false, INT64_MAX, INT64_MAX, 1, &x, &x, &x).kind() ==
+        error_kind::invalid_argument);
+  CHECK(gemm(false, false, INT64_MAX, 0, 2, &x, &x, &x).kind() == error_kind::invalid_argument);
+}
