@@ -5,12 +5,15 @@
 #include <thread>
 #include <utility>
 
+// Overridden to let a sanitizer look at the cache itself.
+#ifndef TROUPE_CACHE_BLOCKS
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TROUPE_CACHE_BLOCKS 0
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
     __has_feature(memory_sanitizer)
 #define TROUPE_CACHE_BLOCKS 0
+#endif
 #endif
 #endif
 #ifndef TROUPE_CACHE_BLOCKS

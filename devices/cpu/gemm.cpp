@@ -1,8 +1,11 @@
 #include "troupe/devices/cpu/gemm.hpp"
 
+#include "troupe/devices/cpu/double_gemm.hpp"
+
 #include <algorithm>
 #include <dlfcn.h>
 #include <mutex>
+#include <new>
 #include <oneapi/dnnl/dnnl.h>
 
 #include <Eigen/Core>
@@ -79,16 +82,6 @@ using target = Eigen::Map<matrix<T>, 0, Eigen::OuterStride<>>;
 // Below this many multiplications oneDNN's 0.2 us per call costs more than a plain loop.
 constexpr int64_t tiny = 1'000;
 
-template <class A, class B>
-void multiply_into(target<float> c, const A& a, const B& b) {
-  c.noalias() = a.lazyProduct(b);
-}
-
-template <class A, class B>
-void multiply_into(target<double> c, const A& a, const B& b) {
-  c.noalias() = a * b;
-}
-
 template <class T>
 void multiply_by_eigen(const product<T>& of) {
   using stride = Eigen::OuterStride<>;
@@ -98,17 +91,74 @@ void multiply_by_eigen(const product<T>& of) {
   operand<T> b{of.b, of.transpose_b ? of.n : of.k, of.transpose_b ? of.k : of.n,
                stride{of.b_stride}};
   if (of.transpose_a && of.transpose_b)
-    multiply_into(c, a.transpose(), b.transpose());
+    c.noalias() = a.transpose().lazyProduct(b.transpose());
   else if (of.transpose_a)
-    multiply_into(c, a.transpose(), b);
+    c.noalias() = a.transpose().lazyProduct(b);
   else if (of.transpose_b)
-    multiply_into(c, a, b.transpose());
+    c.noalias() = a.lazyProduct(b.transpose());
   else
-    multiply_into(c, a, b);
+    c.noalias() = a.lazyProduct(b);
+}
+
+template <class T>
+status no_memory(const product<T>& of) {
+  return failure(error_kind::resource_exhausted, "no memory for a product of ", of.m, 'x', of.k,
+                 " and ", of.k, 'x', of.n);
+}
+
+// c (m x n) = a (m x k) * b (k x n), reading b along its rows once for each row of c.
+void add_up_rows(product<double> of) {
+  for (int64_t i = 0; i < of.m; ++i, of.c += of.c_stride) {
+    std::fill_n(of.c, of.n, 0.0);
+    const auto* row = of.b;
+    for (int64_t p = 0; p < of.k; ++p, row += of.b_stride) {
+      auto factor = of.transpose_a ? of.a[p * of.a_stride + i] : of.a[i * of.a_stride + p];
+#pragma GCC ivdep
+      for (int64_t j = 0; j < of.n; ++j)
+        of.c[j] += factor * row[j];
+    }
+  }
+}
+
+// Products with a vector, or nearly so: packing would cost more than multiplying. Says whether this
+// was one.
+bool multiply_skinny(product<double> of) {
+  if (of.m == 1 && of.transpose_a) { // one column lies as one row does
+    of.transpose_a = of.a_stride != 1;
+    of.a_stride = of.transpose_a ? of.a_stride : of.k;
+  }
+  if (of.n == 1 && !of.transpose_b && of.b_stride == 1) {
+    of.transpose_b = true;
+    of.b_stride = of.k;
+  }
+  if (of.m < 4 && !of.transpose_b) {
+    add_up_rows(of);
+  } else if (of.n == 1 && of.transpose_a && of.c_stride == 1) {
+    add_up_rows({false, false, 1, of.m, of.k, of.b, of.b_stride, of.a, of.a_stride, of.c, of.m});
+  } else if (!of.transpose_a && of.transpose_b && (of.m < 4 || of.n < 4)) {
+    multiply_by_eigen(of); // of contiguous rows with contiguous columns
+  } else {
+    return false;
+  }
+  return true;
 }
 
 status multiply(const product<double>& of) {
-  multiply_by_eigen(of);
+  if (of.m * of.n * of.k < tiny) {
+    multiply_by_eigen(of);
+    return {};
+  }
+  if (multiply_skinny(of))
+    return {};
+  auto view = [](const double* data, bool transposed, int64_t stride) {
+    return transposed ? strided_matrix{data, 1, stride} : strided_matrix{data, stride, 1};
+  };
+  try {
+    multiply_doubles(of.m, of.n, of.k, view(of.a, of.transpose_a, of.a_stride),
+                     view(of.b, of.transpose_b, of.b_stride), of.c, of.c_stride);
+  } catch (const std::bad_alloc&) {
+    return no_memory(of);
+  }
   return {};
 }
 
@@ -124,8 +174,7 @@ status multiply(const product<float>& of) {
   if (outcome == dnnl_success)
     return {};
   if (outcome == dnnl_out_of_memory)
-    return failure(error_kind::resource_exhausted, "no memory for a product of ", of.m, 'x', of.k,
-                   " and ", of.k, 'x', of.n);
+    return no_memory(of);
   return failure(error_kind::internal, "oneDNN's sgemm failed with status ",
                  static_cast<int>(outcome));
 }
@@ -180,7 +229,7 @@ status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n
   if (trivial(whole))
     return {};
   // Strips of whole register tiles. Every strip reads all of the other operand, so few are better.
-  constexpr double nanoseconds_per_multiplication = std::is_same_v<T, float> ? 0.01 : 0.08;
+  constexpr double nanoseconds_per_multiplication = std::is_same_v<T, float> ? 0.01 : 0.03;
   auto by_rows = m >= n;
   auto extent = by_rows ? m : n;
   auto strip = by_rows ? int64_t{48} : int64_t{64};
