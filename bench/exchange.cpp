@@ -1,0 +1,118 @@
+// A tensor goes from one task to another, each a process of its own on this machine; a step moves it once.
+#include "troupe/actors/task.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/bench/benchmarks.hpp"
+#include "troupe/troupe.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <netinet/in.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace troupe::bench {
+namespace {
+
+int free_port() {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  auto held = bind(one, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+              getsockname(one, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  close(one);
+  if (!held)
+    throw error{failure(error_kind::unavailable, "no free port on the loopback interface")};
+  return ntohs(address.sin_port);
+}
+
+/// Two processes, for as long as the object lives.
+class two_tasks {
+public:
+  two_tasks()
+      : cluster_(concat("{\"worker\": [\"127.0.0.1:", free_port(), "\", \"127.0.0.1:", free_port(),
+                        "\"]}")) {
+    for (const char* number : {"0", "1"}) {
+      const char* arguments[] = {"troupe_bench", "--serve-task", cluster_.c_str(), number, nullptr};
+      pid_t process = 0;
+      if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr,
+                      const_cast<char* const*>(arguments), environ) == 0)
+        processes_.push_back(process);
+    }
+  }
+  ~two_tasks() {
+    for (auto process : processes_) {
+      kill(process, SIGKILL);
+      waitpid(process, nullptr, 0);
+    }
+  }
+  const std::string& cluster() const { return cluster_; }
+
+private:
+  std::string cluster_;
+  std::vector<pid_t> processes_;
+};
+
+void move_tensor(benchmark::State& state, int64_t bytes) {
+  try {
+    two_tasks tasks;
+    graph_builder g;
+    edge source;
+    node* sink = nullptr;
+    {
+      auto on = g.on("/job:worker/task:0");
+      source = g.variable(fill(g, {bytes / 4}, 1.0f));
+    }
+    {
+      auto on = g.on("/job:worker/task:1");
+      sink = identity(source).node;
+    }
+    auto s = session::connect(tasks.cluster());
+    s.run(g.initializer());
+    auto step = s.prepare({}, {}, {sink});
+    step.run();
+    for (auto _ : state)
+      step.run();
+    state.SetBytesProcessed(state.iterations() * bytes);
+  } catch (const error& e) {
+    state.SkipWithError(e.what());
+  }
+}
+
+} // namespace
+
+int serve_task(const char* cluster, int number) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  auto spec = parse_cluster(cluster);
+  if (!spec)
+    return 2;
+  auto running = task::start({.ops = &library(),
+                              .make_devices = [] { return make_devices(0); },
+                              .cluster = *spec,
+                              .self = {"worker", number},
+                              .listen = {}});
+  if (!running) {
+    std::fprintf(stderr, "%s\n", running.status().message().c_str());
+    return 1;
+  }
+  for (;;)
+    pause();
+}
+
+void register_exchange() {
+  benchmark::RegisterBenchmark("exchange/100MB", [](benchmark::State& state) {
+    move_tensor(state, 100'000'000);
+  })->UseRealTime()->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("exchange/4B", [](benchmark::State& state) {
+    move_tensor(state, 4);
+  })->UseRealTime();
+}
+
+} // namespace troupe::bench
