@@ -14,8 +14,8 @@ struct cluster_spec {
   std::map<std::string, std::vector<std::string>> jobs;
 };
 
-/// Reads JSON such as {"worker": ["127.0.0.1:7001", "127.0.0.1:7002"], "ps": ["127.0.0.1:7000"]}, or
-/// the same under the key "cluster". Errors name the key; `origin` is the file's name, for them.
+/// Reads JSON such as {"worker": ["127.0.0.1:7001", "127.0.0.1:7002"], "ps": ["127.0.0.1:7000"]},
+/// or the same under the key "cluster". Errors name the key; `origin` is the file's name, for them.
 result<cluster_spec> parse_cluster(std::string_view json, std::string_view origin = "cluster");
 result<cluster_spec> read_cluster_file(const std::string& path);
 std::string to_json(const cluster_spec& cluster);

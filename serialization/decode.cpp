@@ -31,13 +31,13 @@ template <class Result, class Read>
 Result read_root(std::span<const std::byte> bytes, Read read) {
   if (bytes.size() % sizeof(capnp::word) != 0)
     return damaged("its length is no multiple of 8");
-  std::vector<capnp::word> aligned;
+  kj::Array<capnp::word> aligned;
   auto words = kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()),
                             bytes.size() / sizeof(capnp::word));
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(capnp::word) != 0) {
-    aligned.resize(words.size());
-    std::memcpy(static_cast<void*>(aligned.data()), bytes.data(), bytes.size());
-    words = kj::arrayPtr(aligned.data(), aligned.size());
+    aligned = kj::heapArray<capnp::word>(words.size());
+    std::memcpy(static_cast<void*>(aligned.begin()), bytes.data(), bytes.size());
+    words = aligned.asPtr();
   }
   capnp::ReaderOptions limits;
   // Pointers may lead to the same bytes many times; an honest message is read about twice.

@@ -19,9 +19,9 @@ enum class frame_kind : uint8_t {
   chunk = 2,   ///< the next bytes of the payload `transfer`
 };
 
-/// 32 bytes, little-endian: magic u32, kind u8, flags u8 (0), reserved u16 (0), size u32, check u32,
-/// transfer u64, checksum u64. `check` is the low half of XXH3 of the header with check = 0, so that a
-/// length is known to be what was sent before it is used; `checksum` is XXH3 of the body.
+/// 32 bytes, little-endian: magic u32, kind u8, flags u8 (0), reserved u16 (0), size u32, check
+/// u32, transfer u64, checksum u64. `check` is the low half of XXH3 of the header with check = 0,
+/// so that a length is known to be what was sent before it is used; `checksum` is XXH3 of the body.
 struct frame_header {
   frame_kind kind = frame_kind::message;
   uint32_t size = 0;
@@ -42,8 +42,8 @@ class frame_sink {
 public:
   /// `body` is aligned to 8 bytes and valid during the call.
   virtual status on_message(std::span<const std::byte> body, uint64_t first_transfer) = 0;
-  /// Returns the memory for the next chunk of a transfer. The reader writes there while bytes come in,
-  /// so it must stay until on_chunk(), or as long as the reader.
+  /// Returns the memory for the next chunk of a transfer. The reader writes there while bytes come
+  /// in, so it must stay until on_chunk(), or as long as the reader.
   virtual result<std::byte*> chunk_target(uint64_t transfer, size_t bytes) = 0;
   /// The chunk is complete and undamaged.
   virtual status on_chunk(uint64_t transfer, size_t bytes) = 0;

@@ -69,8 +69,8 @@ status link_input::hold(std::span<const std::byte> body, envelope what, uint64_t
   return pull_more();
 }
 
-// First come, first pulled. A payload waits while others' memory is in use and would become too much;
-// that memory is freed in any case, because everything announced earlier is pulled already.
+// First come, first pulled. A payload waits while others' memory is in use and would become too
+// much; that memory is freed in any case, because everything announced earlier is pulled already.
 // TODO(perf): pull a tensor_push only when a Recv wants it.
 status link_input::pull_more() {
   while (!to_pull_.empty()) {

@@ -9,7 +9,8 @@
 
 namespace troupe {
 
-/// Urgent messages leave first, then messages in order, then pulled payloads in turn, a chunk of each.
+/// Urgent messages leave first, then messages in order, then pulled payloads in turn, a chunk of
+/// each.
 class link_output {
 public:
   void push_handshake(encoded_message what) { push(handshake_, std::move(what)); }

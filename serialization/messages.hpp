@@ -165,7 +165,8 @@ struct encoded_message {
   std::vector<tensor> outside; ///< u8, over the memory of the message's tensors of numbers
 };
 
-/// Fails with resource_exhausted for a message that is too long. Tensors must be in memory that the CPU can read.
+/// Fails with resource_exhausted for a message that is too long. Tensors must be in memory that the
+/// CPU can read.
 result<encoded_message> encode(const message& what, const encode_options& options = {});
 
 /// What a receiver must know of a message before it takes memory for its payloads.

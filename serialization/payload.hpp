@@ -4,8 +4,8 @@
 
 namespace troupe {
 
-/// Returns the elements as a u8 vector. Numbers share the tensor's memory, little-endian as they are;
-/// strings are copied: the length of each as 8 bytes, then all their bytes.
+/// Returns the elements as a u8 vector. Numbers share the tensor's memory, little-endian as they
+/// are; strings are copied: the length of each as 8 bytes, then all their bytes.
 result<tensor> to_payload(const tensor& of);
 
 /// Bytes of to_payload() without making it.

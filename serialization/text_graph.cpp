@@ -270,70 +270,10 @@ private:
         return refused(
             at, invalid(op.name, " has no attribute '", name, "'", did_you_mean(name, known)));
       }
-      TROUPE_ASSIGN(auto value, attr_of(attr->kind));
+      TROUPE_ASSIGN(auto value, in_.attr(attr->kind));
       if (!spec.attrs.emplace(std::move(name), std::move(value)).second)
         return in_.error_at(at, "the attribute '", attr->name, "' is given twice");
     }
-  }
-
-  // `read` reads one value with the scanner.
-  template <class T, class Read>
-  result<attr_value> one(Read read) {
-    TROUPE_ASSIGN(T value, read());
-    return attr_value{std::move(value)};
-  }
-
-  template <class T, class Read>
-  result<attr_value> many(Read read) {
-    std::vector<T> values;
-    auto listed = in_.list([&]() -> status {
-      TROUPE_ASSIGN(auto value, read());
-      values.push_back(std::move(value));
-      return {};
-    });
-    TROUPE_TRY(std::move(listed));
-    return attr_value{std::move(values)};
-  }
-
-  result<attr_value> attr_of(attr_kind kind) {
-    auto integer = [this] { return in_.integer(); };
-    auto real = [this] { return in_.real(); };
-    auto text = [this] { return in_.quoted(); };
-    auto type = [this] { return in_.type(); };
-    auto dims = [this] { return partial(); };
-    switch (kind) {
-      case attr_kind::boolean: return one<bool>([this] { return in_.boolean(); });
-      case attr_kind::integer: return one<int64_t>(integer);
-      case attr_kind::real: return one<double>(real);
-      case attr_kind::text: return one<std::string>(text);
-      case attr_kind::type: return one<dtype>(type);
-      case attr_kind::shape: return one<partial_shape>(dims);
-      case attr_kind::tensor: return one<tensor>([this] { return in_.literal(); });
-      case attr_kind::integers: return many<int64_t>(integer);
-      case attr_kind::reals: return many<double>(real);
-      case attr_kind::texts: return many<std::string>(text);
-      case attr_kind::types: return many<dtype>(type);
-      case attr_kind::shapes: return many<partial_shape>(dims);
-    }
-    return in_.unexpected("an attribute of a known kind");
-  }
-
-  // `[2,-1]`, or `?` for an unknown rank.
-  result<partial_shape> partial() {
-    auto start = in_.position();
-    if (in_.take('?'))
-      return partial_shape::unknown();
-    std::vector<int64_t> extents;
-    auto listed = in_.list([&]() -> status {
-      TROUPE_ASSIGN(auto extent, in_.integer());
-      extents.push_back(extent);
-      return {};
-    });
-    TROUPE_TRY(std::move(listed));
-    auto dims = partial_shape::make(extents);
-    if (!dims)
-      return in_.error_at(start, dims.status().message());
-    return dims;
   }
 
   text_scanner in_;

@@ -74,8 +74,12 @@ void text_scanner::back_to(size_t position) {
 }
 
 int text_scanner::line_of(size_t position) const noexcept {
-  auto before = text_.substr(0, position);
-  return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  if (position < counted_to_)
+    counted_to_ = 0, lines_counted_ = 0;
+  auto more = text_.substr(counted_to_, position - counted_to_);
+  lines_counted_ += static_cast<int>(std::count(more.begin(), more.end(), '\n'));
+  counted_to_ = position;
+  return 1 + lines_counted_;
 }
 
 std::string text_scanner::place(size_t position) const {

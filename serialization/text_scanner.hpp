@@ -1,6 +1,6 @@
 // Reads words, numbers and tensor literals of a text graph; errors say where and what was expected.
 #pragma once
-#include "troupe/runtime/tensor.hpp"
+#include "troupe/runtime/attr.hpp"
 
 #include <string>
 #include <string_view>
@@ -53,6 +53,10 @@ public:
   bool at_literal();
   result<tensor> literal();
 
+  /// A value for an attribute of that kind.
+  result<attr_value> attr(attr_kind kind);
+  result<partial_shape> partial(); ///< `[2,-1]`, or `?` for an unknown rank
+
   /// The error that something else than `expected` comes next.
   status unexpected(std::string_view expected);
   /// `file:line:column`.
@@ -72,6 +76,9 @@ private:
   size_t at_ = 0;
   int depth_ = 0; // of open brackets
   size_t literal_bytes_;
+  // How many lines end before a position: statements ask in order, and the text may be long.
+  mutable size_t counted_to_ = 0;
+  mutable int lines_counted_ = 0;
 };
 
 } // namespace troupe

@@ -1,6 +1,6 @@
-// A written graph is a header of 32 bytes (magic "TRPG", version u32, bytes of the structure u64, XXH3 of
-// all that follows u64, zero u64), the structure (Cap'n Proto), and the payloads of large tensors, each at
-// the next multiple of 64 bytes.
+// A written graph is a header of 32 bytes (magic "TRPG", version u32, bytes of the structure u64,
+// XXH3 of all that follows u64, zero u64), the structure (Cap'n Proto), and the payloads of large
+// tensors, each at the next multiple of 64 bytes.
 #include "troupe/serialization/wire.hpp"
 
 #include "troupe/serialization/frame.hpp"

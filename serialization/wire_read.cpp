@@ -259,9 +259,9 @@ status read_graph(std::span<const std::byte> bytes, graph& into) {
   if (checksum != checksum_of(bytes))
     return damaged("its checksum differs");
   auto words_count = static_cast<size_t>(structure) / sizeof(capnp::word);
-  std::vector<capnp::word> words(words_count); // aligned, which the bytes need not be
-  if (!words.empty())
-    std::memcpy(static_cast<void*>(words.data()), bytes.data(), static_cast<size_t>(structure));
+  auto words = kj::heapArray<capnp::word>(words_count); // aligned, which the bytes need not be
+  if (words.size() > 0)
+    std::memcpy(static_cast<void*>(words.begin()), bytes.data(), static_cast<size_t>(structure));
   auto padded =
       (header_bytes + structure + tensor_alignment - 1) / tensor_alignment * tensor_alignment -
       header_bytes;
@@ -272,7 +272,7 @@ status read_graph(std::span<const std::byte> bytes, graph& into) {
   limits.traversalLimitInWords = 8 * words.size() + 1024;
   limits.nestingLimit = 16;
   try {
-    capnp::FlatArrayMessageReader reader{kj::arrayPtr(words.data(), words.size()), limits};
+    capnp::FlatArrayMessageReader reader{words, limits};
     return graph_reader{reader.getRoot<wire::Graph>(), bytes, into}.read();
   } catch (const kj::Exception& thrown) {
     return damaged(thrown.getDescription().cStr());

@@ -1,5 +1,5 @@
-// Written graphs: what read_graph() takes can be written again. The checksum is made right first, or
-// nothing would get past it.
+// Written graphs: what read_graph() takes can be written again. The checksum is made right first,
+// or nothing would get past it.
 #include "troupe/serialization/frame.hpp"
 #include "troupe/serialization/payload.hpp"
 #include "troupe/serialization/wire.hpp"

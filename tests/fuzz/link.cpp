@@ -1,5 +1,6 @@
-// Links. The first byte chooses: a raw stream, or a conversation of frames that are well-formed around
-// fuzzed bodies (kind and transfer u8 each, size u16, body), because checksums would stop all others.
+// Links. The first byte chooses: a raw stream, or a conversation of frames that are well-formed
+// around fuzzed bodies (kind and transfer u8 each, size u16, body), because checksums would stop
+// all others.
 #include "troupe/serialization/link.hpp"
 
 #include "troupe/serialization/frame.hpp"

@@ -1,4 +1,4 @@
-#include "example_messages.hpp"
+#include "troupe/tests/serialization/example_messages.hpp"
 
 #include "troupe/serialization/frame.hpp"
 #include "troupe/serialization/payload.hpp"

@@ -1,7 +1,7 @@
 // Two links joined by a lossless pipe, whose portions the test chooses.
 #pragma once
-#include "example_messages.hpp"
 #include "troupe/serialization/link.hpp"
+#include "troupe/tests/serialization/example_messages.hpp"
 
 #include <random>
 

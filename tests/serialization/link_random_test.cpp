@@ -1,7 +1,7 @@
 // Random traffic in random portions, and what happens when bytes are damaged, cut or invented.
-#include "link_pair.hpp"
-#include "small_ops.hpp"
 #include "troupe/serialization/frame.hpp"
+#include "troupe/tests/serialization/link_pair.hpp"
+#include "troupe/tests/serialization/small_ops.hpp"
 #include "troupe/tests/support/catch.hpp"
 
 namespace troupe {

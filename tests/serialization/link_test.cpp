@@ -1,6 +1,6 @@
-#include "link_pair.hpp"
-#include "small_ops.hpp"
 #include "troupe/serialization/frame.hpp"
+#include "troupe/tests/serialization/link_pair.hpp"
+#include "troupe/tests/serialization/small_ops.hpp"
 #include "troupe/tests/support/catch.hpp"
 
 namespace troupe {

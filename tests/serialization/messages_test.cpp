@@ -1,6 +1,6 @@
-#include "example_messages.hpp"
-#include "small_ops.hpp"
 #include "troupe/serialization/payload.hpp"
+#include "troupe/tests/serialization/example_messages.hpp"
+#include "troupe/tests/serialization/small_ops.hpp"
 #include "troupe/tests/support/catch.hpp"
 
 #include <random>

@@ -1,5 +1,5 @@
-#include "small_ops.hpp"
 #include "troupe/serialization/text_graph.hpp"
+#include "troupe/tests/serialization/small_ops.hpp"
 #include "troupe/tests/support/catch.hpp"
 
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "small_ops.hpp"
 #include "troupe/serialization/origin.hpp"
 #include "troupe/serialization/payload.hpp"
 #include "troupe/serialization/text_graph.hpp"
 #include "troupe/serialization/wire.hpp"
+#include "troupe/tests/serialization/small_ops.hpp"
 #include "troupe/tests/support/catch.hpp"
 
 #include <random>
