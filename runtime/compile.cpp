@@ -54,6 +54,10 @@ private:
     members_[here].push_back(&at);
     for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
       const auto& from = at.inputs()[static_cast<size_t>(i)];
+      // A node that stands for state does not run: without controls there is nothing to wait for.
+      bool at_hand = from.node->op().makes != resource::none && from.node->controls().empty();
+      if (at_hand)
+        continue;
       if (from.node->output_is_ref(from.index))
         need_order(*from.node, here);
       else
