@@ -6,9 +6,9 @@ namespace troupe {
 
 /// What a kind of step is given and must deliver.
 struct step_signature {
-  std::vector<edge> feeds;
-  std::vector<edge> fetches;
-  std::vector<node*> targets;
+  std::vector<edge> feeds = {};
+  std::vector<edge> fetches = {};
+  std::vector<node*> targets = {};
   bool operator==(const step_signature&) const = default;
 };
 

@@ -50,6 +50,10 @@ private:
       TROUPE_TRY(coerce(*attr, value));
       if (auto* type = value.get_if<dtype>(); type && !attr->allowed.contains(*type))
         return invalid("attribute ", name, " must be one of {", attr->allowed, "}, got ", *type);
+      if (auto* types = value.get_if<std::vector<dtype>>())
+        for (auto type : *types)
+          if (!attr->allowed.contains(type))
+            return invalid("attribute ", name, " must list types of {", attr->allowed, "}, got ", type);
       if (auto* number = value.get_if<int64_t>(); number && *number < attr->minimum)
         return invalid("attribute ", name, " must be at least ", attr->minimum, ", got ", *number);
     }
@@ -81,7 +85,8 @@ private:
         return {};
       }
     }
-    return invalid("attribute ", attr.name, " must be a ", to_string(attr.kind), ", got the ",
+    auto article = attr.kind == attr_kind::integer ? "an " : "a ";
+    return invalid("attribute ", attr.name, " must be ", article, to_string(attr.kind), ", got the ",
                    to_string(value.kind()), ' ', value);
   }
 
@@ -117,7 +122,7 @@ private:
     if (open_is_list) {
       std::vector<dtype> types;
       for (size_t i = 0, first = position_of(open); i < each && first + i < inputs_.size(); ++i)
-        types.push_back(inputs_[first + i].type());
+        types.push_back(inputs_[first + i] ? inputs_[first + i].type() : dtype::none);
       out_.attrs.emplace(open, std::move(types));
       return {};
     }
