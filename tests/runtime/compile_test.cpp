@@ -1,0 +1,179 @@
+#include "troupe/runtime/program.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/test_ops.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+struct world {
+  std::unique_ptr<graph> in = std::make_unique<graph>(ops());
+  test_device device;
+  variables state;
+
+  edge op(std::string name, std::vector<edge> inputs, attr_map attrs = {}) {
+    return add(*in,
+               {.op = std::move(name), .inputs = std::move(inputs), .attrs = std::move(attrs)});
+  }
+  edge recv(int key) {
+    return op("_Recv", {}, {{"key", key}, {"from", ""}, {"dtype", dtype::i64}, {"shape", shape{}}});
+  }
+  void fetch(int index, edge what) { op("_Fetch", {what}, {{"index", index}}); }
+  edge one = constant(*in, int64_t{1});
+
+  result<std::shared_ptr<const program>> compile() {
+    return program::compile(std::move(in), device, std::ref(state));
+  }
+  std::string refused() {
+    auto made = compile();
+    REQUIRE_FALSE(made);
+    return concat(made.status());
+  }
+};
+
+} // namespace
+
+TEST_CASE("code without waits is one region, in order, and knows where tensors die") {
+  world w;
+  auto sum = w.op("Add", {w.one, w.one}), product = w.op("Mul", {sum, w.one});
+  w.fetch(3, product);
+  auto made = *w.compile();
+  REQUIRE(made->regions().size() == 1);
+  CHECK(made->regions()[0].arrivals == 1);
+  auto code = made->code();
+  REQUIRE(code.size() == 4);
+  CHECK(code[0].origin->name() == "Const");
+  CHECK(code[0].last_uses == 0);
+  CHECK(code[1].last_uses == 0); // one is used again
+  CHECK(code[2].last_uses == 0b11);
+  CHECK(code[2].release_count == 2);
+  CHECK(code[3].what == action::fetch);
+  CHECK(code[3].target == 3);
+  CHECK(std::vector<uint32_t>(made->fetches().begin(), made->fetches().end()) ==
+        std::vector<uint32_t>{3});
+}
+
+TEST_CASE("an input that is used twice by its last user dies in both places") {
+  world w;
+  w.fetch(0, w.op("Add", {w.one, w.one}));
+  auto made = *w.compile();
+  CHECK(made->code()[1].last_uses == 0b11);
+  CHECK(made->code()[1].release_count == 1);
+}
+
+TEST_CASE("waits start regions of their own, and tokens carry what these need") {
+  world w;
+  auto a = w.recv(7);
+  auto sum = w.op("Add", {w.one, a});
+  w.fetch(0, w.op("Mul", {sum, w.one}));
+  auto made = *w.compile();
+  REQUIRE(made->regions().size() == 2);
+  CHECK(made->regions()[1].arrivals == 2); // the answer, and the constant once
+  REQUIRE(made->waits().size() == 1);
+  CHECK(made->waits()[0].region == 1);
+  CHECK(made->waits()[0].queue == nullptr);
+  CHECK(made->waits()[0].origin->name() == "_Recv");
+  CHECK(made->describe() == "region 0, after 1 tokens:\n"
+                            "  run Const 'Const' -> 0\n"
+                            "  token to region 1 Const 'Const' (0)\n"
+                            "region 1, after 2 tokens:\n"
+                            "  run Add 'Add' (2, 1) -> 3\n"
+                            "  run Mul 'Mul' (3, 2) -> 4\n"
+                            "  fetch 0 _Fetch '_Fetch' (4)\n");
+}
+
+TEST_CASE("feeds, exports and queues are listed with what the conductor needs") {
+  world w;
+  auto x = w.op("_Feed", {}, {{"index", 2}, {"dtype", dtype::i64}});
+  w.op("_Feed", {}, {{"index", 5}, {"dtype", dtype::i64}}); // nobody wants it
+  auto q = w.op("Queue", {});
+  auto ask = w.op("Ask", {q, x});
+  w.op("_Send", {ask}, {{"key", 9}, {"to", "/job:b"}});
+  add(*w.in,
+      {.op = "_SendControl", .attrs = {{"key", 10}, {"to", "/job:c"}}, .controls = {ask.node}});
+  auto made = *w.compile();
+  REQUIRE(made->feeds().size() == 1);
+  CHECK(made->feeds()[0].index == 2);
+  REQUIRE(made->exports().size() == 2);
+  CHECK(made->exports()[0].key == 9);
+  CHECK(made->exports()[0].to == "/job:b");
+  CHECK(made->exports()[1].key == 10);
+  REQUIRE(made->waits().size() == 1);
+  CHECK(made->waits()[0].queue->name() == "Queue");
+  CHECK(made->waits()[0].slots.size() == 2);
+  CHECK(made->waits()[0].slots[1] == UINT32_MAX); // nobody wants it
+}
+
+TEST_CASE("a node that comes before what it depends on is a defect, not a wrong result") {
+  world w;
+  auto first = w.op("Neg", {w.one}), second = w.op("Neg", {w.one});
+  CHECK(w.in->add_control(*second.node, *first.node).ok());
+  auto text = w.refused();
+  CHECK(text.starts_with("internal: Neg 'Neg' (compile_test.cpp:"));
+  CHECK(text.ends_with("comes before what it depends on"));
+}
+
+TEST_CASE("what cannot run here is refused with the node's name") {
+  world w;
+  SECTION("no kernel at all") {
+    w.op("GivesUp", {w.one});
+    CHECK(w.refused().ends_with("there is no cpu kernel for its types"));
+  }
+  SECTION("no kernel for the type") {
+    auto v = w.op("Variable", {}, {{"dtype", dtype::f32}});
+    w.op("AssignAdd", {v, constant(*w.in, 1.f)});
+    // The test's AssignAdd takes i64 only.
+    auto text = w.refused();
+    CHECK(text.starts_with("unimplemented: AssignAdd 'AssignAdd' (compile_test.cpp:"));
+    CHECK(text.ends_with("there is no cpu kernel for its types"));
+  }
+  SECTION("a wait on something else than a queue") {
+    auto v = w.op("Variable", {}, {{"dtype", dtype::string}});
+    w.op("Ask", {v, w.one});
+    CHECK(w.refused().ends_with("its first input must be a queue"));
+  }
+  SECTION("a queue where a variable is wanted") {
+    auto q = w.op("Queue", {});
+    w.op("Assign", {q, constant(*w.in, std::string{"x"})});
+    CHECK(w.refused().ends_with("cannot take the queue 'Queue'"));
+  }
+  SECTION("a variable that cannot be had") {
+    auto v = w.op("Variable", {}, {{"dtype", dtype::i64}});
+    w.fetch(0, v);
+    auto made = program::compile(std::move(w.in), w.device, [](const node&) {
+      return result<std::shared_ptr<variable>>{invalid("exists with another type")};
+    });
+    CHECK(made.status().message().starts_with("Variable 'Variable' (compile_test.cpp:"));
+    CHECK(made.status().message().ends_with("): exists with another type"));
+  }
+}
+
+TEST_CASE("a program keeps its variables alive, and asks for each once") {
+  world w;
+  int asked = 0;
+  auto v = w.op("Variable", {}, {{"dtype", dtype::i64}});
+  w.op("AssignAdd", {v, w.one});
+  w.fetch(0, v);
+  std::weak_ptr<variable> seen;
+  auto made = *program::compile(std::move(w.in), w.device, [&](const node& of) {
+    ++asked;
+    auto one = std::make_shared<variable>(of.name(), dtype::i64, partial_shape{});
+    seen = one;
+    return result<std::shared_ptr<variable>>{one};
+  });
+  CHECK(asked == 1);
+  CHECK_FALSE(seen.expired());
+  made.reset();
+  CHECK(seen.expired());
+}
+
+TEST_CASE("a region does not wait for the node that stands for a variable") {
+  world w;
+  auto v = w.op("Variable", {}, {{"dtype", dtype::i64}});
+  w.op("AssignAdd", {v, w.recv(1)});
+  w.fetch(0, v);
+  auto made = *w.compile();
+  REQUIRE(made->regions().size() == 2);
+  CHECK(made->regions()[1].arrivals == 1); // the answer
+}

@@ -1,0 +1,261 @@
+#include "troupe/runtime/instance.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/test_ops.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+// Collects what a region sends.
+struct record final : emission_sink {
+  void send_token(token&& what) override { tokens.push_back(std::move(what)); }
+  void send_export(uint32_t which, tensor&& value, bool dead) override {
+    text += concat("export ", which, dead ? " dead" : concat(' ', value), '\n');
+  }
+  void send_fetch(uint32_t which, tensor&& value, bool dead) override {
+    text += concat("fetch ", which, dead ? " dead" : concat(' ', value), '\n');
+    kept.push_back(std::move(value));
+  }
+  void start_wait(uint32_t which, std::span<tensor> inputs) override {
+    text += concat("wait ", which, " with ", inputs.size(), '\n');
+  }
+  std::string take() { return std::exchange(text, {}); }
+
+  std::vector<token> tokens;
+  std::vector<tensor> kept;
+  std::string text;
+};
+
+struct world {
+  std::unique_ptr<graph> in = std::make_unique<graph>(ops());
+  test_device device;
+  variables state;
+  std::atomic<bool> stop = false;
+  record out;
+  edge one = constant(*in, int64_t{1});
+
+  edge op(std::string name, std::vector<edge> inputs, attr_map attrs = {}) {
+    return add(*in,
+               {.op = std::move(name), .inputs = std::move(inputs), .attrs = std::move(attrs)});
+  }
+  edge feed(int index) { return op("_Feed", {}, {{"index", index}, {"dtype", dtype::i64}}); }
+  void fetch(int index, edge what) { op("_Fetch", {what}, {{"index", index}}); }
+  instance start() {
+    auto made = program::compile(std::move(in), device, std::ref(state));
+    if (!made)
+      FAIL(made.status());
+    return instance{*made};
+  }
+};
+
+tensor number(int64_t value) { return tensor::scalar(value); }
+
+} // namespace
+
+TEST_CASE("a region starts with the last of its tokens, and only then") {
+  world w;
+  auto q = w.op("Queue", {});
+  auto ask = w.op("Ask", {q, w.one});
+  w.fetch(0, w.op("Add", {ask, w.one}));
+  auto running = w.start();
+  REQUIRE(running.arrive({.region = 0}));
+  REQUIRE(running.run(0, w.out, w.stop).ok());
+  CHECK(w.out.take() == "wait 0 with 1\n");
+  REQUIRE(w.out.tokens.size() == 1);
+  std::vector<tensor> reply{number(10), number(11)};
+  CHECK_FALSE(running.answer(0, reply, false));
+  CHECK(running.arrive(std::move(w.out.tokens[0])));
+  REQUIRE(running.run(1, w.out, w.stop).ok());
+  CHECK(w.out.take() == "fetch 0 i64[] {11}\n");
+}
+
+TEST_CASE("an error names the node and its line, and nothing after it runs") {
+  world w;
+  auto line = std::source_location::current().line() + 1;
+  auto fails = add(*w.in, {.op = "Fail", .name = "trouble", .inputs = {w.one}});
+  w.fetch(0, fails);
+  auto running = w.start();
+  running.arrive({.region = 0});
+  auto ended = running.run(0, w.out, w.stop);
+  CHECK(concat(ended) ==
+        concat("aborted: Fail 'trouble' (instance_test.cpp:", line, "): as it was told"));
+  CHECK(w.out.take().empty());
+}
+
+TEST_CASE("reading a variable that was never assigned names reader and variable") {
+  world w;
+  auto v = add(*w.in, {.op = "Variable", .name = "weights", .attrs = {{"dtype", dtype::i64}}});
+  w.op("Neg", {v});
+  auto running = w.start();
+  running.arrive({.region = 0});
+  auto ended = running.run(0, w.out, w.stop);
+  CHECK(ended.kind() == error_kind::failed_precondition);
+  CHECK(ended.message().starts_with("Neg 'Neg' (instance_test.cpp:"));
+  CHECK(ended.message().find("variable 'weights' is uninitialised") != std::string::npos);
+}
+
+TEST_CASE("a stopped step ends between two instructions") {
+  world w;
+  w.fetch(0, w.one);
+  auto running = w.start();
+  running.arrive({.region = 0});
+  w.stop = true;
+  CHECK(running.run(0, w.out, w.stop).kind() == error_kind::cancelled);
+  CHECK(w.out.take().empty());
+  running.reset();
+  w.stop = false;
+  REQUIRE(running.arrive({.region = 0}));
+  CHECK(running.run(0, w.out, w.stop).ok());
+  CHECK(w.out.take() == "fetch 0 i64[] {1}\n");
+}
+
+TEST_CASE("a reset lets go of feeds that were never used") {
+  world w;
+  w.fetch(0, w.feed(0));
+  auto running = w.start();
+  running.set_feed(0, *tensor::make(dtype::i64, {100}, w.device.memory()));
+  CHECK(w.device.memory().live == 1);
+  running.reset();
+  CHECK(w.device.memory().live == 0);
+}
+
+TEST_CASE("an element-wise op writes over an input that dies, and over no other") {
+  world w;
+  auto x = w.feed(0), y = w.feed(1);
+  auto first = w.op("Add", {x, w.one});  // x dies here
+  auto second = w.op("Add", {y, first}); // y is needed again: takes first's memory
+  w.fetch(0, w.op("Add", {second, y}));
+  w.fetch(1, y);
+  auto running = w.start();
+  auto block = [&](int64_t value) {
+    auto made = *tensor::make(dtype::i64, {4}, w.device.memory());
+    std::ranges::fill(made.values<int64_t>(), value);
+    return made;
+  };
+  running.set_feed(0, block(10));
+  running.set_feed(1, block(20));
+  running.arrive({.region = 0});
+  REQUIRE(running.run(0, w.out, w.stop).ok());
+  CHECK(w.out.take() == "fetch 0 i64[4] {51, 51, 51, 51}\nfetch 1 i64[4] {20, 20, 20, 20}\n");
+  CHECK(w.device.memory().live == 2); // nothing was allocated
+  auto shared = block(5);
+  running.reset();
+  running.set_feed(0, shared);
+  running.set_feed(1, shared);
+  running.arrive({.region = 0});
+  REQUIRE(running.run(0, w.out, w.stop).ok());
+  CHECK(shared.values<int64_t>()[0] == 5); // the client's tensor is not touched
+}
+
+TEST_CASE("a dead token reaches every fetch, export and wait behind it, and runs nothing") {
+  world w;
+  auto q = w.op("Queue", {});
+  auto v = w.op("Variable", {}, {{"dtype", dtype::i64}});
+  auto ask = w.op("Ask", {q, w.one});
+  w.op("AssignAdd", {v, ask});
+  w.fetch(0, ask);
+  w.op("_Send", {ask}, {{"key", 1}, {"to", "/job:b"}});
+  w.fetch(1, w.op("Ask", {q, ask}));
+  auto running = w.start();
+  REQUIRE(w.state["Variable"].assign(number(5)).ok());
+  running.arrive({.region = 0});
+  REQUIRE(running.run(0, w.out, w.stop).ok());
+  w.out.take();
+  REQUIRE(running.answer(0, {}, true));
+  REQUIRE(running.run(1, w.out, w.stop).ok());
+  CHECK(w.out.take() == "fetch 0 dead\nexport 0 dead\n");
+  REQUIRE(w.out.tokens.size() == 1);
+  CHECK(w.out.tokens[0].dead);
+  REQUIRE(running.arrive(std::move(w.out.tokens[0]))); // in the place of the second answer
+  REQUIRE(running.run(2, w.out, w.stop).ok());
+  CHECK(w.out.take() == "fetch 1 dead\n");
+  CHECK(w.state["Variable"].read()->data<int64_t>()[0] == 5);
+}
+
+TEST_CASE("kernels that cannot get memory fail with the node's name") {
+  world w;
+  auto x = w.feed(0);
+  w.fetch(0, w.op("AddN", {x, x}));
+  auto running = w.start();
+  running.set_feed(0, *tensor::make(dtype::i64, {1000}));
+  w.device.memory().limit = 100;
+  running.arrive({.region = 0});
+  auto ended = running.run(0, w.out, w.stop);
+  CHECK(ended.kind() == error_kind::resource_exhausted);
+  CHECK(ended.message().starts_with("AddN 'AddN' (instance_test.cpp:"));
+}
+
+TEST_CASE("regions of one step may run on several threads") {
+  world w; // many independent waits, joined at the end
+  auto q = w.op("Queue", {});
+  std::vector<edge> parts;
+  for (int i = 0; i < 64; ++i)
+    parts.push_back(w.op("Add", {w.op("Ask", {q, w.one}), w.one}));
+  w.fetch(0, w.op("AddN", parts));
+  auto running = w.start();
+
+  struct crew final : emission_sink {
+    void send_token(token&& what) override {
+      auto region = what.region;
+      if (on.arrive(std::move(what)))
+        offer(region);
+    }
+    void send_export(uint32_t, tensor&&, bool) override {}
+    void send_fetch(uint32_t, tensor&& value, bool) override {
+      std::lock_guard guard{mutex};
+      sum = value.data<int64_t>()[0];
+      changed.notify_all();
+    }
+    void start_wait(uint32_t which, std::span<tensor>) override {
+      std::vector<tensor> reply{number(which), number(0)};
+      if (on.answer(which, reply, false))
+        offer(on.program().waits()[which].region);
+    }
+    void offer(uint32_t region) {
+      std::lock_guard guard{mutex};
+      ready.push_back(region);
+      changed.notify_all();
+    }
+    void work(const std::atomic<bool>& stop) {
+      std::unique_lock guard{mutex};
+      while (sum < 0) {
+        if (ready.empty()) {
+          changed.wait(guard);
+          continue;
+        }
+        auto region = ready.front();
+        ready.pop_front();
+        guard.unlock();
+        auto ended = on.run(region, *this, stop);
+        guard.lock();
+        failed = failed || !ended;
+      }
+    }
+    explicit crew(instance& of) : on(of) {}
+    instance& on;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<uint32_t> ready;
+    int64_t sum = -1;
+    bool failed = false;
+  };
+
+  for (int step = 0; step < 50; ++step) {
+    running.reset();
+    crew all{running};
+    all.send_token({.region = 0});
+    {
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < 3; ++i)
+        threads.emplace_back([&] { all.work(w.stop); });
+    }
+    CHECK(all.sum == 63 * 64 / 2 + 64);
+    CHECK_FALSE(all.failed);
+  }
+}

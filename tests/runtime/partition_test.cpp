@@ -1,0 +1,214 @@
+#include "troupe/runtime/partition.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/test_ops.hpp"
+
+#include <random>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+const device_list devices{*device_name::parse("/job:a/task:0/cpu:0"),
+                          *device_name::parse("/job:b/task:0/cpu:0"),
+                          *device_name::parse("/job:c/task:0/cpu:0")};
+
+struct world {
+  graph in{ops()};
+  edge op(std::string op, std::string name, std::vector<edge> inputs, std::string device,
+          std::vector<node*> controls = {}) {
+    return add(in,
+               {.op = op, .name = name, .inputs = inputs, .controls = controls, .device = device});
+  }
+  edge x = add(
+      in, {.op = "Placeholder", .name = "x", .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}}});
+  edge one = add(in, {.op = "Const",
+                      .name = "one",
+                      .attrs = {{"value", tensor::scalar(1.f)}, {"dtype", dtype::f32}},
+                      .device = "/job:a"});
+
+  std::vector<partition> cut(const step_signature& signature) {
+    auto nodes = prune(in, signature);
+    if (!nodes)
+      FAIL(nodes.status());
+    auto chosen = place(in, *nodes, devices);
+    if (!chosen)
+      FAIL(chosen.status());
+    auto parts = troupe::cut(in, signature, *nodes, *chosen, devices);
+    if (!parts)
+      FAIL(parts.status());
+    return *std::move(parts);
+  }
+};
+
+std::string names(const graph& of) {
+  std::string text;
+  for (const auto& at : of.nodes())
+    text += concat(text.empty() ? "" : " ", at->name());
+  return text;
+}
+
+int count(const std::vector<partition>& parts, std::string_view op) {
+  int found = 0;
+  for (const auto& part : parts)
+    for (const auto& at : part.nodes->nodes())
+      found += at->op().name == op;
+  return found;
+}
+
+// Every promise that holds for all partitions of a step.
+void check(const std::vector<partition>& parts) {
+  std::map<int64_t, std::string> sent, received;
+  for (const auto& part : parts)
+    for (const auto& at : part.nodes->nodes()) {
+      for (const auto& input : at->inputs()) {
+        REQUIRE(&input.node->graph() == part.nodes.get());
+        REQUIRE(input.node->id() < at->id());
+      }
+      for (auto* before : at->controls()) {
+        REQUIRE(&before->graph() == part.nodes.get());
+        REQUIRE(before->id() < at->id());
+      }
+      auto op = at->op().name;
+      if (op.starts_with("_Send"))
+        REQUIRE(sent.emplace(at->attr<int64_t>("key"), at->attr<std::string>("to")).second);
+      if (op.starts_with("_Recv")) {
+        REQUIRE(received.emplace(at->attr<int64_t>("key"), to_string(part.device)).second);
+        REQUIRE(at->attr<std::string>("from") != to_string(part.device));
+      }
+    }
+  REQUIRE(sent == received);
+}
+
+} // namespace
+
+TEST_CASE("a step on one device is one partition with its feeds and fetches") {
+  world w;
+  auto sum = w.op("Add", "sum", {w.x, w.one}, "");
+  auto parts = w.cut({.feeds = {w.x}, .fetches = {sum, sum}});
+  REQUIRE(parts.size() == 1);
+  CHECK(parts[0].device == devices[0]);
+  CHECK(names(*parts[0].nodes) == "one _feed_0 sum _fetch_0 _fetch_1");
+  CHECK(parts[0].nodes->find("_feed_0")->output_shape(0) == partial_shape{shape{}});
+  CHECK(parts[0].nodes->find("_fetch_1")->attr<int64_t>("index") == 1);
+  CHECK(parts[0].nodes->find("sum")->description() == sum.node->description());
+}
+
+TEST_CASE("a tensor goes to each device that wants it once") {
+  world w;
+  auto b1 = w.op("Add", "b1", {w.one, w.one}, "/job:b");
+  auto b2 = w.op("Neg", "b2", {w.one}, "/job:b");
+  auto c = w.op("Neg", "c", {w.one}, "/job:c");
+  auto parts = w.cut({.fetches = {b1, b2, c}});
+  check(parts);
+  REQUIRE(parts.size() == 3);
+  CHECK(count(parts, "_Send") == 2);
+  CHECK(count(parts, "_Recv") == 2);
+  CHECK(parts[1].nodes->find("b1")->inputs()[0] == parts[1].nodes->find("b2")->inputs()[0]);
+  CHECK(parts[1].nodes->find("_recv_0")->attr<std::string>("from") == to_string(devices[0]));
+}
+
+TEST_CASE("different outputs of a node travel apart") {
+  world w;
+  auto both = w.op("Both", "both", {w.one}, "/job:a");
+  auto sum = w.op("Add", "sum", {both, {both.node, 1}}, "/job:b");
+  auto parts = w.cut({.fetches = {sum}});
+  check(parts);
+  CHECK(count(parts, "_Recv") == 2);
+}
+
+TEST_CASE("a fed tensor is there wherever it is needed, without a Recv") {
+  world w;
+  auto b = w.op("Neg", "b", {w.x}, "/job:b"), c = w.op("Add", "c", {w.x, w.x}, "/job:c");
+  auto parts = w.cut({.feeds = {w.x}, .fetches = {b, c, w.x}});
+  check(parts);
+  CHECK(count(parts, "_Feed") == 3); // once per device, and on the first for its own fetch
+  CHECK(count(parts, "_Recv") == 0);
+  CHECK(names(*parts[0].nodes) == "_feed_0 _fetch_2");
+  auto interior = w.cut({.feeds = {b}, .fetches = {b}});
+  REQUIRE(interior.size() == 1);
+  CHECK(names(*interior[0].nodes) == "_feed_0 _fetch_0");
+}
+
+TEST_CASE("a control edge between devices is a message, once for all that wait on one device") {
+  world w;
+  auto a = w.op("Neg", "a", {w.one}, "/job:a");
+  auto b = w.op("Neg", "b", {w.x}, "/job:b", {a.node});
+  auto b2 = w.op("Neg", "b2", {w.x}, "/job:b", {a.node});
+  auto parts = w.cut({.feeds = {w.x}, .fetches = {b, b2}});
+  check(parts);
+  CHECK(count(parts, "_SendControl") == 1);
+  CHECK(count(parts, "_RecvControl") == 1);
+  CHECK(count(parts, "_Recv") == 0);
+  auto* news = parts[1].nodes->find("b")->controls().at(0);
+  CHECK(news->op().name == "_RecvControl");
+  CHECK(parts[1].nodes->find("b2")->controls() == std::vector{news});
+  CHECK(parts[0].nodes->find("_send_0")->controls() == std::vector{parts[0].nodes->find("a")});
+}
+
+TEST_CASE("a tensor brings the news that its node has run with it") {
+  world w;
+  auto a = w.op("Neg", "a", {w.one}, "/job:a");
+  auto b = w.op("Neg", "b", {a}, "/job:b");
+  auto b2 = w.op("Add", "b2", {b, b}, "/job:b", {a.node});
+  auto parts = w.cut({.fetches = {b2}});
+  check(parts);
+  CHECK(count(parts, "_SendControl") == 0);
+  CHECK(parts[1].nodes->find("b2")->controls().at(0)->op().name == "_Recv");
+}
+
+TEST_CASE("control edges to nodes that the step does not run are dropped") {
+  world w;
+  auto a = w.op("Neg", "a", {w.one}, "/job:a", {w.x.node});
+  auto parts = w.cut({.feeds = {w.x}, .fetches = {a}});
+  check(parts);
+  CHECK(parts[0].nodes->find("a")->controls().empty());
+}
+
+TEST_CASE("a variable's value is read where it lives and sent") {
+  world w;
+  auto v = add(
+      w.in, {.op = "Variable", .name = "v", .attrs = {{"dtype", dtype::f32}}, .device = "/job:b"});
+  auto c = w.op("Add", "c", {v, w.one}, "/job:c");
+  auto parts = w.cut({.fetches = {c, v}});
+  check(parts);
+  REQUIRE(parts.size() == 3);
+  CHECK(names(*parts[1].nodes) == "v _send_0 _fetch_1");
+}
+
+TEST_CASE("names of users and of the runtime do not meet") {
+  world w;
+  auto a = w.op("Neg", "recv_0", {w.one}, "/job:b");
+  auto b = w.op("Neg", "feed_0", {w.x}, "/job:b");
+  check(w.cut({.feeds = {w.x}, .fetches = {a, b}}));
+}
+
+TEST_CASE("random graphs cut into partitions that fit together") {
+  auto base = std::random_device{}();
+  for (unsigned round = 0; round < 100; ++round) {
+    auto seed = base + round;
+    INFO("seed " << seed);
+    std::mt19937 dice{seed};
+    world w;
+    std::vector<edge> values{w.x, w.one};
+    auto any = [&] { return values[dice() % values.size()]; };
+    const char* jobs[] = {"", "/job:a", "/job:b", "/job:c"};
+    for (int i = 0; i < 40; ++i) {
+      std::vector<node*> controls;
+      if (dice() % 2)
+        controls.push_back(any().node);
+      values.push_back(w.op("Both", concat("n", i), {any()}, jobs[dice() % 4], controls));
+      values.push_back({values.back().node, 1});
+    }
+    for (int i = 0; i < 5; ++i) { // controls that are younger than what waits for them
+      auto before = any(), after = any();
+      if (after.node->id() < before.node->id() && after.node != w.x.node &&
+          w.in.add_control(*before.node, *after.node).ok() && !topological_order(w.in))
+        return; // this one made a cycle
+    }
+    step_signature signature{.feeds = {w.x}, .fetches = {any(), any(), any()}};
+    auto parts = w.cut(signature);
+    check(parts);
+    CHECK(count(parts, "_Fetch") == 3);
+  }
+}

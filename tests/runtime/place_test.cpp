@@ -1,0 +1,116 @@
+#include "troupe/runtime/place.hpp"
+#include "troupe/runtime/prune.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/test_ops.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+const auto ps = *device_name::parse("/job:ps/task:0/cpu:0");
+const auto worker = *device_name::parse("/job:worker/task:0/cpu:0");
+const auto gpu = *device_name::parse("/job:worker/task:0/gpu:0");
+
+// Places a whole graph and prints where each node went: "x=0 y=1".
+std::string placed(const graph& in, const device_list& devices) {
+  std::vector<node*> nodes;
+  for (const auto& at : in.nodes())
+    nodes.push_back(at.get());
+  auto chosen = place(in, nodes, devices);
+  if (!chosen)
+    return chosen.status().message();
+  std::string text;
+  for (auto* at : nodes)
+    text +=
+        concat(text.empty() ? "" : " ", at->name(), '=', (*chosen)[static_cast<size_t>(at->id())]);
+  return text;
+}
+
+struct world {
+  graph in{ops()};
+  edge named(std::string op, std::string name, std::vector<edge> inputs, std::string device = {}) {
+    return add(in, {.op = op, .name = name, .inputs = inputs, .device = device});
+  }
+  edge variable(std::string name, std::string device = {}) {
+    return add(
+        in, {.op = "Variable", .name = name, .attrs = {{"dtype", dtype::i64}}, .device = device});
+  }
+  edge one = constant(in, int64_t{1});
+};
+
+} // namespace
+
+TEST_CASE("nodes that do not care go to the first device, others where they ask") {
+  world w;
+  w.named("Neg", "a", {w.one});
+  w.named("Neg", "b", {w.one}, "/job:worker");
+  w.named("Neg", "c", {w.one}, "/gpu:*");
+  CHECK(placed(w.in, {ps, worker, gpu}) == "Const=0 a=0 b=1 c=2");
+}
+
+TEST_CASE("only the nodes of the step are placed") {
+  world w;
+  auto a = w.named("Neg", "a", {w.one});
+  w.named("Neg", "b", {w.one}, "/job:nowhere");
+  auto nodes = *prune(w.in, {.fetches = {a}});
+  CHECK(*place(w.in, nodes, {ps}) == std::vector{0, 0, -1});
+}
+
+TEST_CASE("a node without a kernel on the first device that fits goes to the next") {
+  world w;
+  w.named("HostOnly", "host", {w.one}, "/job:worker");
+  CHECK(placed(w.in, {gpu, ps, worker}) == "Const=0 host=2");
+  w.named("HostOnly", "never", {w.one}, "/gpu:0");
+  auto text = placed(w.in, {gpu, ps, worker});
+  CHECK(text.starts_with("HostOnly 'never' (place_test.cpp:"));
+  CHECK(text.ends_with("no device that matches '/device:gpu:0' has a kernel for it"));
+}
+
+TEST_CASE("what shares a variable is placed with it, whoever of them asks") {
+  world w;
+  auto v = w.variable("v");
+  auto first = w.named("Assign", "first", {v, w.one});
+  w.named("AssignAdd", "second", {first, w.one}, "/job:worker");
+  auto u = w.variable("u", "/job:ps");
+  w.named("AssignAdd", "third", {u, v}); // takes the value of v
+  CHECK(placed(w.in, {ps, worker}) == "Const=0 v=1 first=1 second=1 u=0 third=0");
+}
+
+TEST_CASE("a group goes to a device that can run all of it") {
+  world w; // variables live on the host, although AssignAdd has a kernel for the GPU
+  auto v = w.variable("v");
+  w.named("AssignAdd", "update", {v, w.one});
+  CHECK(placed(w.in, {gpu, worker}) == "Const=0 v=1 update=1");
+}
+
+TEST_CASE("queues and what waits for them stay on the host") {
+  world w;
+  auto q = w.named("Queue", "q", {});
+  w.named("Ask", "ask", {q, w.one});
+  CHECK(placed(w.in, {gpu, worker}) == "Const=0 q=1 ask=1");
+}
+
+TEST_CASE("constraints that contradict each other name the node and both devices") {
+  world w;
+  auto v = w.variable("v", "/job:ps");
+  w.named("AssignAdd", "update", {v, w.one}, "/job:worker");
+  auto text = placed(w.in, {ps, worker});
+  CHECK(text.starts_with("AssignAdd 'update' (place_test.cpp:"));
+  CHECK(text.ends_with("must be placed with its variable: devices '/job:ps' and '/job:worker' "
+                       "contradict each other"));
+}
+
+TEST_CASE("an unknown or misspelt device is an error that lists the devices there are") {
+  world w;
+  w.named("Neg", "a", {w.one}, "/job:pss");
+  CHECK(placed(w.in, {ps, gpu})
+            .ends_with("there is no device '/job:pss'; there are /job:ps/task:0/device:cpu:0, "
+                       "/job:worker/task:0/device:gpu:0"));
+  world other;
+  other.named("Neg", "a", {other.one}, "ps");
+  auto text = placed(other.in, {ps});
+  CHECK(text.starts_with("Neg 'a' (place_test.cpp:"));
+  CHECK(text.find("device 'ps' must consist of parts") != std::string::npos);
+  CHECK(placed(other.in, {}) == "there is no device to place nodes on");
+}

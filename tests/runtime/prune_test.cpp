@@ -1,0 +1,96 @@
+#include "troupe/runtime/prune.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/test_ops.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+struct world {
+  graph in{ops()};
+  edge x = add(
+      in,
+      {.op = "Placeholder", .name = "x", .attrs = {{"dtype", dtype::f32}, {"shape", shape{2}}}});
+  edge one = constant(in, 1.f);
+  edge sum = add(in, {.op = "Add", .name = "sum", .inputs = {x, one}});
+  edge unused = add(in, {.op = "Neg", .name = "unused", .inputs = {sum}});
+  edge v = add(in, {.op = "Variable", .name = "v", .attrs = {{"dtype", dtype::f32}}});
+  edge queue = add(in, {.op = "Queue", .name = "q"});
+
+  std::string pruned(step_signature signature) {
+    auto nodes = prune(in, signature);
+    if (!nodes)
+      return nodes.status().message();
+    std::string names;
+    for (auto* at : *nodes)
+      names += concat(names.empty() ? "" : " ", at->name());
+    return names;
+  }
+};
+
+} // namespace
+
+TEST_CASE("a step runs what its fetches and targets need, in order, and nothing else") {
+  world w;
+  CHECK(w.pruned({.feeds = {w.x}, .fetches = {w.sum}}) == "Const sum");
+  CHECK(w.pruned({.feeds = {w.x}, .targets = {w.unused.node}}) == "Const sum unused");
+  CHECK(w.pruned({.fetches = {w.one, w.one}}) == "Const");
+  CHECK(w.pruned({.fetches = {w.v}}) == "v");
+}
+
+TEST_CASE("a feed cuts off what would have computed it") {
+  world w;
+  CHECK(w.pruned({.feeds = {w.sum}, .fetches = {w.unused}}) == "unused");
+  CHECK(w.pruned({.feeds = {w.sum}, .fetches = {w.sum}}) == "");
+  CHECK(w.pruned({.feeds = {w.x, w.one}, .fetches = {w.sum}}) == "sum");
+  auto both = add(w.in, {.op = "Both", .name = "both", .inputs = {w.x}});
+  auto joint = add(w.in, {.op = "Add", .name = "joint", .inputs = {both, {both.node, 1}}});
+  CHECK(w.pruned({.feeds = {both, w.x}, .fetches = {joint}}) ==
+        "both joint"); // the other output is needed
+}
+
+TEST_CASE("control inputs run, except for placeholders that are fed") {
+  world w;
+  auto late = add(
+      w.in, {.op = "Neg", .name = "late", .inputs = {w.one}, .controls = {w.x.node, w.sum.node}});
+  CHECK(w.pruned({.feeds = {w.x}, .fetches = {late}}) == "Const sum late");
+  CHECK(w.pruned({.feeds = {w.x, w.sum}, .fetches = {late}}) == "Const sum late");
+}
+
+TEST_CASE("a placeholder that is needed and not fed is named with what it wants") {
+  world w;
+  auto text = w.pruned({.fetches = {w.unused}});
+  CHECK(text.starts_with("Placeholder 'x' (prune_test.cpp:"));
+  CHECK(text.ends_with("): must be fed with f32[2], and is not"));
+  CHECK(w.pruned({.feeds = {w.sum}, .fetches = {w.x}})
+            .ends_with("must be fed with f32[2], and is not"));
+}
+
+TEST_CASE("signatures that mean nothing are refused") {
+  world w;
+  graph other{ops()};
+  auto foreign = constant(other, 1.f);
+  CHECK(w.pruned({}) == "a step needs at least one fetch or target");
+  CHECK(w.pruned({.feeds = {w.x}}) == "a step needs at least one fetch or target");
+  CHECK(w.pruned({.fetches = {w.one, edge{}}}) ==
+        "fetch 1 is an edge to nothing or of another graph");
+  CHECK(w.pruned({.fetches = {foreign}}) == "fetch 0 is an edge to nothing or of another graph");
+  CHECK(w.pruned({.fetches = {{w.one.node, 1}}}) ==
+        "fetch 0 is an edge to nothing or of another graph");
+  CHECK(w.pruned({.feeds = {edge{}}, .fetches = {w.one}}) ==
+        "feed 0 is an edge to nothing or of another graph");
+  CHECK(w.pruned({.feeds = {foreign}, .fetches = {w.one}}) ==
+        "feed 0 is an edge to nothing or of another graph");
+  CHECK(w.pruned({.feeds = {w.x, w.x}, .fetches = {w.sum}}) == "'x' is fed twice");
+  CHECK(w.pruned({.targets = {nullptr}}) == "target 0 is no node of this graph");
+  CHECK(w.pruned({.targets = {foreign.node}}) == "target 0 is no node of this graph");
+  CHECK(w.pruned({.feeds = {w.v}, .fetches = {w.one}}).ends_with("is state and cannot be fed"));
+  CHECK(w.pruned({.fetches = {w.queue}}).ends_with("is a queue, which has no value"));
+}
+
+TEST_CASE("a cycle is an error, even one that controls made later") {
+  world w;
+  CHECK(w.in.add_control(*w.unused.node, *w.sum.node).ok());
+  CHECK(w.pruned({.feeds = {w.x}, .fetches = {w.sum}}).find("a cycle") != std::string::npos);
+}

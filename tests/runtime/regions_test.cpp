@@ -1,0 +1,123 @@
+#include "troupe/runtime/regions.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/test_steps.hpp"
+
+#include <algorithm>
+#include <set>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+bool waits(const node& at) { return has(at.op().effects, effect::blocking); }
+
+std::vector<const node*> before(const node& at) {
+  std::vector<const node*> all;
+  for (const auto& input : at.inputs())
+    all.push_back(input.node);
+  all.insert(all.end(), at.controls().begin(), at.controls().end());
+  return all;
+}
+
+} // namespace
+
+TEST_CASE("nodes that wait for the same are one region") {
+  graph in{ops()};
+  auto recv = [&](int key) {
+    return add(in,
+               {.op = "_Recv",
+                .attrs = {{"key", key}, {"from", ""}, {"dtype", dtype::i64}, {"shape", shape{}}}});
+  };
+  auto op = [&](std::vector<edge> inputs) { return add(in, {.op = "AddN", .inputs = inputs}); };
+  auto one = constant(in, int64_t{1});
+  auto a = recv(0), b = recv(1);
+  auto early = op({one, one}), from_a = op({a, one}), from_b = op({b, one});
+  auto joint = op({from_a, from_b}), more = op({a, b}), later = op({joint, more});
+  auto queue = add(in, {.op = "Queue"});
+  auto ask = add(in, {.op = "Ask", .inputs = {queue, from_a}});
+  auto answered = op({ask, a});
+  auto found = find_regions(in);
+  auto of = [&](edge what) { return found.of[static_cast<size_t>(what.node->id())]; };
+  CHECK(found.count == 5);
+  CHECK(of(one) == 0);
+  CHECK(of(early) == 0);
+  CHECK(of(queue) == 0);
+  CHECK(of(a) == of(from_a));
+  CHECK(of(from_a) != of(from_b));
+  CHECK(of(joint) == of(more));
+  CHECK(of(later) == of(joint));
+  CHECK(of(ask) == of(answered));
+  CHECK(of(ask) != of(a));
+  CHECK(found.issued_from[static_cast<size_t>(ask.node->id())] == of(a));
+  CHECK(found.issued_from[static_cast<size_t>(a.node->id())] == 0);
+}
+
+TEST_CASE("an empty graph has the region that starts the step") {
+  graph in{ops()};
+  CHECK(find_regions(in).count == 1);
+}
+
+TEST_CASE("regions of random graphs are convex, form no cycle and can all start") {
+  auto base = std::random_device{}();
+  for (unsigned round = 0; round < 200; ++round) {
+    auto seed = base + round;
+    INFO("seed " << seed);
+    random_play play{seed, 1 + static_cast<int>(round)};
+    auto graph = play.take_graph();
+    auto found = find_regions(*graph);
+    auto nodes = graph->nodes();
+    auto of = [&](const node& at) { return found.of[static_cast<size_t>(at.id())]; };
+    auto issued = [&](const node& at) { return found.issued_from[static_cast<size_t>(at.id())]; };
+
+    // The regions that each needs to have ended; a wait leads from where it was issued to its
+    // answer.
+    std::vector<std::set<uint32_t>> needs(found.count);
+    std::vector<int> members(found.count, 0);
+    for (const auto& at : nodes) {
+      REQUIRE(of(*at) < found.count);
+      ++members[of(*at)];
+      ++members[issued(*at)];
+      if (waits(*at))
+        REQUIRE(of(*at) != issued(*at));
+      else
+        REQUIRE(of(*at) == issued(*at));
+      if (of(*at) != issued(*at))
+        needs[of(*at)].insert(issued(*at));
+      for (auto* from : before(*at))
+        if (of(*from) != issued(*at))
+          needs[issued(*at)].insert(of(*from));
+    }
+    CHECK(needs[0].empty());
+    for (uint32_t r = 1; r < found.count; ++r)
+      CHECK(members[r] > 0);
+
+    // A region starts when all that it needs has ended: if all do, in some order, there is neither
+    // a cycle nor a deadlock, and no path leaves a region and comes back.
+    std::set<uint32_t> ended;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (uint32_t r = 0; r < found.count; ++r)
+        if (!ended.contains(r) && std::ranges::includes(ended, needs[r])) {
+          ended.insert(r);
+          moved = true;
+        }
+    }
+    CHECK(ended.size() == found.count);
+
+    // Convex: what lies on a path between two nodes of a region belongs to it.
+    for (uint32_t r = 0; r < found.count; ++r) {
+      std::vector<bool> after_leaving(nodes.size(), false);
+      for (const auto& at : nodes) {
+        for (auto* from : before(*at))
+          if (after_leaving[static_cast<size_t>(from->id())] ||
+              (of(*from) == r && issued(*at) != r))
+            after_leaving[static_cast<size_t>(at->id())] = true;
+        if (waits(*at) && issued(*at) == r)
+          after_leaving[static_cast<size_t>(at->id())] = true;
+        if (after_leaving[static_cast<size_t>(at->id())])
+          REQUIRE((issued(*at) != r || waits(*at)));
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+#include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/kernel.hpp"
+#include "troupe/runtime/registry.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+using namespace troupe;
+
+namespace {
+
+constexpr op_def plain(std::string_view name) {
+  return {.name = name, .doc = "For tests.", .infer = infer::nothing};
+}
+
+constexpr auto softmax = plain("Softmax"), softplus = plain("Softplus"), relu = plain("Relu");
+
+registry filled() {
+  registry made;
+  for (auto* op : {&softmax, &softplus, &relu})
+    REQUIRE(made.add(*op).ok());
+  return made;
+}
+
+std::string missing(const registry& in, std::string_view name) {
+  auto found = in.find_op(name);
+  REQUIRE_FALSE(found);
+  CHECK(found.status().kind() == error_kind::not_found);
+  return found.status().message();
+}
+
+std::string refused(const op_def& op) {
+  registry into;
+  auto added = into.add(op);
+  CHECK(added.kind() == error_kind::internal);
+  return added.message();
+}
+
+status do_nothing(kernel_context&) { return {}; }
+
+} // namespace
+
+TEST_CASE("an op is found by its name, and a mistyped one brings proposals") {
+  auto known = filled();
+  CHECK(*known.find_op("Softmax") == &softmax);
+  CHECK(missing(known, "softmax") == "there is no op 'softmax', did you mean 'Softmax'?");
+  CHECK(missing(known, "Sotfmax") == "there is no op 'Sotfmax', did you mean 'Softmax'?");
+  CHECK(missing(known, "Softmxs") ==
+        "there is no op 'Softmxs', did you mean 'Softmax' or 'Softplus'?");
+  CHECK(missing(known, "Convolution") == "there is no op 'Convolution'");
+  CHECK(missing(known, "") == "there is no op ''");
+  CHECK(missing(known, std::string(5000, 'x')).size() > 5000); // no quadratic search for junk
+}
+
+TEST_CASE("the runtime's own ops are always there, and users' ops cannot take their names") {
+  registry none;
+  for (auto name : {"_Feed", "_Fetch", "_Send", "_Recv", "_SendControl", "_RecvControl"})
+    CHECK(none.find_op(name).ok());
+  CHECK(none.ops().size() == 6);
+  CHECK(refused(plain("_Mine")).starts_with("op _Mine: names must not be empty"));
+  CHECK(refused(plain("")).starts_with("op : names must not be empty"));
+}
+
+TEST_CASE("a name is registered once") {
+  auto known = filled();
+  auto again = known.add(softmax);
+  CHECK(again.kind() == error_kind::already_exists);
+  CHECK(again.message() == "op Softmax is registered already");
+  std::vector<std::string_view> names;
+  for (auto* op : known.ops())
+    if (!op->name.starts_with('_'))
+      names.push_back(op->name);
+  CHECK(names == std::vector<std::string_view>{"Relu", "Softmax", "Softplus"});
+}
+
+TEST_CASE("definitions that contradict themselves are refused") {
+  constexpr std::string_view doc = "For tests.";
+  CHECK(refused({.name = "Op", .doc = doc}) == "op Op: has no shape function");
+  CHECK(refused({.name = "Op", .doc = doc, .inputs = {{"x", "T"}}, .infer = infer::nothing}) ==
+        "op Op: port x has the unknown type T");
+  CHECK(refused({.name = "Op",
+                 .doc = doc,
+                 .outputs = {{"y", "f32", "N"}},
+                 .attrs = {{"N", 1.5}},
+                 .infer = infer::nothing}) == "op Op: port y has the unknown count N");
+  CHECK(
+      refused(
+          {.name = "Op", .doc = doc, .attrs = {{"a", 1}, {"a", true}}, .infer = infer::nothing}) ==
+      "op Op: declares attribute a twice");
+}
+
+TEST_CASE("a kernel is found by op and device, and registered once for both") {
+  kernel_def host{.op = "Relu", .run = {{dtype::none, do_nothing}}};
+  kernel_def gpu{.op = "Relu", .device = device_kind::cuda, .run = {{dtype::none, do_nothing}}};
+  auto known = filled();
+  CHECK(known.find_kernel("Relu", device_kind::cpu) == nullptr);
+  CHECK(known.add(host).ok());
+  CHECK(known.find_kernel("Relu", device_kind::cpu) == &host);
+  CHECK(known.find_kernel("Relu", device_kind::cuda) == nullptr);
+  CHECK(known.add(gpu).ok());
+  CHECK(known.find_kernel("Relu", device_kind::cuda) == &gpu);
+  CHECK(known.add(gpu).message() == "op Relu has a gpu kernel already");
+  kernel_def empty{.op = "Softmax"};
+  CHECK(known.add(empty).message() == "the cpu kernel of Softmax lacks a function");
+  kernel_def null{.op = "Softmax", .run = {{dtype::f32, nullptr}}};
+  CHECK(known.add(null).kind() == error_kind::internal);
+}
+
+TEST_CASE("similar names come best first, at most three, and not from far away") {
+  CHECK(similar("abcd", {"abce", "abcd", "xbcd", "abcf", "zzzz"}) ==
+        std::vector<std::string>{"abcd", "abce", "abcf"});
+  CHECK(similar("abcd", {"wxyz", "a", "abcdefghijk"}).empty());
+  CHECK(similar("abcd", {}).empty());
+  CHECK(did_you_mean("abc", {"abd", "abe", "abf", "abg"}) ==
+        ", did you mean 'abd', 'abe' or 'abf'?");
+}
+
+TEST_CASE("an op's description shows signature, attributes, defaults and gradient") {
+  constexpr op_def op{.name = "Pool",
+                      .doc = "Pools.",
+                      .inputs = {ref("v", "T"), {"xs", "T", "N"}},
+                      .outputs = {{"y", "T"}},
+                      .attrs = {{"T", floating, dtype::f32},
+                                {"N", at_least{1}},
+                                {"padding", "SAME"},
+                                {"sizes", attr_kind::integers, true},
+                                {"shape", attr_kind::shape, true}},
+                      .infer = infer::scalar,
+                      .no_gradient = "nobody wanted one",
+                      .example = "y = Pool(v, x)"};
+  CHECK(describe(op) == "Pool(v: ref T, xs: N * T) -> (y: T)\n\nPools.\n\nAttributes:\n"
+                        "  T: type in {f16, bf16, f32, f64} = f32\n"
+                        "  N: int >= 1\n"
+                        "  padding: string = \"SAME\"\n"
+                        "  sizes: list of ints = []\n"
+                        "  shape: shape = [...]\n"
+                        "\nGradient: none; nobody wanted one\n\nExample:\ny = Pool(v, x)\n");
+}

@@ -1,0 +1,166 @@
+#include "troupe/runtime/variable.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+#include <thread>
+
+using namespace troupe;
+
+namespace {
+
+tensor block(int64_t value) { return tensor::of<int64_t>({2}, {value, value}); }
+
+int64_t first(const tensor& of) { return of.values<int64_t>()[0]; }
+
+auto adding(int64_t delta) {
+  return [delta](tensor& value) {
+    for (auto& one : value.values<int64_t>())
+      one += delta;
+    return status{};
+  };
+}
+
+variable counter() { return {"v", dtype::i64, {-1}}; }
+
+} // namespace
+
+TEST_CASE("a variable is uninitialised until it is assigned, and says so by name") {
+  variable v{"w", dtype::i64, {-1}};
+  CHECK_FALSE(v.initialized());
+  auto text =
+      "variable 'w' is uninitialised: run its initialiser, or restore it, before it is used";
+  CHECK(v.read().status().message() == text);
+  CHECK(v.read().status().kind() == error_kind::failed_precondition);
+  CHECK(v.update(adding(1)).message() == text);
+  CHECK(v.update_unlocked(adding(1)).message() == text);
+  CHECK(v.assign(block(1)).ok());
+  CHECK(v.initialized());
+  v.clear();
+  CHECK_FALSE(v.initialized());
+}
+
+TEST_CASE("a variable takes only what fits its type and what is known of its shape") {
+  variable v{"w", dtype::i64, {-1, 2}};
+  CHECK(v.assign(tensor::scalar(1.f)).message() == "variable 'w' holds i64, got f32");
+  CHECK(v.assign(block(1)).message() == "variable 'w' has shape [?,2], got [2]");
+  CHECK(v.assign(tensor{}).kind() == error_kind::invalid_argument);
+  CHECK_FALSE(v.initialized());
+  CHECK(v.assign(block(1).reshaped({1, 2})).ok());
+}
+
+TEST_CASE("what was read is a snapshot that no update changes") {
+  auto v = counter();
+  CHECK(v.assign(block(1)).ok());
+  auto before = *v.read();
+  CHECK(v.update(adding(10)).ok());
+  CHECK(first(before) == 1);
+  CHECK(first(*v.read()) == 11);
+}
+
+TEST_CASE("an update copies only while somebody still holds the old value") {
+  auto v = counter();
+  CHECK(v.assign(block(1)).ok());
+  const void* at = v.read()->raw();
+  CHECK(v.update(adding(1)).ok());
+  CHECK(v.read()->raw() == at);
+  auto held = *v.read();
+  CHECK(v.update(adding(1)).ok());
+  CHECK(v.read()->raw() != at);
+}
+
+TEST_CASE("the tensor that was assigned is never written to, in the racy way neither") {
+  auto v = counter();
+  auto mine = block(1);
+  CHECK(v.assign(mine).ok());
+  CHECK(v.update_unlocked(adding(1)).ok());
+  CHECK(v.update_unlocked(adding(1)).ok());
+  CHECK(v.update(adding(1)).ok());
+  CHECK(first(mine) == 1);
+  CHECK(first(*v.read()) == 4);
+}
+
+TEST_CASE("a racy update goes in place, over the eyes of readers") {
+  auto v = counter();
+  CHECK(v.assign(block(1)).ok());
+  CHECK(v.update_unlocked(adding(1)).ok()); // the memory is the variable's own from now on
+  auto watched = *v.read();
+  CHECK(v.update_unlocked(adding(1)).ok());
+  CHECK(first(watched) == 3);
+  CHECK(v.update(adding(1)).ok()); // a locked one respects readers
+  CHECK(first(watched) == 3);
+}
+
+TEST_CASE("a racy update inside another loses nothing") {
+  auto v = counter();
+  CHECK(v.assign(block(1)).ok());
+  auto outer = v.update_unlocked([&](tensor& value) {
+    CHECK(v.update_unlocked(adding(100)).ok());
+    return adding(1)(value);
+  });
+  CHECK(outer.ok());
+  CHECK(first(*v.read()) == 102);
+}
+
+TEST_CASE("the error of an update's body is returned") {
+  auto v = counter();
+  CHECK(v.assign(block(1)).ok());
+  auto fails = [](tensor&) { return invalid("no"); };
+  CHECK(v.update(fails).message() == "no");
+  CHECK(v.update_unlocked(fails).message() == "no");
+}
+
+TEST_CASE("updates from many threads all count, and readers see whole values") {
+  auto v = counter();
+  CHECK(v.assign(block(0)).ok());
+  std::atomic<int> torn = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 2; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 3000; ++i)
+          if (!v.update(adding(1)))
+            ++torn;
+      });
+    threads.emplace_back([&] {
+      for (int i = 0; i < 3000; ++i) {
+        auto seen = *v.read();
+        torn += seen.values<int64_t>()[0] != seen.values<int64_t>()[1];
+      }
+    });
+  }
+  CHECK(torn == 0);
+  CHECK(first(*v.read()) == 6000);
+}
+
+TEST_CASE("a container gives one variable per name") {
+  container all;
+  auto v = *all.find_or_make("v", dtype::f32, {-1, 2});
+  CHECK(*all.find_or_make("v", dtype::f32, {3, 2}) == v);
+  CHECK(*all.find_or_make("u", dtype::f32, {3, 2}) != v);
+  CHECK(all.size() == 2);
+  CHECK(all.find_or_make("v", dtype::f64, {-1, 2}).status().message() ==
+        "variable 'v' exists as f32[?,2], and is declared again as f64[?,2]");
+  CHECK_FALSE(all.find_or_make("v", dtype::f32, {3}));
+  CHECK(all.size() == 2);
+}
+
+TEST_CASE("a container that is cleared leaves its variables uninitialised, never silently zero") {
+  container all;
+  auto v = *all.find_or_make("v", dtype::i64, {});
+  CHECK(v->assign(tensor::scalar<int64_t>(1)).ok());
+  all.clear();
+  CHECK(all.size() == 0);
+  CHECK_FALSE(v->initialized());
+  CHECK(*all.find_or_make("v", dtype::f32, {}) != v);
+}
+
+TEST_CASE("threads that ask for the same name get the same variable") {
+  container all;
+  std::vector<std::shared_ptr<variable>> found(3);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t t = 0; t < found.size(); ++t)
+      threads.emplace_back([&, t] { found[t] = *all.find_or_make("v", dtype::f32, {}); });
+  }
+  CHECK(found[0] == found[1]);
+  CHECK(found[1] == found[2]);
+}
