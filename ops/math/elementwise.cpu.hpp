@@ -75,7 +75,7 @@ TROUPE_SIMD_CLONES void unary_hot(const T* from, T* to, int64_t count) {
 
 template <class Fn, class T>
 void unary_any(const T* from, T* to, int64_t count) {
-  if constexpr (requires { Fn::run(from, to, count); }) {
+  if constexpr (requires { Fn::run(from, to, count); }) { // run() is for exactly this type
     Fn::run(from, to, count);
   } else if constexpr (is_half<T>) {
     // In blocks through float, so that halves need no loops of their own.

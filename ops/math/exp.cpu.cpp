@@ -1,15 +1,16 @@
 #include "troupe/devices/cpu/eigen.hpp"
 #include "troupe/ops/math/elementwise.cpu.hpp"
+#include "troupe/ops/math/float_functions.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
 
-struct exponential {
+struct exponential_function {
   static constexpr double cost = costly;
-  template <class T>
-  static void run(const T* from, T* to, int64_t count) requires is_hot<T> {
-    flat_map<T>(to, count) = Eigen::Map<const Eigen::Array<T, -1, 1>>(from, count).exp();
+  static void run(const double* from, double* to, int64_t count) {
+    flat_map<double>(to, count) = Eigen::Map<const Eigen::ArrayXd>(from, count).exp();
   }
+  float operator()(float x) const { return exponential(x); }
   template <class T>
   T operator()(const T& x) const {
     return std::exp(x);
@@ -20,7 +21,7 @@ struct exponential {
 
 extern constexpr kernel_def exp_cpu{
     .op = "Exp",
-    .run = unary_kernels<exponential>(types::floating + types::complex),
+    .run = unary_kernels<exponential_function>(types::floating + types::complex),
 };
 
 } // namespace troupe::ops

@@ -1,15 +1,16 @@
 #include "troupe/devices/cpu/eigen.hpp"
 #include "troupe/ops/math/elementwise.cpu.hpp"
+#include "troupe/ops/math/float_functions.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
 
 struct logarithm {
   static constexpr double cost = costly;
-  template <class T>
-  static void run(const T* from, T* to, int64_t count) requires is_hot<T> {
-    flat_map<T>(to, count) = Eigen::Map<const Eigen::Array<T, -1, 1>>(from, count).log();
+  static void run(const double* from, double* to, int64_t count) {
+    flat_map<double>(to, count) = Eigen::Map<const Eigen::ArrayXd>(from, count).log();
   }
+  float operator()(float x) const { return natural_logarithm(x); }
   template <class T>
   T operator()(const T& x) const {
     return std::log(x);

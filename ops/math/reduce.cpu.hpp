@@ -56,6 +56,11 @@ TROUPE_SIMD_CLONES void row_hot(const T* x, compute_type<T>* to, int64_t count) 
 template <class Fn, class T>
 total_t<T> reduce_run(const T* x, int64_t count) {
   auto total = Fn::template start<total_t<T>>();
+  if (count <= 16) { // not worth the lanes
+    for (int64_t i = 0; i < count; ++i)
+      total = Fn::step(total, total_t<T>(widen(x[i])));
+    return total;
+  }
   for (int64_t i = 0; i < count; i += block_length) {
     auto length = std::min(block_length, count - i);
     if constexpr (is_hot<T>)

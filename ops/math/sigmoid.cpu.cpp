@@ -1,15 +1,16 @@
 #include "troupe/devices/cpu/eigen.hpp"
 #include "troupe/ops/math/elementwise.cpu.hpp"
+#include "troupe/ops/math/float_functions.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
 
 struct logistic {
   static constexpr double cost = costly;
-  template <class T>
-  static void run(const T* from, T* to, int64_t count) requires is_hot<T> {
-    flat_map<T>(to, count) = Eigen::Map<const Eigen::Array<T, -1, 1>>(from, count).logistic();
+  static void run(const double* from, double* to, int64_t count) {
+    flat_map<double>(to, count) = Eigen::Map<const Eigen::ArrayXd>(from, count).logistic();
   }
+  float operator()(float x) const { return 1.f / (1.f + exponential(-x)); }
   template <class T>
   T operator()(const T& x) const {
     return T{1} / (T{1} + std::exp(-x));

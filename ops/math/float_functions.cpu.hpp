@@ -1,0 +1,65 @@
+// exp and log of float in plain arithmetic without branches, so that loops over them become vector
+// code for whatever the processor has. Errors are below 2 units in the last place.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace troupe::ops {
+
+namespace detail {
+// ln 2 in two parts; the first has few bits, so that products with small whole numbers are exact.
+inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
+} // namespace detail
+
+/// 2^n * e^r with x = n * ln 2 + r and |r| <= ln 2 / 2; e^r by a polynomial that interpolates it at
+/// Chebyshev's nodes.
+inline __attribute__((always_inline)) float exponential(float x) {
+  // Beyond these e^x is infinite or zero, and n would not fit.
+  x = x > 89.f ? 89.f : x;
+  x = x < -104.f ? -104.f : x;
+  // Adding 1.5 * 2^23 rounds to a whole number, which then stands in the low bits.
+  constexpr float shift = 0x1.8p23f;
+  float shifted = x * 1.44269504f + shift;
+  auto n = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(shift);
+  float whole = shifted - shift;
+  float r = (x - whole * detail::ln2_high) - whole * detail::ln2_low;
+  float p = 0x1.6d1606p-10f;
+  p = p * r + 0x1.12106cp-7f;
+  p = p * r + 0x1.555516p-5f;
+  p = p * r + 0x1.5554d8p-3f;
+  p = p * r + 0.5f;
+  p = p * (r * r) + r + 1.f;
+  // In two steps: 2^n alone may be beyond the range where the product is not.
+  auto half = static_cast<uint32_t>(static_cast<int32_t>(n) >> 1);
+  auto power = [](uint32_t exponent) { return std::bit_cast<float>((exponent + 127) << 23); };
+  return p * power(half) * power(n - half);
+}
+
+/// e * ln 2 + log(1 + f) with x = 2^e * (1 + f) and 1 + f between the roots of 1/2 and 2.
+inline __attribute__((always_inline)) float natural_logarithm(float x) {
+  constexpr float smallest = std::numeric_limits<float>::min();
+  bool tiny = x < smallest; // without leading one
+  auto bits = std::bit_cast<uint32_t>(tiny ? x * 0x1p23f : x);
+  // Counting from the root of 1/2 puts 1 + f into its range.
+  constexpr uint32_t root_of_half = 0x3f3504f3;
+  auto exponent = static_cast<int32_t>(bits - root_of_half) >> 23;
+  float f = std::bit_cast<float>(bits - (static_cast<uint32_t>(exponent) << 23)) - 1.f;
+  float e = static_cast<float>(exponent) - (tiny ? 23.f : 0.f);
+  float p = 0x1.1d745ap-4f;
+  p = p * f - 0x1.d79714p-4f;
+  p = p * f + 0x1.df4c32p-4f;
+  p = p * f - 0x1.fcd1e2p-4f;
+  p = p * f + 0x1.23c874p-3f;
+  p = p * f - 0x1.555bb0p-3f;
+  p = p * f + 0x1.999da0p-3f;
+  p = p * f - 0x1.fffffcp-3f;
+  p = p * f + 0x1.555554p-2f;
+  float square = f * f;
+  float log = (p * f * square + e * detail::ln2_low) - 0.5f * square + f + e * detail::ln2_high;
+  log = x <= std::numeric_limits<float>::max() ? log : x; // infinity and NaN
+  log = x == 0.f ? -std::numeric_limits<float>::infinity() : log;
+  return x < 0.f ? std::numeric_limits<float>::quiet_NaN() : log;
+}
+
+} // namespace troupe::ops
