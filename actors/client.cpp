@@ -40,18 +40,6 @@ private:
   bool ended_ = false;
 };
 
-status check_feeds(const step_signature& signature, std::span<const tensor> feeds) {
-  if (feeds.size() != signature.feeds.size())
-    return invalid("the step has ", signature.feeds.size(), " feeds, got ", feeds.size());
-  for (size_t i = 0; i < feeds.size(); ++i) {
-    const auto& wanted = signature.feeds[i];
-    if (feeds[i].type() != wanted.type() || !wanted.dims().compatible(feeds[i].dims()))
-      return invalid(wanted.node->description(), ": must be fed with ", wanted.type(), wanted.dims(),
-                     ", got ", feeds[i].type(), feeds[i].dims());
-  }
-  return {};
-}
-
 class actor_client final : public client {
 public:
   actor_client(client_options options, bool networked)
@@ -76,12 +64,12 @@ public:
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                   step_clock::time_point deadline) override {
-    TROUPE_TRY(check_feeds(step.signature, feeds));
-    if (step.local)
+    if (step.local) {
+      TROUPE_TRY(check_feeds(step.signature, feeds));
       return drive(*step.local, feeds, deadline);
+    }
     step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline};
-    // The master answers at the deadline itself, with what it waited for.
-    auto outcome = ask_for<step_outcome>(deadline + std::chrono::seconds{3}, std::move(request));
+    auto outcome = ask_for<step_outcome>(deadline, std::move(request));
     if (!outcome)
       return outcome.status();
     if (!outcome->outcome)
@@ -105,11 +93,13 @@ private:
     return {};
   }
 
-  // Asks the session and waits for its answer.
+  // Asks the session and waits for its answer. The master answers at the deadline itself, with the name
+  // of the task that it waited for.
   template <class Question, class Take>
   status ask(step_clock::time_point deadline, Question question, Take take) {
     caf::scoped_actor self{system_, true};
-    auto left = std::max<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1});
+    auto left = std::max<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1}) +
+                std::chrono::seconds{3};
     status outcome;
     self->request(parts_.session, left, std::move(question))
         .receive(take, [&](const caf::error& why) { outcome = from_caf(why); });

@@ -11,14 +11,21 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 namespace troupe {
 namespace {
 
 using step_ptr = std::shared_ptr<prepared_step>;
 
-// Master -> itself: register a step again. Answered by the step.
+// Master -> itself: a step must be registered again before it runs. Answered by the step.
 struct renew_request {
+  step_ptr step;
+  step_clock::time_point deadline;
+};
+
+// Master -> itself: the same, by one of those who need it. Answered by the step.
+struct register_again {
   step_ptr step;
   step_clock::time_point deadline;
 };
@@ -27,6 +34,7 @@ struct renew_request {
 } // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::renew_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_again)
 
 namespace troupe {
 namespace {
@@ -34,17 +42,28 @@ namespace {
 // How long the tasks of a failed step may take to stop before the client is answered anyway.
 constexpr std::chrono::seconds stop_patience{2};
 
+struct running_step;
+using running_ptr = std::shared_ptr<running_step>;
+
 struct master_state {
   explicit master_state() {}
   static inline const char* name = "troupe.master";
   master_options options;
   deadlines due;
+  std::set<running_ptr> running;
+  std::map<step_ptr, std::vector<caf::typed_response_promise<step_ptr>>> renewals; // and who waits
 };
 
 using self_ptr = caf::stateful_actor<master_state>*;
 
-caf::timespan until(step_clock::time_point deadline) {
-  auto left = std::chrono::duration_cast<caf::timespan>(deadline - step_clock::now());
+// Errors name the task that they come from.
+status naming(const task_name& task, status why) {
+  auto name = to_string(task);
+  return why.message().find(name) == std::string::npos ? std::move(why).within(name) : why;
+}
+
+caf::timespan until(self_ptr self, step_clock::time_point deadline) {
+  auto left = std::chrono::duration_cast<caf::timespan>(deadline - self->clock().now());
   return std::max<caf::timespan>(left, std::chrono::milliseconds{1});
 }
 
@@ -104,7 +123,7 @@ void with_worker(self_ptr self, const task_name& task, step_clock::time_point de
     return on_worker(it->second);
   if (!options.membership)
     return on_error(failure(error_kind::not_found, "there is no task ", task));
-  self->request(options.membership, until(deadline) + std::chrono::seconds{1},
+  self->request(options.membership, until(self, deadline) + std::chrono::seconds{1},
                 connect_request{task, deadline})
       .then([=](const peer_link& link) { on_worker(link.exchange); },
             [=](const caf::error& why) { on_error(from_caf(why)); });
@@ -118,7 +137,7 @@ void register_all(self_ptr self, const step_ptr& step, step_clock::time_point de
     with_worker(
         self, task, deadline,
         [=](const caf::actor& worker) {
-          self->request(worker, until(deadline), step->participants[i].partitions)
+          self->request(worker, until(self, deadline), step->participants[i].partitions)
               .then(
                   [=](const registered& done) {
                     auto& one = step->participants[i];
@@ -144,14 +163,18 @@ void register_all(self_ptr self, const step_ptr& step, step_clock::time_point de
   }
 }
 
+caf::result<step_ptr> register_step(self_ptr self, const step_ptr& step, step_clock::time_point deadline) {
+  auto promise = self->make_response_promise<step_ptr>();
+  register_all(self, step, deadline,
+               std::make_shared<gathering<step_ptr>>(step->participants.size(), promise));
+  return promise;
+}
+
 caf::result<step_ptr> prepare(self_ptr self, const prepare_request& what) {
   auto compiled = compile(self, what);
   if (!compiled)
     return to_caf(compiled.status());
-  auto promise = self->make_response_promise<step_ptr>();
-  auto answers = std::make_shared<gathering<step_ptr>>((*compiled)->participants.size(), promise);
-  register_all(self, *compiled, what.deadline, answers);
-  return promise;
+  return register_step(self, *compiled, what.deadline);
 }
 
 // -- running -------------------------------------------------------------------------------------
@@ -170,23 +193,24 @@ struct running_step {
   bool done = false;
 
   bool all_answered() const { return std::ranges::find(answered, false) == answered.end(); }
-  void finish() {
-    if (std::exchange(done, true))
-      return;
-    if (error.ok())
-      reply.deliver(step_outcome{{}, std::move(fetches)});
-    else
-      reply.deliver(step_outcome{error, {}});
-  }
 };
 
-using running_ptr = std::shared_ptr<running_step>;
+void finish(self_ptr self, const running_ptr& run) {
+  if (std::exchange(run->done, true))
+    return;
+  self->state.running.erase(run);
+  if (run->error.ok())
+    run->reply.deliver(step_outcome{{}, std::move(run->fetches)});
+  else
+    run->reply.deliver(step_outcome{run->error, {}});
+}
 
 // Keeps the first cause and stops the others; the client is answered when they have stopped.
 void fail(self_ptr self, const running_ptr& run, status why) {
   if (!run->error.ok() || run->done)
     return;
-  if (why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted)
+  if (!run->request.step->local &&
+      (why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted))
     run->request.step->stale = true;
   run->error = std::move(why);
   self->state.due.remove(run->due);
@@ -194,7 +218,7 @@ void fail(self_ptr self, const running_ptr& run, status why) {
   for (size_t i = 0; i < participants.size(); ++i)
     if (!run->answered[i])
       self->send(participants[i].worker, outgoing{cancel_step{run->id, run->error}});
-  run->due = self->state.due.add(self, step_clock::now() + stop_patience, [=] { run->finish(); });
+  run->due = self->state.due.add(self, self->clock().now() + stop_patience, [=] { finish(self, run); });
 }
 
 void answer_came(self_ptr self, const running_ptr& run, size_t from, step_result& what) {
@@ -206,7 +230,7 @@ void answer_came(self_ptr self, const running_ptr& run, size_t from, step_result
       run->fetches[one.index] = std::move(one.value);
   if (run->all_answered()) {
     self->state.due.remove(run->due);
-    run->finish();
+    finish(self, run);
   }
 }
 
@@ -229,13 +253,10 @@ void start(self_ptr self, const running_ptr& run) {
     run_request what{one.handle, run->id, run->request.deadline, {}};
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
-    self->request(one.worker, until(run->request.deadline) + stop_patience, std::move(what))
+    self->request(one.worker, until(self, run->request.deadline) + stop_patience, std::move(what))
         .then([=](step_result& done) { answer_came(self, run, i, done); },
               [=](const caf::error& why) {
-                step_result lost{from_caf(why), {}};
-                auto task = to_string(run->request.step->participants[i].task);
-                if (lost.outcome.message().find(task) == std::string::npos)
-                  lost.outcome = std::move(lost.outcome).within(task);
+                step_result lost{naming(run->request.step->participants[i].task, from_caf(why)), {}};
                 answer_came(self, run, i, lost);
               });
   }
@@ -247,28 +268,42 @@ void start(self_ptr self, const running_ptr& run) {
 }
 
 caf::result<step_outcome> run_step_request(self_ptr self, const step_request& what) {
+  if (auto fits = check_feeds(what.step->signature, what.feeds); !fits)
+    return step_outcome{std::move(fits), {}};
   auto promise = self->make_response_promise<step_outcome>();
   auto run = std::make_shared<running_step>(what, promise);
+  self->state.running.insert(run);
   if (!what.step->stale) {
     start(self, run);
     return promise;
   }
   // A lost task may be back: register everything again, everywhere, and go on.
-  self->request(caf::actor_cast<caf::actor>(self), until(what.deadline), renew_request{what.step, what.deadline})
+  self->request(caf::actor_cast<caf::actor>(self), until(self, what.deadline), renew_request{what.step, what.deadline})
       .then([=](const step_ptr&) { start(self, run); },
             [=](const caf::error& why) {
               run->error = from_caf(why);
-              run->finish();
+              finish(self, run);
             });
   return promise;
 }
 
+// Several runs may find the same step stale; it is registered again once for all of them.
 caf::result<step_ptr> renew(self_ptr self, const step_ptr& step, step_clock::time_point deadline) {
+  auto promise = self->make_response_promise<step_ptr>();
+  auto& waiting = self->state.renewals[step];
+  waiting.push_back(promise);
+  if (waiting.size() > 1)
+    return promise;
   for (const auto& one : step->participants)
     self->send(one.worker, outgoing{deregister_graph{one.handle}});
-  auto promise = self->make_response_promise<step_ptr>();
-  register_all(self, step, deadline,
-               std::make_shared<gathering<step_ptr>>(step->participants.size(), promise));
+  auto settle = [=](auto answer) {
+    auto done = self->state.renewals.extract(step);
+    for (auto& one : done.mapped())
+      one.deliver(answer);
+  };
+  self->request(caf::actor_cast<caf::actor>(self), until(self, deadline) + stop_patience,
+                register_again{step, deadline})
+      .then([=](const step_ptr& fresh) { settle(fresh); }, [=](const caf::error& why) { settle(why); });
   return promise;
 }
 
@@ -277,7 +312,7 @@ caf::result<step_ptr> renew(self_ptr self, const step_ptr& step, step_clock::tim
 // Asks every task; answers with the first error or when all are done.
 template <class Answer, class Merge, class... Question>
 caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
-  constexpr std::chrono::seconds patience{10};
+  auto patience = self->state.options.patience;
   std::vector<task_name> tasks;
   for (const auto& one : self->state.options.devices)
     if (std::ranges::find(tasks, one.on_task()) == tasks.end())
@@ -287,7 +322,7 @@ caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
   auto all = std::make_shared<Answer>();
   for (const auto& task : tasks)
     with_worker(
-        self, task, step_clock::now() + patience,
+        self, task, self->clock().now() + patience,
         [=](const caf::actor& worker) {
           self->request(worker, patience, question...)
               .then(
@@ -297,7 +332,7 @@ caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
                       answers->reply.deliver(*all);
                   },
                   [=](const caf::error& why) {
-                    answers->fail(from_caf(why).within(to_string(task)));
+                    answers->fail(naming(task, from_caf(why)));
                   });
         },
         [=](const status& why) { answers->fail(why); });
@@ -307,10 +342,18 @@ caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
 caf::behavior master_behavior(self_ptr self, master_options options) {
   self->state.options = std::move(options);
   self->set_default_handler(caf::drop);
+  self->set_exit_handler([=](const caf::exit_msg& what) {
+    for (const auto& run : std::set{self->state.running}) {
+      run->error = failure(error_kind::cancelled, "the session is closed");
+      finish(self, run);
+    }
+    self->quit(what.reason);
+  });
   return {
       [=](const step_request& what) { return run_step_request(self, what); },
       [=](const prepare_request& what) { return prepare(self, what); },
       [=](const renew_request& what) { return renew(self, what.step, what.deadline); },
+      [=](const register_again& what) { return register_step(self, what.step, what.deadline); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const reset_request& what) {
         return ask_all<status>(

@@ -17,6 +17,7 @@ struct master_options {
   device_list devices;  ///< the first is the default
   std::map<task_name, caf::actor> workers; ///< in this process
   caf::actor membership;                   ///< finds the others; none in a local session
+  std::chrono::milliseconds patience{10'000}; ///< with tasks that list devices or reset containers
 };
 
 /// Understands prepare_request, step_request, reset_request and list_devices_atom.

@@ -11,6 +11,7 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace troupe {
@@ -18,17 +19,17 @@ namespace {
 
 using link_promise = caf::typed_response_promise<peer_link>;
 
-// Dialer -> membership: a connection, or why there is none.
+// Dialer -> membership: a connection, or why there was none until the deadline.
 struct dialed {
   task_name to;
+  step_clock::time_point deadline;
   status outcome;
   std::shared_ptr<socket_handle> socket;
 };
 
-// Membership -> itself: time is over for whoever still waits for that task.
+// Membership -> itself: time may be over for some who wait for that task.
 struct give_up {
   task_name to;
-  uint64_t attempt = 0;
 };
 
 } // namespace
@@ -40,6 +41,11 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::give_up)
 namespace troupe {
 namespace {
 
+struct waiting_link {
+  link_promise reply;
+  step_clock::time_point deadline;
+};
+
 // What is known of one task.
 struct member {
   std::string address;
@@ -47,8 +53,7 @@ struct member {
   bool ready = false;  // the peer has introduced itself
   bool dialing = false;
   uint64_t incarnation = 0;
-  uint64_t attempt = 0;
-  std::vector<link_promise> waiting;
+  std::vector<waiting_link> waiting;
 };
 
 struct membership_state {
@@ -62,17 +67,25 @@ struct membership_state {
 
 using self_ptr = caf::stateful_actor<membership_state>*;
 
-void answer_all(member& one, const status& why) {
-  for (auto& promise : std::exchange(one.waiting, {}))
-    promise.deliver(to_caf(why));
+// Answers those whose time is over by then.
+void refuse(member& one, const status& why,
+            step_clock::time_point until = step_clock::time_point::max()) {
+  std::erase_if(one.waiting, [&](auto& waits) {
+    if (waits.deadline > until)
+      return false;
+    waits.reply.deliver(to_caf(why));
+    return true;
+  });
 }
 
-void start_dialing(self_ptr self, const task_name& to, member& one, step_clock::time_point deadline) {
+// Dials until the last deadline of those who wait.
+void start_dialing(self_ptr self, const task_name& to, member& one) {
   one.dialing = true;
+  auto deadline = std::ranges::max_element(one.waiting, {}, &waiting_link::deadline)->deadline;
   auto stop = self->state.stop;
   self->spawn<caf::detached>([=, text = one.address,
                               reply = caf::actor_cast<caf::actor>(self)](caf::event_based_actor* dialer) {
-    dialed news{to, {}, nullptr};
+    dialed news{to, deadline, {}, nullptr};
     auto at = address::parse(text);
     auto socket = at ? dial(*at, deadline, *stop) : result<socket_handle>{at.status()};
     if (socket)
@@ -91,19 +104,23 @@ caf::result<peer_link> connect(self_ptr self, const connect_request& what) {
   if (one.ready)
     return peer_link{what.to, one.incarnation, one.exchange};
   auto promise = self->make_response_promise<peer_link>();
-  one.waiting.push_back(promise);
+  one.waiting.push_back({promise, what.deadline});
   if (!one.dialing && !one.exchange)
-    start_dialing(self, what.to, one, what.deadline);
-  auto patience = std::max<caf::timespan>(what.deadline - step_clock::now(), std::chrono::milliseconds{1});
-  self->delayed_send(self, patience, give_up{what.to, one.attempt});
+    start_dialing(self, what.to, one);
+  auto patience = std::max<caf::timespan>(what.deadline - self->clock().now(), std::chrono::milliseconds{1});
+  self->delayed_send(self, patience, give_up{what.to});
   return promise;
 }
 
 void connected(self_ptr self, dialed& what) {
   auto& one = self->state.members.at(what.to);
   one.dialing = false;
-  if (!what.outcome)
-    return answer_all(one, what.outcome);
+  if (!what.outcome) {
+    refuse(one, what.outcome, what.deadline);
+    if (!one.waiting.empty()) // somebody has joined who has more time
+      start_dialing(self, what.to, one);
+    return;
+  }
   const auto& options = self->state.options;
   one.exchange = spawn_exchange(self->system(), what.socket->release(),
                                 {.self = {.software = std::string{library_version},
@@ -126,8 +143,8 @@ void introduced(self_ptr self, const hello& who) {
   auto& one = it->second;
   one.ready = true;
   one.incarnation = who.incarnation;
-  for (auto& promise : std::exchange(one.waiting, {}))
-    promise.deliver(peer_link{it->first, one.incarnation, one.exchange});
+  for (auto& waits : std::exchange(one.waiting, {}))
+    waits.reply.deliver(peer_link{it->first, one.incarnation, one.exchange});
 }
 
 void lost(self_ptr self, const peer_gone& what) {
@@ -135,11 +152,10 @@ void lost(self_ptr self, const peer_gone& what) {
     if (to_string(task) == what.peer) {
       one.exchange = nullptr;
       one.ready = false;
-      ++one.attempt;
-      answer_all(one, failure(what.why.kind() == error_kind::failed_precondition
-                                  ? what.why.kind()
-                                  : error_kind::unavailable,
-                              task, " at ", one.address, ": ", what.why.message()));
+      refuse(one, failure(what.why.kind() == error_kind::failed_precondition
+                              ? what.why.kind()
+                              : error_kind::unavailable,
+                          task, " at ", one.address, ": ", what.why.message()));
     }
 }
 
@@ -163,9 +179,10 @@ caf::behavior membership_behavior(self_ptr self, membership_options options) {
       [=](const peer_gone& what) { lost(self, what); },
       [=](const give_up& what) {
         auto& one = self->state.members.at(what.to);
-        if (!one.ready && one.attempt == what.attempt && !one.waiting.empty())
-          answer_all(one, failure(error_kind::unavailable, what.to, " at ", one.address,
-                                  " did not introduce itself in time"));
+        refuse(one,
+               failure(error_kind::unavailable, what.to, " at ", one.address,
+                       one.exchange ? " did not introduce itself in time" : " was not there in time"),
+               self->clock().now());
       },
       [=](const membership_owner& what) { self->state.options.owner = what.worker; },
   };

@@ -4,6 +4,7 @@
 #include "troupe/actors/task_program.hpp"
 
 #include <atomic>
+#include <span>
 
 namespace troupe {
 
@@ -27,5 +28,8 @@ public:
   /// A task that takes part was lost: register again before the next step.
   std::atomic<bool> stale{false};
 };
+
+/// Says whether these values may be fed: as many as the signature says, of its types and shapes.
+status check_feeds(const step_signature& signature, std::span<const tensor> feeds);
 
 } // namespace troupe

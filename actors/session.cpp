@@ -70,7 +70,9 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                             const client_options& options) {
   master_options master{.session = random_id(), .container = options.container, .devices = {},
-                        .workers = {}, .membership = {}};
+                        .workers = {}, .membership = {},
+                        .patience = std::min<std::chrono::milliseconds>(options.timeout,
+                                                                        std::chrono::seconds{10})};
   // TODO(limit): every task is taken to have one CPU device; ask the tasks when they may have more.
   for (const auto& task : tasks_of(cluster))
     master.devices.push_back({task.job, task.task, "cpu", 0});

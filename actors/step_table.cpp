@@ -41,19 +41,16 @@ status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
   std::vector<tensor_push> waiting;
   {
     std::lock_guard guard{mutex_};
+    if (!closed_)
+      return closed_;
     if (ended_.contains(step))
       return {}; // it was quick
     if (running_.contains(step))
       return invalid("step ", step, " runs already");
-    if (auto it = early_.find(step); it != early_.end()) {
-      auto cancelled = std::move(it->second.cancelled);
-      waiting = std::move(it->second.pushes);
-      for (const auto& one : waiting)
-        early_bytes_ -= one.value.bytes();
-      early_.erase(it);
-      if (!cancelled)
-        return cancelled;
-    }
+    auto early = take_early(step);
+    if (!early.cancelled)
+      return early.cancelled;
+    waiting = std::move(early.pushes);
     running_.emplace(step, in);
   }
   for (auto& one : waiting)
@@ -62,13 +59,26 @@ status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
 }
 
 void step_table::remove(uint64_t step) {
-  std::shared_ptr<task_instance> last; // goes when the lock is free
+  std::shared_ptr<task_instance> last; // these go when the lock is free
+  early unused;
   std::lock_guard guard{mutex_};
+  unused = take_early(step);
   if (auto it = running_.find(step); it != running_.end()) {
     last = std::move(it->second);
     running_.erase(it);
   }
   end(step);
+}
+
+step_table::early step_table::take_early(uint64_t step) {
+  auto it = early_.find(step);
+  if (it == early_.end())
+    return {};
+  auto taken = std::move(it->second);
+  early_.erase(it);
+  for (const auto& one : taken.pushes)
+    early_bytes_ -= one.value.bytes();
+  return taken;
 }
 
 void step_table::end(uint64_t step) {
@@ -129,16 +139,35 @@ void step_table::abort(uint64_t step, status why, caf::execution_unit* unit) {
     in->conductor().abort(step, std::move(why), unit);
 }
 
-void step_table::abort_all(const std::string& partner, const status& why, caf::execution_unit* unit) {
-  std::vector<std::pair<uint64_t, std::shared_ptr<task_instance>>> hit;
+template <class Predicate>
+void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit* unit) {
+  std::vector<std::pair<uint64_t, std::shared_ptr<task_instance>>> found;
   {
     std::lock_guard guard{mutex_};
     for (const auto& [step, in] : running_)
-      if (partner.empty() || in->program().partners().contains(partner))
-        hit.emplace_back(step, in);
+      if (hit(in->program()))
+        found.emplace_back(step, in);
   }
-  for (const auto& [step, in] : hit)
+  for (const auto& [step, in] : found)
     in->conductor().abort(step, why, unit);
+}
+
+void step_table::abort_all(const std::string& partner, const status& why, caf::execution_unit* unit) {
+  abort_if([&](const auto& program) { return program.partners().contains(partner); }, why, unit);
+}
+
+void step_table::abort_all(const task_program& of, const status& why, caf::execution_unit* unit) {
+  abort_if([&](const auto& program) { return &program == &of; }, why, unit);
+}
+
+void step_table::close(const status& why, caf::execution_unit* unit) {
+  {
+    std::lock_guard guard{mutex_};
+    if (!closed_)
+      return;
+    closed_ = why;
+  }
+  abort_if([](const auto&) { return true; }, why, unit);
 }
 
 size_t step_table::size() const {

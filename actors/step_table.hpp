@@ -20,8 +20,12 @@ public:
   void push(tensor_push&& what, caf::execution_unit* unit);
   /// Fails a step, also one that has not come yet.
   void abort(uint64_t step, status why, caf::execution_unit* unit);
-  /// Fails all steps that exchange tensors with that task, or all if `partner` is empty.
+  /// Fails all steps that exchange tensors with that task.
   void abort_all(const std::string& partner, const status& why, caf::execution_unit* unit);
+  /// Fails all steps of that program.
+  void abort_all(const task_program& of, const status& why, caf::execution_unit* unit);
+  /// Fails all steps, and those that come later.
+  void close(const status& why, caf::execution_unit* unit);
   size_t size() const;
 
 private:
@@ -31,6 +35,9 @@ private:
     status cancelled;
   };
 
+  template <class Predicate>
+  void abort_if(Predicate hit, const status& why, caf::execution_unit* unit);
+  early take_early(uint64_t step);
   void end(uint64_t step);
   void forget_old_early();
   static void hand_over(task_instance& in, tensor_push&& what, caf::execution_unit* unit);
@@ -41,6 +48,7 @@ private:
   size_t early_bytes_ = 0;
   std::unordered_set<uint64_t> ended_;
   std::deque<uint64_t> ended_order_;
+  status closed_;
 };
 
 } // namespace troupe

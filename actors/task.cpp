@@ -24,7 +24,7 @@ public:
     for (auto& one : {listener_, membership_, worker_})
       if (one)
         caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
-    steps_->abort_all("", failure(error_kind::unavailable, "the task shuts down"), nullptr);
+    steps_->close(failure(error_kind::unavailable, "the task shuts down"), nullptr);
     listener_ = membership_ = worker_ = nullptr;
   }
 

@@ -42,6 +42,7 @@ struct worker_state {
   std::vector<owned_device> devices;
   std::map<std::string, std::shared_ptr<container>> containers;
   std::map<std::string, caf::actor> queues; // by container and name
+  std::vector<caf::actor_addr> all_queues;  // to end them with us, even those of a container before a reset
   std::map<uint64_t, registration> programs;
   uint64_t next_handle = 1;
   deadlines due; // of steps
@@ -74,6 +75,9 @@ result<caf::actor> find_queue(self_ptr self, const node& maker, const std::strin
   auto& found = self->state.queues[held_by + '\n' + name];
   if (!found) {
     TROUPE_ASSIGN(found, spawn_queue(self->system(), maker));
+    auto& all = self->state.all_queues;
+    std::erase_if(all, [](const auto& one) { return !caf::actor_cast<caf::actor>(one); });
+    all.push_back(found.address());
   }
   return found;
 }
@@ -236,11 +240,27 @@ void serve(self_ptr self, incoming& what) {
 }
 
 void peer_left(self_ptr self, const peer_gone& what) {
-  std::erase_if(self->state.programs,
-                [&](const auto& entry) { return entry.second.owner == what.peer; });
-  self->state.options.steps->abort_all(
-      what.peer, failure(error_kind::unavailable, what.peer, " is gone: ", what.why.message()),
-      self->context());
+  auto why = failure(error_kind::unavailable, what.peer, " is gone: ", what.why.message());
+  auto& steps = *self->state.options.steps;
+  steps.abort_all(what.peer, why, self->context());
+  std::erase_if(self->state.programs, [&](const auto& entry) {
+    if (entry.second.owner != what.peer)
+      return false;
+    steps.abort_all(*entry.second.program, why, self->context()); // nobody waits for them any more
+    return true;
+  });
+}
+
+// Nothing may wait any more: a step that does keeps its actors, and its queues keep the step.
+void leave(self_ptr self) {
+  auto& state = self->state;
+  auto why = failure(error_kind::cancelled, state.options.self, " shuts down");
+  state.options.steps->close(why, self->context());
+  for (auto& [step, promise] : std::exchange(state.asked, {}))
+    promise.deliver(step_result{why, {}});
+  for (const auto& one : state.all_queues)
+    if (auto queue = caf::actor_cast<caf::actor>(one))
+      self->send_exit(queue, caf::exit_reason::user_shutdown);
 }
 
 caf::result<std::vector<device_info>> list_devices(self_ptr self) {
@@ -276,6 +296,10 @@ caf::behavior worker_behavior(self_ptr self, worker_options options) {
     state.devices.push_back({name, one, spawn_device(self->system(), one, name)});
   }
   self->set_default_handler(caf::drop);
+  self->set_exit_handler([=](const caf::exit_msg& what) {
+    leave(self);
+    self->quit(what.reason);
+  });
   return {
       [=](run_request& what) { return run_local(self, what); },
       [=](background_ended& what) {
@@ -285,6 +309,10 @@ caf::behavior worker_behavior(self_ptr self, worker_options options) {
         }
       },
       [=](incoming& what) { serve(self, what); },
+      [=](outgoing& what) { // the master is in this process
+        incoming here{std::move(what.content), caf::actor_cast<caf::actor>(self), "this process"};
+        serve(self, here);
+      },
       [=](const register_request& what) { return register_programs(self, *what, "this process"); },
       [=](const register_request& what, const std::string& owner) {
         return register_programs(self, *what, owner);

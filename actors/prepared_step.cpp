@@ -1,0 +1,17 @@
+#include "troupe/actors/prepared_step.hpp"
+
+namespace troupe {
+
+status check_feeds(const step_signature& signature, std::span<const tensor> feeds) {
+  if (feeds.size() != signature.feeds.size())
+    return invalid("the step has ", signature.feeds.size(), " feeds, got ", feeds.size());
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    const auto& wanted = signature.feeds[i];
+    if (feeds[i].type() != wanted.type() || !wanted.dims().compatible(feeds[i].dims()))
+      return invalid(wanted.node->description(), ": must be fed with ", wanted.type(), wanted.dims(),
+                     ", got ", feeds[i].type(), feeds[i].dims());
+  }
+  return {};
+}
+
+} // namespace troupe

@@ -1,0 +1,197 @@
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/processes.hpp"
+#include "troupe/tests/support/text_case.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+bool says(const status& what, std::string_view part) {
+  INFO(what);
+  return what.message().find(part) != std::string::npos;
+}
+
+const char* counter = R"(
+v = VariableV2 dtype=f32 shape=[2] @"/job:ps/task:0"
+init = Assign(v, f32[1, 2])
+more = Mul(f32[10, 10], v) @"/job:worker/task:0"
+add = AssignAdd(v, more)
+target init
+run
+fetch add = f32[11, 22]
+run
+x = Placeholder dtype=f32 shape=[2] @"/job:worker/task:1"
+y = Add(x, v) @"/job:worker/task:1"
+feed x = f32[0.5, 0.5]
+fetch y = f32[11.5, 22.5]
+)";
+
+const char* waiting = R"(
+q = FIFOQueue component_types=[i32] shapes=[[]] @"/job:worker/task:1"
+get = QueueDequeue(q) component_types=[i32]
+y = Neg(get) @"/job:worker/task:0"
+fetch y = i32(-7)
+run
+put = QueueEnqueue(q, i32(7))
+target put
+run
+size = QueueSize(q)
+fetch size = i32(1)
+)";
+
+} // namespace
+
+TEST_CASE("variables live on the task that the graph says, and all tasks may use them") {
+  watchdog watch;
+  auto cluster = make_cluster(2, 1);
+  auto ps = start_task(cluster, {"ps", 0});
+  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto client = connect_to(cluster);
+  CHECK(run_all(*client, text_case{counter}) == "");
+}
+
+TEST_CASE("a client and its tasks may start in any order") {
+  watchdog watch;
+  auto cluster = make_cluster(2, 1);
+  auto client = connect_to(cluster);
+  std::string complaint = "nothing ran";
+  std::jthread early{[&] { complaint = run_all(*client, text_case{counter}); }};
+  std::this_thread::sleep_for(100ms);
+  auto two = start_task(cluster, {"worker", 1}), one = start_task(cluster, {"worker", 0});
+  std::this_thread::sleep_for(100ms);
+  auto ps = start_task(cluster, {"ps", 0});
+  early.join();
+  CHECK(complaint == "");
+}
+
+TEST_CASE("who gives up early does not make others give up") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto client = connect_to(cluster);
+  text_case text{"x = Add(i32(1), i32(2))\nfetch x = i32(3)"};
+  auto patient = std::string{"nothing ran"};
+  result<std::vector<tensor>> hasty = failure(error_kind::internal, "nothing ran");
+  std::jthread first{[&] { hasty = run(*client, text, 0, 300ms); }};
+  std::jthread second{[&] { patient = run_all(*client, text); }};
+  first.join();
+  CHECK(hasty.status().kind() == error_kind::unavailable);
+  CHECK(says(hasty.status(), "/job:worker/task:0"));
+  auto one = start_task(cluster, {"worker", 0});
+  second.join();
+  CHECK(patient == "");
+}
+
+TEST_CASE("a task that is not there is named within the deadline") {
+  watchdog watch;
+  auto cluster = make_cluster(2, 1);
+  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto client = connect_to(cluster);
+  auto begin = clock_type::now();
+  auto found = run(*client, text_case{counter}, 0, 500ms);
+  CHECK(clock_type::now() - begin < 1s);
+  CHECK(found.status().kind() == error_kind::unavailable);
+  CHECK(says(found.status(), "/job:ps/task:0"));
+}
+
+TEST_CASE("after a restart, a task is back with its variables uninitialised") {
+  watchdog watch;
+  auto cluster = make_cluster(2, 1);
+  auto ps = start_task(cluster, {"ps", 0});
+  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto client = connect_to(cluster);
+  text_case text{counter};
+  REQUIRE(run_all(*client, text) == "");
+  auto deadline = clock_type::now() + 20s;
+  auto init = client->prepare(*text.nodes, signature_of(text.text.runs[0]), deadline);
+  auto add = client->prepare(*text.nodes, signature_of(text.text.runs[1]), deadline);
+  REQUIRE(init);
+  REQUIRE(add);
+  ps.reset();
+  auto lost = client->run(**add, {}, clock_type::now() + 2s).status();
+  CHECK(lost.kind() == error_kind::unavailable);
+  CHECK(says(lost, "/job:ps/task:0"));
+  ps = start_task(cluster, {"ps", 0});
+  auto empty = client->run(**add, {}, clock_type::now() + 5s).status();
+  CHECK(empty.kind() == error_kind::failed_precondition);
+  CHECK(says(empty, "'v'"));
+  (void)client->run(**init, {}, clock_type::now() + 5s).ok(); // may still find the lost task
+  REQUIRE(client->run(**init, {}, clock_type::now() + 5s));
+  CHECK(client->run(**add, {}, clock_type::now() + 5s));
+  init = add = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("many runs that find a task restarted register their step again once") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto one = start_task(cluster, {"worker", 0});
+  auto client = connect_to(cluster);
+  text_case text{"x = Add(i32(1), i32(2))\nfetch x = i32(3)"};
+  auto step = client->prepare(*text.nodes, signature_of(text.text.runs[0]), clock_type::now() + 5s);
+  REQUIRE(step);
+  one.reset();
+  CHECK(client->run(**step, {}, clock_type::now() + 2s).status().kind() == error_kind::unavailable);
+  one = start_task(cluster, {"worker", 0});
+  std::atomic<int> failed = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 16; ++i)
+      threads.emplace_back(
+          [&] { failed += !client->run(**step, {}, clock_type::now() + 10s).ok(); });
+  }
+  CHECK(failed == 0);
+  step = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a step that waits for a queue of another task ends at its deadline and takes nothing") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto client = connect_to(cluster);
+  text_case text{waiting};
+  auto late = run(*client, text, 0, 300ms).status();
+  CHECK(late.kind() == error_kind::deadline_exceeded);
+  CHECK(says(late, "/job:worker/task:1"));
+  REQUIRE(run(*client, text, 1));
+  CHECK(complaint_about(text.text.runs[2], run(*client, text, 2)) == "");
+  CHECK(complaint_about(text.text.runs[0], run(*client, text, 0)) == "");
+}
+
+TEST_CASE("all tasks list their devices, and a missing one is named") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto one = start_task(cluster, {"worker", 0});
+  auto made = client::connect(cluster, {.ops = nullptr,
+                                        .make_devices = {},
+                                        .inter_op_threads = 1,
+                                        .container = {},
+                                        .timeout = 500ms});
+  REQUIRE(made);
+  auto missing = (*made)->devices(clock_type::now() + 500ms).status();
+  CHECK(missing.kind() == error_kind::unavailable);
+  CHECK(says(missing, "/job:worker/task:1"));
+  auto two = start_task(cluster, {"worker", 1});
+  auto found = (*made)->devices(clock_type::now() + 5s);
+  REQUIRE(found);
+  CHECK(found->size() == 2);
+}
+
+TEST_CASE("large tensors pass between tasks") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto client = connect_to(cluster);
+  // 64 MB from task 0 to task 1; only a sum comes back.
+  CHECK(run_all(*client, text_case{R"(
+big = Fill(i32[16, 1048576], f32(0.5)) @"/job:worker/task:0"
+twice = Add(big, big) @"/job:worker/task:1"
+s = Mean(twice, i32[0, 1]) @"/job:worker/task:1"
+fetch s ~ 1e-3 = f32(1)
+)"}) == "");
+}

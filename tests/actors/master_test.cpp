@@ -1,0 +1,245 @@
+#include "troupe/actors/master.hpp"
+
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/prepared_step.hpp"
+#include "troupe/tests/support/actor_world.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/text_case.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// What a worker was told, and the answers that it owes.
+struct fake_worker {
+  std::vector<caf::typed_response_promise<registered>> registering;
+  std::vector<std::pair<run_request, caf::typed_response_promise<step_result>>> runs;
+  std::vector<cancel_step> cancels;
+  std::vector<uint64_t> dropped;
+  uint64_t handles = 0;
+  bool registers_at_once = true;
+};
+
+caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* log) {
+  return {
+      [=](const register_request&) -> caf::result<registered> {
+        if (log->registers_at_once)
+          return registered{++log->handles, nullptr};
+        auto promise = self->make_response_promise<registered>();
+        log->registering.push_back(promise);
+        return promise;
+      },
+      [=](run_request& what) -> caf::result<step_result> {
+        auto promise = self->make_response_promise<step_result>();
+        log->runs.emplace_back(std::move(what), promise);
+        return promise;
+      },
+      [](const deed& what) { what.act(); },
+      [=](const outgoing& what) {
+        if (auto* cancel = std::get_if<cancel_step>(&what.content))
+          log->cancels.push_back(*cancel);
+        else if (auto* drop = std::get_if<deregister_graph>(&what.content))
+          log->dropped.push_back(drop->handle);
+      },
+  };
+}
+
+struct master_world : actor_world {
+  fake_worker zero, one;
+  caf::actor workers[2], master;
+  text_case text{R"(
+x = Placeholder dtype=f32 shape=[] @"/job:worker/task:0"
+y = Neg(x) @"/job:worker/task:0"
+z = Exp(y) @"/job:worker/task:1"
+feed x = f32(1)
+fetch y
+fetch z
+)"};
+  std::shared_ptr<prepared_step> step;
+
+  master_world() {
+    workers[0] = system().spawn(fake_behavior, &zero);
+    workers[1] = system().spawn(fake_behavior, &one);
+    master = spawn_master(system(),
+                          {.session = uint64_t{7} << 40,
+                           .container = {},
+                           .devices = {{"worker", 0, "cpu", 0}, {"worker", 1, "cpu", 0}},
+                           .workers = {{{"worker", 0}, workers[0]}, {{"worker", 1}, workers[1]}},
+                           .membership = {}});
+  }
+  ~master_world() {
+    step.reset();
+    for (auto& one_actor : {master, workers[0], workers[1]})
+      caf::anon_send_exit(one_actor, caf::exit_reason::user_shutdown);
+    zero = one = {};
+    master = workers[0] = workers[1] = nullptr;
+    run();
+  }
+
+  answer_box<std::shared_ptr<prepared_step>> begin_prepare() {
+    auto box = ask<std::shared_ptr<prepared_step>>(
+        master, prepare_request{text.nodes.get(), signature_of(text.text.runs[0]), now() + 1s});
+    run();
+    return box;
+  }
+  void prepare() { step = ***begin_prepare(); }
+  answer_box<step_outcome> start(std::chrono::milliseconds timeout = 1s) {
+    auto box =
+        ask<step_outcome>(master, step_request{step, {tensor::scalar(1.0f)}, now() + timeout});
+    run();
+    return box;
+  }
+  void act(fake_worker& who, std::function<void()> what) {
+    caf::anon_send(workers[&who == &one], deed{std::move(what)});
+    run();
+  }
+  void answer(fake_worker& who, step_result with) {
+    REQUIRE(!who.runs.empty());
+    auto promise = who.runs.back().second;
+    who.runs.pop_back();
+    act(who, [=]() mutable { promise.deliver(with); });
+  }
+};
+
+step_result fails(error_kind kind, const char* text) { return {failure(kind, text), {}}; }
+
+status outcome_of(const answer_box<step_outcome>& box) {
+  REQUIRE(*box);
+  return **box ? (**box)->outcome : (**box).status();
+}
+
+} // namespace
+
+TEST_CASE("a step's fetches come from all its tasks, and feeds go where they are used") {
+  master_world world;
+  world.prepare();
+  auto box = world.start();
+  REQUIRE(world.zero.runs.size() == 1);
+  REQUIRE(world.one.runs.size() == 1);
+  CHECK(world.zero.runs[0].first.feeds.size() == 1);
+  CHECK(world.one.runs[0].first.feeds.empty());
+  CHECK(world.zero.runs[0].first.step == world.one.runs[0].first.step);
+  world.answer(world.one, {{}, {{1, tensor::scalar(2.0f)}}});
+  CHECK(!*box);
+  world.answer(world.zero, {{}, {{0, tensor::scalar(3.0f)}}});
+  REQUIRE(outcome_of(box).ok());
+  CHECK(*(**box)->fetches.at(0).data<float>() == 3.0f);
+  CHECK(*(**box)->fetches.at(1).data<float>() == 2.0f);
+  world.pass(10s);
+  CHECK(world.zero.cancels.empty());
+}
+
+TEST_CASE("the deadline's error names the tasks that are silent, and stops them") {
+  master_world world;
+  world.prepare();
+  auto box = world.start(1s);
+  world.answer(world.zero, {{}, {{0, tensor::scalar(3.0f)}}});
+  world.pass(990ms);
+  CHECK(world.one.cancels.empty());
+  world.pass(20ms);
+  REQUIRE(world.one.cancels.size() == 1);
+  CHECK(world.zero.cancels.empty());
+  CHECK(!*box); // it may still stop in good order
+  world.pass(2s);
+  auto why = outcome_of(box);
+  CHECK(why.kind() == error_kind::deadline_exceeded);
+  CHECK(why.message().find("/job:worker/task:1") != std::string::npos);
+  CHECK(why.message().find("/job:worker/task:0") == std::string::npos);
+}
+
+TEST_CASE("a step that stops at its deadline answers as soon as all tasks have stopped") {
+  master_world world;
+  world.prepare();
+  auto box = world.start(1s);
+  world.pass(1010ms);
+  world.answer(world.zero, fails(error_kind::deadline_exceeded, "stopped"));
+  CHECK(!*box);
+  world.answer(world.one, fails(error_kind::deadline_exceeded, "stopped"));
+  CHECK(outcome_of(box).message().find("was not done in time") != std::string::npos);
+}
+
+TEST_CASE("the first cause of a failure wins over its echoes") {
+  master_world world;
+  world.prepare();
+  auto box = world.start();
+  world.answer(world.one, fails(error_kind::invalid_argument, "the cause"));
+  REQUIRE(world.zero.cancels.size() == 1);
+  CHECK(world.zero.cancels[0].why.message() == "the cause");
+  CHECK(!*box);
+  world.answer(world.zero, fails(error_kind::cancelled, "the echo"));
+  CHECK(outcome_of(box).message() == "the cause");
+}
+
+TEST_CASE("a step that lost a task is registered again, once for all who run it") {
+  master_world world;
+  world.prepare();
+  auto box = world.start();
+  auto old = world.zero.handles;
+  world.answer(world.one, fails(error_kind::unavailable, "gone"));
+  world.answer(world.zero, fails(error_kind::cancelled, "echo"));
+  CHECK(outcome_of(box).kind() == error_kind::unavailable);
+  world.zero.registers_at_once = false;
+  auto first = world.start(), second = world.start(), third = world.start();
+  CHECK(world.zero.dropped == std::vector<uint64_t>{old});
+  REQUIRE(world.zero.registering.size() == 1);
+  world.act(world.zero, [&] { world.zero.registering[0].deliver(registered{77, nullptr}); });
+  REQUIRE(world.zero.runs.size() == 3);
+  for (const auto& [request, promise] : world.zero.runs)
+    CHECK(request.handle == 77);
+  for (int i = 0; i < 3; ++i) {
+    world.answer(world.zero, {});
+    world.answer(world.one, {});
+  }
+  CHECK(outcome_of(first).ok());
+  CHECK(outcome_of(second).ok());
+  CHECK(outcome_of(third).ok());
+}
+
+TEST_CASE("a task that does not register a step in time is named") {
+  master_world world;
+  world.one.registers_at_once = false;
+  auto box = world.begin_prepare();
+  CHECK(!*box);
+  world.pass(1100ms);
+  REQUIRE(*box);
+  CHECK((**box).status().kind() == error_kind::deadline_exceeded);
+  CHECK((**box).status().message().find("/job:worker/task:1") != std::string::npos);
+}
+
+TEST_CASE("a closed session answers the steps that are under way") {
+  master_world world;
+  world.prepare();
+  auto box = world.start();
+  caf::anon_send_exit(world.master, caf::exit_reason::user_shutdown);
+  world.run();
+  CHECK(outcome_of(box).kind() == error_kind::cancelled);
+}
+
+TEST_CASE("feeds that do not fit their placeholders reach no task") {
+  master_world world;
+  world.prepare();
+  for (std::vector<tensor> feeds :
+       {std::vector<tensor>{}, {tensor::scalar(1)}, {tensor::vector<float>({1, 2})}}) {
+    auto box =
+        world.ask<step_outcome>(world.master, step_request{world.step, feeds, world.now() + 1s});
+    world.run();
+    CHECK(outcome_of(box).kind() == error_kind::invalid_argument);
+  }
+  CHECK(world.zero.runs.empty());
+}
+
+TEST_CASE("a task that answers after the client has gone on harms nobody") {
+  master_world world;
+  world.prepare();
+  auto box = world.start(1s);
+  world.pass(4s);
+  CHECK(outcome_of(box).kind() == error_kind::deadline_exceeded);
+  world.answer(world.zero, {});
+  world.answer(world.one, fails(error_kind::internal, "late"));
+  auto next = world.start();
+  world.answer(world.zero, {});
+  world.answer(world.one, {});
+  CHECK(outcome_of(next).ok());
+}

@@ -1,0 +1,135 @@
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/local_world.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const char* queue = R"(
+q = FIFOQueue component_types=[i32] shapes=[[]] capacity=2
+get = QueueDequeue(q) component_types=[i32]
+fetch get
+run
+put = QueueEnqueue(q, i32(7))
+target put
+run
+size = QueueSize(q)
+fetch size
+run
+close = QueueClose(q)
+target close
+run
+hasty = QueueDequeue(q) component_types=[i32] timeout_ms=500
+fetch hasty
+run
+all = QueueDequeueMany(q, i32(3)) component_types=[i32]
+fetch all
+)";
+enum { get, put, size, close_it, hasty, three };
+
+struct queue_world : local_world {
+  text_case text{queue};
+  std::vector<std::shared_ptr<prepared_step>> steps;
+  queue_world() {
+    for (size_t i = 0; i < text.text.runs.size(); ++i)
+      steps.push_back(*prepare(text, i));
+  }
+  ~queue_world() { steps.clear(); }
+  answer_box<step_outcome> begin(int which, std::chrono::milliseconds timeout = 10s) {
+    auto box = start(steps.at(static_cast<size_t>(which)), {}, timeout);
+    run();
+    return box;
+  }
+  int elements() { return *(**begin(size))->fetches.at(0).data<int32_t>(); }
+};
+
+status outcome_of(const answer_box<step_outcome>& box) {
+  REQUIRE(*box);
+  return **box ? (**box)->outcome : (**box).status();
+}
+
+} // namespace
+
+TEST_CASE("a dequeue waits for an element, and gets it as soon as there is one") {
+  queue_world world;
+  auto taken = world.begin(get);
+  CHECK(!*taken);
+  CHECK(outcome_of(world.begin(put)).ok());
+  REQUIRE(outcome_of(taken).ok());
+  CHECK(*(**taken)->fetches.at(0).data<int32_t>() == 7);
+}
+
+TEST_CASE("a dequeue that times out leaves the queue as it was") {
+  queue_world world;
+  auto taken = world.begin(hasty);
+  world.pass(499ms);
+  CHECK(!*taken);
+  world.pass(2ms);
+  auto why = outcome_of(taken);
+  CHECK(why.kind() == error_kind::deadline_exceeded);
+  CHECK(why.message().find("'hasty'") != std::string::npos);
+  CHECK(why.message().find("500 ms") != std::string::npos);
+  CHECK(outcome_of(world.begin(put)).ok());
+  CHECK(world.elements() == 1);
+  CHECK(outcome_of(world.begin(hasty)).ok());
+}
+
+TEST_CASE("a step whose deadline passes while it waits for a queue leaves the queue as it was") {
+  queue_world world;
+  auto taken = world.begin(get, 1s);
+  world.pass(990ms);
+  CHECK(!*taken);
+  world.pass(20ms);
+  auto why = outcome_of(taken);
+  CHECK(why.kind() == error_kind::deadline_exceeded);
+  CHECK(why.message().find("/job:local/task:0") != std::string::npos);
+  world.begin(put);
+  CHECK(world.elements() == 1);
+}
+
+TEST_CASE("a full queue makes enqueues wait, and serves them in their order") {
+  queue_world world;
+  world.begin(put);
+  world.begin(put);
+  auto waits = world.begin(put);
+  CHECK(!*waits);
+  CHECK(world.elements() == 2);
+  CHECK(outcome_of(world.begin(get)).ok());
+  CHECK(outcome_of(waits).ok());
+  CHECK(world.elements() == 2);
+}
+
+TEST_CASE("who waits for more than there will be does not stop others once it gives up") {
+  queue_world world;
+  world.begin(put);
+  auto many = world.begin(three, 1s);
+  auto behind = world.begin(get, 10s);
+  CHECK(!*many);
+  CHECK(!*behind);
+  world.pass(1100ms);
+  CHECK(outcome_of(many).kind() == error_kind::deadline_exceeded);
+  CHECK(outcome_of(behind).ok());
+  CHECK(world.elements() == 0);
+}
+
+TEST_CASE("closing a queue ends those who wait for elements that will not come") {
+  queue_world world;
+  auto taken = world.begin(get);
+  CHECK(outcome_of(world.begin(close_it)).ok());
+  auto why = outcome_of(taken);
+  CHECK(why.kind() == error_kind::out_of_range);
+  CHECK(why.message().find("QueueDequeue 'get'") != std::string::npos);
+  CHECK(outcome_of(world.begin(put)).kind() == error_kind::cancelled);
+}
+
+TEST_CASE("closing a session ends its steps, even those that wait for a queue") {
+  queue_world world;
+  auto taken = world.begin(get);
+  auto timed = world.begin(hasty);
+  CHECK(!*taken);
+  world.close();
+  CHECK(outcome_of(taken).kind() == error_kind::cancelled);
+  CHECK(outcome_of(timed).kind() == error_kind::cancelled);
+}

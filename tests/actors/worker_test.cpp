@@ -1,0 +1,275 @@
+#include "troupe/actors/worker.hpp"
+
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/task_program.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/runtime/place.hpp"
+#include "troupe/serialization/wire.hpp"
+#include "troupe/tests/support/actor_world.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/text_case.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const task_name self{"worker", 0};
+
+struct worker_world : actor_world {
+  std::shared_ptr<step_table> steps = std::make_shared<step_table>();
+  std::vector<message> sent; // to the peer
+  caf::actor worker, peer;
+
+  worker_world() {
+    worker_options options{
+        .self = self, .ops = &library(), .devices = {}, .membership = {}, .steps = steps};
+    for (auto& one : make_devices(1))
+      options.devices.push_back(std::move(one));
+    worker = spawn_worker(system(), std::move(options));
+    peer = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
+      return {[this](outgoing& what) { sent.push_back(std::move(what.content)); }};
+    });
+  }
+  ~worker_world() {
+    caf::anon_send_exit(worker, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(peer, caf::exit_reason::user_shutdown);
+    worker = peer = nullptr;
+    run();
+  }
+
+  // Cuts a run into what this task gets of it; the other device is on another task.
+  std::vector<partition> cut_for(const text_case& of, size_t which = 0) {
+    device_list devices{{"worker", 0, "cpu", 0}, {"ps", 0, "cpu", 0}};
+    auto signature = signature_of(of.text.runs.at(which));
+    auto order = prune(*of.nodes, signature);
+    REQUIRE(order);
+    auto chosen = place(*of.nodes, *order, devices);
+    REQUIRE(chosen);
+    auto parts = cut(*of.nodes, signature, *order, *chosen, devices);
+    REQUIRE(parts);
+    std::erase_if(*parts, [](const auto& one) { return one.device.job != "worker"; });
+    return *std::move(parts);
+  }
+  result<registered> register_it(const text_case& of, size_t which = 0) {
+    auto what = std::make_shared<register_partitions>();
+    what->partitions = cut_for(of, which);
+    auto box = ask<registered>(worker, register_request{what});
+    run();
+    REQUIRE(*box);
+    INFO((**box).status());
+    REQUIRE((**box).ok());
+    return **box;
+  }
+  answer_box<step_result> begin(uint64_t handle, uint64_t step,
+                                std::vector<indexed_tensor> feeds = {},
+                                std::chrono::milliseconds timeout = 1s) {
+    auto box =
+        ask<step_result>(worker, run_request{handle, step, now() + timeout, std::move(feeds)});
+    run();
+    return box;
+  }
+  void from_peer(message what) {
+    caf::anon_send(worker, incoming{std::move(what), peer, "client 5"});
+    run();
+  }
+  // Registers as another process would.
+  uint64_t register_from_peer(const text_case& of, size_t which = 0) {
+    register_graph what;
+    for (auto& part : cut_for(of, which)) {
+      auto bytes = write_graph(*part.nodes);
+      REQUIRE(bytes);
+      what.partitions.push_back({to_string(part.device), *std::move(bytes)});
+    }
+    from_peer(std::move(what));
+    auto* reply = std::get_if<register_reply>(&sent.back());
+    REQUIRE(reply);
+    REQUIRE(reply->outcome.ok());
+    return reply->handle;
+  }
+};
+
+const char* queue = R"(
+q = FIFOQueue component_types=[i32] shapes=[[]]
+get = QueueDequeue(q) component_types=[i32]
+fetch get
+run
+put = QueueEnqueue(q, i32(7))
+target put
+run
+size = QueueSize(q)
+fetch size
+)";
+
+int fetched_int(const answer_box<step_result>& box) {
+  REQUIRE(*box);
+  REQUIRE(**box);
+  INFO((**box)->outcome);
+  REQUIRE((**box)->outcome.ok());
+  return *(**box)->fetches.at(0).value.data<int32_t>();
+}
+
+status outcome_of(const answer_box<step_result>& box) {
+  REQUIRE(*box);
+  return **box ? (**box)->outcome : (**box).status();
+}
+
+} // namespace
+
+TEST_CASE("a worker runs what was registered, as often as asked") {
+  worker_world world;
+  text_case text{"x = Placeholder dtype=i32 shape=[]\ny = Neg(x)\nfeed x = i32(1)\nfetch y"};
+  auto made = world.register_it(text);
+  REQUIRE(made);
+  CHECK(fetched_int(world.begin(made->handle, 1, {{0, tensor::scalar(5)}})) == -5);
+  CHECK(fetched_int(world.begin(made->handle, 2, {{0, tensor::scalar(6)}})) == -6);
+  CHECK(world.steps->size() == 0);
+  made = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a worker does not believe the feeds that it is sent") {
+  worker_world world;
+  text_case text{"x = Placeholder dtype=i32 shape=[]\ny = Neg(x)\nfeed x = i32(1)\nfetch y"};
+  auto made = world.register_it(text);
+  REQUIRE(made);
+  CHECK(outcome_of(world.begin(made->handle, 1)).kind() == error_kind::invalid_argument);
+  auto wrong = outcome_of(world.begin(made->handle, 2, {{0, tensor::scalar(1.0f)}}));
+  INFO(wrong);
+  CHECK(wrong.message().find("must be fed with i32[]") != std::string::npos);
+  CHECK(wrong.message().find("/job:worker/task:0") != std::string::npos);
+  auto shaped = outcome_of(world.begin(made->handle, 3, {{0, tensor::vector<int32_t>({1, 2})}}));
+  CHECK(shaped.kind() == error_kind::invalid_argument);
+  made = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a program that a worker does not know may be one from before its restart") {
+  worker_world world;
+  auto why = outcome_of(world.begin(99, 1));
+  CHECK(why.kind() == error_kind::aborted);
+  CHECK(why.message().find("/job:worker/task:0") != std::string::npos);
+}
+
+TEST_CASE("a step that nobody waits for any more ends soon after its deadline") {
+  worker_world world;
+  text_case text{queue};
+  auto handle = world.register_from_peer(text);
+  world.from_peer(
+      run_step{.request = 3, .handle = handle, .step = 1, .deadline_ms = 1, .feeds = {}});
+  CHECK(world.steps->size() == 1);
+  world.from_peer(cancel_step{1, failure(error_kind::deadline_exceeded, "not wanted")});
+  CHECK(world.steps->size() == 0);
+  auto* done = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(done);
+  CHECK(done->request == 3);
+  CHECK(done->outcome.kind() == error_kind::deadline_exceeded);
+}
+
+TEST_CASE("a step that is cancelled before it comes does not run") {
+  worker_world world;
+  text_case text{queue};
+  auto handle = world.register_from_peer(text);
+  world.from_peer(cancel_step{8, failure(error_kind::cancelled, "not wanted")});
+  world.from_peer(
+      run_step{.request = 4, .handle = handle, .step = 8, .deadline_ms = 1000, .feeds = {}});
+  auto* done = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(done);
+  CHECK(done->outcome.message().find("not wanted") != std::string::npos);
+  CHECK(world.steps->size() == 0);
+}
+
+TEST_CASE(
+    "a client that is gone takes its steps and programs with it, and leaves queues as they were") {
+  worker_world world;
+  text_case text{queue};
+  auto mine = world.register_it(text, 1), asks = world.register_it(text, 2);
+  auto handle = world.register_from_peer(text);
+  world.from_peer(
+      run_step{.request = 4, .handle = handle, .step = 8, .deadline_ms = 60'000, .feeds = {}});
+  CHECK(world.steps->size() == 1);
+  caf::anon_send(world.worker, peer_gone{"client 5", failure(error_kind::unavailable, "reset")});
+  world.run();
+  CHECK(world.steps->size() == 0);
+  CHECK(outcome_of(world.begin(mine->handle, 9)).ok());
+  CHECK(fetched_int(world.begin(asks->handle, 10)) == 1);
+  CHECK(outcome_of(world.begin(handle, 11)).kind() == error_kind::aborted);
+  mine = asks = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a graph that was damaged on its way is refused, and the worker lives on") {
+  worker_world world;
+  register_graph what;
+  auto noise = tensor::of<uint8_t>({5}, {1, 2, 3, 4, 5});
+  what.request = 6;
+  what.partitions.push_back({"/job:worker/task:0/device:cpu:0", noise});
+  world.from_peer(what);
+  auto* reply = std::get_if<register_reply>(&world.sent.back());
+  REQUIRE(reply);
+  CHECK(reply->request == 6);
+  CHECK(!reply->outcome.ok());
+  what.partitions[0].device = "/job:worker/task:0/device:gpu:7";
+  world.from_peer(what);
+  CHECK(!std::get<register_reply>(world.sent.back()).outcome.ok());
+  text_case text{"x = Neg(i32(3))\nfetch x"};
+  auto made = world.register_it(text);
+  REQUIRE(made);
+  CHECK(fetched_int(world.begin(made->handle, 1)) == -3);
+  made = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("tensors from peers may come before their step, twice unwanted, or damaged") {
+  worker_world world;
+  text_case text{R"(
+v = VariableV2 dtype=f32 shape=[2] @"/job:ps/task:0"
+y = Neg(v) @"/job:worker/task:0"
+fetch y
+)"};
+  auto made = world.register_it(text);
+  REQUIRE(made);
+  auto value = tensor::vector<float>({3, 3});
+  auto push = [&](uint64_t step, uint32_t key, tensor with) {
+    world.steps->push(tensor_push{step, key, false, std::move(with)}, nullptr);
+    world.run();
+  };
+  uint32_t key = UINT32_MAX;
+  for (const auto& part : world.cut_for(text))
+    for (const auto& at : part.nodes->nodes())
+      if (at->op().name == "_Recv")
+        key = static_cast<uint32_t>(at->attr<int64_t>("key"));
+  push(1, key, value);
+  auto early = world.begin(made->handle, 1);
+  INFO(outcome_of(early));
+  REQUIRE(outcome_of(early).ok());
+  CHECK((**early)->fetches.at(0).value.data<float>()[1] == -3.0f);
+  push(1, key, value); // late: dropped
+  auto wrong = world.begin(made->handle, 2);
+  CHECK(!*wrong);
+  push(2, key, tensor::scalar(1));
+  CHECK(outcome_of(wrong).kind() == error_kind::invalid_argument);
+  auto unknown = world.begin(made->handle, 3);
+  push(3, key + 77, value);
+  CHECK(outcome_of(unknown).kind() == error_kind::invalid_argument);
+  auto lost = world.begin(made->handle, 4);
+  caf::anon_send(world.worker,
+                 peer_gone{"/job:ps/task:0", failure(error_kind::unavailable, "reset")});
+  world.run();
+  CHECK(outcome_of(lost).kind() == error_kind::unavailable);
+  CHECK(outcome_of(lost).message().find("/job:ps/task:0") != std::string::npos);
+  CHECK(world.steps->size() == 0);
+  made = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a worker that ends answers what it was asked, and nothing runs any more") {
+  worker_world world;
+  text_case text{queue};
+  auto made = world.register_it(text);
+  REQUIRE(made);
+  auto box = world.begin(made->handle, 1);
+  CHECK(!*box);
+  caf::anon_send_exit(world.worker, caf::exit_reason::user_shutdown);
+  world.run();
+  CHECK(outcome_of(box).kind() == error_kind::cancelled);
+  CHECK(world.steps->size() == 0);
+  made = status{error_kind::cancelled, ""};
+}

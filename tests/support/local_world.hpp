@@ -1,0 +1,70 @@
+// A session with its own task in a deterministic actor system.
+#pragma once
+#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/session.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/tests/support/actor_world.hpp"
+#include "troupe/tests/support/text_case.hpp"
+
+#include <stdexcept>
+
+namespace troupe::test {
+
+class local_world : public actor_world {
+public:
+  local_world() {
+    client_options options;
+    options.ops = &library();
+    options.make_devices = [] { return make_devices(1); };
+    auto made = spawn_local_session(system(), options);
+    if (!made)
+      throw std::runtime_error{made.status().message()};
+    session_ = made->session;
+  }
+  ~local_world() { close(); }
+
+  const caf::actor& session() const { return session_; }
+  void close() {
+    if (session_)
+      caf::anon_send_exit(session_, caf::exit_reason::user_shutdown);
+    session_ = nullptr;
+    run();
+  }
+
+  result<std::shared_ptr<prepared_step>> prepare(const text_case& of, size_t which = 0) {
+    auto box = ask<std::shared_ptr<prepared_step>>(
+        session_, prepare_request{of.nodes.get(), signature_of(of.text.runs.at(which)),
+                                  now() + std::chrono::seconds{10}});
+    run();
+    return box->value();
+  }
+
+  /// Begins a step through the session actor.
+  answer_box<step_outcome> start(const std::shared_ptr<prepared_step>& step,
+                                 std::vector<tensor> feeds = {},
+                                 std::chrono::milliseconds timeout = std::chrono::seconds{10}) {
+    return ask<step_outcome>(session_, step_request{step, std::move(feeds), now() + timeout});
+  }
+
+  /// Runs one run of a text to its end.
+  result<std::vector<tensor>> play(const text_case& of, size_t which = 0) {
+    auto step = prepare(of, which);
+    if (!step)
+      return step.status();
+    auto box = start(*step, feeds_of(of.text.runs.at(which)));
+    run();
+    if (!*box)
+      return failure(error_kind::internal, "no answer yet");
+    if (!**box)
+      return (*box)->status();
+    auto outcome = ***box;
+    if (!outcome.outcome)
+      return outcome.outcome;
+    return outcome.fetches;
+  }
+
+private:
+  caf::actor session_;
+};
+
+} // namespace troupe::test

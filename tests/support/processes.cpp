@@ -1,0 +1,150 @@
+#include "troupe/tests/support/processes.hpp"
+
+#include "troupe/api/library.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace troupe::test {
+
+std::vector<uint16_t> free_ports(size_t count) {
+  std::vector<int> held;
+  std::vector<uint16_t> ports;
+  for (size_t i = 0; i < count; ++i) {
+    held.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(at);
+    if (::bind(held.back(), reinterpret_cast<sockaddr*>(&at), size) != 0 ||
+        ::getsockname(held.back(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
+      throw std::runtime_error{"no free port"};
+    ports.push_back(ntohs(at.sin_port));
+  }
+  for (auto one : held)
+    ::close(one);
+  return ports;
+}
+
+cluster_spec make_cluster(size_t workers, size_t ps) {
+  cluster_spec made;
+  for (auto port : free_ports(workers + ps)) {
+    auto& job = made.jobs[made.jobs["worker"].size() < workers ? "worker" : "ps"];
+    job.push_back(concat("127.0.0.1:", port));
+  }
+  return made;
+}
+
+std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& self,
+                                 std::chrono::milliseconds peer_timeout) {
+  auto made = task::start({.ops = &library(),
+                           .make_devices = [] { return make_devices(1); },
+                           .cluster = cluster,
+                           .self = self,
+                           .listen = {},
+                           .insecure = false,
+                           .inter_op_threads = 2,
+                           .peer_timeout = peer_timeout});
+  if (!made)
+    throw std::runtime_error{made.status().message()};
+  return *std::move(made);
+}
+
+std::unique_ptr<client> connect_to(const cluster_spec& cluster,
+                                   std::chrono::milliseconds peer_timeout,
+                                   const std::string& container) {
+  auto made = client::connect(cluster, {.ops = &library(),
+                                        .make_devices = {},
+                                        .inter_op_threads = 2,
+                                        .container = container,
+                                        .peer_timeout = peer_timeout});
+  if (!made)
+    throw std::runtime_error{made.status().message()};
+  return *std::move(made);
+}
+
+task_process::task_process(const cluster_spec& cluster, const task_name& self,
+                           std::chrono::milliseconds peer_timeout) {
+  int out[2];
+  if (::pipe2(out, O_CLOEXEC) != 0)
+    throw std::runtime_error{"no pipe"};
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, out[1], STDOUT_FILENO);
+  auto json = to_json(cluster), number = std::to_string(self.task),
+       timeout = std::to_string(peer_timeout.count());
+  std::string program = TROUPE_CLUSTER_TASK, job = self.job;
+  char* arguments[] = {program.data(), job.data(),     number.data(),
+                       json.data(),    timeout.data(), nullptr};
+  int problem = ::posix_spawn(&pid_, program.c_str(), &files, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&files);
+  ::close(out[1]);
+  std::string line;
+  pollfd wait{out[0], POLLIN, 0};
+  for (char c = 0; problem == 0 && c != '\n';) {
+    if (::poll(&wait, 1, 20'000) != 1 || ::read(out[0], &c, 1) != 1)
+      break;
+    line += c;
+  }
+  ::close(out[0]);
+  if (!line.starts_with("ready "))
+    throw std::runtime_error{concat("cannot start ", program, " as ", self)};
+}
+
+task_process::~task_process() {
+  if (pid_ > 0)
+    kill();
+}
+
+void task_process::kill() {
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = 0;
+}
+
+void task_process::freeze() { ::kill(pid_, SIGSTOP); }
+
+int task_process::terminate(std::chrono::milliseconds patience) {
+  ::kill(pid_, SIGTERM);
+  auto end = std::chrono::steady_clock::now() + patience;
+  int outcome = 0;
+  while (::waitpid(pid_, &outcome, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > end)
+      return -1;
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  pid_ = 0;
+  return WIFEXITED(outcome) ? WEXITSTATUS(outcome) : 128 + WTERMSIG(outcome);
+}
+
+footprint footprint_of(pid_t process) {
+  auto folder = std::filesystem::path{"/proc"} / std::to_string(process);
+  footprint found;
+  std::ifstream status{folder / "status"};
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:"))
+      found.resident_kib = std::stoll(line.substr(6));
+    else if (line.starts_with("Threads:"))
+      found.threads = std::stoi(line.substr(8));
+  }
+  for (const auto& one : std::filesystem::directory_iterator{folder / "fd"}) {
+    (void)one;
+    ++found.descriptors;
+  }
+  return found;
+}
+
+} // namespace troupe::test

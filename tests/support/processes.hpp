@@ -1,0 +1,57 @@
+// Clusters on loopback for tests: tasks in this process, or as processes that can be killed.
+#pragma once
+#include "troupe/actors/client.hpp"
+#include "troupe/actors/task.hpp"
+#include "troupe/serialization/cluster.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace troupe::test {
+
+/// Ports on loopback that nobody uses now.
+std::vector<uint16_t> free_ports(size_t count);
+
+/// A cluster of that many workers and parameter servers, at free ports.
+cluster_spec make_cluster(size_t workers, size_t ps = 0);
+
+/// A task in this process.
+std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& self,
+                                 std::chrono::milliseconds peer_timeout = std::chrono::seconds{10});
+
+/// A client of the cluster, with two threads.
+std::unique_ptr<client>
+connect_to(const cluster_spec& cluster,
+           std::chrono::milliseconds peer_timeout = std::chrono::seconds{10},
+           const std::string& container = {});
+
+/// A task in a process of its own. Its destructor kills it.
+class task_process {
+public:
+  task_process(const cluster_spec& cluster, const task_name& self,
+               std::chrono::milliseconds peer_timeout = std::chrono::seconds{10});
+  task_process(task_process&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  task_process& operator=(task_process&&) = delete;
+  ~task_process();
+
+  void kill();   ///< as the kernel does when memory is short
+  void freeze(); ///< neither answers nor closes its connections any more
+  /// Asks it to end; returns its exit code, or -1 when it was not done within the time.
+  int terminate(std::chrono::milliseconds patience);
+  pid_t pid() const noexcept { return pid_; }
+
+private:
+  pid_t pid_ = 0;
+};
+
+/// What a process uses now.
+struct footprint {
+  int64_t resident_kib = 0;
+  int threads = 0, descriptors = 0;
+};
+footprint footprint_of(pid_t process);
+
+} // namespace troupe::test

@@ -1,0 +1,109 @@
+#include "troupe/tests/support/text_case.hpp"
+
+#include "troupe/api/library.hpp"
+#include "troupe/serialization/close_to.hpp"
+
+#include <stdexcept>
+#include <unordered_map>
+
+namespace troupe::test {
+
+text_case::text_case(std::string_view source, std::string_view file)
+    : nodes(std::make_unique<graph>(library())) {
+  auto parsed = parse_text_graph(source, file, *nodes);
+  if (!parsed)
+    throw std::runtime_error{parsed.status().message()};
+  text = *std::move(parsed);
+}
+
+step_signature signature_of(const text_run& run) {
+  step_signature made;
+  for (const auto& one : run.feeds)
+    made.feeds.push_back(one.to);
+  for (const auto& one : run.fetches)
+    made.fetches.push_back(one.from);
+  made.targets = run.targets;
+  return made;
+}
+
+std::vector<tensor> feeds_of(const text_run& run) {
+  std::vector<tensor> values;
+  for (const auto& one : run.feeds)
+    values.push_back(one.value);
+  return values;
+}
+
+std::string complaint_about(const text_run& run, const result<std::vector<tensor>>& outcome) {
+  auto at = concat("run at line ", run.line, ": ");
+  if (run.error) {
+    auto expected = check_error(*run.error, outcome.status());
+    return expected ? "" : at + expected.message();
+  }
+  if (!outcome)
+    return at + concat(outcome.status());
+  std::string why;
+  for (size_t i = 0; i < run.fetches.size(); ++i)
+    if (const auto& fetch = run.fetches[i];
+        fetch.expected && !close_to((*outcome)[i], *fetch.expected, fetch.tolerance, &why))
+      return concat("line ", fetch.line, ": ", why);
+  return "";
+}
+
+result<std::vector<tensor>> run(client& in, const text_case& what, size_t which,
+                                std::chrono::milliseconds timeout) {
+  const auto& one = what.text.runs.at(which);
+  auto deadline = step_clock::now() + timeout;
+  TROUPE_ASSIGN(auto step, in.prepare(*what.nodes, signature_of(one), deadline));
+  return in.run(*step, feeds_of(one), deadline);
+}
+
+std::string run_all(client& in, const text_case& what) {
+  for (size_t i = 0; i < what.text.runs.size(); ++i)
+    if (auto why = complaint_about(what.text.runs[i], run(in, what, i)); !why.empty())
+      return why;
+  return "";
+}
+
+text_graph spread(const text_graph& text, const graph& from, graph& to,
+                  const std::vector<std::string>& devices, size_t first) {
+  std::unordered_map<const node*, node*> copies;
+  auto moved = [&](edge what) { return edge{copies.at(what.node), what.index}; };
+  auto next = first;
+  for (const auto& at : from.nodes()) {
+    bool refs = false;
+    std::vector<edge> inputs;
+    std::vector<node*> controls;
+    for (size_t i = 0; i < at->inputs().size(); ++i) {
+      inputs.push_back(moved(at->inputs()[i]));
+      auto given = at->inputs()[i];
+      refs = refs || given.node->output_is_ref(given.index);
+    }
+    for (int i = 0; i < at->outputs(); ++i)
+      refs = refs || at->output_is_ref(i);
+    for (auto* before : at->controls())
+      controls.push_back(copies.at(before));
+    auto made =
+        to.add({.op = std::string{at->op().name},
+                .name = at->name(),
+                .inputs = std::move(inputs),
+                .attrs = at->attrs(),
+                .controls = std::move(controls),
+                .device = refs || !at->device().empty() ? std::string{}
+                                                        : devices[next++ % devices.size()]});
+    if (!made)
+      throw std::runtime_error{made.status().message()};
+    copies[at.get()] = *made;
+  }
+  auto spread = text;
+  for (auto& run : spread.runs) {
+    for (auto& one : run.feeds)
+      one.to = moved(one.to);
+    for (auto& one : run.fetches)
+      one.from = moved(one.from);
+    for (auto& one : run.targets)
+      one = copies.at(one);
+  }
+  return spread;
+}
+
+} // namespace troupe::test

@@ -1,0 +1,38 @@
+// A text graph with what is needed to run it in a session.
+#pragma once
+#include "troupe/actors/client.hpp"
+#include "troupe/runtime/graph.hpp"
+#include "troupe/serialization/text_graph.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace troupe::test {
+
+struct text_case {
+  /// Parses; throws the text of an error.
+  explicit text_case(std::string_view text, std::string_view file = "test");
+
+  std::unique_ptr<graph> nodes;
+  text_graph text;
+};
+
+step_signature signature_of(const text_run& run);
+std::vector<tensor> feeds_of(const text_run& run);
+
+/// Returns what is wrong with an outcome; nothing if it is what the run expects.
+std::string complaint_about(const text_run& run, const result<std::vector<tensor>>& outcome);
+
+/// Prepares and runs the first run (or another) in a session.
+result<std::vector<tensor>> run(client& in, const text_case& what, size_t which = 0,
+                                std::chrono::milliseconds timeout = std::chrono::seconds{20});
+/// Runs all of it, and returns the first complaint.
+std::string run_all(client& in, const text_case& what);
+
+/// Copies a graph onto tasks: nodes that neither have nor use refs go round-robin over `devices`.
+/// Returns the runs with the copied edges.
+text_graph spread(const text_graph& text, const graph& from, graph& to,
+                  const std::vector<std::string>& devices, size_t first);
+
+} // namespace troupe::test

@@ -1,0 +1,41 @@
+// Ends a test that hangs: a wait without a bound must fail, not stop the whole run.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+namespace troupe::test {
+
+/// Aborts the process unless it is destroyed in time.
+class watchdog {
+public:
+  explicit watchdog(std::chrono::seconds patience = std::chrono::seconds{60})
+      : thread_([this, patience] {
+          std::unique_lock lock{mutex_};
+          if (changed_.wait_for(lock, patience, [&] { return done_; }))
+            return;
+          std::fprintf(stderr, "a test still ran after %d s\n", static_cast<int>(patience.count()));
+          std::abort();
+        }) {}
+  watchdog(const watchdog&) = delete;
+  watchdog& operator=(const watchdog&) = delete;
+  ~watchdog() {
+    {
+      std::lock_guard guard{mutex_};
+      done_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+} // namespace troupe::test
