@@ -3,6 +3,7 @@
 #include "troupe/api/library.hpp"
 #include "troupe/serialization/cluster.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -214,7 +215,9 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
 }
 
 std::vector<device_info> session::devices(location where) {
-  return unwrap(state_->client->devices(state_->deadline({})), "session::devices", where);
+  auto found = unwrap(state_->client->devices(state_->deadline({})), "session::devices", where);
+  std::ranges::sort(found, {}, &device_info::name); // tasks answer in any order
+  return found;
 }
 
 void session::reset(location where) { reset(state_->client->options().container, where); }

@@ -1,4 +1,4 @@
-# Runs `program` and compares what it prints with the last comment of `source`:
+# Runs `program`, with `argument`, and compares what it prints with the last comment of `source`:
 #   // Prints:
 #   // the first line
 #   // the second line
@@ -18,7 +18,7 @@ endif()
 string(REGEX REPLACE "\n// ?" "\n" promised "\n${promised}")
 string(SUBSTRING "${promised}" 1 -1 promised)
 
-execute_process(COMMAND "${program}" OUTPUT_VARIABLE printed RESULT_VARIABLE result)
+execute_process(COMMAND "${program}" ${argument} OUTPUT_VARIABLE printed RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${program} failed with ${result}; it printed\n${printed}")
 endif()

@@ -1,8 +1,12 @@
 // The smallest program outside Troupe's tree that uses an installed Troupe.
+#include <troupe/troupe.hpp>
+
 #include <iostream>
 
-#include <troupe/runtime/version.hpp>
-
 int main() {
-  std::cout << "troupe " << troupe::library_version << '\n';
+  troupe::graph_builder g;
+  auto x = g.placeholder(troupe::dtype::f32, {-1}, "x");
+  auto s = troupe::session::local();
+  std::cout << "troupe " << troupe::library_version << ": "
+            << s.fetch(x * 2 + 1, {{x, {1.0f, 2.0f}}}) << '\n';
 }

@@ -1,0 +1,12 @@
+# Cuts the first ```cpp block of `readme` into `output`, so that what the README shows is compiled.
+file(READ "${readme}" text)
+string(FIND "${text}" "\n```cpp\n" from)
+if(from EQUAL -1)
+  message(FATAL_ERROR "${readme} has no ```cpp block")
+endif()
+math(EXPR from "${from} + 8")
+string(SUBSTRING "${text}" ${from} -1 text)
+string(FIND "${text}" "\n```" to)
+math(EXPR to "${to} + 1")
+string(SUBSTRING "${text}" 0 ${to} text)
+file(CONFIGURE OUTPUT "${output}" CONTENT "${text}" @ONLY)

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Runs the `troupe` command as a user would: cli_test.py PATH-OF-TROUPE FOLDER-FOR-FILES."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+TROUPE, FOLDER = sys.argv[1], sys.argv[2]
+
+
+def troupe(*arguments, timeout=60):
+    return subprocess.run([TROUPE, *arguments], capture_output=True, text=True, timeout=timeout)
+
+
+def write(name, text):
+    os.makedirs(FOLDER, exist_ok=True)
+    path = os.path.join(FOLDER, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Cluster:
+    """One worker process per task of the job `worker`."""
+
+    def __init__(self, tasks):
+        self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(tasks)]
+        self.file = write(f"cluster{tasks}.json", json.dumps({"worker": self.addresses}))
+        self.processes = [
+            subprocess.Popen([TROUPE, "worker", "--job", "worker", "--task", str(i), "--cluster",
+                              self.file], stdout=subprocess.PIPE, text=True)
+            for i in range(tasks)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+GRAPH = """
+x = Placeholder dtype=f32 shape=[2]
+y = Mul(x, f32(2))
+feed x = f32[1, 2]
+fetch y = f32[2, {last}]
+"""
+
+
+class CommandTest(unittest.TestCase):
+    def one_line(self, result, *parts):
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+    def test_version_is_printed(self):
+        result = troupe("version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"^troupe \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage_exits_with_2(self):
+        for arguments in [], ["dance"], ["worker"], ["worker", "--task", "x", "--cluster", "f"]:
+            with self.subTest(arguments=arguments):
+                result = troupe(*arguments)
+                self.assertEqual(result.returncode, 2)
+                self.one_line(result, "troupe: ")
+
+    def test_ops_are_listed_but_not_the_hidden_ones(self):
+        result = troupe("ops")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("\nMatMul ", result.stdout)
+        self.assertNotIn("\n_", "\n" + result.stdout)
+
+    def test_an_op_is_described(self):
+        result = troupe("ops", "MatMul")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("transpose_a", result.stdout)
+
+    def test_a_mistyped_op_gets_a_proposal(self):
+        result = troupe("ops", "MatMull")
+        self.assertEqual(result.returncode, 1)
+        self.one_line(result, "did you mean 'MatMul'?")
+
+    def test_local_devices_are_listed(self):
+        result = troupe("devices")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("/job:local/task:0/device:cpu:0", result.stdout)
+
+    def test_a_text_graph_runs(self):
+        result = troupe("run", write("good.txt", GRAPH.format(last=4)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, "y = f32[2] {2, 4}\n")
+
+    def test_a_broken_promise_exits_with_1_and_names_the_line(self):
+        result = troupe("run", write("wrong.txt", GRAPH.format(last=5)))
+        self.assertEqual(result.returncode, 1)
+        self.one_line(result, "wrong.txt:5")
+
+    def test_a_text_graph_that_is_none_names_the_place(self):
+        result = troupe("run", write("broken.txt", "x = Nonsense(\n"))
+        self.assertEqual(result.returncode, 1)
+        self.one_line(result, "broken.txt:")
+
+    def test_a_worker_says_where_it_listens_and_ends_at_sigterm(self):
+        with Cluster(1) as cluster:
+            process = cluster.processes[0]
+            self.assertEqual(process.stdout.readline(),
+                             f"listening on {cluster.addresses[0]} as /job:worker/task:0\n")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=5), 0)
+
+    def test_a_graph_runs_on_the_tasks_of_a_cluster(self):
+        with Cluster(2) as cluster:
+            result = troupe("devices", "--cluster", cluster.file)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("/job:worker/task:1/device:cpu:0", result.stdout)
+            result = troupe("run", write("good.txt", GRAPH.format(last=4)), "--cluster", cluster.file)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout, "y = f32[2] {2, 4}\n")
+
+    def test_a_cluster_that_is_not_there_is_an_error_in_time(self):
+        file = write("nobody.json", json.dumps({"worker": [f"127.0.0.1:{free_port()}"]}))
+        start = time.monotonic()
+        result = troupe("devices", "--cluster", file, "--timeout", "1")
+        self.assertLess(time.monotonic() - start, 10)
+        self.assertEqual(result.returncode, 1)
+        self.one_line(result, "/job:worker/task:0")
+
+    def test_two_workers_at_one_address_are_an_error(self):
+        with Cluster(1) as cluster:
+            cluster.processes[0].stdout.readline()
+            result = troupe("worker", "--task", "0", "--cluster", cluster.file)
+            self.assertEqual(result.returncode, 1)
+            self.one_line(result, cluster.addresses[0].split(":")[1])
+
+    def test_a_task_that_the_cluster_does_not_have_is_an_error(self):
+        result = troupe("worker", "--job", "chef", "--task", "0", "--cluster",
+                        write("one.json", '{"worker": ["127.0.0.1:1"]}'))
+        self.assertEqual(result.returncode, 1)
+        self.one_line(result, "chef")
+
+    def test_listening_beyond_loopback_needs_to_be_allowed(self):
+        result = troupe("worker", "--task", "0", "--listen", "0.0.0.0:0", "--cluster",
+                        write("one.json", '{"worker": ["127.0.0.1:1"]}'))
+        self.assertEqual(result.returncode, 1)
+        self.one_line(result, "--insecure")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
