@@ -54,4 +54,11 @@ struct footprint {
 };
 footprint footprint_of(pid_t process);
 
+/// Sanitizers keep freed memory for a while, so that a process's size says little.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool size_is_telling = false;
+#else
+inline constexpr bool size_is_telling = true;
+#endif
+
 } // namespace troupe::test

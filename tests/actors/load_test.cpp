@@ -1,0 +1,213 @@
+// Many steps, threads, sessions and bytes at once; and none at all.
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/session.hpp"
+#include "troupe/actors/system.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/processes.hpp"
+#include "troupe/tests/support/text_case.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <fstream>
+#include <thread>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+const char* between_two = R"(
+x = Placeholder dtype=i32 shape=[] @"/job:worker/task:0"
+y = Add(x, i32(1)) @"/job:worker/task:0"
+z = Mul(y, y) @"/job:worker/task:1"
+feed x = i32(2)
+fetch z = i32(9)
+)";
+
+client_options local_options() {
+  client_options options;
+  options.ops = &library();
+  options.make_devices = [] { return make_devices(1); };
+  options.inter_op_threads = 2;
+  return options;
+}
+
+std::chrono::microseconds cpu_time() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  auto of = [](const timeval& t) {
+    return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_usec};
+  };
+  return of(used.ru_utime) + of(used.ru_stime);
+}
+
+int64_t free_gib() {
+  std::ifstream info{"/proc/meminfo"};
+  for (std::string word; info >> word;)
+    if (word == "MemAvailable:") {
+      int64_t kib = 0;
+      info >> kib;
+      return kib >> 20;
+    }
+  return 0;
+}
+
+// Creates, uses and closes sessions; nothing may be left behind after the first few.
+void sessions_leave_nothing(int count, const std::function<void()>& one_session) {
+  for (int i = 0; i < 10; ++i)
+    one_session();
+  auto before = footprint_of(::getpid());
+  for (int i = 0; i < count; ++i)
+    one_session();
+  auto end = clock_type::now() + 5s; // connections close on their own time
+  auto after = footprint_of(::getpid());
+  while (after.descriptors > before.descriptors && clock_type::now() < end) {
+    std::this_thread::sleep_for(20ms);
+    after = footprint_of(::getpid());
+  }
+  CHECK(after.threads <= before.threads + 1);
+  CHECK(after.descriptors <= before.descriptors);
+  if (size_is_telling)
+    CHECK(after.resident_kib - before.resident_kib < 4 * 1024 + count * 4);
+}
+
+void local_session() {
+  auto client = client::local(local_options());
+  REQUIRE(client);
+  CHECK(run_all(**client, text_case{"x = Add(i32(1), i32(2))\nfetch x = i32(3)"}) == "");
+}
+
+void large_tensor(int64_t mebi_elements, std::chrono::seconds timeout) {
+  auto cluster = make_cluster(2);
+  task_process zero{cluster, {"worker", 0}}, one{cluster, {"worker", 1}};
+  auto client = connect_to(cluster);
+  text_case text{concat("big = Fill(i32[", mebi_elements,
+                        ", 1048576], f32(0.5)) @\"/job:worker/task:0\"\n", "row = Slice(big, i32[",
+                        mebi_elements - 1, ", 1048572], i32[1, 4]) @\"/job:worker/task:1\"\n",
+                        "fetch row = f32[[0.5, 0.5, 0.5, 0.5]]\n")};
+  CHECK(complaint_about(text.text.runs[0], run(*client, text, 0, timeout)) == "");
+}
+
+} // namespace
+
+TEST_CASE("64 threads may run steps of one client at once") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto zero = start_task(cluster, {"worker", 0}), one = start_task(cluster, {"worker", 1});
+  auto client = connect_to(cluster);
+  text_case text{between_two};
+  auto step =
+      client->prepare(*text.nodes, signature_of(text.text.runs[0]), clock_type::now() + 10s);
+  REQUIRE(step);
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 64; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 8; ++i) {
+          std::vector<tensor> feeds{tensor::scalar(t + i)};
+          auto found = client->run(**step, feeds, clock_type::now() + 30s);
+          wrong += !found || *found->front().data<int32_t>() != (t + i + 1) * (t + i + 1);
+        }
+      });
+  }
+  CHECK(wrong == 0);
+  step = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a host's own actor system runs a thousand steps at once through a session actor") {
+  watchdog watch;
+  system_config config{2, true};
+  caf::actor_system system{config};
+  auto cluster = make_cluster(2);
+  auto zero = start_task(cluster, {"worker", 0}), one = start_task(cluster, {"worker", 1});
+  for (auto local : {true, false}) {
+    auto session = local ? spawn_local_session(system, local_options())
+                         : spawn_cluster_session(system, cluster, local_options());
+    REQUIRE(session);
+    text_case text{local ? "x = Placeholder dtype=i32 shape=[]\ny = Add(x, i32(1))\nz = Mul(y, y)\n"
+                           "feed x = i32(1)\nfetch z"
+                         : between_two};
+    caf::scoped_actor self{system, true};
+    std::shared_ptr<prepared_step> step;
+    auto deadline = clock_type::now() + 30s;
+    self->request(session->session, 30s,
+                  prepare_request{text.nodes.get(), signature_of(text.text.runs[0]), deadline})
+        .receive([&](std::shared_ptr<prepared_step>& made) { step = made; },
+                 [&](const caf::error& why) { FAIL(from_caf(why)); });
+    int right = 0;
+    constexpr int count = 1000;
+    std::vector<std::function<void()>> receive;
+    for (int i = 0; i < count; ++i) {
+      auto answer =
+          std::make_shared<decltype(self->request(session->session, 30s, step_request{}))>(
+              self->request(session->session, 30s,
+                            step_request{step, {tensor::scalar(i)}, deadline}));
+      receive.push_back([&right, answer, i] {
+        answer->receive(
+            [&](const step_outcome& what) {
+              right +=
+                  what.outcome.ok() && *what.fetches.at(0).data<int32_t>() == (i + 1) * (i + 1);
+            },
+            [](const caf::error&) {});
+      });
+    }
+    for (const auto& one_answer : receive)
+      one_answer();
+    CHECK(right == count);
+    step.reset();
+    receive.clear();
+    caf::anon_send_exit(session->session, caf::exit_reason::user_shutdown);
+  }
+}
+
+TEST_CASE("a client and a task that have nothing to do use hardly any processor time") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto served = start_task(cluster, {"worker", 0});
+  auto client = connect_to(cluster);
+  REQUIRE(run_all(*client, text_case{"x = Neg(i32(1))\nfetch x = i32(-1)"}) == "");
+  auto before = cpu_time();
+  std::this_thread::sleep_for(1s);
+  auto used = cpu_time() - before;
+  CHECK(used < 50ms); // 1 % is the aim; this machine may have other work
+}
+
+TEST_CASE("a hundred local sessions leave nothing behind") {
+  watchdog watch;
+  sessions_leave_nothing(100, local_session);
+}
+
+TEST_CASE("a hundred connected sessions leave nothing behind") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto served = start_task(cluster, {"worker", 0});
+  sessions_leave_nothing(100, [&] {
+    CHECK(run_all(*connect_to(cluster), text_case{"x = Neg(i32(1))\nfetch x = i32(-1)"}) == "");
+  });
+}
+
+TEST_CASE("a thousand sessions leave nothing behind", "[slow]") {
+  watchdog watch{100s};
+  sessions_leave_nothing(1000, local_session);
+}
+
+TEST_CASE("a tensor of three gigabytes passes between tasks", "[slow]") {
+  watchdog watch{100s};
+  if (free_gib() < 16) {
+    WARN("skipped: needs 16 GB of free memory");
+    return;
+  }
+  large_tensor(768, 90s);
+}
