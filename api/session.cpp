@@ -1,5 +1,6 @@
 #include "troupe/api/session.hpp"
 
+#include "troupe/api/client_options.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/serialization/cluster.hpp"
 
@@ -10,7 +11,7 @@
 namespace troupe {
 namespace {
 
-// A process that runs ever new signatures must not keep all of them.
+// A process that runs ever new signatures, or ever new graphs, must not keep all of them.
 constexpr size_t most_cached_steps = 256;
 
 std::string at(const char* function, const std::source_location& where) {
@@ -24,6 +25,25 @@ T unwrap(result<T> outcome, const char* function, const std::source_location& wh
   return *std::move(outcome);
 }
 
+struct signature_key {
+  const graph* of;
+  uint64_t version; // says all: it is unique among graphs, too
+  std::vector<std::pair<node*, int>> feeds, fetches;
+  std::vector<node*> targets;
+  auto operator<=>(const signature_key&) const = default;
+};
+
+signature_key key_of(const graph& of, const step_signature& signature) {
+  signature_key key{&of, of.version(), {}, {}, signature.targets};
+  for (const auto& one : signature.feeds)
+    key.feeds.emplace_back(one.node, one.index);
+  for (const auto& one : signature.fetches)
+    key.fetches.emplace_back(one.node, one.index);
+  return key;
+}
+
+} // namespace
+
 client_options to_client(const session_options& from) {
   client_options to;
   to.ops = &library();
@@ -34,24 +54,6 @@ client_options to_client(const session_options& from) {
   to.peer_timeout = from.peer_timeout;
   return to;
 }
-
-struct signature_key {
-  uint64_t version;
-  std::vector<std::pair<node*, int>> feeds, fetches;
-  std::vector<node*> targets;
-  auto operator<=>(const signature_key&) const = default;
-};
-
-signature_key key_of(const graph& of, const step_signature& signature) {
-  signature_key key{of.version(), {}, {}, signature.targets};
-  for (const auto& one : signature.feeds)
-    key.feeds.emplace_back(one.node, one.index);
-  for (const auto& one : signature.fetches)
-    key.fetches.emplace_back(one.node, one.index);
-  return key;
-}
-
-} // namespace
 
 struct step::state {
   std::weak_ptr<session::state> owner;
@@ -65,7 +67,7 @@ struct step::state {
 struct session::state {
   std::unique_ptr<troupe::client> client;
   std::mutex mutex;
-  std::map<const graph*, std::map<signature_key, std::shared_ptr<step::state>>> steps;
+  std::map<signature_key, std::shared_ptr<step::state>> steps; // of run()
   std::vector<std::weak_ptr<step::state>> compiled; // all that users may still hold
 
   // A compiled step holds actors, which must be gone before the client's actor system is. Runs keep this
@@ -101,17 +103,17 @@ struct session::state {
     auto key = key_of(of, signature);
     {
       std::lock_guard guard{mutex};
-      auto& known = steps[&of];
-      if (auto it = known.find(key); it != known.end())
+      if (auto it = steps.find(key); it != steps.end())
         return it->second;
     }
     auto made = compile(of, signature, until, function, where);
     std::lock_guard guard{mutex};
-    auto& known = steps[&of];
-    std::erase_if(known, [&](const auto& entry) { return entry.first.version != key.version; });
-    if (known.size() >= most_cached_steps)
-      known.clear();
-    known.emplace(std::move(key), made);
+    std::erase_if(steps, [&](const auto& entry) {
+      return entry.first.of == &of && entry.first.version != key.version;
+    });
+    if (steps.size() >= most_cached_steps)
+      steps.clear();
+    steps.emplace(std::move(key), made);
     return made;
   }
 

@@ -5,6 +5,7 @@
 #include "troupe/runtime/signature.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <ostream>
 
 namespace troupe {
@@ -18,6 +19,12 @@ bool valid_name(std::string_view name, bool internal) {
   auto inner = [&](char c) { return alnum(c) || c == '_' || c == '.' || c == '\\' || c == '/' || c == '-' || c == '>'; };
   return !name.empty() && (alnum(name[0]) || name[0] == '.' || (name[0] == '_' && internal)) &&
          std::ranges::all_of(name, inner);
+}
+
+// Unique in this process: a graph is not taken for another one that stood at its address before.
+uint64_t next_version() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 } // namespace
@@ -104,7 +111,7 @@ result<node*> graph::add(node_spec spec) {
   auto* added = made.get();
   by_name_.emplace(added->name_, added);
   nodes_.push_back(std::move(made));
-  ++version_;
+  version_ = next_version();
   return added;
 }
 
@@ -117,7 +124,7 @@ node* graph::add_copy(const node& like, std::vector<edge> inputs) {
   auto* added = made.get();
   by_name_.emplace(added->name_, added);
   nodes_.push_back(std::move(made));
-  ++version_;
+  version_ = next_version();
   return added;
 }
 
@@ -126,7 +133,7 @@ status graph::add_control(node& before, node& after) {
     return invalid("a control edge must stay within one graph");
   if (std::ranges::find(after.controls_, &before) == after.controls_.end()) {
     after.controls_.push_back(&before);
-    ++version_;
+    version_ = next_version();
   }
   return {};
 }

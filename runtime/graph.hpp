@@ -106,7 +106,7 @@ public:
   result<edge> find_edge(std::string_view name) const;
   std::span<const std::unique_ptr<node>> nodes() const noexcept { return nodes_; }
   const registry& ops() const noexcept { return *ops_; }
-  /// Changes whenever the graph does.
+  /// Changes whenever the graph does, to a number that no graph of this process ever had.
   uint64_t version() const noexcept { return version_; }
 
   /// New nodes get these until the matching pop. Scope names are made unique among scopes.

@@ -112,6 +112,16 @@ TEST_CASE("an unprepared run may follow a change of the graph") {
   CHECK(to_scalar<float>(s.fetch(y, {{x, 2}})) == 3.0f);
 }
 
+TEST_CASE("a session outlives its graphs, and never takes one for another") {
+  auto s = session::local();
+  for (int i = 0; i < 300; ++i) {
+    graph_builder g; // likely where the last one was
+    auto y = g.placeholder(dtype::i32, {}, "x") + i;
+    auto x = *g.find_edge("x");
+    REQUIRE(to_scalar<int>(s.fetch(y, {{x, 1}})) == i + 1);
+  }
+}
+
 TEST_CASE("descending a gradient finds the line through points") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1}, "x"), y = g.placeholder(dtype::f32, {-1}, "y");

@@ -1,0 +1,27 @@
+#include "troupe/api/caf.hpp"
+
+#include "troupe/actors/session.hpp"
+#include "troupe/api/client_options.hpp"
+
+namespace troupe {
+namespace {
+
+caf::actor session_of(result<session_parts> spawned, const std::source_location& where) {
+  if (!spawned)
+    throw error{spawned.status().within(concat("spawn_session (", to_string(where), ')'))};
+  return std::move(spawned->session);
+}
+
+} // namespace
+
+caf::actor spawn_session(caf::actor_system& system, const session_options& options,
+                         std::source_location where) {
+  return session_of(spawn_local_session(system, to_client(options)), where);
+}
+
+caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
+                         const session_options& options, std::source_location where) {
+  return session_of(spawn_cluster_session(system, cluster, to_client(options)), where);
+}
+
+} // namespace troupe

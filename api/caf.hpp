@@ -1,0 +1,31 @@
+// For programs that are made of CAF actors themselves: a session as one more actor of their system. The
+// one public header with CAF types.
+#pragma once
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/session_messages.hpp"
+#include "troupe/api/session.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+
+namespace troupe {
+
+/// Spawns a session in the caller's actor system, with a task of its own in this process. It
+/// understands, and answers an error (see from_caf()) where that fails:
+///
+///     prepare_request    -> std::shared_ptr<prepared_step>    compiles a kind of step
+///     step_request       -> step_outcome                      runs it
+///     reset_request      -> status                            forgets a container's variables
+///     list_devices_atom  -> std::vector<device_info>
+///
+/// It ends, with all its actors, when it gets an exit message; prepared steps must be gone before the
+/// actor system is. The scheduler is used as it is: session_options::inter_op_threads means nothing.
+caf::actor spawn_session(caf::actor_system& system, const session_options& options = {},
+                         std::source_location where = std::source_location::current());
+
+/// Spawns one that runs on the tasks of a cluster. The system must have loaded caf::io::middleman.
+caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
+                         const session_options& options = {},
+                         std::source_location where = std::source_location::current());
+
+} // namespace troupe

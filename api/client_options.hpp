@@ -1,0 +1,10 @@
+// What a user's options mean to the actors. Not for users.
+#pragma once
+#include "troupe/api/session.hpp"
+
+namespace troupe {
+
+/// Adds the library's ops and devices.
+client_options to_client(const session_options& from);
+
+} // namespace troupe
