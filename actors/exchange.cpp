@@ -241,6 +241,7 @@ caf::behavior exchange_behavior(caf::io::broker* self, caf::io::connection_handl
         state->ask(std::move(wire), promise);
         return promise;
       },
+      [=](const forget_program& what) { state->send(deregister_graph{what.handle}); },
       [=](const reset_request& what) -> caf::result<status> {
         auto promise = self->make_response_promise();
         state->ask(container_reset{.request = 0, .container = what.container}, promise);

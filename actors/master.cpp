@@ -295,7 +295,7 @@ caf::result<step_ptr> renew(self_ptr self, const step_ptr& step, step_clock::tim
   if (waiting.size() > 1)
     return promise;
   for (const auto& one : step->participants)
-    self->send(one.worker, outgoing{deregister_graph{one.handle}});
+    self->send(one.worker, forget_program{one.handle});
   auto settle = [=](auto answer) {
     auto done = self->state.renewals.extract(step);
     for (auto& one : done.mapped())

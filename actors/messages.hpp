@@ -71,6 +71,11 @@ struct registered {
   std::shared_ptr<task_program> program; ///< where the worker is in this process
 };
 
+/// Prepared step or master -> worker or exchange: nobody needs that program any more. No answer.
+struct forget_program {
+  uint64_t handle = 0;
+};
+
 /// Master -> worker or exchange: run one step. Answered by step_result, or an error.
 struct run_request {
   uint64_t handle = 0;
@@ -140,6 +145,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::registered)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::forget_program)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::run_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::background_ended)

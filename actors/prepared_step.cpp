@@ -1,6 +1,14 @@
 #include "troupe/actors/prepared_step.hpp"
 
+#include <caf/send.hpp>
+
 namespace troupe {
+
+prepared_step::~prepared_step() {
+  for (const auto& one : participants)
+    if (one.worker)
+      caf::anon_send(one.worker, forget_program{one.handle});
+}
 
 status check_feeds(const step_signature& signature, std::span<const tensor> feeds) {
   if (feeds.size() != signature.feeds.size())

@@ -21,6 +21,11 @@ struct participant {
 /// Immutable once prepared, except for `stale`, and for what the master changes when it renews it.
 class prepared_step : public std::enable_shared_from_this<prepared_step> {
 public:
+  prepared_step() = default;
+  prepared_step(const prepared_step&) = delete;
+  prepared_step& operator=(const prepared_step&) = delete;
+  ~prepared_step(); ///< tells the workers that they may forget their parts
+
   step_signature signature;
   std::vector<participant> participants;
   /// All of it runs in this process: the caller drives it, and the master is off its path.

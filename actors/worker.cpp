@@ -318,6 +318,7 @@ caf::behavior worker_behavior(self_ptr self, worker_options options) {
         return register_programs(self, *what, owner);
       },
       [=](wake_atom) { self->state.due.wake(self); },
+      [=](const forget_program& what) { self->state.programs.erase(what.handle); },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const reset_request& what) { return reset_container(self, what.container); },
       [=](const peer_gone& what) { peer_left(self, what); },
