@@ -1,5 +1,5 @@
-// For programs that are made of CAF actors themselves: a session as one more actor of their system. The
-// one public header with CAF types.
+// For programs that are made of CAF actors themselves: a session as one more actor of their system.
+// The one public header with CAF types.
 #pragma once
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/session_messages.hpp"
@@ -18,8 +18,9 @@ namespace troupe {
 ///     reset_request      -> status                            forgets a container's variables
 ///     list_devices_atom  -> std::vector<device_info>
 ///
-/// It ends, with all its actors, when it gets an exit message; prepared steps must be gone before the
-/// actor system is. The scheduler is used as it is: session_options::inter_op_threads means nothing.
+/// It ends, with all its actors, when it gets an exit message; prepared steps must be gone before
+/// the actor system is. The scheduler is used as it is: session_options::inter_op_threads means
+/// nothing.
 caf::actor spawn_session(caf::actor_system& system, const session_options& options = {},
                          std::source_location where = std::source_location::current());
 

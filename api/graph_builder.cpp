@@ -42,21 +42,21 @@ variable_handle graph_builder::variable(operand initial, std::string_view name, 
   auto type = initial.is_edge() ? initial.from().type() : initial.value().type();
   auto dims = initial.is_edge() ? initial.from().dims() : partial_shape{initial.value().dims()};
   auto made = add_variable(type, dims, name, where);
-  auto& assign =
-      detail::add_node(this, "Assign", {{made}, {initial}}, {}, unscoped(made.name()) + "/init", where);
+  auto& assign = detail::add_node(this, "Assign", {{made}, {initial}}, {},
+                                  unscoped(made.name()) + "/init", where);
   made.initializer = variables_.back().initializer = &assign;
   return made;
 }
 
-variable_handle graph_builder::variable(dtype type, const partial_shape& dims, std::string_view name,
-                                        location where) {
+variable_handle graph_builder::variable(dtype type, const partial_shape& dims,
+                                        std::string_view name, location where) {
   return add_variable(type, dims, name, where);
 }
 
 variable_handle graph_builder::add_variable(dtype type, const partial_shape& dims,
                                             std::string_view name, location where) {
-  auto& made = detail::add_node(this, "VariableV2", {}, {{"dtype", type}, {"shape", dims}}, name,
-                                where);
+  auto& made =
+      detail::add_node(this, "VariableV2", {}, {{"dtype", type}, {"shape", dims}}, name, where);
   return variables_.emplace_back(variable_handle{made.output(0), nullptr});
 }
 

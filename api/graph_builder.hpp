@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// A variable of the graph. Stands for its value in formulas, and for the variable itself where an op
-/// such as assign() changes it. Copying copies the handle.
+/// A variable of the graph. Stands for its value in formulas, and for the variable itself where an
+/// op such as assign() changes it. Copying copies the handle.
 struct variable_handle {
   edge ref;
   node* initializer = nullptr; ///< assigns the initial value; nullptr when there is none
@@ -53,8 +53,8 @@ public:
   edge constant(operand value, std::string_view name = {}, location where = location::current());
 
   /// Adds a variable that has `initial`'s type and shape, and gets its value from it when its
-  /// initializer runs. `initial` may be a number, a list, a tensor, or an edge such as random numbers;
-  /// it must not read other variables, as initializers run in no particular order.
+  /// initializer runs. `initial` may be a number, a list, a tensor, or an edge such as random
+  /// numbers; it must not read other variables, as initializers run in no particular order.
   variable_handle variable(operand initial, std::string_view name = {},
                            location where = location::current());
 

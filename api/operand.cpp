@@ -152,8 +152,8 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
          "with g.constant(...)");
   const auto& def = *value_or_throw(in->ops().find_op(op));
 
-  node_spec spec{.op = std::string{op}, .name = std::string{name}, .attrs = std::move(attrs),
-                 .where = where};
+  node_spec spec{
+      .op = std::string{op}, .name = std::string{name}, .attrs = std::move(attrs), .where = where};
   for (size_t i = 0; i < inputs.size(); ++i)
     for (const auto& one : inputs[i]) {
       if (one.is_edge()) {

@@ -10,9 +10,9 @@ namespace troupe {
 template <class T>
 concept arithmetic = std::is_arithmetic_v<T>;
 
-/// Made implicitly from what the user writes, and remembers the line. Literals take the type that the
-/// op's other inputs ask for: `x * 2` multiplies by 2.0 where x is f32; `sum(x, {0, 1})` sums over
-/// the axes 0 and 1. A literal that would lose something in that type is an error.
+/// Made implicitly from what the user writes, and remembers the line. Literals take the type that
+/// the op's other inputs ask for: `x * 2` multiplies by 2.0 where x is f32; `sum(x, {0, 1})` sums
+/// over the axes 0 and 1. A literal that would lose something in that type is an error.
 class operand {
 public:
   using location = std::source_location;
@@ -20,8 +20,8 @@ public:
   operand(edge from, location line = location::current()) : from_(from), where_(line) {}
   /// From a variable_handle, or whatever else stands for an edge.
   template <std::convertible_to<edge> T>
-    requires(!std::derived_from<T, edge> && !arithmetic<T>)
-  operand(const T& from, location line = location::current())
+  requires(!std::derived_from<T, edge> && !arithmetic<T>)
+      operand(const T& from, location line = location::current())
       : from_(static_cast<edge>(from)), where_(line) {}
   operand(tensor value, location line = location::current())
       : value_(std::move(value)), where_(line) {}

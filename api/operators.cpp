@@ -21,8 +21,9 @@ edge reduce_all(const char* op, const operand& x, std::source_location where) {
   } else if (from) {
     from = reshape(from, {-1}, {}, where);
   }
-  return detail::add_node(nullptr, op, {{operand{from, where}}, {operand{tensor::vector(axes), where}}},
-                          {}, {}, where)
+  return detail::add_node(nullptr, op,
+                          {{operand{from, where}}, {operand{tensor::vector(axes), where}}}, {}, {},
+                          where)
       .output(0);
 }
 

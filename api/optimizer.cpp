@@ -13,7 +13,8 @@ namespace {
   throw error{invalid(parts...).within(concat("minimize (", to_string(where), ')'))};
 }
 
-/// The floating variables from which the loss can be reached, in the order in which they were added.
+/// The floating variables from which the loss can be reached, in the order in which they were
+/// added.
 std::vector<edge> variables_behind(edge loss) {
   std::vector<bool> seen(loss.node->graph().nodes().size());
   std::vector<node*> open{loss.node}, found;

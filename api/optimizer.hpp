@@ -15,8 +15,9 @@ public:
   /// A number, or an edge to a scalar when it changes over time.
   explicit gradient_descent(operand learning_rate) : rate_(std::move(learning_rate)) {}
 
-  /// Returns the node that takes one step for all floating variables that the loss depends on, or for
-  /// those given. Throws when there are none, or when the loss does not depend on one of those given.
+  /// Returns the node that takes one step for all floating variables that the loss depends on, or
+  /// for those given. Throws when there are none, or when the loss does not depend on one of those
+  /// given.
   node* minimize(edge loss, const std::vector<edge>& variables = {},
                  std::source_location where = std::source_location::current()) const;
 

@@ -68,10 +68,10 @@ struct session::state {
   std::unique_ptr<troupe::client> client;
   std::mutex mutex;
   std::map<signature_key, std::shared_ptr<step::state>> steps; // of run()
-  std::vector<std::weak_ptr<step::state>> compiled; // all that users may still hold
+  std::vector<std::weak_ptr<step::state>> compiled;            // all that users may still hold
 
-  // A compiled step holds actors, which must be gone before the client's actor system is. Runs keep this
-  // object alive, so none is under way.
+  // A compiled step holds actors, which must be gone before the client's actor system is. Runs keep
+  // this object alive, so none is under way.
   ~state() {
     for (auto& one : compiled)
       if (auto left = one.lock())

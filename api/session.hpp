@@ -7,14 +7,15 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <span>
 #include <source_location>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace troupe {
 
-/// Gives an edge, usually a placeholder, its value for one step. Numbers and lists take the edge's type.
+/// Gives an edge, usually a placeholder, its value for one step. Numbers and lists take the edge's
+/// type.
 struct feed {
   template <std::convertible_to<edge> E>
   feed(const E& to_edge, operand with) : to(static_cast<edge>(to_edge)), value(std::move(with)) {}
@@ -32,20 +33,20 @@ struct target {
 };
 
 struct session_options {
-  int intra_op_threads = 0;         ///< that one op may use; 0: one per core. Of local sessions
-  size_t inter_op_threads = 0;      ///< that run ops side by side; 0: one per core
-  std::string container = {};       ///< of variables that name none
+  int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
+  size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
+  std::string container = {};  ///< of variables that name none
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
 };
 
 struct run_options {
-  std::chrono::milliseconds timeout{0}; ///< 0: the session's
+  std::chrono::milliseconds timeout{0};                               ///< 0: the session's
   std::optional<std::chrono::steady_clock::time_point> deadline = {}; ///< counts instead when given
 };
 
-/// A kind of step, compiled once. Any number of threads may run it at once. May outlive its session,
-/// but then only fails.
+/// A kind of step, compiled once. Any number of threads may run it at once. May outlive its
+/// session, but then only fails.
 class step {
 public:
   using location = std::source_location;
@@ -86,15 +87,16 @@ public:
   session& operator=(session&&) noexcept;
   ~session();
 
-  /// Runs what the fetches and targets need, and returns the fetches. The step is compiled at its first
-  /// run and kept, as long as the graph does not change. Throws troupe::error with the line of the call:
-  /// for a feed that is missing or has another type or shape than its placeholder, and for whatever
-  /// fails in the step.
+  /// Runs what the fetches and targets need, and returns the fetches. The step is compiled at its
+  /// first run and kept, as long as the graph does not change. Throws troupe::error with the line
+  /// of the call: for a feed that is missing or has another type or shape than its placeholder, and
+  /// for whatever fails in the step.
   std::vector<tensor> run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
                           const std::vector<target>& targets = {}, const run_options& options = {},
                           location where = location::current());
 
-  /// Runs one node for its effect, such as an initializer. (A template, so that `{}` means no feeds.)
+  /// Runs one node for its effect, such as an initializer. (A template, so that `{}` means no
+  /// feeds.)
   template <std::same_as<node> Node>
   void run(Node* what, const std::vector<feed>& feeds = {}, const run_options& options = {},
            location where = location::current()) {

@@ -33,9 +33,9 @@ void run_nodes(benchmark::State& state, int chains, int length) {
 void register_dispatch() {
   benchmark::RegisterBenchmark("dispatch/chain_1000",
                                [](benchmark::State& state) { run_nodes(state, 1, 1000); });
-  benchmark::RegisterBenchmark("dispatch/wide_16x1024",
-                               [](benchmark::State& state) { run_nodes(state, 16, 1024); })
-      ->UseRealTime();
+  benchmark::RegisterBenchmark("dispatch/wide_16x1024", [](benchmark::State& state) {
+    run_nodes(state, 16, 1024);
+  })->UseRealTime();
 }
 
 } // namespace troupe::bench

@@ -1,4 +1,5 @@
-// A tensor goes from one task to another, each a process of its own on this machine; a step moves it once.
+// A tensor goes from one task to another, each a process of its own on this machine; a step moves
+// it once.
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/bench/benchmarks.hpp"
@@ -107,9 +108,10 @@ int serve_task(const char* cluster, int number) {
 }
 
 void register_exchange() {
-  benchmark::RegisterBenchmark("exchange/100MB", [](benchmark::State& state) {
-    move_tensor(state, 100'000'000);
-  })->UseRealTime()->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("exchange/100MB",
+                               [](benchmark::State& state) { move_tensor(state, 100'000'000); })
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("exchange/4B", [](benchmark::State& state) {
     move_tensor(state, 4);
   })->UseRealTime();

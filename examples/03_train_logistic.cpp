@@ -25,8 +25,8 @@ int main() {
   for (int i = 0; i < 500; ++i)
     s.run(train, table);
   auto after = to_scalar<float>(s.fetch(loss, table));
-  std::cout << "the loss fell from " << std::round(before * 100) / 100 << " to less than a tenth of it: "
-            << std::boolalpha << (after < before / 10) << '\n'
+  std::cout << "the loss fell from " << std::round(before * 100) / 100
+            << " to less than a tenth of it: " << std::boolalpha << (after < before / 10) << '\n'
             << "true where: " << s.fetch(greater(guess, 0.5f), table) << '\n';
 }
 

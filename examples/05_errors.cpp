@@ -1,5 +1,5 @@
-// Errors say which node they are about, which line built it, and what was expected. Their kind says what
-// to do next.
+// Errors say which node they are about, which line built it, and what was expected. Their kind says
+// what to do next.
 #include <troupe/troupe.hpp>
 
 #include <iostream>
@@ -30,6 +30,7 @@ int main() {
   show([&] { s.fetch(w); });
 }
 
+// clang-format off
 // Prints:
 // - invalid_argument: MatMul 'product' (05_errors.cpp:23): the inner extents 3 of a [?,3] and 2 of b [2,2] differ
 // - invalid_argument: Add 'Add' (05_errors.cpp:24): input y must be f32 like input x, got i32 from 'Const_1'

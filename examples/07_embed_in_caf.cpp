@@ -1,5 +1,5 @@
-// In a program that is made of actors already, a session is one more: spawn it in your own actor system
-// and send it messages. Nothing blocks.
+// In a program that is made of actors already, a session is one more: spawn it in your own actor
+// system and send it messages. Nothing blocks.
 #include <troupe/api/caf.hpp>
 #include <troupe/troupe.hpp>
 
@@ -15,7 +15,8 @@ using prepared = std::shared_ptr<prepared_step>;
 constexpr std::chrono::seconds patience{10};
 
 /// Compiles a step, runs it once, and ends the session.
-void square_of(caf::event_based_actor* self, const caf::actor& session, const graph& g, edge x, edge y) {
+void square_of(caf::event_based_actor* self, const caf::actor& session, const graph& g, edge x,
+               edge y) {
   auto until = step_clock::now() + patience;
   auto failed = [=](const caf::error& why) { std::cout << from_caf(why) << '\n'; };
   step_signature signature{.feeds = {x}, .fetches = {y}, .targets = {}};

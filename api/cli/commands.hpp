@@ -1,4 +1,5 @@
-// The subcommands of `troupe`. Each adds itself to the parser; what it does runs when it was chosen.
+// The subcommands of `troupe`. Each adds itself to the parser; what it does runs when it was
+// chosen.
 #pragma once
 
 namespace CLI {

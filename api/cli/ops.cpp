@@ -37,8 +37,8 @@ void show(const std::string& name) {
     }
     names.push_back(op->name);
   }
-  throw error{failure(error_kind::not_found, "there is no op '", name, "'",
-                      did_you_mean(name, names))};
+  throw error{
+      failure(error_kind::not_found, "there is no op '", name, "'", did_you_mean(name, names))};
 }
 
 } // namespace

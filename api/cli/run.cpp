@@ -46,7 +46,8 @@ public:
       return;
     }
     if (what.error)
-      check(what.error->line, invalid("the run should have failed with ", to_string(what.error->kind)));
+      check(what.error->line,
+            invalid("the run should have failed with ", to_string(what.error->kind)));
     for (size_t i = 0; i < fetched.size(); ++i)
       compare(what.fetches[i], fetched[i]);
   }

@@ -36,8 +36,8 @@ std::string host_of(const std::string& address) { return address.substr(0, addre
 
 void serve(const worker_options& options) {
   auto is_json = options.cluster.find('{') != std::string::npos;
-  auto cluster = value_or_throw(is_json ? parse_cluster(options.cluster)
-                                        : read_cluster_file(options.cluster));
+  auto cluster =
+      value_or_throw(is_json ? parse_cluster(options.cluster) : read_cluster_file(options.cluster));
   task_name self{options.job, options.task};
   auto address = options.listen;
   if (address.empty())
@@ -79,8 +79,9 @@ void add_worker(CLI::App& to) {
   command->add_flag("--insecure", options->insecure,
                     "Allow addresses other than loopback, without encryption: whoever reaches the "
                     "port owns the task");
-  command->add_option("--intra-op-threads", options->intra_op_threads,
-                      "Threads that one op may use; 0: one per core")
+  command
+      ->add_option("--intra-op-threads", options->intra_op_threads,
+                   "Threads that one op may use; 0: one per core")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--inter-op-threads", options->inter_op_threads,
                       "Threads that run ops side by side; 0: one per core");

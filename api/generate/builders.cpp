@@ -14,7 +14,9 @@ bool types_list(const op_def& op, std::string_view attr) {
 }
 
 /// A port of several tensors.
-bool variadic(const op_def& op, const port& p) { return !p.count.empty() || types_list(op, p.type); }
+bool variadic(const op_def& op, const port& p) {
+  return !p.count.empty() || types_list(op, p.type);
+}
 
 /// What follows from the inputs needs no parameter.
 bool deduced(const op_def& op, const attr_def& attr) {
@@ -211,9 +213,11 @@ std::string builder_signature(const op_def& op) {
 std::string builders_header(const std::vector<const op_def*>& ops) {
   check_unique(ops);
   std::ostringstream out;
-  out << "// Generated from the op definitions: one function per op that adds a node to the graph.\n"
+  out << "// Generated from the op definitions: one function per op that adds a node to the "
+         "graph.\n"
          "//\n"
-         "// All take a name for the node (empty: the op's name, made unique), remember the line that\n"
+         "// All take a name for the node (empty: the op's name, made unique), remember the line "
+         "that\n"
          "// calls them, and throw troupe::error when the op's definition rejects the node.\n"
          "#pragma once\n#include \"troupe/api/operand.hpp\"\n\nnamespace troupe {\n";
   for (auto* op : ops) {
@@ -256,7 +260,8 @@ std::string builders_source(const std::vector<const op_def*>& ops) {
     for (auto* attr : attributes(*op, true))
       attrs.push_back("{\"" + std::string{attr->name} + "\", options." +
                       parameter_name(attr->name) + '}');
-    out << '\n' << broken(declaration(*op, false)) << " {\n  auto& made = detail::add_node("
+    out << '\n'
+        << broken(declaration(*op, false)) << " {\n  auto& made = detail::add_node("
         << (takes_graph(*op) ? "&in" : "nullptr") << ", \"" << op->name << "\", {" << joined(inputs)
         << "},\n      {" << joined(attrs) << "}, name, where);\n";
     print_return(out, *op);

@@ -13,9 +13,9 @@ bool lower(char c) { return c >= 'a' && c <= 'z'; }
 
 // Names that read better than the rule's, or that the rule would let clash with ours.
 const std::map<std::string_view, std::string_view> exceptions{
-    {"MatMul", "matmul"},       {"BatchMatMul", "batch_matmul"}, {"SparseMatMul", "sparse_matmul"},
-    {"Shape", "shape_of"},      {"ShapeN", "shapes_of"},         {"Size", "size_of"},
-    {"Rank", "rank_of"},        {"ConcatV2", "concatenate"},
+    {"MatMul", "matmul"},  {"BatchMatMul", "batch_matmul"}, {"SparseMatMul", "sparse_matmul"},
+    {"Shape", "shape_of"}, {"ShapeN", "shapes_of"},         {"Size", "size_of"},
+    {"Rank", "rank_of"},   {"ConcatV2", "concatenate"},
 };
 
 // Made by methods of graph_builder; Concat gave way to ConcatV2.
@@ -23,13 +23,14 @@ constexpr std::array by_hand{"Const", "Placeholder", "VariableV2", "Concat"};
 
 // Keywords, and macros and functions of C that a function must not be named after.
 constexpr std::array reserved{
-    "and",    "assert", "auto",     "bool",     "break",   "case",  "catch", "char",   "class",
-    "const",  "default", "delete",  "do",       "double",  "else",  "enum",  "exit",   "explicit",
-    "export", "false",  "float",    "for",      "friend",  "goto",  "if",    "inline", "int",
-    "long",   "new",    "not",      "operator", "or",      "private", "public", "register",
-    "return", "short",  "signed",   "sizeof",   "static",  "struct", "switch", "template",
-    "this",   "throw",  "true",     "try",      "typedef", "typename", "union", "unsigned",
-    "using",  "virtual", "void",    "volatile", "while",   "xor"};
+    "and",      "assert",   "auto",     "bool",   "break",   "case",   "catch",    "char",
+    "class",    "const",    "default",  "delete", "do",      "double", "else",     "enum",
+    "exit",     "explicit", "export",   "false",  "float",   "for",    "friend",   "goto",
+    "if",       "inline",   "int",      "long",   "new",     "not",    "operator", "or",
+    "private",  "public",   "register", "return", "short",   "signed", "sizeof",   "static",
+    "struct",   "switch",   "template", "this",   "throw",   "true",   "try",      "typedef",
+    "typename", "union",    "unsigned", "using",  "virtual", "void",   "volatile", "while",
+    "xor"};
 
 } // namespace
 
@@ -44,7 +45,8 @@ std::string builder_name(std::string_view op) {
   for (size_t i = 0; i < op.size(); ++i) {
     auto dimension = op[i] == 'D' && i > 0 && op[i - 1] >= '0' && op[i - 1] <= '9'; // Conv2D
     auto next_lower = i + 1 < op.size() && lower(op[i + 1]);
-    if (upper(op[i]) && !dimension && i > 0 && op[i - 1] != '_' && (!upper(op[i - 1]) || next_lower))
+    if (upper(op[i]) && !dimension && i > 0 && op[i - 1] != '_' &&
+        (!upper(op[i - 1]) || next_lower))
       name += '_';
     name += upper(op[i]) ? static_cast<char>(op[i] - 'A' + 'a') : op[i];
   }

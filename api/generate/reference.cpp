@@ -61,7 +61,8 @@ void print_op(std::ostream& out, const registry& ops, const op_def& op) {
   print_ports(out, "inputs", op.inputs);
   print_ports(out, "outputs", op.outputs);
   print_attrs(out, op);
-  out << "- gradient: " << (op.gradient ? "defined" : "none: " + std::string{op.no_gradient}) << '\n';
+  out << "- gradient: " << (op.gradient ? "defined" : "none: " + std::string{op.no_gradient})
+      << '\n';
   out << "- devices:";
   bool any = false;
   for (auto kind : {device_kind::cpu, device_kind::cuda})
@@ -87,7 +88,8 @@ void print_op(std::ostream& out, const registry& ops, const op_def& op) {
 std::string reference(const registry& ops) {
   std::ostringstream out;
   out << "# Ops\n\n"
-         "Generated from the op definitions (`cmake --build --preset dev --target docs`); do not edit.\n"
+         "Generated from the op definitions (`cmake --build --preset dev --target docs`); do not "
+         "edit.\n"
          "The examples are text graphs ([docs/text-graphs.md](text-graphs.md)); `troupe run` runs "
          "them, and so do the tests.\n\n| op | |\n|---|---|\n";
   for (auto* op : ops.ops())

@@ -81,7 +81,8 @@ batch gather(const dataset& from, const int64_t* rows, int64_t count) {
 }
 
 batch whole(const dataset& from) {
-  return {troupe::tensor::of({from.rows(), pixels}, from.images), troupe::tensor::vector(from.labels)};
+  return {troupe::tensor::of({from.rows(), pixels}, from.images),
+          troupe::tensor::vector(from.labels)};
 }
 
 } // namespace digits

@@ -9,8 +9,8 @@
 
 namespace digits {
 
-/// Starts `troupe worker` for each task, on free loopback ports. Ends them all in its destructor, within
-/// a few seconds. They end as well when this process dies.
+/// Starts `troupe worker` for each task, on free loopback ports. Ends them all in its destructor,
+/// within a few seconds. They end as well when this process dies.
 class local_cluster {
 public:
   /// Throws std::runtime_error when the `troupe` command is not beside this program.

@@ -1,5 +1,5 @@
-// Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes with
-// asynchronous steps, through the same API.
+// Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes
+// with asynchronous steps, through the same API.
 #include "troupe/examples/train_digits/digits.hpp"
 #include "troupe/examples/train_digits/local_cluster.hpp"
 #include "troupe/examples/train_digits/model.hpp"
@@ -51,7 +51,8 @@ private:
   std::atomic<int64_t> next_{0};
 };
 
-void train(const digits::model& model, troupe::session& in, batches& from, digits::progress& shown) {
+void train(const digits::model& model, troupe::session& in, batches& from,
+           digits::progress& shown) {
   auto step = in.prepare({model.images, model.labels}, {model.loss}, {model.train});
   while (auto one = from.next())
     shown.step_done(troupe::to_scalar<float>(step.run({one->images, one->labels})[0]));
@@ -112,7 +113,8 @@ void run(const options& chosen) {
   }
   auto data = digits::split(digits::read(chosen.data));
   std::printf("%lld digits to learn from, %lld held back for the test\n",
-              static_cast<long long>(data.training.rows()), static_cast<long long>(data.test.rows()));
+              static_cast<long long>(data.training.rows()),
+              static_cast<long long>(data.test.rows()));
 
   auto model = chosen.model;
   std::vector<digits::model> replicas;
@@ -128,7 +130,8 @@ void run(const options& chosen) {
   }
 
   auto session = cluster ? troupe::session::connect(cluster->spec()) : troupe::session::local();
-  session.run(replicas.front().initializer); // replicas share the variables: they have the same names
+  session.run(
+      replicas.front().initializer); // replicas share the variables: they have the same names
   batches from{data.training, chosen};
   digits::progress shown{from.count()};
   train_all(replicas, session, from, shown);
@@ -157,7 +160,8 @@ int main(int argc, char** argv) {
   app.add_option("--workers", chosen.workers, "Worker processes to start; 0: train in this process")
       ->capture_default_str()
       ->check(CLI::Range(0, 64));
-  app.add_option("--ps", chosen.parameter_servers, "Processes that hold the variables, with --workers")
+  app.add_option("--ps", chosen.parameter_servers,
+                 "Processes that hold the variables, with --workers")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   CLI11_PARSE(app, argc, argv);

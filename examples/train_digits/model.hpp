@@ -10,7 +10,8 @@ struct model_options {
   int64_t hidden = 128;
   float learning_rate = 0.1f;
   int64_t seed = 1;
-  /// Device strings; empty where the runtime may choose. Variables go round the tasks of `parameters`.
+  /// Device strings; empty where the runtime may choose. Variables go round the tasks of
+  /// `parameters`.
   std::string compute;
   std::vector<std::string> parameters;
 };

@@ -6,7 +6,8 @@
 
 namespace digits {
 
-/// On a terminal a bar that is drawn over again, elsewhere a line now and then. Any thread may call.
+/// On a terminal a bar that is drawn over again, elsewhere a line now and then. Any thread may
+/// call.
 class progress {
 public:
   explicit progress(int64_t total);

@@ -162,29 +162,54 @@ TEST_CASE("an error says which node it is about and the line that builds it") {
   auto a = g.placeholder(dtype::f32, {2, 3}, "a");
   auto b = g.placeholder(dtype::i32, {2, 3}, "b");
   int line = 0;
-  auto text = error_of([&] { line = __LINE__; matmul(a, a, "product"); });
+  auto text = error_of([&] {
+    line = __LINE__ + 1;
+    matmul(a, a, "product");
+  });
   contains(text, "MatMul 'product' " + here(line));
   contains(text, "[2,3]");
-  text = error_of([&] { line = __LINE__; a + b; });
+  text = error_of([&] {
+    line = __LINE__ + 1;
+    a + b;
+  });
   contains(text, here(line));
   contains(text, "i32");
-  text = error_of([&] { line = __LINE__; relu(edge{}); });
+  text = error_of([&] {
+    line = __LINE__ + 1;
+    relu(edge{});
+  });
   contains(text, "Relu " + here(line));
   contains(text, "edge to nothing");
-  text = error_of([&] { line = __LINE__; relu(2.0f); });
+  text = error_of([&] {
+    line = __LINE__ + 1;
+    relu(2.0f);
+  });
   contains(text, here(line));
   contains(text, "no input is an edge");
-  text = error_of([&] { line = __LINE__; g.placeholder(dtype::f32, {}, "a"); },
-                  error_kind::already_exists);
+  text = error_of(
+      [&] {
+        line = __LINE__ + 1;
+        g.placeholder(dtype::f32, {}, "a");
+      },
+      error_kind::already_exists);
   contains(text, here(line));
   contains(text, "used already by Placeholder 'a'");
-  text = error_of([&] { line = __LINE__; auto on = g.on("/job:"); });
+  text = error_of([&] {
+    line = __LINE__ + 1;
+    auto on = g.on("/job:");
+  });
   contains(text, here(line));
-  text = error_of([&] { line = __LINE__; auto in = g.scope("no name"); });
+  text = error_of([&] {
+    line = __LINE__ + 1;
+    auto in = g.scope("no name");
+  });
   contains(text, here(line));
   graph_builder other;
   auto c = other.placeholder(dtype::f32, {2, 3}, "c");
-  text = error_of([&] { line = __LINE__; a + c; });
+  text = error_of([&] {
+    line = __LINE__ + 1;
+    a + c;
+  });
   contains(text, here(line));
   contains(text, "another graph");
 }
@@ -204,7 +229,10 @@ TEST_CASE("an optimizer finds the variables that the loss depends on") {
   CHECK(train->controls()[0]->op().name == "ApplyGradientDescent");
 
   int line = 0;
-  auto text = error_of([&] { line = __LINE__; gradient_descent{0.1f}.minimize(loss, {unused}); });
+  auto text = error_of([&] {
+    line = __LINE__ + 1;
+    gradient_descent{0.1f}.minimize(loss, {unused});
+  });
   contains(text, here(line));
   contains(text, "does not depend on VariableV2 'unused'");
   text = error_of([&] { gradient_descent{0.1f}.minimize(mean(x)); });

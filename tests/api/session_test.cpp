@@ -143,30 +143,62 @@ TEST_CASE("errors of a run name the node, what was expected, and the line of the
   auto y = x + 1;
   auto s = session::local();
   int line = 0;
-  auto text = error_of([&] { line = __LINE__; s.run({}, {y}); }, error_kind::invalid_argument);
+  auto text = error_of(
+      [&] {
+        line = __LINE__ + 1;
+        s.run({}, {y});
+      },
+      error_kind::invalid_argument);
   contains(text, "session::run " + here(line));
   contains(text, "Placeholder 'x'");
   contains(text, "f32[?,2]");
-  text = error_of([&] { line = __LINE__; s.run({{x, {1.0f, 2.0f, 3.0f}}}, {y}); },
-                  error_kind::invalid_argument);
+  text = error_of(
+      [&] {
+        line = __LINE__ + 1;
+        s.run({{x, {1.0f, 2.0f, 3.0f}}}, {y});
+      },
+      error_kind::invalid_argument);
   contains(text, here(line));
   contains(text, "f32[?,2]");
   contains(text, "f32[3]");
-  text = error_of([&] { line = __LINE__; s.run({{x, tensor::of<int>({1, 2}, {1, 2})}}, {y}); },
-                  error_kind::invalid_argument);
+  text = error_of(
+      [&] {
+        line = __LINE__ + 1;
+        s.run({{x, tensor::of<int>({1, 2}, {1, 2})}}, {y});
+      },
+      error_kind::invalid_argument);
   contains(text, here(line));
   contains(text, "i32[1,2]");
-  text = error_of([&] { line = __LINE__; s.run({{x, {1.0f}}}, {edge{}}); },
-                  error_kind::invalid_argument);
+  text = error_of(
+      [&] {
+        line = __LINE__ + 1;
+        s.run({{x, {1.0f}}}, {edge{}});
+      },
+      error_kind::invalid_argument);
   contains(text, here(line));
   contains(text, "fetch 0");
-  text = error_of([&] { line = __LINE__; s.run({}, {}); }, error_kind::invalid_argument);
+  text = error_of(
+      [&] {
+        line = __LINE__ + 1;
+        s.run({}, {});
+      },
+      error_kind::invalid_argument);
   contains(text, here(line));
   contains(text, "nothing to fetch");
-  text = error_of([&] { line = __LINE__; s.prepare({}, {y}); }, error_kind::invalid_argument);
+  text = error_of(
+      [&] {
+        line = __LINE__ + 1;
+        s.prepare({}, {y});
+      },
+      error_kind::invalid_argument);
   contains(text, "session::prepare " + here(line));
   auto prepared = s.prepare({x}, {y});
-  text = error_of([&] { line = __LINE__; prepared.run({}); }, error_kind::invalid_argument);
+  text = error_of(
+      [&] {
+        line = __LINE__ + 1;
+        prepared.run({});
+      },
+      error_kind::invalid_argument);
   contains(text, "step::run " + here(line));
   text = error_of([&] { session::connect("{\"worker\": 3}"); }, error_kind::invalid_argument);
   contains(text, "worker");
