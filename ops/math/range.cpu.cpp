@@ -1,5 +1,7 @@
 #include "troupe/ops/math/range.hpp"
+
 #include "troupe/ops/element_types.hpp"
+#include <functional>
 
 namespace troupe::ops {
 namespace {
@@ -15,8 +17,10 @@ status range(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, shape::make(std::span{&count, 1}));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   auto* to = out->template data<T>();
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<T>(start + static_cast<compute_type<T>>(i) * delta);
+  for (int64_t i = 0; i < count; ++i) // each sum fits, but not each product: both wrap around
+    to[i] = static_cast<T>(
+        wrapping(std::plus<>{}, start,
+                 wrapping(std::multiplies<>{}, static_cast<compute_type<T>>(i), delta)));
   return {};
 }
 
