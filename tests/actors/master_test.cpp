@@ -40,9 +40,8 @@ caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* log) {
       [=](const outgoing& what) {
         if (auto* cancel = std::get_if<cancel_step>(&what.content))
           log->cancels.push_back(*cancel);
-        else if (auto* drop = std::get_if<deregister_graph>(&what.content))
-          log->dropped.push_back(drop->handle);
       },
+      [=](const forget_program& what) { log->dropped.push_back(what.handle); },
   };
 }
 
@@ -215,6 +214,17 @@ TEST_CASE("a closed session answers the steps that are under way") {
   caf::anon_send_exit(world.master, caf::exit_reason::user_shutdown);
   world.run();
   CHECK(outcome_of(box).kind() == error_kind::cancelled);
+}
+
+TEST_CASE("workers forget a step that nobody holds any more") {
+  master_world world;
+  world.prepare();
+  world.run();
+  CHECK(world.zero.dropped.empty());
+  world.step.reset();
+  world.run();
+  CHECK(world.zero.dropped.size() == 1);
+  CHECK(world.one.dropped.size() == 1);
 }
 
 TEST_CASE("feeds that do not fit their placeholders reach no task") {
