@@ -122,18 +122,19 @@ void connected(self_ptr self, dialed& what) {
     return;
   }
   const auto& options = self->state.options;
-  one.exchange = spawn_exchange(self->system(), what.socket->release(),
-                                {.self = {.software = std::string{library_version},
-                                          .role = options.role,
-                                          .job = options.self.job,
-                                          .task = options.self.task,
-                                          .incarnation = options.incarnation},
-                                 .expected = what.to,
-                                 .address = one.address,
-                                 .owner = options.owner,
-                                 .opener = self->address(),
-                                 .steps = options.steps,
-                                 .peer_timeout = options.peer_timeout});
+  exchange_options exchange;
+  exchange.self.software = library_version;
+  exchange.self.role = options.role;
+  exchange.self.job = options.self.job;
+  exchange.self.task = options.self.task;
+  exchange.self.incarnation = options.incarnation;
+  exchange.expected = what.to;
+  exchange.address = one.address;
+  exchange.owner = options.owner;
+  exchange.opener = self->address();
+  exchange.steps = options.steps;
+  exchange.peer_timeout = options.peer_timeout;
+  one.exchange = spawn_exchange(self->system(), what.socket->release(), std::move(exchange));
 }
 
 void introduced(self_ptr self, const hello& who) {

@@ -44,18 +44,17 @@ public:
       worker.devices.push_back(std::move(one));
     worker_ = spawn_worker(system_, std::move(worker));
     caf::anon_send(membership_, membership_owner{worker_});
-    listener_ = spawn_listener(system_, listening.first.release(),
-                               {.self = {.software = std::string{library_version},
-                                         .role = "task",
-                                         .job = options.self.job,
-                                         .task = options.self.task,
-                                         .incarnation = incarnation_},
-                                .expected = {},
-                                .address = to_string(at),
-                                .owner = worker_,
-                                .opener = {},
-                                .steps = steps_,
-                                .peer_timeout = options.peer_timeout});
+    exchange_options exchange;
+    exchange.self.software = library_version;
+    exchange.self.role = "task";
+    exchange.self.job = options.self.job;
+    exchange.self.task = options.self.task;
+    exchange.self.incarnation = incarnation_;
+    exchange.address = to_string(at);
+    exchange.owner = worker_;
+    exchange.steps = steps_;
+    exchange.peer_timeout = options.peer_timeout;
+    listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
     return {};
   }
 
