@@ -19,7 +19,9 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   find_program(MOLD_PROGRAM mold)
   if(MOLD_PROGRAM)
-    add_link_options(-fuse-ld=mold)
+    # mold 1.10, which Debian 12 ships, lets the read-only-after-relocation segment of some programs
+    # begin in a page that is not mapped; the loader then refuses them.
+    add_link_options(-fuse-ld=mold -Wl,-z,norelro)
   endif()
   mark_as_advanced(CCACHE_PROGRAM MOLD_PROGRAM)
 endif()
