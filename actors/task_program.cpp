@@ -8,8 +8,9 @@
 namespace troupe {
 
 task_program::task_program(caf::actor_system& system,
-                           std::vector<std::shared_ptr<const program>> programs)
-    : system_(system), programs_(std::move(programs)) {
+                           std::vector<std::shared_ptr<const program>> programs,
+                           std::vector<std::shared_ptr<device>> devices)
+    : system_(system), devices_(std::move(devices)), programs_(std::move(programs)) {
   for (const auto& one : programs_) {
     regions_ += one->regions().size();
     for (auto index : one->fetches()) {

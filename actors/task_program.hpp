@@ -25,7 +25,9 @@ struct import_route {
 /// Everything but the pool is immutable once linked; any thread may use it.
 class task_program : public std::enable_shared_from_this<task_program> {
 public:
-  task_program(caf::actor_system& system, std::vector<std::shared_ptr<const program>> programs);
+  /// `devices` are those of the programs: a step may still run when its worker is gone.
+  task_program(caf::actor_system& system, std::vector<std::shared_ptr<const program>> programs,
+               std::vector<std::shared_ptr<device>> devices);
   ~task_program();
 
   /// Finds a queue's actor; called while linking.
@@ -64,6 +66,7 @@ public:
 
 private:
   caf::actor_system& system_;
+  std::vector<std::shared_ptr<device>> devices_;
   std::vector<std::shared_ptr<const program>> programs_;
   std::vector<std::vector<export_route>> exports_;
   std::map<uint32_t, import_route> imports_;

@@ -85,6 +85,7 @@ result<caf::actor> find_queue(self_ptr self, const node& maker, const std::strin
 result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions& what) {
   std::vector<std::shared_ptr<const program>> programs;
   std::vector<device_name> devices;
+  std::vector<std::shared_ptr<device>> owned;
   for (auto& part : what.partitions) {
     auto on = std::ranges::find(self->state.devices, part.device, &owned_device::name);
     if (on == self->state.devices.end())
@@ -94,8 +95,10 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
                   }));
     programs.push_back(std::move(made));
     devices.push_back(part.device);
+    owned.push_back(on->runs);
   }
-  auto linked = std::make_shared<task_program>(self->system(), std::move(programs));
+  auto linked =
+      std::make_shared<task_program>(self->system(), std::move(programs), std::move(owned));
   TROUPE_TRY(linked->link(self->state.options.self, devices,
                           [&](const node& maker) { return find_queue(self, maker, what.container); }));
   return linked;

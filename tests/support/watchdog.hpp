@@ -9,6 +9,13 @@
 
 namespace troupe::test {
 
+/// How much longer than promised something may take under a sanitizer, which slows everything down.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr int slowness = 5;
+#else
+inline constexpr int slowness = 1;
+#endif
+
 /// Aborts the process unless it is destroyed in time.
 class watchdog {
 public:
