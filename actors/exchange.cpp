@@ -16,8 +16,6 @@
 namespace troupe {
 namespace {
 
-using tick_atom = caf::atom_constant<caf::atom("tick")>;
-
 // How many bytes lie in CAF's write buffer at most: enough to keep the socket busy, few enough that
 // urgent messages do not queue behind payload.
 constexpr size_t write_window = 1024 * 1024;
@@ -65,7 +63,6 @@ public:
     if (auto alive = link_.tick(step_clock::now()); !alive)
       return end(std::move(alive));
     pump();
-    self_->delayed_send(self_, options_.peer_timeout / 6, tick_atom::value);
   }
 
   void send(message&& what) {
@@ -270,6 +267,8 @@ caf::behavior listener_behavior(caf::io::stateful_broker<listener_state>* self, 
   self->add_doorman(socket);
   self->set_default_handler(caf::drop);
   self->set_down_handler([=](const caf::down_msg& what) { self->state.exchanges.erase(what.source); });
+  auto period = options->peer_timeout / ticks_per_timeout;
+  self->delayed_send(self, period, tick_atom::value);
   self->set_exit_handler([=](const caf::exit_msg& what) {
     for (const auto& one : self->state.exchanges)
       if (auto exchange = caf::actor_cast<caf::actor>(one))
@@ -282,6 +281,12 @@ caf::behavior listener_behavior(caf::io::stateful_broker<listener_state>* self, 
                                    std::make_shared<exchange_options>(*options));
         self->monitor(exchange);
         self->state.exchanges.insert(exchange.address());
+      },
+      [=](tick_atom tick) {
+        for (const auto& one : self->state.exchanges)
+          if (auto exchange = caf::actor_cast<caf::actor>(one))
+            self->send(exchange, tick);
+        self->delayed_send(self, period, tick);
       },
       [=](const caf::io::acceptor_closed_msg&) { self->quit(); },
   };

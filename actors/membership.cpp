@@ -166,6 +166,7 @@ caf::behavior membership_behavior(self_ptr self, membership_options options) {
   for (const auto& task : tasks_of(state.options.cluster))
     state.members[task].address = *address_of(state.options.cluster, task);
   self->set_default_handler(caf::drop);
+  self->delayed_send(self, state.options.peer_timeout / ticks_per_timeout, tick_atom::value);
   self->set_exit_handler([=](const caf::exit_msg& what) {
     *self->state.stop = true;
     for (auto& [task, one] : self->state.members)
@@ -184,6 +185,12 @@ caf::behavior membership_behavior(self_ptr self, membership_options options) {
                failure(error_kind::unavailable, what.to, " at ", one.address,
                        one.exchange ? " did not introduce itself in time" : " was not there in time"),
                self->clock().now());
+      },
+      [=](tick_atom tick) {
+        for (auto& [task, one] : self->state.members)
+          if (one.exchange)
+            self->send(one.exchange, tick);
+        self->delayed_send(self, self->state.options.peer_timeout / ticks_per_timeout, tick);
       },
       [=](const membership_owner& what) { self->state.options.owner = what.worker; },
   };

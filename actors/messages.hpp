@@ -114,6 +114,11 @@ struct peer_link {
   caf::actor exchange;
 };
 
+/// Listener or membership -> itself and its exchanges: time has passed, who is silent? No answer. (An
+/// exchange with a timer of its own would be kept by it after its end.)
+using tick_atom = caf::atom_constant<caf::atom("tick")>;
+inline constexpr int ticks_per_timeout = 6;
+
 /// Anybody -> exchange: send this to the peer. No answer.
 struct outgoing {
   message content;
