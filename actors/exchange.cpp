@@ -20,7 +20,29 @@ namespace {
 // urgent messages do not queue behind payload.
 constexpr size_t write_window = 1024 * 1024;
 
-class exchange : public std::enable_shared_from_this<exchange> {
+// A broker whose mailbox is closed when it ends. CAF's own leave it open: later messages stay in it for
+// good, with their senders, and requests hang (docs/decisions/003).
+class closing_broker : public caf::io::broker {
+public:
+  using caf::io::broker::broker;
+  bool cleanup(caf::error&& reason, caf::execution_unit* host) override {
+    close_all();
+    return scheduled_actor::cleanup(std::move(reason), host);
+  }
+};
+
+} // namespace
+} // namespace troupe
+
+template <>
+struct caf::behavior_type_of<troupe::closing_broker> {
+  using type = caf::behavior;
+};
+
+namespace troupe {
+namespace {
+
+class exchange {
 public:
   exchange(caf::io::broker* self, caf::io::connection_handle connection, exchange_options options)
       : self_(self), connection_(connection), options_(std::move(options)),
@@ -97,8 +119,8 @@ public:
       self_->send(options_.owner, news);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       self_->send(opener, news);
-    // What is in the write buffer still leaves. The actor stays as long as somebody holds it, because
-    // a broker that has quit never answers a request (docs/decisions/003).
+    // What is in the write buffer still leaves. The actor stays as long as somebody holds it: it tells
+    // those who ask why the peer is gone (docs/decisions/003).
     self_->close(connection_);
   }
 
@@ -207,7 +229,7 @@ message to_wire(const register_partitions& what, status& problem) {
   return wire;
 }
 
-caf::behavior exchange_behavior(caf::io::broker* self, caf::io::connection_handle connection,
+caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle connection,
                                 const std::shared_ptr<exchange_options>& options) {
   auto state = std::make_shared<exchange>(self, connection, std::move(*options));
   self->set_default_handler(caf::drop);
@@ -262,7 +284,7 @@ struct listener_state {
   std::set<caf::actor_addr> exchanges; // to end them with us
 };
 
-caf::behavior listener_behavior(caf::io::stateful_broker<listener_state>* self, int socket,
+caf::behavior listener_behavior(caf::stateful_actor<listener_state, closing_broker>* self, int socket,
                                 const std::shared_ptr<exchange_options>& options) {
   self->add_doorman(socket);
   self->set_default_handler(caf::drop);
@@ -301,7 +323,7 @@ caf::actor spawn_listener(caf::actor_system& system, int socket, exchange_option
 
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options) {
   auto shared = std::make_shared<exchange_options>(std::move(options));
-  return system.middleman().spawn_broker([=](caf::io::broker* self) -> caf::behavior {
+  return system.middleman().spawn_broker([=](closing_broker* self) -> caf::behavior {
     return exchange_behavior(self, self->add_scribe(socket), shared);
   });
 }
