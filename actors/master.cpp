@@ -39,8 +39,17 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_again)
 namespace troupe {
 namespace {
 
-// How long the tasks of a failed step may take to stop before the client is answered anyway.
+// How long the tasks of a failed step may take to stop before the client is answered anyway; once the
+// deadline has passed, it has waited long enough.
 constexpr std::chrono::seconds stop_patience{2};
+constexpr std::chrono::milliseconds late_stop_patience{50};
+
+// Somebody who waits for an answer that needs the answers of others.
+class unanswered {
+public:
+  virtual ~unanswered() = default;
+  virtual void fail(const status& why) = 0;
+};
 
 struct running_step;
 using running_ptr = std::shared_ptr<running_step>;
@@ -51,6 +60,7 @@ struct master_state {
   master_options options;
   deadlines due;
   std::set<running_ptr> running;
+  std::vector<std::weak_ptr<unanswered>> open; // answered when the session closes, at the latest
   std::map<step_ptr, std::vector<caf::typed_response_promise<step_ptr>>> renewals; // and who waits
 };
 
@@ -100,19 +110,35 @@ result<step_ptr> compile(self_ptr self, const prepare_request& what) {
   return step;
 }
 
-// Collects the answers of all participants; the first error wins.
+// Collects the answers of several tasks; the first error wins.
 template <class Result>
-struct gathering {
-  gathering(size_t n, caf::typed_response_promise<Result> p) : missing(n), reply(std::move(p)) {}
-  size_t missing;
-  bool answered = false;
-  caf::typed_response_promise<Result> reply;
+class gathering final : public unanswered {
+public:
+  gathering(size_t n, caf::typed_response_promise<Result> p) : missing_(n), reply_(std::move(p)) {}
 
-  void fail(const status& why) {
-    if (!std::exchange(answered, true))
-      reply.deliver(to_caf(why));
+  // One has answered; says whether it was the last, and nothing has failed.
+  bool complete() { return --missing_ == 0 && !std::exchange(answered_, true); }
+  void deliver(Result all) { reply_.deliver(std::move(all)); }
+  void fail(const status& why) override {
+    if (!std::exchange(answered_, true))
+      reply_.deliver(to_caf(why));
   }
+
+private:
+  size_t missing_;
+  bool answered_ = false;
+  caf::typed_response_promise<Result> reply_;
 };
+
+template <class Result>
+std::shared_ptr<gathering<Result>> gather(self_ptr self, size_t answers,
+                                          caf::typed_response_promise<Result> reply) {
+  auto made = std::make_shared<gathering<Result>>(answers, std::move(reply));
+  auto& open = self->state.open;
+  std::erase_if(open, [](const auto& one) { return one.expired(); });
+  open.push_back(made);
+  return made;
+}
 
 // Finds the worker of a task: in this process, or through the membership.
 template <class OnWorker, class OnError>
@@ -147,9 +173,9 @@ void register_all(self_ptr self, const step_ptr& step, step_clock::time_point de
                       step->local = done.program;
                       one.partitions.reset();
                     }
-                    if (--answers->missing == 0 && !std::exchange(answers->answered, true)) {
+                    if (answers->complete()) {
                       step->stale = false;
-                      answers->reply.deliver(step);
+                      answers->deliver(step);
                     }
                   },
                   [=](const caf::error& why) {
@@ -165,8 +191,7 @@ void register_all(self_ptr self, const step_ptr& step, step_clock::time_point de
 
 caf::result<step_ptr> register_step(self_ptr self, const step_ptr& step, step_clock::time_point deadline) {
   auto promise = self->make_response_promise<step_ptr>();
-  register_all(self, step, deadline,
-               std::make_shared<gathering<step_ptr>>(step->participants.size(), promise));
+  register_all(self, step, deadline, gather(self, step->participants.size(), promise));
   return promise;
 }
 
@@ -218,7 +243,9 @@ void fail(self_ptr self, const running_ptr& run, status why) {
   for (size_t i = 0; i < participants.size(); ++i)
     if (!run->answered[i])
       self->send(participants[i].worker, outgoing{cancel_step{run->id, run->error}});
-  run->due = self->state.due.add(self, self->clock().now() + stop_patience, [=] { finish(self, run); });
+  auto now = self->clock().now();
+  auto latest = std::max(run->request.deadline, now) + late_stop_patience;
+  run->due = self->state.due.add(self, std::min(now + stop_patience, latest), [=] { finish(self, run); });
 }
 
 void answer_came(self_ptr self, const running_ptr& run, size_t from, step_result& what) {
@@ -318,7 +345,7 @@ caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
     if (std::ranges::find(tasks, one.on_task()) == tasks.end())
       tasks.push_back(one.on_task());
   auto promise = self->make_response_promise<Answer>();
-  auto answers = std::make_shared<gathering<Answer>>(tasks.size(), promise);
+  auto answers = gather(self, tasks.size(), promise);
   auto all = std::make_shared<Answer>();
   for (const auto& task : tasks)
     with_worker(
@@ -328,8 +355,8 @@ caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
               .then(
                   [=](const Answer& one) {
                     merge(*all, one);
-                    if (--answers->missing == 0 && !std::exchange(answers->answered, true))
-                      answers->reply.deliver(*all);
+                    if (answers->complete())
+                      answers->deliver(*all);
                   },
                   [=](const caf::error& why) {
                     answers->fail(naming(task, from_caf(why)));
@@ -343,10 +370,14 @@ caf::behavior master_behavior(self_ptr self, master_options options) {
   self->state.options = std::move(options);
   self->set_default_handler(caf::drop);
   self->set_exit_handler([=](const caf::exit_msg& what) {
+    auto closed = failure(error_kind::cancelled, "the session is closed");
     for (const auto& run : std::set{self->state.running}) {
-      run->error = failure(error_kind::cancelled, "the session is closed");
+      run->error = closed;
       finish(self, run);
     }
+    for (const auto& one : std::exchange(self->state.open, {}))
+      if (auto waits = one.lock())
+        waits->fail(closed);
     self->quit(what.reason);
   });
   return {

@@ -10,6 +10,8 @@ constexpr size_t most_early_steps = 4096;
 constexpr size_t most_early_bytes = size_t{1} << 30;
 constexpr std::chrono::seconds early_patience{60};
 
+status twice(uint32_t key) { return invalid("a tensor came twice for the key ", key); }
+
 } // namespace
 
 void step_table::hand_over(task_instance& in, tensor_push&& what, caf::execution_unit* unit) {
@@ -51,7 +53,11 @@ status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
     if (!early.cancelled)
       return early.cancelled;
     waiting = std::move(early.pushes);
-    running_.emplace(step, in);
+    auto& known = running_[step];
+    known.in = in;
+    for (const auto& one : waiting)
+      if (!known.came.insert(one.key).second)
+        return twice(one.key);
   }
   for (auto& one : waiting)
     hand_over(*in, std::move(one), unit);
@@ -64,7 +70,7 @@ void step_table::remove(uint64_t step) {
   std::lock_guard guard{mutex_};
   unused = take_early(step);
   if (auto it = running_.find(step); it != running_.end()) {
-    last = std::move(it->second);
+    last = std::move(it->second.in);
     running_.erase(it);
   }
   end(step);
@@ -93,10 +99,12 @@ void step_table::end(uint64_t step) {
 
 void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
   std::shared_ptr<task_instance> in;
+  bool first = true;
   {
     std::lock_guard guard{mutex_};
     if (auto it = running_.find(what.step); it != running_.end()) {
-      in = it->second;
+      in = it->second.in;
+      first = it->second.came.insert(what.key).second;
     } else if (!ended_.contains(what.step)) {
       forget_old_early();
       if (early_bytes_ + what.value.bytes() > most_early_bytes || early_.size() >= most_early_steps)
@@ -107,8 +115,10 @@ void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
       waiting.pushes.push_back(std::move(what));
     }
   }
-  if (in)
+  if (in && first)
     hand_over(*in, std::move(what), unit);
+  else if (in)
+    in->conductor().abort(what.step, twice(what.key), unit);
 }
 
 void step_table::forget_old_early() {
@@ -127,7 +137,7 @@ void step_table::abort(uint64_t step, status why, caf::execution_unit* unit) {
   {
     std::lock_guard guard{mutex_};
     if (auto it = running_.find(step); it != running_.end()) {
-      in = it->second;
+      in = it->second.in;
     } else if (!ended_.contains(step) && early_.size() < most_early_steps) {
       forget_old_early();
       auto& waiting = early_[step];
@@ -144,9 +154,9 @@ void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit*
   std::vector<std::pair<uint64_t, std::shared_ptr<task_instance>>> found;
   {
     std::lock_guard guard{mutex_};
-    for (const auto& [step, in] : running_)
-      if (hit(in->program()))
-        found.emplace_back(step, in);
+    for (const auto& [step, one] : running_)
+      if (hit(one.in->program()))
+        found.emplace_back(step, one.in);
   }
   for (const auto& [step, in] : found)
     in->conductor().abort(step, why, unit);

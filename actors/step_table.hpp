@@ -35,6 +35,11 @@ private:
     status cancelled;
   };
 
+  struct running {
+    std::shared_ptr<task_instance> in;
+    std::unordered_set<uint32_t> came; // keys: each tensor counts once
+  };
+
   template <class Predicate>
   void abort_if(Predicate hit, const status& why, caf::execution_unit* unit);
   early take_early(uint64_t step);
@@ -43,7 +48,7 @@ private:
   static void hand_over(task_instance& in, tensor_push&& what, caf::execution_unit* unit);
 
   mutable std::mutex mutex_;
-  std::unordered_map<uint64_t, std::shared_ptr<task_instance>> running_;
+  std::unordered_map<uint64_t, running> running_;
   std::unordered_map<uint64_t, early> early_;
   size_t early_bytes_ = 0;
   std::unordered_set<uint64_t> ended_;

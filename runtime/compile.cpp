@@ -13,19 +13,25 @@ namespace troupe {
 // Works region by region: first learns what each needs from the others, then writes its code.
 class compiler {
 public:
-  compiler(program& out, const variable_finder& find_variable)
-      : out_(out), graph_(*out.graph_), find_variable_(find_variable), regions_(find_regions(graph_)),
-        imports_(regions_.count), after_(regions_.count), members_(regions_.count) {}
+  compiler(program& out, const variable_finder& find_variable, const region_options& options)
+      : out_(out), graph_(*out.graph_), find_variable_(find_variable), options_(options),
+        regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count), members_(regions_.count) {}
 
   status run() {
     out_.regions_.resize(regions_.count);
     for (const auto& at : graph_.nodes())
       TROUPE_TRY(survey(*at));
     out_.regions_[0].arrivals = 1; // the start
+    for (uint32_t r = 1; r < regions_.count; ++r)
+      if (out_.regions_[r].arrivals == 0) { // nothing else would start it
+        out_.regions_[r].arrivals = 1;
+        started_.push_back(r);
+      }
     for (uint32_t r = 0; r < regions_.count; ++r)
       TROUPE_TRY(write_region(r));
     for (auto& region : out_.regions_)
       release_after_last_use(region);
+    weigh();
     resolve_pointers();
     return {};
   }
@@ -54,10 +60,8 @@ private:
     members_[here].push_back(&at);
     for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
       const auto& from = at.inputs()[static_cast<size_t>(i)];
-      // A node that stands for state does not run: without controls there is nothing to wait for.
-      bool at_hand = from.node->op().makes != resource::none && from.node->controls().empty();
-      if (at_hand)
-        continue;
+      if (is_at_hand(*from.node) && !is(*from.node, internal_ops::feed))
+        continue; // it does not run: there is nothing to wait for
       if (from.node->output_is_ref(from.index))
         need_order(*from.node, here);
       else
@@ -88,8 +92,13 @@ private:
 
   void need_order(const node& before, uint32_t here) {
     auto there = region_of(before);
-    if (there != here && after_[there].insert(here).second)
+    if (there == here)
+      return;
+    auto [it, fresh] = after_[there].emplace(here, &before);
+    if (fresh)
       ++out_.regions_[here].arrivals;
+    else if (before.id() > it->second->id())
+      it->second = &before;
   }
 
   status add_wait(node& at) {
@@ -118,15 +127,27 @@ private:
   status write_region(uint32_t here) {
     auto& region = out_.regions_[here];
     region.first = static_cast<uint32_t>(drafts_.size());
+    std::multimap<const node*, uint32_t> orders; // who hears when that has run
+    for (auto [target, last] : after_[here])
+      orders.emplace(last, target);
+    auto write_orders = [&](const node& last) {
+      auto [begin, end] = orders.equal_range(&last);
+      for (auto it = begin; it != end; ++it)
+        add(action::token, nullptr).code.target = it->second;
+    };
+    if (here == 0)
+      for (auto target : started_)
+        add(action::token, nullptr).code.target = target;
     // The answer to a wait may be wanted elsewhere at once.
     for (const auto& wait : out_.waits_)
-      if (wait.region == here)
+      if (wait.region == here) {
         write_tokens(*wait.origin);
-    for (auto* at : members_[here])
+        write_orders(*wait.origin);
+      }
+    for (auto* at : members_[here]) {
       TROUPE_TRY(write_node(*at, here));
-    for (auto target : after_[here]) {
-      auto& news = add(action::token, nullptr);
-      news.code.target = target;
+      if (region_of(*at) == here)
+        write_orders(*at);
     }
     region.count = static_cast<uint32_t>(drafts_.size()) - region.first;
     return {};
@@ -327,6 +348,22 @@ private:
       std::erase_if(out_.feeds_, [&](const auto& one) { return !dead.contains(one.slot); });
   }
 
+  // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its own.
+  void weigh() {
+    cost_model unmeasured;
+    const auto& costs = options_.costs ? *options_.costs : unmeasured;
+    auto enough = worth_handing_over(options_);
+    for (auto& region : out_.regions_)
+      for (auto at = region.first + region.count; at-- > region.first;) {
+        auto& code = drafts_[at].code;
+        if (code.what == action::run)
+          region.nanoseconds += costs.nanoseconds(*code.origin);
+        code.leaves_much = code.what == action::token && region.nanoseconds >= enough;
+      }
+    for (auto& region : out_.regions_)
+      region.heavy = region.nanoseconds >= enough;
+  }
+
   void resolve_pointers() {
     for (auto& draft : drafts_) {
       auto code = draft.code;
@@ -342,9 +379,11 @@ private:
   program& out_;
   graph& graph_;
   const variable_finder& find_variable_;
+  const region_options& options_;
   region_map regions_;
   std::vector<std::map<endpoint, uint32_t>> imports_;      // per region: slot of what comes from others
-  std::vector<std::set<uint32_t>> after_;                  // per region: who waits for its end
+  std::vector<std::map<uint32_t, const node*>> after_;     // per region: who waits for which node
+  std::vector<uint32_t> started_;                          // regions that need only the start
   std::vector<std::vector<node*>> members_;                // per region, in order
   std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
   std::map<const node*, uint32_t> first_slot_, wait_of_;
@@ -353,11 +392,12 @@ private:
 };
 
 result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> of, troupe::device& on,
-                                                        const variable_finder& find_variable) {
+                                                        const variable_finder& find_variable,
+                                                        const region_options& options) {
   std::shared_ptr<program> made{new program};
   made->graph_ = std::move(of);
   made->device_ = &on;
-  TROUPE_TRY(compiler{*made, find_variable}.run());
+  TROUPE_TRY(compiler{*made, find_variable, options}.run());
   return std::shared_ptr<const program>{std::move(made)};
 }
 

@@ -74,7 +74,8 @@ status instance::run(uint32_t which, emission_sink& out, const std::atomic<bool>
       case action::token:
         out.send_token({.region = code->target,
                         .slot = code->input_count ? code->first_output : token::no_slot,
-                        .value = code->input_count ? take(0) : tensor{}});
+                        .value = code->input_count ? take(0) : tensor{},
+                        .hurry = code->leaves_much});
         break;
       case action::send:
         out.send_export(code->target, code->input_count ? take(0) : tensor{}, false);

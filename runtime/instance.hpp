@@ -17,6 +17,7 @@ struct token {
   uint32_t slot = no_slot;
   tensor value = {};
   bool dead = false;
+  bool hurry = false; // its sender goes on for long: what it starts should run elsewhere
 };
 
 /// Receives what a region sends while it runs, in order, on the thread that runs it.

@@ -59,6 +59,7 @@ struct instruction {
   uint16_t output_count = 0;
   uint16_t release_count = 0;
   action what = action::run;
+  bool leaves_much = false; // a token after which its region goes on for long
   uint64_t last_uses = 0;               // bit i: input i dies here (inputs beyond 63 never do)
   const node* origin = nullptr;
 };

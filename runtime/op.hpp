@@ -124,6 +124,9 @@ struct op_def {
   result<shapes> (*infer)(const infer_context&) = nullptr;
   /// Returns one edge per input tensor: the gradient with respect to it, or an edge to nothing.
   edges (*gradient)(gradient_context&) = nullptr;
+  /// How many floating-point operations a run takes, for the cost model; else one for each element of
+  /// the largest tensor. Unknown extents count as 1.
+  double (*flops)(const node&) = nullptr;
   /// Where there is no gradient function: why.
   std::string_view no_gradient = {};
   /// A text graph (see docs/text-graphs.md) that shows the op and that the tests run.

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/kernel.hpp"
+#include "troupe/runtime/regions.hpp"
 
 #include <functional>
 #include <memory>
@@ -14,6 +15,8 @@ struct region {
   uint32_t first = 0;    // instruction
   uint32_t count = 0;
   uint32_t arrivals = 0; // tokens it needs, the start or the answer to its wait included
+  double nanoseconds = 0; // what it is expected to take
+  bool heavy = false;     // worth another thread
 };
 
 /// The end of one region and a token to the next: a Recv, or a request to a queue.
@@ -46,7 +49,8 @@ public:
   /// Compiles a partition's graph, whose nodes must be ordered by dependence (as cut() makes them).
   /// Fails, naming the node, where the device has no kernel.
   static result<std::shared_ptr<const program>> compile(std::unique_ptr<graph> of, device& on,
-                                                        const variable_finder& find_variable);
+                                                        const variable_finder& find_variable,
+                                                        const region_options& options = {});
 
   const graph& of() const noexcept { return *graph_; }
   troupe::device& device() const noexcept { return *device_; }

@@ -29,6 +29,15 @@ edges gradient(gradient_context& at) {
           across_b ? product_of(dy, true, a, across_a) : product_of(a, !across_a, dy, false)};
 }
 
+double flops(const node& of) {
+  auto known = [](int64_t extent) { return static_cast<double>(extent < 0 ? 1 : extent); };
+  const auto &a = of.inputs()[0].dims(), &product = of.output_shape(0);
+  if (!a.has_rank() || !product.has_rank())
+    return 1;
+  auto inner = a[of.attr<bool>("transpose_a") ? 0 : 1];
+  return 2 * known(product[0]) * known(product[1]) * known(inner);
+}
+
 } // namespace
 
 extern constexpr op_def matmul{
@@ -39,6 +48,7 @@ extern constexpr op_def matmul{
     .attrs = {{"transpose_a", false}, {"transpose_b", false}, {"T", numbers}},
     .infer = infer,
     .gradient = gradient,
+    .flops = flops,
     .example = R"(
 a = f32[[1, 2], [3, 4]]
 y = MatMul(a, f32[[1, 0], [0, 2]])

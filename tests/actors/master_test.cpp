@@ -18,6 +18,7 @@ struct fake_worker {
   std::vector<std::pair<run_request, caf::typed_response_promise<step_result>>> runs;
   std::vector<cancel_step> cancels;
   std::vector<uint64_t> dropped;
+  std::vector<caf::typed_response_promise<std::vector<device_info>>> listing;
   uint64_t handles = 0;
   bool registers_at_once = true;
 };
@@ -37,6 +38,11 @@ caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* log) {
         return promise;
       },
       [](const deed& what) { what.act(); },
+      [=](list_devices_atom) -> caf::result<std::vector<device_info>> {
+        auto promise = self->make_response_promise<std::vector<device_info>>();
+        log->listing.push_back(promise);
+        return promise;
+      },
       [=](const outgoing& what) {
         if (auto* cancel = std::get_if<cancel_step>(&what.content))
           log->cancels.push_back(*cancel);
@@ -141,7 +147,7 @@ TEST_CASE("the deadline's error names the tasks that are silent, and stops them"
   REQUIRE(world.one.cancels.size() == 1);
   CHECK(world.zero.cancels.empty());
   CHECK(!*box); // it may still stop in good order
-  world.pass(2s);
+  world.pass(60ms);
   auto why = outcome_of(box);
   CHECK(why.kind() == error_kind::deadline_exceeded);
   CHECK(why.message().find("/job:worker/task:1") != std::string::npos);
@@ -214,6 +220,23 @@ TEST_CASE("a closed session answers the steps that are under way") {
   caf::anon_send_exit(world.master, caf::exit_reason::user_shutdown);
   world.run();
   CHECK(outcome_of(box).kind() == error_kind::cancelled);
+}
+
+TEST_CASE("whoever waits for workers hears that the session is closed") {
+  master_world world;
+  world.one.registers_at_once = false;
+  auto prepared = world.begin_prepare();
+  auto devices = world.ask<std::vector<device_info>>(world.master, list_devices_atom::value);
+  world.run();
+  REQUIRE(world.zero.listing.size() == 1);
+  CHECK(!*prepared);
+  CHECK(!*devices);
+  caf::anon_send_exit(world.master, caf::exit_reason::user_shutdown);
+  world.run();
+  REQUIRE(*prepared);
+  CHECK((**prepared).status().kind() == error_kind::cancelled);
+  REQUIRE(*devices);
+  CHECK((**devices).status().kind() == error_kind::cancelled);
 }
 
 TEST_CASE("workers forget a step that nobody holds any more") {

@@ -87,6 +87,18 @@ TEST_CASE("a tensor that nobody knows fails the step that it came for") {
   world.table.remove(1);
 }
 
+TEST_CASE("a tensor that comes twice fails its step") {
+  table_world world;
+  for (int i = 0; i < 2; ++i)
+    world.table.push({.step = 1, .key = 5, .dead = false, .value = tensor::scalar(1)}, nullptr);
+  auto in = world.begin(1);
+  auto refused = world.table.add(1, in, nullptr);
+  CHECK(refused.kind() == error_kind::invalid_argument);
+  CHECK(refused.message().find("twice") != std::string::npos);
+  in->conductor().abort(1, refused, nullptr);
+  world.table.remove(1);
+}
+
 TEST_CASE("a closed table fails all its steps and takes no more") {
   table_world world;
   auto first = world.begin(1), second = world.begin(2), third = world.begin(3);

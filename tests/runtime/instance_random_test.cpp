@@ -15,8 +15,9 @@ std::vector<int64_t> random_feeds(std::mt19937& dice, int count) {
 }
 
 struct scene {
-  scene(unsigned seed, int size) : play(seed, size), dice(seed + 1) {
-    auto compiled = program::compile(play.take_graph(), device, std::ref(state));
+  scene(unsigned seed, int size, const region_options& regions)
+      : play(seed, size), dice(seed + 1) {
+    auto compiled = program::compile(play.take_graph(), device, std::ref(state), regions);
     if (!compiled)
       FAIL(compiled.status());
     code = *std::move(compiled);
@@ -43,7 +44,7 @@ TEST_CASE("a program computes what its graph says, in whatever order tokens and 
   for (unsigned round = 0; round < 300; ++round) {
     auto seed = base + round;
     INFO("seed " << seed);
-    scene s{seed, 5 + static_cast<int>(round % 60)};
+    scene s{seed, 5 + static_cast<int>(round % 60), cutting(round)};
     INFO(s.code->describe());
     instance running{s.code};
     stage on_stage{running, s.dice, [](const wait_point& wait, const auto& asked) {
@@ -69,7 +70,7 @@ TEST_CASE("what depends on a dead answer is dead, the rest is not, and every reg
   for (unsigned round = 0; round < 300; ++round) {
     auto seed = base + round;
     INFO("seed " << seed);
-    scene s{seed, 5 + static_cast<int>(round % 60)};
+    scene s{seed, 5 + static_cast<int>(round % 60), cutting(round)};
     INFO(s.code->describe());
     instance running{s.code};
     unsigned step = 0;
@@ -99,7 +100,7 @@ TEST_CASE("a step that breaks off anywhere leaves nothing behind after the reset
   for (unsigned round = 0; round < 100; ++round) {
     auto seed = base + round;
     INFO("seed " << seed);
-    scene s{seed, 40};
+    scene s{seed, 40, cutting(round)};
     instance running{s.code};
     stage* self = nullptr;
     auto left = static_cast<int>(s.dice() % 8);

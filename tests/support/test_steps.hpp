@@ -67,4 +67,11 @@ private:
   int feeds_ = 0;
 };
 
+/// The ways of cutting regions, in turn: at waits, each node alone, at branches of any weight.
+inline region_options cutting(unsigned round) {
+  return {.one_per_node = round % 3 == 1,
+          .lanes = round % 3 == 2 ? 2 + static_cast<int>(round % 4) : 1,
+          .hand_over = 10.0 * (1 + round % 7)};
+}
+
 } // namespace troupe::test
