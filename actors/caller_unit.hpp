@@ -1,10 +1,13 @@
 // Lets a thread that waits for a step run the step's regions itself.
 #pragma once
+#include "troupe/actors/region.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
 #include <caf/resumable.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace troupe {
@@ -22,12 +25,11 @@ public:
       system().scheduler().enqueue(ready);
   }
 
-  /// Runs until nothing is ready here. Other threads take what more than one region makes ready at once.
+  /// Runs until nothing is ready here. Of several regions that are worth it, others get all but one.
   void drain() {
     while (size_ > 0) {
       auto* next = ready_[--size_];
-      while (size_ > 0) // parallel work: worth waking somebody
-        system().scheduler().enqueue(ready_[--size_]);
+      share();
       switch (next->resume(this, max_messages)) {
         case caf::resumable::resume_later:
           exec_later(next);
@@ -43,8 +45,20 @@ public:
   }
 
 private:
+  static bool light(caf::resumable* what) {
+    auto* region = dynamic_cast<region_actor*>(what);
+    return region && !region->heavy();
+  }
+
+  void share() {
+    auto shared = std::partition(ready_.begin(), ready_.begin() + size_, light);
+    for (auto it = shared; it != ready_.begin() + size_; ++it)
+      system().scheduler().enqueue(*it);
+    size_ = static_cast<size_t>(shared - ready_.begin());
+  }
+
   static constexpr size_t max_messages = 30;
-  std::array<caf::resumable*, 16> ready_{};
+  std::array<caf::resumable*, 64> ready_;
   size_t size_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "troupe/actors/system.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
@@ -16,9 +17,24 @@
 namespace troupe {
 namespace {
 
-// Where a thread waits for the step that it drives.
-class driver final : public step_observer {
+// Where a thread waits for its turn, and for the step that it drives.
+class driver final : public step_observer, public step_gate::waiter {
 public:
+  void let_in() override {
+    std::lock_guard guard{mutex_};
+    let_in_ = true;
+    changed_.notify_one();
+  }
+  bool enter(step_gate& gate, step_clock::time_point deadline) {
+    if (gate.enter(*this))
+      return true;
+    {
+      std::unique_lock lock{mutex_};
+      if (changed_.wait_until(lock, deadline, [&] { return let_in_; }))
+        return true;
+    }
+    return !gate.withdraw(*this); // it may have come in the last moment
+  }
   void step_ended(caf::execution_unit*) noexcept override {
     std::lock_guard guard{mutex_};
     ended_ = true;
@@ -37,8 +53,60 @@ public:
 private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool ended_ = false;
+  bool ended_ = false, let_in_ = false;
 };
+
+// Calls back once, wherever its way ends: also when its message is never read.
+class callback {
+public:
+  explicit callback(client::on_done done) : done_(std::move(done)) {}
+  callback(const callback&) = delete;
+  callback& operator=(const callback&) = delete;
+  ~callback() { call(failure(error_kind::cancelled, "the session is closed")); }
+  void call(result<std::vector<tensor>> outcome) {
+    if (auto done = std::exchange(done_, nullptr))
+      done(std::move(outcome));
+  }
+
+private:
+  client::on_done done_;
+};
+
+// Client -> errands: run a step, and call somebody when it has ended. No answer.
+struct errand {
+  step_request request;
+  std::shared_ptr<callback> done;
+};
+
+} // namespace
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand)
+
+namespace troupe {
+namespace {
+
+// The master answers at the deadline itself, with the name of the task that it waited for.
+caf::timespan patience_until(step_clock::time_point deadline) {
+  return std::max<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1}) +
+         std::chrono::seconds{3};
+}
+
+// Asks on behalf of those who do not wait.
+caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& session) {
+  return {[=](errand& what) {
+    auto patience = patience_until(what.request.deadline);
+    self->request(session, patience, std::move(what.request))
+        .then(
+            [done = what.done](step_outcome& ended) {
+              if (ended.outcome)
+                done->call(std::move(ended.fetches));
+              else
+                done->call(std::move(ended.outcome));
+            },
+            [done = what.done](const caf::error& why) { done->call(from_caf(why)); });
+  }};
+}
 
 class actor_client final : public client {
 public:
@@ -47,8 +115,10 @@ public:
         system_(config_) {}
 
   ~actor_client() override {
-    if (parts_.session)
-      caf::anon_send_exit(parts_.session, caf::exit_reason::user_shutdown);
+    for (const auto& one : {errands_, parts_.session})
+      if (one)
+        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    errands_ = nullptr;
     parts_ = {};
   }
 
@@ -64,10 +134,8 @@ public:
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                   step_clock::time_point deadline) override {
-    if (step.local) {
-      TROUPE_TRY(check_feeds(step.signature, feeds));
-      return drive(*step.local, feeds, deadline);
-    }
+    if (step.local)
+      return drive(step, feeds, deadline);
     step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline};
     auto outcome = ask_for<step_outcome>(deadline, std::move(request));
     if (!outcome)
@@ -75,6 +143,12 @@ public:
     if (!outcome->outcome)
       return std::move(outcome->outcome);
     return std::move(outcome->fetches);
+  }
+
+  void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
+                 on_done done) override {
+    caf::anon_send(errands_, errand{{step.shared_from_this(), std::move(feeds), deadline},
+                                    std::make_shared<callback>(std::move(done))});
   }
 
   result<std::vector<device_info>> devices(step_clock::time_point deadline) override {
@@ -90,18 +164,16 @@ public:
 private:
   status start(result<session_parts> parts) {
     TROUPE_ASSIGN(parts_, std::move(parts));
+    errands_ = system_.spawn(errands_behavior, parts_.session);
     return {};
   }
 
-  // Asks the session and waits for its answer. The master answers at the deadline itself, with the name
-  // of the task that it waited for.
+  // Asks the session and waits for its answer.
   template <class Question, class Take>
   status ask(step_clock::time_point deadline, Question question, Take take) {
     caf::scoped_actor self{system_, true};
-    auto left = std::max<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1}) +
-                std::chrono::seconds{3};
     status outcome;
-    self->request(parts_.session, left, std::move(question))
+    self->request(parts_.session, patience_until(deadline), std::move(question))
         .receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
     return outcome;
   }
@@ -113,13 +185,23 @@ private:
     return answer;
   }
 
-  result<std::vector<tensor>> drive(task_program& program, std::span<const tensor> feeds,
+  result<std::vector<tensor>> drive(prepared_step& what, std::span<const tensor> feeds,
                                     step_clock::time_point deadline) {
+    TROUPE_TRY(check_feeds(what.signature, feeds));
+    driver end;
+    if (!end.enter(what.gate, deadline))
+      return waited_in_line(what.gate);
+    auto outcome = drive(*what.local, end, feeds, deadline);
+    what.gate.leave();
+    return outcome;
+  }
+
+  result<std::vector<tensor>> drive(task_program& program, driver& end,
+                                    std::span<const tensor> feeds, step_clock::time_point deadline) {
     auto in = program.check_out();
     in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     auto& conductor = in->conductor();
     auto step = next_step_id(parts_.id);
-    driver end;
     caller_unit unit{system_};
     conductor.begin(step, end, &unit);
     unit.drain();
@@ -142,6 +224,7 @@ private:
   system_config config_;
   caf::actor_system system_;
   session_parts parts_;
+  caf::actor errands_;
 };
 
 } // namespace

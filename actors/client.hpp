@@ -21,11 +21,18 @@ using step_clock = std::chrono::steady_clock;
 /// Makes the devices of a task when it starts; given by the composition root.
 using device_maker = std::function<std::vector<std::unique_ptr<device>>()>;
 
+/// How the steps of a session are compiled and run.
+struct program_options {
+  bool region_per_node = false; ///< for debugging: every node waits for messages of its own
+  size_t most_at_once = 0;      ///< steps of one kind; the others wait in line. 0: no limit
+};
+
 struct client_options {
   const registry* ops = nullptr; ///< must outlive the client
   device_maker make_devices;     ///< of the local task; not used when connected to a cluster
   size_t inter_op_threads = 0;   ///< that run regions beside the calling thread; 0: one per core
   std::string container;         ///< of variables that name none
+  program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
 };
@@ -60,6 +67,12 @@ public:
   /// time is over; the step then has stopped, or is being stopped, and has no effect any more.
   virtual result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                           step_clock::time_point deadline) = 0;
+
+  /// The same without a thread that waits: `done` gets what run() returns, once, on a thread of the
+  /// runtime that it must not block; also when the client goes before the step has ended.
+  using on_done = std::function<void(result<std::vector<tensor>>)>;
+  virtual void run_async(prepared_step& step, std::vector<tensor> feeds,
+                         step_clock::time_point deadline, on_done done) = 0;
 
   virtual result<std::vector<device_info>> devices(step_clock::time_point deadline) = 0;
 

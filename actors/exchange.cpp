@@ -217,7 +217,8 @@ private:
 };
 
 message to_wire(const register_partitions& what, status& problem) {
-  register_graph wire{.request = 0, .session = what.session, .container = what.container, .partitions = {}};
+  register_graph wire{.request = 0, .session = what.session, .container = what.container,
+                      .region_per_node = what.region_per_node, .partitions = {}};
   for (const auto& part : what.partitions) {
     auto bytes = write_graph(*part.nodes);
     if (!bytes) {

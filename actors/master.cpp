@@ -7,6 +7,7 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
 #include <algorithm>
@@ -30,11 +31,20 @@ struct register_again {
   step_clock::time_point deadline;
 };
 
+struct running_step;
+using running_ptr = std::shared_ptr<running_step>;
+
+// A step's gate -> master: it is that run's turn. No answer.
+struct turn_came {
+  running_ptr run;
+};
+
 } // namespace
 } // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::renew_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_again)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::turn_came)
 
 namespace troupe {
 namespace {
@@ -50,9 +60,6 @@ public:
   virtual ~unanswered() = default;
   virtual void fail(const status& why) = 0;
 };
-
-struct running_step;
-using running_ptr = std::shared_ptr<running_step>;
 
 struct master_state {
   explicit master_state() {}
@@ -84,7 +91,7 @@ result<step_ptr> compile(self_ptr self, const prepare_request& what) {
   TROUPE_ASSIGN(auto order, prune(*what.of, what.signature));
   TROUPE_ASSIGN(auto chosen, place(*what.of, order, options.devices));
   TROUPE_ASSIGN(auto parts, cut(*what.of, what.signature, order, chosen, options.devices));
-  auto step = std::make_shared<prepared_step>();
+  auto step = std::make_shared<prepared_step>(options.programs.most_at_once);
   step->signature = what.signature;
   for (auto& part : parts) {
     auto task = part.device.on_task();
@@ -97,6 +104,7 @@ result<step_ptr> compile(self_ptr self, const prepare_request& what) {
                                                      .handle = 0});
       it->partitions->session = options.session;
       it->partitions->container = options.container;
+      it->partitions->region_per_node = options.programs.region_per_node;
     }
     for (const auto& at : part.nodes->nodes())
       if (&at->op() == &internal_ops::feed)
@@ -204,10 +212,14 @@ caf::result<step_ptr> prepare(self_ptr self, const prepare_request& what) {
 
 // -- running -------------------------------------------------------------------------------------
 
-// A step that runs on other tasks, as its master sees it.
-struct running_step {
-  running_step(step_request r, caf::typed_response_promise<step_outcome> p)
-      : request(std::move(r)), reply(std::move(p)) {}
+// A step that no thread of this process drives, as its master sees it.
+struct running_step final : step_gate::waiter, std::enable_shared_from_this<running_step> {
+  running_step(step_request r, caf::typed_response_promise<step_outcome> p, self_ptr self)
+      : request(std::move(r)), reply(std::move(p)), master(caf::actor_cast<caf::actor_addr>(self)) {}
+  void let_in() override {
+    if (auto to = caf::actor_cast<caf::actor>(master))
+      caf::anon_send(to, turn_came{shared_from_this()});
+  }
   step_request request;
   caf::typed_response_promise<step_outcome> reply;
   uint64_t id = 0;
@@ -215,6 +227,8 @@ struct running_step {
   std::vector<bool> answered; // per participant
   std::vector<tensor> fetches;
   status error;
+  caf::actor_addr master;
+  bool in_line = false; // at the gate
   bool done = false;
 
   bool all_answered() const { return std::ranges::find(answered, false) == answered.end(); }
@@ -224,6 +238,9 @@ void finish(self_ptr self, const running_ptr& run) {
   if (std::exchange(run->done, true))
     return;
   self->state.running.erase(run);
+  auto& gate = run->request.step->gate;
+  if (!run->in_line || !gate.withdraw(*run))
+    gate.leave();
   if (run->error.ok())
     run->reply.deliver(step_outcome{{}, std::move(run->fetches)});
   else
@@ -294,16 +311,11 @@ void start(self_ptr self, const running_ptr& run) {
   });
 }
 
-caf::result<step_outcome> run_step_request(self_ptr self, const step_request& what) {
-  if (auto fits = check_feeds(what.step->signature, what.feeds); !fits)
-    return step_outcome{std::move(fits), {}};
-  auto promise = self->make_response_promise<step_outcome>();
-  auto run = std::make_shared<running_step>(what, promise);
-  self->state.running.insert(run);
-  if (!what.step->stale) {
-    start(self, run);
-    return promise;
-  }
+// The run is inside the gate.
+void start_or_renew(self_ptr self, const running_ptr& run) {
+  const auto& what = run->request;
+  if (!what.step->stale)
+    return start(self, run);
   // A lost task may be back: register everything again, everywhere, and go on.
   self->request(caf::actor_cast<caf::actor>(self), until(self, what.deadline), renew_request{what.step, what.deadline})
       .then([=](const step_ptr&) { start(self, run); },
@@ -311,7 +323,32 @@ caf::result<step_outcome> run_step_request(self_ptr self, const step_request& wh
               run->error = from_caf(why);
               finish(self, run);
             });
+}
+
+caf::result<step_outcome> run_step_request(self_ptr self, const step_request& what) {
+  if (auto fits = check_feeds(what.step->signature, what.feeds); !fits)
+    return step_outcome{std::move(fits), {}};
+  auto promise = self->make_response_promise<step_outcome>();
+  auto run = std::make_shared<running_step>(what, promise, self);
+  self->state.running.insert(run);
+  if (what.step->gate.enter(*run)) {
+    start_or_renew(self, run);
+    return promise;
+  }
+  run->in_line = true;
+  run->due = self->state.due.add(self, what.deadline, [=] {
+    run->error = waited_in_line(run->request.step->gate);
+    finish(self, run);
+  });
   return promise;
+}
+
+void enter(self_ptr self, const running_ptr& run) {
+  if (run->done)
+    return; // it has left again
+  run->in_line = false;
+  self->state.due.remove(run->due);
+  start_or_renew(self, run);
 }
 
 // Several runs may find the same step stale; it is registered again once for all of them.
@@ -383,6 +420,7 @@ caf::behavior master_behavior(self_ptr self, master_options options) {
   return {
       [=](const step_request& what) { return run_step_request(self, what); },
       [=](const prepare_request& what) { return prepare(self, what); },
+      [=](const turn_came& what) { enter(self, what.run); },
       [=](const renew_request& what) { return renew(self, what.step, what.deadline); },
       [=](const register_again& what) { return register_step(self, what.step, what.deadline); },
       [=](wake_atom) { self->state.due.wake(self); },

@@ -1,6 +1,7 @@
 // The master of one session: prunes, places, cuts, registers with workers, and runs steps that take
 // more than this process (white paper 3.1, OSDI 4).
 #pragma once
+#include "troupe/actors/client.hpp"
 #include "troupe/runtime/place.hpp"
 
 #include <caf/actor.hpp>
@@ -14,6 +15,7 @@ namespace troupe {
 struct master_options {
   uint64_t session = 0; ///< random; its upper 24 bits begin its step ids
   std::string container;
+  program_options programs = {};
   device_list devices;  ///< the first is the default
   std::map<task_name, caf::actor> workers; ///< in this process
   caf::actor membership;                   ///< finds the others; none in a local session

@@ -62,6 +62,7 @@ struct region_ended {
 struct register_partitions {
   uint64_t session = 0;
   std::string container;
+  bool region_per_node = false;
   std::vector<partition> partitions;
 };
 using register_request = std::shared_ptr<register_partitions>;

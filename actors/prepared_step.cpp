@@ -10,6 +10,11 @@ prepared_step::~prepared_step() {
       caf::anon_send(one.worker, forget_program{one.handle});
 }
 
+status waited_in_line(const step_gate& gate) {
+  return failure(error_kind::deadline_exceeded, "the step was not let in in time: as many as may run "
+                 "at once do, and ", gate.waiting(), " wait in line");
+}
+
 status check_feeds(const step_signature& signature, std::span<const tensor> feeds) {
   if (feeds.size() != signature.feeds.size())
     return invalid("the step has ", signature.feeds.size(), " feeds, got ", feeds.size());

@@ -1,6 +1,7 @@
 // A kind of step after the master has compiled it: who takes part, and where feeds and fetches go.
 #pragma once
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/step_gate.hpp"
 #include "troupe/actors/task_program.hpp"
 
 #include <atomic>
@@ -18,21 +19,25 @@ struct participant {
   uint64_t handle = 0;
 };
 
-/// Immutable once prepared, except for `stale`, and for what the master changes when it renews it.
+/// Immutable once prepared, except for `gate`, `stale`, and for what the master changes when it renews it.
 class prepared_step : public std::enable_shared_from_this<prepared_step> {
 public:
-  prepared_step() = default;
+  explicit prepared_step(size_t most_at_once = 0) : gate(most_at_once) {}
   prepared_step(const prepared_step&) = delete;
   prepared_step& operator=(const prepared_step&) = delete;
   ~prepared_step(); ///< tells the workers that they may forget their parts
 
   step_signature signature;
+  step_gate gate; ///< whoever runs it goes through here
   std::vector<participant> participants;
   /// All of it runs in this process: the caller drives it, and the master is off its path.
   std::shared_ptr<task_program> local;
   /// A task that takes part was lost: register again before the next step.
   std::atomic<bool> stale{false};
 };
+
+/// The error of a step whose time was over before it was let in.
+status waited_in_line(const step_gate& gate);
 
 /// Says whether these values may be fed: as many as the signature says, of its types and shapes.
 status check_feeds(const step_signature& signature, std::span<const tensor> feeds);

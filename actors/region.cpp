@@ -57,32 +57,33 @@ private:
 
 } // namespace
 
-uint32_t region_actor::length() const noexcept {
-  return in_->part(program_).program().regions()[which_].count;
+bool region_actor::heavy() const noexcept {
+  return in_->part(program_).program().regions()[which_].heavy;
 }
 
 bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* one = content_if<token>(message)) {
     one->region = which_;
+    auto hurry = one->hurry;
     if (in_->part(program_).arrive(std::move(*one)))
-      become_ready(unit);
+      become_ready(unit, hurry);
     return true;
   }
   if (auto* answer = content_if<wait_answer>(message)) {
     if (!answer->outcome)
       in_->conductor().abort(in_->conductor().step(), std::move(answer->outcome), unit);
     else if (in_->part(program_).answer(answer->wait, answer->values, false))
-      become_ready(unit);
+      become_ready(unit, false);
     return true;
   }
   return false;
 }
 
-void region_actor::become_ready(caf::execution_unit* unit) {
+void region_actor::become_ready(caf::execution_unit* unit, bool hurry) {
   if (!in_->conductor().enter())
     return; // the step has failed
   intrusive_ptr_add_ref_impl(); // until it has run
-  if (unit)
+  if (unit && !(hurry && heavy()))
     unit->exec_later(this);
   else
     home_system().scheduler().enqueue(this);

@@ -8,7 +8,8 @@
 namespace troupe {
 
 /// Understands token and wait_answer. The last token makes it ready; it then runs on the execution unit
-/// that brought the token, or on the scheduler where there is none.
+/// that brought the token; or on the scheduler where there is none, or where it is heavy and that unit is
+/// busy for long.
 class region_actor final : public inline_actor, public caf::resumable {
 public:
   region_actor(caf::actor_config& config, std::shared_ptr<task_instance> in, uint32_t program,
@@ -21,12 +22,12 @@ public:
   void intrusive_ptr_release_impl() override { intrusive_ptr_release(ctrl()); }
 
   const char* name() const override { return "troupe.region"; }
-  /// How many instructions it runs: a first idea of whether it is worth another thread.
-  uint32_t length() const noexcept;
+  /// Whether it is worth another thread.
+  bool heavy() const noexcept;
 
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
-  void become_ready(caf::execution_unit* unit);
+  void become_ready(caf::execution_unit* unit, bool hurry);
 
   std::shared_ptr<task_instance> in_;
   uint32_t program_, which_;

@@ -1,5 +1,6 @@
 #include "troupe/actors/session.hpp"
 
+#include "troupe/actors/hand_over.hpp"
 #include "troupe/actors/master.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/messages.hpp"
@@ -49,10 +50,10 @@ caf::behavior session_behavior(self_ptr self, const caf::actor& master,
 result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options) {
   if (!options.ops || !options.make_devices)
     return invalid("a local session needs ops and devices");
-  master_options master{.session = random_id(), .container = options.container, .devices = {},
-                        .workers = {}, .membership = {}};
+  master_options master{.session = random_id(), .container = options.container,
+                        .programs = options.programs, .devices = {}, .workers = {}, .membership = {}};
   worker_options worker{.self = local_task, .ops = options.ops, .devices = {}, .membership = {},
-                        .steps = std::make_shared<step_table>()};
+                        .steps = std::make_shared<step_table>(), .regions = cut_for(system)};
   for (auto& one : options.make_devices()) {
     master.devices.push_back({local_task.job, local_task.task, std::string{to_string(one->kind())},
                               one->ordinal()});
@@ -69,8 +70,8 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
 
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                             const client_options& options) {
-  master_options master{.session = random_id(), .container = options.container, .devices = {},
-                        .workers = {}, .membership = {},
+  master_options master{.session = random_id(), .container = options.container,
+                        .programs = options.programs, .devices = {}, .workers = {}, .membership = {},
                         .patience = std::min<std::chrono::milliseconds>(options.timeout,
                                                                         std::chrono::seconds{10})};
   // TODO(limit): every task is taken to have one CPU device; ask the tasks when they may have more.

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/exchange.hpp"
+#include "troupe/actors/hand_over.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/step_table.hpp"
@@ -39,7 +40,8 @@ public:
                                              .owner = {},
                                              .steps = steps_});
     worker_options worker{.self = options.self, .ops = options.ops, .devices = {},
-                          .membership = membership_, .steps = steps_};
+                          .membership = membership_, .steps = steps_,
+                          .regions = cut_for(system_)};
     for (auto& one : options.make_devices())
       worker.devices.push_back(std::move(one));
     worker_ = spawn_worker(system_, std::move(worker));

@@ -26,7 +26,7 @@ task_program::task_program(caf::actor_system& system,
 
 task_program::~task_program() {
   for (auto& one : idle_)
-    one->retire();
+    one.instance->retire();
 }
 
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
@@ -78,7 +78,7 @@ std::shared_ptr<task_instance> task_program::check_out() {
   {
     std::lock_guard guard{mutex_};
     if (!idle_.empty()) {
-      auto one = std::move(idle_.back());
+      auto one = std::move(idle_.back().instance);
       idle_.pop_back();
       one->keep(shared_from_this());
       return one;
@@ -96,7 +96,25 @@ void task_program::check_in(std::shared_ptr<task_instance> idle) {
   auto self = shared_from_this(); // the instance may hold the last reference
   idle->keep(nullptr);
   std::lock_guard guard{mutex_};
-  idle_.push_back(std::move(idle));
+  idle_.push_back({std::move(idle), shrinks_});
+}
+
+void task_program::shrink() {
+  std::vector<pooled> gone;
+  {
+    std::lock_guard guard{mutex_};
+    auto fresh = std::ranges::find(idle_, shrinks_, &pooled::since);
+    gone.assign(std::move_iterator{idle_.begin()}, std::move_iterator{fresh});
+    idle_.erase(idle_.begin(), fresh);
+    ++shrinks_;
+  }
+  for (auto& one : gone)
+    one.instance->retire();
+}
+
+size_t task_program::idle() const {
+  std::lock_guard guard{mutex_};
+  return idle_.size();
 }
 
 const import_route* task_program::import(uint32_t key) const noexcept {

@@ -47,6 +47,9 @@ public:
   std::shared_ptr<task_instance> check_out();
   /// Puts an instance back whose step has ended well.
   void check_in(std::shared_ptr<task_instance> idle);
+  /// Lets instances go that have lain in the pool since before the last call.
+  void shrink();
+  size_t idle() const;
 
   caf::actor_system& system() const noexcept { return system_; }
   const std::vector<std::shared_ptr<const program>>& programs() const noexcept { return programs_; }
@@ -76,8 +79,13 @@ private:
   std::set<std::string> partners_;
   std::vector<uint32_t> fetch_indexes_, feed_indexes_;
   size_t regions_ = 0, fetches_ = 0;
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<task_instance>> idle_;
+  struct pooled {
+    std::shared_ptr<task_instance> instance;
+    uint64_t since; // how many calls of shrink() there had been
+  };
+  mutable std::mutex mutex_;
+  std::vector<pooled> idle_; // the one used last is taken first
+  uint64_t shrinks_ = 0;
 };
 
 /// One set of region actors and their state, for one step at a time, with the step's conductor.

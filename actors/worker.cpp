@@ -22,6 +22,11 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::seconds connect_patience{10};
+// Instances that no step has used for that long go, or for twice that long at most.
+constexpr std::chrono::seconds idle_patience{10};
+
+// Worker -> itself: time to look for idle instances. No answer.
+using tidy_atom = caf::atom_constant<caf::atom("tidy")>;
 
 struct owned_device {
   device_name name;
@@ -45,6 +50,7 @@ struct worker_state {
   std::vector<caf::actor_addr> all_queues;  // to end them with us, even those of a container before a reset
   std::map<uint64_t, registration> programs;
   uint64_t next_handle = 1;
+  bool tidies = false; // a tidy_atom is under way, as long as there are programs
   deadlines due; // of steps
   std::map<uint64_t, caf::typed_response_promise<step_result>> asked; // by step
 };
@@ -86,13 +92,15 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   std::vector<std::shared_ptr<const program>> programs;
   std::vector<device_name> devices;
   std::vector<std::shared_ptr<device>> owned;
+  auto regions = self->state.options.regions;
+  regions.one_per_node = what.region_per_node;
   for (auto& part : what.partitions) {
     auto on = std::ranges::find(self->state.devices, part.device, &owned_device::name);
     if (on == self->state.devices.end())
       return failure(error_kind::not_found, "there is no device ", part.device);
-    TROUPE_ASSIGN(auto made, program::compile(std::move(part.nodes), *on->runs, [&](const node& maker) {
-                    return find_variable(self, maker, what.container);
-                  }));
+    regions.nodes_use_all_threads = on->runs->threads() > 1;
+    auto find = [&](const node& maker) { return find_variable(self, maker, what.container); };
+    TROUPE_ASSIGN(auto made, program::compile(std::move(part.nodes), *on->runs, find, regions));
     programs.push_back(std::move(made));
     devices.push_back(part.device);
     owned.push_back(on->runs);
@@ -104,6 +112,19 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   return linked;
 }
 
+void tidy_later(self_ptr self) {
+  auto& state = self->state;
+  if (!std::exchange(state.tidies, !state.programs.empty()) && state.tidies)
+    self->delayed_send(self, idle_patience, tidy_atom::value);
+}
+
+void tidy(self_ptr self) {
+  for (auto& [handle, one] : self->state.programs)
+    one.program->shrink();
+  self->state.tidies = false;
+  tidy_later(self);
+}
+
 // Compiles, then reaches the tasks that the programs send to; answers when all is ready.
 caf::result<registered> register_programs(self_ptr self, register_partitions& what, std::string owner) {
   auto compiled = compile(self, what);
@@ -112,6 +133,7 @@ caf::result<registered> register_programs(self_ptr self, register_partitions& wh
   auto program = *std::move(compiled);
   auto handle = self->state.next_handle++;
   self->state.programs[handle] = {program, std::move(owner)};
+  tidy_later(self);
   if (program->peers().empty())
     return registered{handle, program};
 
@@ -186,6 +208,7 @@ void serve_register(self_ptr self, const register_graph& what, const incoming& f
   auto parts = std::make_shared<register_partitions>();
   parts->session = what.session;
   parts->container = what.container;
+  parts->region_per_node = what.region_per_node;
   for (const auto& one : what.partitions) {
     auto device = device_name::parse(one.device);
     auto nodes = std::make_unique<graph>(*self->state.options.ops);
@@ -321,6 +344,7 @@ caf::behavior worker_behavior(self_ptr self, worker_options options) {
         return register_programs(self, *what, owner);
       },
       [=](wake_atom) { self->state.due.wake(self); },
+      [=](tidy_atom) { tidy(self); },
       [=](const forget_program& what) { self->state.programs.erase(what.handle); },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const reset_request& what) { return reset_container(self, what.container); },

@@ -3,6 +3,7 @@
 #include "troupe/actors/fwd.hpp"
 #include "troupe/runtime/device.hpp"
 #include "troupe/runtime/device_name.hpp"
+#include "troupe/runtime/regions.hpp"
 #include "troupe/runtime/registry.hpp"
 
 #include <caf/actor.hpp>
@@ -18,6 +19,7 @@ struct worker_options {
   std::vector<std::shared_ptr<device>> devices;
   caf::actor membership;             ///< finds other tasks; none in a local session
   std::shared_ptr<step_table> steps; ///< shared with the exchanges
+  region_options regions = {};       ///< where programs are cut
 };
 
 /// Understands register_request, run_request, reset_request, list_devices_atom; from exchanges incoming

@@ -50,6 +50,7 @@ client_options to_client(const session_options& from) {
   to.make_devices = [threads = from.intra_op_threads] { return make_devices(threads); };
   to.inter_op_threads = from.inter_op_threads;
   to.container = from.container;
+  to.programs = {.region_per_node = from.region_per_node, .most_at_once = from.most_steps_at_once};
   to.timeout = from.timeout;
   to.peer_timeout = from.peer_timeout;
   return to;
@@ -152,6 +153,36 @@ std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& 
     throw error{failure(error_kind::failed_precondition, "the step's session is closed")
                     .within(at("step::run", where))};
   return state_->run(*in, feeds, options, "step::run", where);
+}
+
+void step::run_async(std::vector<tensor> feeds, on_done done, const run_options& options,
+                     location where) {
+  auto in = state_->owner.lock();
+  if (!in)
+    throw error{failure(error_kind::failed_precondition, "the step's session is closed")
+                    .within(at("step::run_async", where))};
+  in->client->run_async(*state_->prepared, std::move(feeds), in->deadline(options),
+                        [done = std::move(done), where](result<std::vector<tensor>> outcome) {
+                          if (!outcome)
+                            outcome = outcome.status().within(at("step::run_async", where));
+                          done(std::move(outcome));
+                        });
+}
+
+std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds, const run_options& options,
+                                                 location where) {
+  auto promise = std::make_shared<std::promise<std::vector<tensor>>>();
+  auto future = promise->get_future();
+  run_async(
+      std::move(feeds),
+      [promise](result<std::vector<tensor>> outcome) {
+        if (outcome)
+          promise->set_value(*std::move(outcome));
+        else
+          promise->set_exception(std::make_exception_ptr(error{outcome.status()}));
+      },
+      options, where);
+  return future;
 }
 
 session session::local(const session_options& options, location where) {

@@ -5,6 +5,8 @@
 #include "troupe/api/operand.hpp"
 
 #include <chrono>
+#include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -36,6 +38,8 @@ struct session_options {
   int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
   size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
   std::string container = {};  ///< of variables that name none
+  size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
+  bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
 };
@@ -59,6 +63,17 @@ public:
                           location where = location::current()) {
     return run(std::span{feeds.begin(), feeds.size()}, options, where);
   }
+
+  /// Begins it and returns at once: for services that have no thread to spare. The future gets the
+  /// fetches or throws troupe::error, within a moment of the deadline at the latest.
+  std::future<std::vector<tensor>> run_async(std::vector<tensor> feeds = {},
+                                             const run_options& options = {},
+                                             location where = location::current());
+  /// The same with a callback, which is called once, on a thread of the runtime: it must neither
+  /// block nor throw. A session that closes calls it with an error of the kind `cancelled`.
+  using on_done = std::function<void(result<std::vector<tensor>>)>;
+  void run_async(std::vector<tensor> feeds, on_done done, const run_options& options = {},
+                 location where = location::current());
 
 private:
   friend class session;

@@ -32,6 +32,8 @@ public:
   virtual ~device() = default;
   virtual device_kind kind() const noexcept = 0;
   virtual int ordinal() const noexcept = 0;       ///< 0 for /device:cpu:0
+  /// How many threads one node may keep busy, the one that runs it counted.
+  virtual int threads() const noexcept { return 1; }
   virtual std::string description() const = 0;    ///< for people: model, cores, memory
   virtual size_t memory_limit() const noexcept = 0;
   virtual allocator& memory() noexcept = 0;

@@ -62,6 +62,7 @@ public:
     to.setRequest(what.request);
     to.setSession(what.session);
     to.setContainer(as_text(what.container));
+    to.setRegionPerNode(what.region_per_node);
     auto list = to.initPartitions(static_cast<unsigned>(what.partitions.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setDevice(as_text(what.partitions[i].device));

@@ -41,6 +41,7 @@ struct register_graph {
   uint64_t request = 0;
   uint64_t session = 0;
   std::string container; ///< of variables that name none
+  bool region_per_node = false;
   std::vector<registered_partition> partitions;
 };
 

@@ -110,6 +110,7 @@ struct RegisterGraph {
   session @1 :UInt64;
   container @2 :Text;
   partitions @3 :List(Partition);
+  regionPerNode @4 :Bool;
 }
 
 struct RegisterReply {

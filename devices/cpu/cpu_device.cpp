@@ -43,6 +43,7 @@ public:
 
   device_kind kind() const noexcept override { return device_kind::cpu; }
   int ordinal() const noexcept override { return ordinal_; }
+  int threads() const noexcept override { return team_->threads(); }
   std::string description() const override {
     return concat(processor_model(), ", ", team_->threads(), " threads for each loop, ",
                   physical_memory() >> 20, " MiB of memory");

@@ -129,6 +129,25 @@ TEST_CASE("a worker runs what was registered, as often as asked") {
   made = status{error_kind::cancelled, ""};
 }
 
+TEST_CASE("instances that no step has used for a while go") {
+  worker_world world;
+  auto made = world.register_it(text_case{queue}, 0);
+  auto put = world.register_it(text_case{queue}, 1);
+  REQUIRE(made);
+  REQUIRE(put);
+  for (uint64_t step = 1; step <= 5; ++step)
+    world.begin(made->handle, step);
+  for (uint64_t step = 11; step <= 15; ++step)
+    world.begin(put->handle, step);
+  CHECK(made->program->idle() == 5);
+  world.pass(9s);
+  CHECK(made->program->idle() == 5);
+  for (int i = 0; i < 3; ++i)
+    world.pass(10s);
+  CHECK(made->program->idle() == 0);
+  made = put = status{error_kind::cancelled, ""};
+}
+
 TEST_CASE("a worker does not believe the feeds that it is sent") {
   worker_world world;
   text_case text{"x = Placeholder dtype=i32 shape=[]\ny = Neg(x)\nfeed x = i32(1)\nfetch y"};

@@ -1,7 +1,9 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
+#include <atomic>
 #include <cmath>
+#include <latch>
 #include <thread>
 
 using namespace troupe;
@@ -220,4 +222,103 @@ TEST_CASE("a local session has one device for the processor") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].name == "/job:local/task:0/device:cpu:0");
   CHECK(found[0].kind == "cpu");
+}
+
+TEST_CASE("a step may run without a thread that waits") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {});
+  auto s = session::local();
+  auto square_it = s.prepare({x}, {square(x)});
+  auto future = square_it.run_async({tensor::scalar(3.0f)});
+  REQUIRE(future.wait_for(10s) == std::future_status::ready);
+  CHECK(to_scalar<float>(future.get().at(0)) == 9.0f);
+
+  auto line = __LINE__ + 1;
+  auto wrong = square_it.run_async({tensor::scalar(3)});
+  auto text = error_of([&] { wrong.get(); }, error_kind::invalid_argument);
+  contains(text, here(line));
+  contains(text, "i32");
+}
+
+TEST_CASE("a thousand steps of one kind are under way at once") {
+  constexpr int many = 1000;
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
+  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  auto given = g.placeholder(dtype::i32, {});
+  auto put = queue_enqueue(queue, {given});
+  auto s = session::local();
+  auto take = s.prepare({}, {taken + 1});
+  std::atomic<int> sum = 0, failed = 0;
+  std::latch all{many};
+  for (int i = 0; i < many; ++i)
+    take.run_async({}, [&](result<std::vector<tensor>> got) {
+      if (got)
+        sum += to_scalar<int>(got->at(0));
+      else
+        ++failed;
+      all.count_down();
+    });
+  CHECK(sum == 0); // all of them wait
+  auto give = s.prepare({given}, {}, {put});
+  for (int i = 0; i < many; ++i)
+    give.run({tensor::scalar(i)});
+  all.wait();
+  CHECK(failed == 0);
+  CHECK(sum == many * (many - 1) / 2 + many);
+}
+
+TEST_CASE("a session that closes tells whoever waits for a step, once") {
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
+  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  std::atomic<int> told = 0, cancelled = 0;
+  {
+    auto s = session::local();
+    auto take = s.prepare({}, {taken + 1});
+    for (int i = 0; i < 20; ++i)
+      take.run_async({}, [&](result<std::vector<tensor>> got) {
+        ++told;
+        cancelled += !got && got.status().kind() == error_kind::cancelled;
+      });
+  }
+  CHECK(told == 20);
+  CHECK(cancelled == 20);
+}
+
+TEST_CASE("steps beyond the most at once wait in line, no longer than their deadline") {
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
+  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  auto given = g.placeholder(dtype::i32, {});
+  auto put = queue_enqueue(queue, {given});
+  auto s = session::local({.most_steps_at_once = 1});
+  auto take = s.prepare({}, {taken + 1});
+  auto give = s.prepare({given}, {}, {put});
+  auto first = take.run_async(), second = take.run_async();
+  auto impatient = take.run_async({}, {.timeout = 50ms});
+  auto text = error_of([&] { impatient.get(); }, error_kind::deadline_exceeded);
+  contains(text, "wait in line");
+  text = error_of([&] { take.run({}, {.timeout = 50ms}); }, error_kind::deadline_exceeded);
+  contains(text, "wait in line");
+  give.run({tensor::scalar(10)});
+  CHECK(to_scalar<int>(first.get().at(0)) == 11); // in the order in which they came
+  give.run({tensor::scalar(20)});
+  CHECK(to_scalar<int>(second.get().at(0)) == 21);
+}
+
+TEST_CASE("heavy branches give the same results as one after the other") {
+  graph_builder g;
+  auto x = g.constant(tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.01f)));
+  auto left = x, right = x;
+  for (int i = 0; i < 4; ++i) {
+    left = matmul(left, x);
+    right = matmul(x, right) + 1;
+  }
+  auto both = sum(left) + sum(right);
+  auto one = session::local({.intra_op_threads = 1, .inter_op_threads = 1});
+  auto several = session::local({.intra_op_threads = 1, .inter_op_threads = 4});
+  auto wanted = to_scalar<float>(one.fetch(both));
+  for (int i = 0; i < 20; ++i)
+    CHECK(to_scalar<float>(several.fetch(both)) == wanted);
 }

@@ -63,11 +63,15 @@ std::string complaints(client& in, const std::vector<named_text>& cases,
   return all;
 }
 
-std::string complaints_of_local(const std::vector<named_text>& cases) {
+const program_options as_usual, node_by_node{.region_per_node = true};
+
+std::string complaints_of_local(const std::vector<named_text>& cases,
+                                const program_options& programs) {
   client_options options;
   options.ops = &library();
   options.make_devices = [] { return make_devices(1); };
   options.inter_op_threads = 2;
+  options.programs = programs;
   auto local = client::local(options);
   REQUIRE(local);
   return complaints(**local, cases, {""});
@@ -81,13 +85,14 @@ struct worker_processes {
     for (int i = 0; i < 4; ++i)
       tasks.emplace_back(cluster, task_name{"worker", i});
   }
-  std::string complaints_of(const std::vector<named_text>& cases, size_t workers) const {
+  std::string complaints_of(const std::vector<named_text>& cases, size_t workers,
+                            const program_options& programs = {}) const {
     cluster_spec part = cluster;
     part.jobs["worker"].resize(workers);
     std::vector<std::string> devices;
     for (size_t i = 0; i < workers; ++i)
       devices.push_back(concat("/job:worker/task:", i));
-    return complaints(*connect_to(part), cases, devices);
+    return complaints(*connect_to(part, std::chrono::seconds{10}, {}, programs), cases, devices);
   }
 };
 
@@ -98,8 +103,11 @@ TEST_CASE("every text graph and every op's example gives what it promises in one
   auto cases = all_cases(), examples = all_examples();
   CHECK(cases.size() > 10);
   CHECK(examples.size() > 40);
-  CHECK(complaints_of_local(cases) == "");
-  CHECK(complaints_of_local(examples) == "");
+  for (const auto& programs : {as_usual, node_by_node}) {
+    INFO("a region per node: " << programs.region_per_node);
+    CHECK(complaints_of_local(cases, programs) == "");
+    CHECK(complaints_of_local(examples, programs) == "");
+  }
 }
 
 TEST_CASE("every text graph and every op's example gives the same on one, two and four workers") {
@@ -111,4 +119,5 @@ TEST_CASE("every text graph and every op's example gives the same on one, two an
     CHECK(workers.complaints_of(cases, count) == "");
     CHECK(workers.complaints_of(examples, count) == "");
   }
+  CHECK(workers.complaints_of(cases, 2, node_by_node) == "");
 }

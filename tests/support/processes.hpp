@@ -26,7 +26,7 @@ std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& s
 std::unique_ptr<client>
 connect_to(const cluster_spec& cluster,
            std::chrono::milliseconds peer_timeout = std::chrono::seconds{10},
-           const std::string& container = {});
+           const std::string& container = {}, const program_options& programs = {});
 
 /// A task in a process of its own. Its destructor kills it.
 class task_process {
