@@ -1,6 +1,7 @@
 #include "troupe/devices/cpu/gemm.hpp"
 
 #include "troupe/devices/cpu/double_gemm.hpp"
+#include "troupe/devices/deterministic.hpp"
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -237,15 +238,28 @@ status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n
               static_cast<double>(k) * static_cast<double>(strip);
   std::mutex mutex;
   status outcome;
-  on.parallel_for((extent + strip - 1) / strip, cost, [&](int64_t begin, int64_t end) {
-    begin *= strip;
-    end = std::min(end * strip, extent);
+  auto multiply_part = [&](int64_t begin, int64_t end) {
+    end = std::min(end, extent);
     auto part = multiply(by_rows ? whole.rows(begin, end) : whole.columns(begin, end));
     if (part.ok())
       return;
     std::lock_guard guard{mutex};
     outcome = std::move(part);
-  });
+  };
+  if (!is_deterministic(on)) {
+    on.parallel_for((extent + strip - 1) / strip, cost,
+                    [&](int64_t begin, int64_t end) { multiply_part(begin * strip, end * strip); });
+    return outcome;
+  }
+  // How a library adds up may depend on the extents that it is given: these do not depend on
+  // threads.
+  constexpr int64_t strips_at_once = 4;
+  auto part = strip * strips_at_once;
+  on.parallel_for((extent + part - 1) / part, cost * strips_at_once,
+                  [&](int64_t begin, int64_t end) {
+                    for (auto i = begin; i < end; ++i)
+                      multiply_part(i * part, (i + 1) * part);
+                  });
   return outcome;
 }
 

@@ -1,5 +1,7 @@
 #include "troupe/devices/cpu/thread_team.hpp"
 
+#include "troupe/devices/deterministic.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,6 +16,14 @@ constexpr double smallest_range = 5'000;  // ns: shorter ones spend their time o
 constexpr int ranges_per_thread = 4;      // so that a late thread does not hold up the others
 
 thread_local bool inside_loop = false;
+
+// Where cheap items are so many that nobody misses it, ranges begin at multiples of vector_granule.
+int64_t range_for(int64_t items, int64_t count, double nanoseconds_per_item) {
+  auto range = (items + count - 1) / count;
+  if (nanoseconds_per_item * vector_granule > smallest_range)
+    return range;
+  return (range + vector_granule - 1) / vector_granule * vector_granule;
+}
 
 } // namespace
 
@@ -79,8 +89,10 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
     auto ranges = std::min({static_cast<double>((helpers + 1) * ranges_per_thread),
                             static_cast<double>(items), std::ceil(work / smallest_range)});
     auto count = static_cast<int64_t>(ranges);
-    loop mine{
-        .body = body, .items = items, .range = (items + count - 1) / count, .wanted = helpers};
+    loop mine{.body = body,
+              .items = items,
+              .range = range_for(items, count, nanoseconds_per_item),
+              .wanted = helpers};
     {
       std::lock_guard guard{mutex_};
       if (workers_.empty())

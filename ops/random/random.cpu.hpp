@@ -1,5 +1,6 @@
 // What the kernels of random ops share: a stream of numbers for each node, and its distribution.
 #pragma once
+#include "troupe/devices/deterministic.hpp"
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/random/philox.hpp"
 #include "troupe/runtime/graph.hpp"
@@ -31,7 +32,12 @@ private:
 inline result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup) {
   auto seed = static_cast<uint64_t>(setup.of.attr<int64_t>("seed"));
   auto seed2 = static_cast<uint64_t>(setup.of.attr<int64_t>("seed2"));
-  if (seed == 0 && seed2 == 0) {
+  if (seed == 0 && seed2 == 0 && is_deterministic(setup.on)) {
+    // No seed was chosen, and none may be drawn: the node's name stands for one.
+    seed = 0xcbf29ce484222325; // FNV-1a: the same wherever the program runs
+    for (unsigned char letter : setup.of.name())
+      seed = (seed ^ letter) * 0x100000001b3;
+  } else if (seed == 0 && seed2 == 0) {
     std::random_device device;
     seed = uint64_t{device()} << 32 | device();
     seed2 = uint64_t{device()} << 32 | device();

@@ -2,10 +2,12 @@
 
 #include "troupe/devices/cpu/thread_team.hpp"
 #include "troupe/devices/cuda/cuda.hpp"
+#include "troupe/devices/deterministic.hpp"
 #include "troupe/tests/support/catch.hpp"
 
 #include <algorithm>
 #include <ctime>
+#include <mutex>
 #include <set>
 
 using namespace troupe;
@@ -139,4 +141,35 @@ TEST_CASE("a build without CUDA says so") {
   CHECK(gpus.found.empty() == !gpus.why_none.empty());
   if (gpus.found.empty())
     CHECK(gpus.why_none.back() == '.');
+}
+
+TEST_CASE("ranges of cheap items begin at multiples of a vector's length, whatever the threads") {
+  for (int threads : {2, 3, 8}) {
+    auto device = make_cpu_device({.intra_op_threads = threads});
+    std::mutex mutex;
+    std::vector<std::pair<int64_t, int64_t>> ranges;
+    device->parallel_for(1'000'003, 1.0, [&](int64_t begin, int64_t end) {
+      std::lock_guard guard{mutex};
+      ranges.emplace_back(begin, end);
+    });
+    std::ranges::sort(ranges);
+    CHECK(ranges.front().first == 0);
+    CHECK(ranges.back().second == 1'000'003);
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      CHECK(ranges[i].first % vector_granule == 0);
+      if (i > 0)
+        CHECK(ranges[i].first == ranges[i - 1].second);
+    }
+  }
+}
+
+TEST_CASE("a deterministic view is the device in all else") {
+  std::shared_ptr<device> device = make_cpu_device({.ordinal = 3, .intra_op_threads = 2});
+  auto view = deterministic_view(device);
+  CHECK_FALSE(is_deterministic(*device));
+  CHECK(is_deterministic(*view));
+  CHECK(view->kind() == device->kind());
+  CHECK(view->ordinal() == 3);
+  CHECK(view->memory_limit() == device->memory_limit());
+  CHECK(&view->memory() == &device->memory());
 }

@@ -1,9 +1,11 @@
 #include "troupe/devices/cpu/gemm.hpp"
 
 #include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/deterministic.hpp"
 #include "troupe/tests/support/catch.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -80,4 +82,24 @@ TEST_CASE("a product with impossible extents is refused") {
   CHECK(gemm(false, false, INT64_MAX, INT64_MAX, 1, &x, &x, &x).kind() ==
         error_kind::invalid_argument);
   CHECK(gemm(false, false, INT64_MAX, 0, 2, &x, &x, &x).kind() == error_kind::invalid_argument);
+}
+
+TEMPLATE_TEST_CASE("on a deterministic device a product has the same bits with any number of threads",
+                   "", float, double) {
+  for (auto [m, n, k] : {extents{257, 11, 517}, {11, 517, 257}, {193, 195, 1003}, {3, 1001, 700},
+                         {1001, 1, 700}, {64, 64, 64}})
+    for (bool transpose_a : {false, true}) {
+      INFO(m << 'x' << k << " by " << k << 'x' << n);
+      auto a = random_values<TestType>(m * k, 1), b = random_values<TestType>(k * n, 2);
+      std::vector<TestType> first;
+      for (int threads : {1, 2, 3, 8}) {
+        auto on = deterministic_view(make_cpu_device({.intra_op_threads = threads}));
+        CHECK(is_deterministic(*on));
+        std::vector<TestType> c(static_cast<size_t>(m * n));
+        REQUIRE(gemm(*on, transpose_a, false, m, n, k, a.data(), b.data(), c.data()));
+        if (first.empty())
+          first = c;
+        CHECK(std::memcmp(c.data(), first.data(), c.size() * sizeof(TestType)) == 0);
+      }
+    }
 }
