@@ -19,7 +19,7 @@ public:
     std::unique_ptr<reporter> self{this};
     auto& conductor = in_->conductor();
     steps_->remove(conductor.step());
-    step_result result{conductor.outcome(), {}};
+    step_result result{conductor.outcome(), {}, in_->statistics()};
     if (result.outcome.ok()) {
       for (auto index : program_->fetch_indexes())
         result.fetches.push_back({index, std::move(conductor.fetches()[index])});
@@ -67,6 +67,8 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
     return on_end({std::move(fits).within(self), {}});
   auto* step = new reporter{program, steps, self, std::move(on_end)}; // deletes itself at the end
   auto in = step->instance();
+  if (what.watch.any())
+    in->watch(what.watch);
   in->set_feeds([&](uint32_t index) { return *find(what.feeds, index); });
   in->conductor().begin(what.step, *step, unit);
   // What came early is handed over after the start, because a step that has not started takes nothing.

@@ -6,6 +6,7 @@
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/session.hpp"
 #include "troupe/actors/system.hpp"
+#include "troupe/runtime/ticks.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -76,6 +77,7 @@ private:
 struct errand {
   step_request request;
   std::shared_ptr<callback> done;
+  std::function<void(step_outcome&)> tell = {}; // first, where somebody wants statistics
 };
 
 } // namespace
@@ -98,7 +100,9 @@ caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& s
     auto patience = patience_until(what.request.deadline);
     self->request(session, patience, std::move(what.request))
         .then(
-            [done = what.done](step_outcome& ended) {
+            [done = what.done, tell = std::move(what.tell)](step_outcome& ended) {
+              if (tell)
+                tell(ended);
               if (ended.outcome)
                 done->call(std::move(ended.fetches));
               else
@@ -133,22 +137,26 @@ public:
   }
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
-                                  step_clock::time_point deadline) override {
-    if (step.local)
-      return drive(step, feeds, deadline);
-    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline};
-    auto outcome = ask_for<step_outcome>(deadline, std::move(request));
-    if (!outcome)
-      return outcome.status();
-    if (!outcome->outcome)
-      return std::move(outcome->outcome);
-    return std::move(outcome->fetches);
+                                  step_clock::time_point deadline,
+                                  const run_insight& insight) override {
+    auto wanted = measure(insight);
+    step_statistics found;
+    auto outcome = step.local ? drive(step, feeds, deadline, wanted.watch, found)
+                              : ask_session(step, feeds, deadline, wanted.watch, found);
+    tell(wanted, std::move(found), outcome.ok());
+    return outcome;
   }
 
   void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
-                 on_done done) override {
-    caf::anon_send(errands_, errand{{step.shared_from_this(), std::move(feeds), deadline},
-                                    std::make_shared<callback>(std::move(done))});
+                 on_done done, const run_insight& insight) override {
+    auto wanted = measure(insight);
+    errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch},
+                std::make_shared<callback>(std::move(done))};
+    if (wanted.watch.times)
+      what.tell = [this, wanted](step_outcome& ended) {
+        tell(wanted, std::move(ended.statistics), ended.outcome.ok());
+      };
+    caf::anon_send(errands_, std::move(what));
   }
 
   result<std::vector<device_info>> devices(step_clock::time_point deadline) override {
@@ -185,20 +193,64 @@ private:
     return answer;
   }
 
+  // What one run shall tell, and to whom.
+  struct measurement {
+    watch_options watch;
+    step_statistics* to = nullptr;
+    bool sampled = false;
+    int64_t begin_ns = 0;
+  };
+
+  measurement measure(const run_insight& wants) {
+    auto every = options().sample_every;
+    measurement made{.to = wants.statistics};
+    made.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
+    made.watch.times = made.to || made.sampled;
+    made.watch.trap_nonfinite = wants.trap_nonfinite || options().trap_nonfinite;
+    made.begin_ns = made.watch.times ? steady_ns() : 0;
+    return made;
+  }
+
+  void tell(const measurement& wanted, step_statistics&& found, bool ended_well) {
+    if (!wanted.watch.times)
+      return;
+    found.begin_ns = wanted.begin_ns;
+    found.end_ns = steady_ns();
+    if (wanted.sampled && ended_well)
+      times_.add(found);
+    if (wanted.to)
+      *wanted.to = std::move(found);
+  }
+
+  result<std::vector<tensor>> ask_session(prepared_step& step, std::span<const tensor> feeds,
+                                          step_clock::time_point deadline, watch_options watch,
+                                          step_statistics& found) {
+    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch};
+    TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(deadline, std::move(request)));
+    found = std::move(outcome.statistics);
+    if (!outcome.outcome)
+      return std::move(outcome.outcome);
+    return std::move(outcome.fetches);
+  }
+
   result<std::vector<tensor>> drive(prepared_step& what, std::span<const tensor> feeds,
-                                    step_clock::time_point deadline) {
+                                    step_clock::time_point deadline, watch_options watch,
+                                    step_statistics& found) {
     TROUPE_TRY(check_feeds(what.signature, feeds));
     driver end;
     if (!end.enter(what.gate, deadline))
       return waited_in_line(what.gate);
-    auto outcome = drive(*what.local, end, feeds, deadline);
+    auto outcome = drive(*what.local, end, feeds, deadline, watch, found);
     what.gate.leave();
     return outcome;
   }
 
   result<std::vector<tensor>> drive(task_program& program, driver& end,
-                                    std::span<const tensor> feeds, step_clock::time_point deadline) {
+                                    std::span<const tensor> feeds, step_clock::time_point deadline,
+                                    watch_options watch, step_statistics& found) {
     auto in = program.check_out();
+    if (watch.any())
+      in->watch(watch);
     in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     auto& conductor = in->conductor();
     auto step = next_step_id(parts_.id);
@@ -210,6 +262,10 @@ private:
                       failure(error_kind::deadline_exceeded, "step ", step, " was not done in time"),
                       &unit);
       end.wait_for_stop();
+    }
+    if (watch.times) {
+      found.step = step;
+      found.tasks.push_back(in->statistics());
     }
     if (!conductor.outcome()) {
       auto outcome = conductor.outcome();
@@ -225,6 +281,7 @@ private:
   caf::actor_system system_;
   session_parts parts_;
   caf::actor errands_;
+  std::atomic<uint64_t> runs_{0};
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 // Knows no CAF type, so that `api/` can stand on it.
 #pragma once
 #include "troupe/runtime/device.hpp"
+#include "troupe/runtime/node_times.hpp"
 #include "troupe/runtime/prune.hpp"
 #include "troupe/runtime/registry.hpp"
 
@@ -25,6 +26,7 @@ using device_maker = std::function<std::vector<std::unique_ptr<device>>()>;
 struct program_options {
   bool region_per_node = false; ///< for debugging: every node waits for messages of its own
   size_t most_at_once = 0;      ///< steps of one kind; the others wait in line. 0: no limit
+  bool deterministic = false;   ///< the same bits for any number of threads
 };
 
 struct client_options {
@@ -35,6 +37,14 @@ struct client_options {
   program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+  bool trap_nonfinite = false;                    ///< in all steps
+  uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
+};
+
+/// What a run shall tell or watch for, beside giving its fetches.
+struct run_insight {
+  step_statistics* statistics = nullptr; ///< filled in before the run's end is told, also of a run that fails
+  bool trap_nonfinite = false;           ///< fail at the first node that makes a NaN or an infinity
 };
 
 struct device_info {
@@ -66,13 +76,15 @@ public:
   /// The calling thread takes part in the work of a local step. Fails with deadline_exceeded when the
   /// time is over; the step then has stopped, or is being stopped, and has no effect any more.
   virtual result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
-                                          step_clock::time_point deadline) = 0;
+                                          step_clock::time_point deadline,
+                                          const run_insight& insight = {}) = 0;
 
   /// The same without a thread that waits: `done` gets what run() returns, once, on a thread of the
   /// runtime that it must not block; also when the client goes before the step has ended.
   using on_done = std::function<void(result<std::vector<tensor>>)>;
   virtual void run_async(prepared_step& step, std::vector<tensor> feeds,
-                         step_clock::time_point deadline, on_done done) = 0;
+                         step_clock::time_point deadline, on_done done,
+                         const run_insight& insight = {}) = 0;
 
   virtual result<std::vector<device_info>> devices(step_clock::time_point deadline) = 0;
 
@@ -81,8 +93,13 @@ public:
 
   const client_options& options() const noexcept { return options_; }
 
+  /// What steps that were sampled say of their nodes.
+  const node_times& times() const noexcept { return times_; }
+
 protected:
   explicit client(client_options options) : options_(std::move(options)) {}
+
+  node_times times_;
 
 private:
   client_options options_;

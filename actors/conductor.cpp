@@ -1,5 +1,6 @@
 #include "troupe/actors/conductor.hpp"
 
+#include "troupe/actors/flight_report.hpp"
 #include "troupe/actors/region.hpp"
 #include "troupe/actors/task_program.hpp"
 
@@ -21,6 +22,7 @@ void conductor_actor::begin(uint64_t step, step_observer& observer, caf::executi
     fetches_.clear();
     fetches_.resize(program.fetches());
   }
+  of_.begin_step(step);
   for (uint32_t p = 0; p < program.programs().size(); ++p)
     deliver(of_.region(p, 0), token{}, unit);
   leave({}, false, unit);
@@ -37,6 +39,8 @@ bool conductor_actor::enter() {
 void conductor_actor::leave(status outcome, bool counts, caf::execution_unit* unit) {
   step_observer* to_tell = nullptr;
   bool cancels = false;
+  auto kind = outcome.kind();
+  auto& recorder = of_.program().recorder();
   uint64_t step = 0;
   {
     std::lock_guard guard{mutex_};
@@ -55,6 +59,12 @@ void conductor_actor::leave(status outcome, bool counts, caf::execution_unit* un
       cancels |= !error_.ok(); // again: a region may have asked a queue while the step failed
     }
   }
+  if (cancels && kind != error_kind::ok)
+    recorder.note(flight_event::failed, step, 0, static_cast<uint32_t>(kind));
+  if (cancels && !of_.program().all_queues().empty())
+    recorder.note(flight_event::queues_asked, step);
+  if (to_tell)
+    recorder.note(flight_event::step_ended, step);
   if (cancels)
     for (const auto& queue : of_.program().all_queues())
       caf::anon_send(queue, queue_cancel{step});
@@ -63,12 +73,16 @@ void conductor_actor::leave(status outcome, bool counts, caf::execution_unit* un
 }
 
 void conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit) {
+  bool first = false;
   {
     std::lock_guard guard{mutex_};
     if (ended_ || step_ != step)
       return;
     ++active_;
+    first = error_.ok();
   }
+  if (first && wants_flight_report(why))
+    why = status{why.kind(), why.message() + flight_report(of_, step)};
   leave(std::move(why), false, unit);
 }
 

@@ -4,6 +4,8 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/serialization/link.hpp"
+#include "troupe/serialization/payload.hpp"
+#include "troupe/serialization/statistics.hpp"
 #include "troupe/serialization/wire.hpp"
 
 #include <caf/io/broker.hpp>
@@ -161,7 +163,11 @@ private:
       });
     } else if (auto* step = std::get_if<step_done>(&what)) {
       settle(step->request, [&](auto& promise) {
-        promise.deliver(step_result{std::move(step->outcome), std::move(step->fetches)});
+        step_result result{std::move(step->outcome), std::move(step->fetches)};
+        if (!step->statistics.empty())
+          if (auto read = read_statistics(bytes_of(step->statistics)))
+            result.statistics = *std::move(read);
+        promise.deliver(std::move(result));
       });
     } else if (auto* answer = std::get_if<reply>(&what)) {
       settle(answer->request, [&](auto& promise) { promise.deliver(answer->outcome); });
@@ -218,7 +224,8 @@ private:
 
 message to_wire(const register_partitions& what, status& problem) {
   register_graph wire{.request = 0, .session = what.session, .container = what.container,
-                      .region_per_node = what.region_per_node, .partitions = {}};
+                      .region_per_node = what.region_per_node, .partitions = {},
+                      .deterministic = what.deterministic};
   for (const auto& part : what.partitions) {
     auto bytes = write_graph(*part.nodes);
     if (!bytes) {
@@ -243,13 +250,17 @@ caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle
       [=](outgoing& what) { state->send(std::move(what.content)); },
       [=](run_request& what) -> caf::result<step_result> {
         auto promise = self->make_response_promise();
-        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline - step_clock::now());
-        state->ask(run_step{.request = 0,
-                            .handle = what.handle,
-                            .step = what.step,
-                            .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
-                            .feeds = std::move(what.feeds)},
-                   promise);
+        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline -
+                                                                          step_clock::now());
+        state->ask(
+            run_step{.request = 0,
+                     .handle = what.handle,
+                     .step = what.step,
+                     .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
+                     .feeds = std::move(what.feeds),
+                     .times = what.watch.times,
+                     .trap_nonfinite = what.watch.trap_nonfinite},
+            promise);
         return promise;
       },
       [=](const register_request& what) -> caf::result<registered> {

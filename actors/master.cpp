@@ -2,6 +2,7 @@
 
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/flight_report.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 
@@ -105,6 +106,7 @@ result<step_ptr> compile(self_ptr self, const prepare_request& what) {
       it->partitions->session = options.session;
       it->partitions->container = options.container;
       it->partitions->region_per_node = options.programs.region_per_node;
+      it->partitions->deterministic = options.programs.deterministic;
     }
     for (const auto& at : part.nodes->nodes())
       if (&at->op() == &internal_ops::feed)
@@ -224,8 +226,10 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   caf::typed_response_promise<step_outcome> reply;
   uint64_t id = 0;
   deadlines::key due;
-  std::vector<bool> answered; // per participant
+  std::vector<bool> answered;    // per participant
+  std::vector<int64_t> asked_ns; // per participant
   std::vector<tensor> fetches;
+  step_statistics statistics;
   status error;
   caf::actor_addr master;
   bool in_line = false; // at the gate
@@ -242,9 +246,9 @@ void finish(self_ptr self, const running_ptr& run) {
   if (!run->in_line || !gate.withdraw(*run))
     gate.leave();
   if (run->error.ok())
-    run->reply.deliver(step_outcome{{}, std::move(run->fetches)});
+    run->reply.deliver(step_outcome{{}, std::move(run->fetches), std::move(run->statistics)});
   else
-    run->reply.deliver(step_outcome{run->error, {}});
+    run->reply.deliver(step_outcome{run->error, {}, std::move(run->statistics)});
 }
 
 // Keeps the first cause and stops the others; the client is answered when they have stopped.
@@ -259,15 +263,29 @@ void fail(self_ptr self, const running_ptr& run, status why) {
   const auto& participants = run->request.step->participants;
   for (size_t i = 0; i < participants.size(); ++i)
     if (!run->answered[i])
-      self->send(participants[i].worker, outgoing{cancel_step{run->id, run->error}});
+      self->send(participants[i].worker,
+                 outgoing{cancel_step{run->id, without_reports(run->error)}});
   auto now = self->clock().now();
   auto latest = std::max(run->request.deadline, now) + late_stop_patience;
   run->due = self->state.due.add(self, std::min(now + stop_patience, latest), [=] { finish(self, run); });
 }
 
+// A task's clock counts from another moment than ours. It began the step after we had asked, and
+// ended it before we heard: what lies between is split evenly, as NTP does (RFC 5905).
+void add_statistics(self_ptr self, running_step& run, size_t from, task_statistics&& what) {
+  if (!what.subjects)
+    return;
+  if (!self->state.options.workers.contains(run.request.step->participants[from].task))
+    shift(what, ((run.asked_ns[from] - what.begin_ns) + (steady_ns() - what.end_ns)) / 2);
+  run.statistics.tasks.push_back(std::move(what));
+}
+
 void answer_came(self_ptr self, const running_ptr& run, size_t from, step_result& what) {
   run->answered[from] = true;
-  if (!what.outcome)
+  add_statistics(self, *run, from, std::move(what.statistics));
+  if (!what.outcome && !run->error.ok())
+    add_reports(run->error, what.outcome);
+  else if (!what.outcome)
     fail(self, run, std::move(what.outcome));
   for (auto& one : what.fetches)
     if (one.index < run->fetches.size())
@@ -286,15 +304,26 @@ std::string silent_tasks(const running_step& run) {
   return names;
 }
 
+std::string reports_of_silence(const running_step& run) {
+  std::string lines;
+  for (size_t i = 0; i < run.answered.size(); ++i)
+    if (!run.answered[i])
+      lines += concat("\n    the answer of ", run.request.step->participants[i].task, ", for ",
+                      readable_time(steady_ns() - run.asked_ns[i]));
+  return lines.empty() ? lines : "\n  the client waited for" + lines;
+}
+
 void start(self_ptr self, const running_ptr& run) {
   auto& step = *run->request.step;
   run->id = next_step_id(self->state.options.session);
   run->answered.assign(step.participants.size(), false);
+  run->asked_ns.assign(step.participants.size(), steady_ns());
+  run->statistics.step = run->id;
   run->fetches.resize(step.signature.fetches.size());
   // The client's own time-out speaks first; tasks get a little longer, for when it is gone.
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
-    run_request what{one.handle, run->id, run->request.deadline, {}};
+    run_request what{one.handle, run->id, run->request.deadline, {}, run->request.watch};
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
     self->request(one.worker, until(self, run->request.deadline) + stop_patience, std::move(what))
@@ -307,7 +336,8 @@ void start(self_ptr self, const running_ptr& run) {
   run->due = self->state.due.add(self, run->request.deadline, [=] {
     fail(self, run,
          failure(error_kind::deadline_exceeded, "step ", run->id,
-                 " was not done in time; no answer from ", silent_tasks(*run)));
+                 " was not done in time; no answer from ", silent_tasks(*run),
+                 reports_of_silence(*run)));
   });
 }
 

@@ -64,6 +64,7 @@ struct register_partitions {
   std::string container;
   bool region_per_node = false;
   std::vector<partition> partitions;
+  bool deterministic = false;
 };
 using register_request = std::shared_ptr<register_partitions>;
 
@@ -83,11 +84,13 @@ struct run_request {
   uint64_t step = 0;
   step_clock::time_point deadline;
   std::vector<indexed_tensor> feeds;
+  watch_options watch = {};
 };
 
 struct step_result {
   status outcome;
   std::vector<indexed_tensor> fetches;
+  task_statistics statistics = {}; ///< where the request asked for times; by the worker's clock
 };
 
 /// A step's conductor -> worker: a step that somebody asked for by run_request has ended. No answer.

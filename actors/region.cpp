@@ -21,17 +21,17 @@ public:
 
   void send_export(uint32_t export_index, tensor&& value, bool dead) override {
     const auto& route = in_.program().route(program_, export_index);
-    if (route.remote)
+    if (route.remote) {
+      in_.program().recorder().note(flight_event::sent, in_.conductor().step(), program_,
+                                    export_index);
       caf::anon_send(in_.program().exchange(route.peer),
                      outgoing{tensor_push{.step = in_.conductor().step(),
                                           .key = route.key,
                                           .dead = dead,
                                           .value = std::move(value)}});
-    else
-      deliver(in_.region(route.program, route.region),
-              token{.region = route.region, .slot = dead ? token::no_slot : route.slot,
-                    .value = std::move(value), .dead = dead},
-              unit_);
+    } else {
+      hand_over(route, std::move(value), dead);
+    }
   }
 
   void send_fetch(uint32_t fetch_index, tensor&& value, bool dead) override {
@@ -40,16 +40,27 @@ public:
 
   void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
     const auto& wait = in_.part(program_).program().waits()[wait_index];
-    caf::anon_send(in_.program().queue(program_, wait_index),
-                   queue_wait{.step = in_.conductor().step(),
-                                 .origin = wait.origin,
-                                 .wait = wait_index,
-                                 .inputs = {inputs.begin(), inputs.end()},
-                                 .region = caf::actor_cast<caf::actor>(
-                                     &in_.region(program_, wait.region))});
+    in_.begin_wait(program_, wait_index);
+    caf::anon_send(
+        in_.program().queue(program_, wait_index),
+        queue_wait{.step = in_.conductor().step(),
+                   .origin = wait.origin,
+                   .wait = wait_index,
+                   .inputs = {inputs.begin(), inputs.end()},
+                   .region = caf::actor_cast<caf::actor>(&in_.region(program_, wait.region))});
   }
 
 private:
+  void hand_over(const export_route& route, tensor&& value, bool dead) {
+    in_.end_wait(route.program, route.wait, value.bytes());
+    deliver(in_.region(route.program, route.region),
+            token{.region = route.region,
+                  .slot = dead ? token::no_slot : route.slot,
+                  .value = std::move(value),
+                  .dead = dead},
+            unit_);
+  }
+
   task_instance& in_;
   uint32_t program_;
   caf::execution_unit* unit_;
@@ -72,11 +83,20 @@ bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* u
   if (auto* answer = content_if<wait_answer>(message)) {
     if (!answer->outcome)
       in_->conductor().abort(in_->conductor().step(), std::move(answer->outcome), unit);
-    else if (in_->part(program_).answer(answer->wait, answer->values, false))
-      become_ready(unit, false);
+    else
+      take(*answer, unit);
     return true;
   }
   return false;
+}
+
+void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
+  uint64_t bytes = 0;
+  for (const auto& one : what.values)
+    bytes += one.bytes();
+  in_->end_wait(program_, what.wait, bytes);
+  if (in_->part(program_).answer(what.wait, what.values, false))
+    become_ready(unit, false);
 }
 
 void region_actor::become_ready(caf::execution_unit* unit, bool hurry) {
@@ -93,7 +113,12 @@ caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, si
   // The conductor may end the step, and with it the instance's use of this actor, in the last message.
   auto keep = in_;
   messenger out{*keep, program_, unit};
+  auto& since = keep->runs_since(program_, which_);
+  since.store(ticks_now(), std::memory_order_relaxed);
   auto outcome = keep->part(program_).run(which_, out, keep->conductor().stop());
+  since.store(0, std::memory_order_relaxed);
+  keep->program().recorder().note(flight_event::region_ran, keep->conductor().step(), program_,
+                                  which_);
   deliver(keep->conductor(), region_ended{std::move(outcome)}, unit);
   return done;
 }

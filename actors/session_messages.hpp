@@ -1,6 +1,7 @@
 // What a session actor understands. Master and workers share some of it.
 #pragma once
 #include "troupe/actors/client.hpp"
+#include "troupe/runtime/step_watch.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
@@ -24,11 +25,13 @@ struct step_request {
   std::shared_ptr<prepared_step> step;
   std::vector<tensor> feeds; ///< in the signature's order, of the fed edges' types and shapes
   step_clock::time_point deadline;
+  watch_options watch = {};
 };
 
 struct step_outcome {
   status outcome;
-  std::vector<tensor> fetches; ///< in the signature's order
+  std::vector<tensor> fetches;     ///< in the signature's order
+  step_statistics statistics = {}; ///< where the request asked for times, also when the step failed
 };
 
 /// Client -> session -> master -> workers: forget a container's variables. Answered by status.

@@ -32,6 +32,7 @@ void step_table::hand_over(task_instance& in, tensor_push&& what, caf::execution
                              unit);
         return;
       }
+  in.end_wait(route->program, route->wait, what.value.bytes());
   deliver(in.region(route->program, route->region),
           token{.region = route->region, .slot = what.dead ? token::no_slot : route->slot,
                 .value = std::move(what.value), .dead = what.dead},

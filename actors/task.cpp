@@ -41,7 +41,8 @@ public:
                                              .steps = steps_});
     worker_options worker{.self = options.self, .ops = options.ops, .devices = {},
                           .membership = membership_, .steps = steps_,
-                          .regions = cut_for(system_)};
+                          .regions = cut_for(system_),
+                          .deterministic = options.deterministic};
     for (auto& one : options.make_devices())
       worker.devices.push_back(std::move(one));
     worker_ = spawn_worker(system_, std::move(worker));

@@ -9,8 +9,10 @@ namespace troupe {
 
 task_program::task_program(caf::actor_system& system,
                            std::vector<std::shared_ptr<const program>> programs,
-                           std::vector<std::shared_ptr<device>> devices)
-    : system_(system), devices_(std::move(devices)), programs_(std::move(programs)) {
+                           std::vector<std::shared_ptr<device>> devices,
+                           std::shared_ptr<flight_recorder> recorder)
+    : system_(system), devices_(std::move(devices)), recorder_(std::move(recorder)),
+      programs_(std::move(programs)) {
   for (const auto& one : programs_) {
     regions_ += one->regions().size();
     for (auto index : one->fetches()) {
@@ -31,6 +33,9 @@ task_program::~task_program() {
 
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
                           const queue_finder& find_queue) {
+  task_ = to_string(self);
+  for (const auto& one : devices)
+    device_names_.push_back(to_string(one));
   std::map<std::pair<uint32_t, std::string>, import_route> receives; // by key and device
   for (uint32_t p = 0; p < programs_.size(); ++p) {
     auto& queues = queues_.emplace_back();
@@ -43,7 +48,8 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
         continue;
       }
       auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
-      import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0]};
+      import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0],
+                         static_cast<uint32_t>(&wait - programs_[p]->waits().data())};
       receives[{key, to_string(devices[p])}] = route;
       auto from = device_name::parse(wait.origin->attr<std::string>("from"));
       if (from && from->on_task() != self) {
@@ -60,8 +66,13 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       if (to.on_task() == self) {
         auto it = receives.find({out.key, out.to});
         if (it == receives.end())
-          return invalid(out.origin->description(), ": nobody on ", out.to, " receives key ", out.key);
-        routes.push_back({false, it->second.program, it->second.region, it->second.slot, 0, out.key});
+          return invalid(out.origin->description(), ": nobody on ", out.to, " receives key ",
+                         out.key);
+        routes.push_back({.program = it->second.program,
+                          .region = it->second.region,
+                          .slot = it->second.slot,
+                          .wait = it->second.wait,
+                          .key = out.key});
         continue;
       }
       auto peer = std::ranges::find(peers_, to.on_task());
@@ -93,6 +104,8 @@ std::shared_ptr<task_instance> task_program::check_out() {
 void task_program::check_in(std::shared_ptr<task_instance> idle) {
   for (uint32_t p = 0; p < programs_.size(); ++p)
     idle->part(p).reset();
+  if (idle->watched())
+    idle->watch({});
   auto self = shared_from_this(); // the instance may hold the last reference
   idle->keep(nullptr);
   std::lock_guard guard{mutex_};
@@ -122,9 +135,23 @@ const import_route* task_program::import(uint32_t key) const noexcept {
   return it == imports_.end() ? nullptr : &it->second;
 }
 
+std::shared_ptr<const std::vector<span_subject>> task_program::subjects() const {
+  std::lock_guard guard{mutex_};
+  if (!subjects_) {
+    auto made = std::make_shared<std::vector<span_subject>>();
+    for (size_t p = 0; p < programs_.size(); ++p)
+      step_watch::append_subjects(*programs_[p], device_names_[p], *made);
+    subjects_ = std::move(made);
+  }
+  return subjects_;
+}
+
 task_instance::task_instance(const task_program& of) : program_(of) {
-  for (const auto& one : of.programs())
+  for (const auto& one : of.programs()) {
     parts_.push_back(std::make_unique<instance>(one));
+    clues_.push_back({std::make_unique<std::atomic<int64_t>[]>(one->waits().size()),
+                      std::make_unique<std::atomic<int64_t>[]>(one->regions().size())});
+  }
 }
 
 void task_instance::populate() {
@@ -138,6 +165,57 @@ void task_instance::populate() {
       regions.push_back(region);
     }
   }
+}
+
+void task_instance::begin_step(uint64_t step) noexcept {
+  program_.recorder().note(flight_event::step_began, step);
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    auto waits = parts_[p]->program().waits();
+    for (size_t i = 0; i < waits.size(); ++i)
+      clues_[p].waits[i].store(waits[i].queue ? 0 : ticks_now(), std::memory_order_relaxed);
+  }
+}
+
+void task_instance::begin_wait(uint32_t of_program, uint32_t of_wait) noexcept {
+  clues_[of_program].waits[of_wait].store(ticks_now(), std::memory_order_relaxed);
+  program_.recorder().note(flight_event::wait_began, conductor_->step(), of_program, of_wait);
+}
+
+void task_instance::end_wait(uint32_t of_program, uint32_t of_wait, uint64_t bytes) noexcept {
+  clues_[of_program].waits[of_wait].store(0, std::memory_order_relaxed);
+  program_.recorder().note(flight_event::wait_ended, conductor_->step(), of_program, of_wait);
+  if (watched())
+    watches_[of_program]->end_wait(of_wait, bytes);
+}
+
+void task_instance::watch(watch_options what) {
+  watching_ = what;
+  watched_since_ = steady_ns();
+  if (what.any() && watches_.empty())
+    for (const auto& one : program_.programs())
+      watches_.push_back(std::make_unique<step_watch>(*one));
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    if (what.any())
+      watches_[p]->begin(what);
+    parts_[p]->watch(what.any() ? watches_[p].get() : nullptr);
+  }
+}
+
+task_statistics task_instance::statistics() const {
+  task_statistics found;
+  if (!watching_.times)
+    return found;
+  found.task = program_.task();
+  found.subjects = program_.subjects();
+  found.begin_ns = watched_since_;
+  uint32_t first = 0;
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    watches_[p]->collect(first, found);
+    first += static_cast<uint32_t>(step_watch::subjects_of(*program_.programs()[p]));
+  }
+  std::ranges::stable_sort(found.spans, {}, &step_span::begin_ns);
+  found.end_ns = steady_ns();
+  return found;
 }
 
 void task_instance::retire() {

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/actors/conductor.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/runtime/flight_recorder.hpp"
 
 #include <map>
 #include <mutex>
@@ -12,14 +13,14 @@ namespace troupe {
 /// Where an export of a program goes.
 struct export_route {
   bool remote = false;
-  uint32_t program = 0, region = 0, slot = token::no_slot; ///< on this task
-  size_t peer = 0;                                         ///< else: among task_program::peers
+  uint32_t program = 0, region = 0, slot = token::no_slot, wait = 0; ///< on this task
+  size_t peer = 0; ///< else: among task_program::peers
   uint32_t key = 0;
 };
 
 /// Where a tensor from another task goes.
 struct import_route {
-  uint32_t program = 0, region = 0, slot = token::no_slot;
+  uint32_t program = 0, region = 0, slot = token::no_slot, wait = 0;
 };
 
 /// Everything but the pool is immutable once linked; any thread may use it.
@@ -27,11 +28,19 @@ class task_program : public std::enable_shared_from_this<task_program> {
 public:
   /// `devices` are those of the programs: a step may still run when its worker is gone.
   task_program(caf::actor_system& system, std::vector<std::shared_ptr<const program>> programs,
-               std::vector<std::shared_ptr<device>> devices);
+               std::vector<std::shared_ptr<device>> devices,
+               std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>());
   ~task_program();
 
   /// Finds a queue's actor; called while linking.
   using queue_finder = std::function<result<caf::actor>(const node&)>;
+
+  /// What spans of its steps are about.
+  std::shared_ptr<const std::vector<span_subject>> subjects() const;
+  /// The task that it runs on: "/job:worker/task:1".
+  const std::string& task() const noexcept { return task_; }
+  /// Shared by all programs of the task.
+  flight_recorder& recorder() const noexcept { return *recorder_; }
 
   /// Connects exports with imports. `devices` names each program's device.
   status link(const task_name& self, const std::vector<device_name>& devices,
@@ -70,6 +79,7 @@ public:
 private:
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
+  std::shared_ptr<flight_recorder> recorder_;
   std::vector<std::shared_ptr<const program>> programs_;
   std::vector<std::vector<export_route>> exports_;
   std::map<uint32_t, import_route> imports_;
@@ -79,11 +89,14 @@ private:
   std::set<std::string> partners_;
   std::vector<uint32_t> fetch_indexes_, feed_indexes_;
   size_t regions_ = 0, fetches_ = 0;
+  std::string task_;
+  std::vector<std::string> device_names_; // of the programs
   struct pooled {
     std::shared_ptr<task_instance> instance;
     uint64_t since; // how many calls of shrink() there had been
   };
   mutable std::mutex mutex_;
+  mutable std::shared_ptr<const std::vector<span_subject>> subjects_;
   std::vector<pooled> idle_; // the one used last is taken first
   uint64_t shrinks_ = 0;
 };
@@ -104,6 +117,26 @@ public:
   instance& part(uint32_t of_program) { return *parts_[of_program]; }
   region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
   conductor_actor& conductor() noexcept { return *conductor_; }
+
+  /// Has the next step note down what it does, until the instance is checked in.
+  void watch(watch_options what);
+  /// What the step did, which has ended. Nothing where nobody asked for times.
+  task_statistics statistics() const;
+  bool watched() const noexcept { return watching_.any(); }
+
+  // Who waits can say for what and since when; a region that runs, since when. Any thread.
+  void begin_step(uint64_t step) noexcept; ///< now it waits for other devices
+  void begin_wait(uint32_t of_program, uint32_t of_wait) noexcept;
+  /// What a wait is for has come; called before it is handed over.
+  void end_wait(uint32_t of_program, uint32_t of_wait, uint64_t bytes) noexcept;
+  /// In ticks; zero where it does not wait.
+  int64_t waits_since(uint32_t of_program, uint32_t of_wait) const noexcept {
+    return clues_[of_program].waits[of_wait].load(std::memory_order_relaxed);
+  }
+  std::atomic<int64_t>& runs_since(uint32_t of_program, uint32_t region) noexcept {
+    return clues_[of_program].regions[region];
+  }
+
   /// Gives the feeds their values, before the step begins, from a function of their index.
   template <class ValueOf>
   void set_feeds(ValueOf&& value_of) {
@@ -118,6 +151,13 @@ private:
   const task_program& program_;
   std::shared_ptr<const task_program> kept_;
   std::vector<std::unique_ptr<instance>> parts_;
+  struct clues {
+    std::unique_ptr<std::atomic<int64_t>[]> waits, regions; // since when, in ticks
+  };
+  std::vector<clues> clues_; // per program
+  watch_options watching_;
+  int64_t watched_since_ = 0;
+  std::vector<std::unique_ptr<step_watch>> watches_; // made when first wanted
   std::vector<std::vector<region_actor*>> regions_;
   std::vector<caf::actor> region_handles_;
   caf::actor conductor_handle_;

@@ -8,6 +8,8 @@
 #include "troupe/actors/queue.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/task_program.hpp"
+#include "troupe/devices/deterministic.hpp"
+#include "troupe/serialization/statistics.hpp"
 #include "troupe/serialization/wire.hpp"
 
 #include <caf/actor_system.hpp>
@@ -52,6 +54,7 @@ struct worker_state {
   uint64_t next_handle = 1;
   bool tidies = false; // a tidy_atom is under way, as long as there are programs
   deadlines due; // of steps
+  std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>();
   std::map<uint64_t, caf::typed_response_promise<step_result>> asked; // by step
 };
 
@@ -100,15 +103,19 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
       return failure(error_kind::not_found, "there is no device ", part.device);
     regions.nodes_use_all_threads = on->runs->threads() > 1;
     auto find = [&](const node& maker) { return find_variable(self, maker, what.container); };
-    TROUPE_ASSIGN(auto made, program::compile(std::move(part.nodes), *on->runs, find, regions));
+    auto runs = what.deterministic || self->state.options.deterministic
+                    ? deterministic_view(on->runs)
+                    : on->runs;
+    TROUPE_ASSIGN(auto made, program::compile(std::move(part.nodes), *runs, find, regions));
     programs.push_back(std::move(made));
     devices.push_back(part.device);
-    owned.push_back(on->runs);
+    owned.push_back(std::move(runs));
   }
-  auto linked =
-      std::make_shared<task_program>(self->system(), std::move(programs), std::move(owned));
-  TROUPE_TRY(linked->link(self->state.options.self, devices,
-                          [&](const node& maker) { return find_queue(self, maker, what.container); }));
+  auto linked = std::make_shared<task_program>(self->system(), std::move(programs),
+                                               std::move(owned), self->state.recorder);
+  TROUPE_TRY(linked->link(self->state.options.self, devices, [&](const node& maker) {
+    return find_queue(self, maker, what.container);
+  }));
   return linked;
 }
 
@@ -209,6 +216,7 @@ void serve_register(self_ptr self, const register_graph& what, const incoming& f
   parts->session = what.session;
   parts->container = what.container;
   parts->region_per_node = what.region_per_node;
+  parts->deterministic = what.deterministic;
   for (const auto& one : what.partitions) {
     auto device = device_name::parse(one.device);
     auto nodes = std::make_unique<graph>(*self->state.options.ops);
@@ -229,10 +237,19 @@ void serve_register(self_ptr self, const register_graph& what, const incoming& f
 void serve_run(self_ptr self, run_step& what, const incoming& from) {
   auto deadline = step_clock::now() + std::chrono::milliseconds{what.deadline_ms};
   auto on_end = [to = from.from, request = what.request](step_result result) {
-    caf::anon_send(to, outgoing{step_done{request, std::move(result.outcome),
-                                          std::move(result.fetches)}});
+    step_done done{request, std::move(result.outcome), std::move(result.fetches)};
+    if (result.statistics.subjects)
+      if (auto bytes = write_statistics(result.statistics)) // a step is not lost for want of them
+        done.statistics = *std::move(bytes);
+    caf::anon_send(to, outgoing{std::move(done)});
   };
-  start_step(self, {what.handle, what.step, deadline, std::move(what.feeds)}, std::move(on_end));
+  start_step(self,
+             {what.handle,
+              what.step,
+              deadline,
+              std::move(what.feeds),
+              {.times = what.times, .trap_nonfinite = what.trap_nonfinite}},
+             std::move(on_end));
 }
 
 void serve(self_ptr self, incoming& what) {

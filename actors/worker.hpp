@@ -20,6 +20,7 @@ struct worker_options {
   caf::actor membership;             ///< finds other tasks; none in a local session
   std::shared_ptr<step_table> steps; ///< shared with the exchanges
   region_options regions = {};       ///< where programs are cut
+  bool deterministic = false;        ///< all programs, whatever their session wants
 };
 
 /// Understands register_request, run_request, reset_request, list_devices_atom; from exchanges incoming

@@ -25,6 +25,10 @@ T unwrap(result<T> outcome, const char* function, const std::source_location& wh
   return *std::move(outcome);
 }
 
+run_insight insight_of(const run_options& options) {
+  return {.statistics = options.statistics, .trap_nonfinite = options.trap_nonfinite};
+}
+
 struct signature_key {
   const graph* of;
   uint64_t version; // says all: it is unique among graphs, too
@@ -53,6 +57,9 @@ client_options to_client(const session_options& from) {
   to.programs = {.region_per_node = from.region_per_node, .most_at_once = from.most_steps_at_once};
   to.timeout = from.timeout;
   to.peer_timeout = from.peer_timeout;
+  to.programs.deterministic = from.deterministic;
+  to.trap_nonfinite = from.trap_nonfinite;
+  to.sample_every = from.sample_every;
   return to;
 }
 
@@ -143,7 +150,8 @@ struct session::state {
 std::vector<tensor> step::state::run(session::state& in, std::span<const tensor> values,
                                      const run_options& options, const char* function,
                                      const std::source_location& where) {
-  return unwrap(in.client->run(*prepared, values, in.deadline(options)), function, where);
+  return unwrap(in.client->run(*prepared, values, in.deadline(options), insight_of(options)), function,
+                where);
 }
 
 std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& options,
@@ -166,7 +174,8 @@ void step::run_async(std::vector<tensor> feeds, on_done done, const run_options&
                           if (!outcome)
                             outcome = outcome.status().within(at("step::run_async", where));
                           done(std::move(outcome));
-                        });
+                        },
+                        insight_of(options));
 }
 
 std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds, const run_options& options,
@@ -246,6 +255,8 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
   made->owner = state_;
   return step{std::move(made)};
 }
+
+std::vector<node_time> session::node_times() const { return state_->client->times().all(); }
 
 std::vector<device_info> session::devices(location where) {
   auto found = unwrap(state_->client->devices(state_->deadline({})), "session::devices", where);

@@ -42,11 +42,19 @@ struct session_options {
   bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+  bool deterministic = false;  ///< the same bits for any number of threads: see docs/insight.md
+  bool trap_nonfinite = false; ///< as in run_options, for all runs
+  uint64_t sample_every = 0;   ///< measures one run in so many for node_times(); 0: none
 };
 
 struct run_options {
   std::chrono::milliseconds timeout{0};                               ///< 0: the session's
   std::optional<std::chrono::steady_clock::time_point> deadline = {}; ///< counts instead when given
+  /// Filled in with what ran when, where and how long, also when the run fails; write_trace() makes
+  /// a picture of it. Must live as long as the run.
+  step_statistics* statistics = nullptr;
+  /// Fails at the first node that makes a NaN or an infinity, and tells its inputs. On processors.
+  bool trap_nonfinite = false;
 };
 
 /// A kind of step, compiled once. Any number of threads may run it at once. May outlive its
@@ -125,6 +133,9 @@ public:
   /// Compiles a step for many runs, each of which then costs microseconds.
   step prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
                const std::vector<target>& targets = {}, location where = location::current());
+
+  /// How long nodes took in the runs that session_options::sample_every chose.
+  std::vector<node_time> node_times() const;
 
   /// All devices that steps may use, on all tasks.
   std::vector<device_info> devices(location where = location::current());

@@ -7,3 +7,4 @@
 #include "troupe/api/optimizer.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/version.hpp"
+#include "troupe/serialization/trace.hpp"

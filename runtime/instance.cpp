@@ -3,6 +3,16 @@
 #include "troupe/runtime/graph.hpp"
 
 namespace troupe {
+namespace {
+
+// Nobody wants to know: calls of it are no code.
+struct unwatched {
+  void before(const instruction&) const {}
+  status after(const instruction&) const { return {}; }
+  void release(const tensor&) const {}
+};
+
+} // namespace
 
 instance::instance(std::shared_ptr<const troupe::program> of)
     : program_(std::move(of)), slots_(new tensor[program_->slots()]),
@@ -45,6 +55,14 @@ bool instance::count_down(uint32_t region, bool dead) noexcept {
 status instance::run(uint32_t which, emission_sink& out, const std::atomic<bool>& stop) {
   if (counters_[which].dead.load(std::memory_order_relaxed))
     return run_dead(which, out);
+  if (watch_)
+    return run_code(which, out, stop, region_watch{*watch_, which, slots_.get()});
+  return run_code(which, out, stop, unwatched{});
+}
+
+template <class Watch>
+status instance::run_code(uint32_t which, emission_sink& out, const std::atomic<bool>& stop,
+                          Watch&& watch) {
   const auto& region = program_->regions()[which];
   auto* slots = slots_.get();
   kernel_context context{slots, program_->device()};
@@ -57,6 +75,7 @@ status instance::run(uint32_t which, emission_sink& out, const std::atomic<bool>
       auto& slot = slots[code->inputs[i]];
       return code->last_uses >> i & 1 ? std::move(slot) : slot;
     };
+    watch.before(*code);
     switch (code->what) {
       case action::run: {
         context.step_to(*code);
@@ -91,8 +110,13 @@ status instance::run(uint32_t which, emission_sink& out, const std::atomic<bool>
         break;
       }
     }
-    for (uint16_t i = 0; i < code->release_count; ++i)
-      slots[code->releases[i]].reset();
+    if (auto fine = watch.after(*code); !fine) [[unlikely]]
+      return std::move(fine).within(code->origin->description());
+    for (uint16_t i = 0; i < code->release_count; ++i) {
+      auto& slot = slots[code->releases[i]];
+      watch.release(slot);
+      slot.reset();
+    }
   }
   return {};
 }

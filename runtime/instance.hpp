@@ -2,6 +2,7 @@
 // and running a region says what to send. Knows no threads and no actors.
 #pragma once
 #include "troupe/runtime/program.hpp"
+#include "troupe/runtime/step_watch.hpp"
 
 #include <atomic>
 #include <memory>
@@ -43,6 +44,9 @@ public:
   /// it may be running.
   void reset() noexcept;
 
+  /// Notes down what the next steps do, until told otherwise with nullptr. Between steps only.
+  void watch(step_watch* by) noexcept { watch_ = by; }
+
   /// Gives a feed its value, before the start.
   void set_feed(size_t feed, tensor value) noexcept {
     slots_[program_->feeds()[feed].slot] = std::move(value);
@@ -66,11 +70,15 @@ private:
   };
 
   bool count_down(uint32_t region, bool dead) noexcept;
+  template <class Watch>
+  status run_code(uint32_t region, emission_sink& out, const std::atomic<bool>& stop,
+                  Watch&& watch);
   status run_dead(uint32_t region, emission_sink& out);
 
   std::shared_ptr<const troupe::program> program_;
   std::unique_ptr<tensor[]> slots_;
   std::unique_ptr<counter[]> counters_;
+  step_watch* watch_ = nullptr;
 };
 
 } // namespace troupe

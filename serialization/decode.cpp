@@ -88,12 +88,16 @@ private:
         auto in = from.getRunStep();
         TROUPE_ASSIGN(auto feeds, read(in.getFeeds()));
         return message{run_step{in.getRequest(), in.getHandle(), in.getStep(), in.getDeadlineMs(),
-                                std::move(feeds)}};
+                                std::move(feeds), in.getTimes(), in.getTrapNonfinite()}};
       }
       case wire::Envelope::STEP_DONE: {
         auto in = from.getStepDone();
         TROUPE_ASSIGN(auto fetches, read(in.getFetches()));
-        return message{step_done{in.getRequest(), status_of(in.getOutcome()), std::move(fetches)}};
+        TROUPE_ASSIGN(auto statistics, read(in.getStatistics()));
+        if (!statistics.empty() && statistics.type() != dtype::u8)
+          return damaged("statistics are of type ", statistics.type());
+        return message{step_done{in.getRequest(), status_of(in.getOutcome()), std::move(fetches),
+                                 std::move(statistics)}};
       }
       case wire::Envelope::CANCEL_STEP: {
         auto in = from.getCancelStep();
@@ -126,7 +130,7 @@ private:
 
   result<message> read(wire::RegisterGraph::Reader in) {
     register_graph made{in.getRequest(), in.getSession(), text_of(in.getContainer()),
-                        in.getRegionPerNode(), {}};
+                        in.getRegionPerNode(), {}, in.getDeterministic()};
     for (auto each : in.getPartitions()) {
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));
       if (graph.type() != dtype::u8)

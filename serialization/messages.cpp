@@ -63,6 +63,7 @@ public:
     to.setSession(what.session);
     to.setContainer(as_text(what.container));
     to.setRegionPerNode(what.region_per_node);
+    to.setDeterministic(what.deterministic);
     auto list = to.initPartitions(static_cast<unsigned>(what.partitions.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setDevice(as_text(what.partitions[i].device));
@@ -82,6 +83,8 @@ public:
     to.setHandle(what.handle);
     to.setStep(what.step);
     to.setDeadlineMs(what.deadline_ms);
+    to.setTimes(what.times);
+    to.setTrapNonfinite(what.trap_nonfinite);
     write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
   }
   void operator()(const step_done& what) {
@@ -89,6 +92,7 @@ public:
     to.setRequest(what.request);
     write(to.initOutcome(), what.outcome);
     write(to.initFetches(static_cast<unsigned>(what.fetches.size())), what.fetches);
+    write(to.initStatistics(), what.statistics);
   }
   void operator()(const cancel_step& what) {
     auto to = to_.initCancelStep();

@@ -43,6 +43,7 @@ struct register_graph {
   std::string container; ///< of variables that name none
   bool region_per_node = false;
   std::vector<registered_partition> partitions;
+  bool deterministic = false; ///< kernels shall give the same bits for any number of threads
 };
 
 struct register_reply {
@@ -69,12 +70,15 @@ struct run_step {
   uint64_t step = 0;
   uint64_t deadline_ms = 0; ///< from the moment of receipt; 0 for none
   std::vector<indexed_tensor> feeds;
+  bool times = false; ///< step_done shall bring statistics
+  bool trap_nonfinite = false;
 };
 
 struct step_done {
   uint64_t request = 0;
   status outcome;
   std::vector<indexed_tensor> fetches;
+  tensor statistics = {}; ///< u8, as write_statistics() made it; nothing where nobody asked
 };
 
 /// Either way: the step has failed or is not wanted any more. May come before its run_step.

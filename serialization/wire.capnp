@@ -111,6 +111,7 @@ struct RegisterGraph {
   container @2 :Text;
   partitions @3 :List(Partition);
   regionPerNode @4 :Bool;
+  deterministic @5 :Bool;
 }
 
 struct RegisterReply {
@@ -130,12 +131,15 @@ struct RunStep {
   step @2 :UInt64;
   deadlineMs @3 :UInt64;
   feeds @4 :List(IndexedTensor);
+  times @5 :Bool;              # step_done shall bring statistics
+  trapNonfinite @6 :Bool;
 }
 
 struct StepDone {
   request @0 :UInt64;
   outcome @1 :Status;
   fetches @2 :List(IndexedTensor);
+  statistics @3 :Tensor;       # u8: TaskStatistics
 }
 
 struct CancelStep {
@@ -175,4 +179,34 @@ struct Device {
 struct DeviceListReply {
   request @0 :UInt64;
   devices @1 :List(Device);
+}
+
+# ---- statistics of a step on one task
+
+struct SpanSubject {
+  kind @0 :UInt8;              # troupe::span_kind
+  name @1 :Text;
+  op @2 :Text;
+  device @3 :Text;
+  peer @4 :Text;
+  key @5 :UInt32;
+  region @6 :UInt32;
+}
+
+struct Span {
+  subject @0 :UInt32;          # its position in the list of subjects
+  thread @1 :UInt32;
+  beginNs @2 :Int64;           # on the task's own clock
+  endNs @3 :Int64;
+  bytes @4 :UInt64;
+}
+
+struct TaskStatistics {
+  task @0 :Text;
+  subjects @1 :List(SpanSubject);
+  spans @2 :List(Span);
+  beginNs @3 :Int64;           # when the task began the step, and when it answered
+  endNs @4 :Int64;
+  allocatedBytes @5 :UInt64;
+  peakBytes @6 :UInt64;
 }

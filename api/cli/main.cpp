@@ -12,12 +12,13 @@ namespace {
 constexpr int failed = 1, wrong_usage = 2;
 
 /// One line, whatever the text brings.
+// Whoever reads line by line finds an error in one, but for the indented ones that say more about it.
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n')
     text.pop_back();
-  for (auto& c : text)
-    if (c == '\n')
-      c = ' ';
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n' && text.compare(i + 1, 2, "  ") != 0)
+      text[i] = ' ';
   return text;
 }
 

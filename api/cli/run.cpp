@@ -4,6 +4,7 @@
 #include "troupe/api/session.hpp"
 #include "troupe/serialization/close_to.hpp"
 #include "troupe/serialization/text_graph.hpp"
+#include "troupe/serialization/trace.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -26,8 +27,8 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 
 class runner {
 public:
-  runner(std::string file, session& in, std::chrono::milliseconds timeout)
-      : file_(std::move(file)), session_(in), options_{.timeout = timeout} {}
+  runner(std::string file, session& in, const run_options& options)
+      : file_(std::move(file)), session_(in), options_(options) {}
 
   void run(const text_run& what) {
     std::vector<feed> feeds;
@@ -75,33 +76,60 @@ private:
   bool as_promised_ = true;
 };
 
-bool run_file(const std::string& path, const std::string& cluster, double timeout) {
+struct command_options {
+  std::string file, cluster, trace;
+  double timeout = 60;
+  bool deterministic = false, trap_nonfinite = false;
+};
+
+bool run_file(const command_options& chosen) {
   graph_builder g;
-  auto file = file_name(path);
-  auto parsed = value_or_throw(parse_text_graph(content_of(path), file, g));
-  auto s = cluster.empty() ? session::local() : session::connect(cluster);
-  runner all{file, s, std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)}};
-  for (const auto& one : parsed.runs)
-    all.run(one);
+  auto file = file_name(chosen.file);
+  auto parsed = value_or_throw(parse_text_graph(content_of(chosen.file), file, g));
+  session_options options{.deterministic = chosen.deterministic};
+  auto s =
+      chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
+  std::vector<step_statistics> steps;
+  step_statistics step;
+  runner all{file,
+             s,
+             {.timeout = std::chrono::milliseconds{static_cast<int64_t>(chosen.timeout * 1000)},
+              .statistics = chosen.trace.empty() ? nullptr : &step,
+              .trap_nonfinite = chosen.trap_nonfinite}};
+  auto save = [&] {
+    if (!chosen.trace.empty())
+      throw_if_failed(write_trace(chosen.trace, steps));
+  };
+  for (const auto& one : parsed.runs) {
+    try {
+      all.run(one);
+    } catch (const error&) { // what it did before is worth seeing all the more
+      steps.push_back(std::move(step));
+      save();
+      throw;
+    }
+    steps.push_back(std::exchange(step, {}));
+  }
+  save();
   return all.all_as_promised();
 }
 
 } // namespace
 
 void add_run(CLI::App& to, int& exit_code) {
-  struct options {
-    std::string file, cluster;
-    double timeout = 60;
-  };
-  auto chosen = std::make_shared<options>();
+  auto chosen = std::make_shared<command_options>();
   auto* command = to.add_subcommand("run", "Run a text graph and print what it fetches");
   command->add_option("GRAPH", chosen->file, "A file as docs/text-graphs.md describes")->required();
   command->add_option("--cluster", chosen->cluster,
                       "File with the addresses of the tasks to run on; by default here");
   command->add_option("--timeout", chosen->timeout, "Seconds for each run")->capture_default_str();
-  command->callback([chosen, &exit_code] {
-    exit_code = run_file(chosen->file, chosen->cluster, chosen->timeout) ? 0 : 1;
-  });
+  command->add_option("--trace", chosen->trace,
+                      "Write what ran when to this file, for ui.perfetto.dev");
+  command->add_flag("--trap-nonfinite", chosen->trap_nonfinite,
+                    "Fail at the first node that makes a NaN or an infinity");
+  command->add_flag("--deterministic", chosen->deterministic,
+                    "Compute the same bits for any number of threads");
+  command->callback([chosen, &exit_code] { exit_code = run_file(*chosen) ? 0 : 1; });
 }
 
 } // namespace troupe::cli

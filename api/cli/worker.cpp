@@ -16,7 +16,7 @@ namespace {
 struct worker_options {
   std::string job = "worker", cluster, listen;
   int task = 0;
-  bool insecure = false;
+  bool insecure = false, deterministic = false;
   int intra_op_threads = 0;
   size_t inter_op_threads = 0;
 };
@@ -52,6 +52,7 @@ void serve(const worker_options& options) {
       .listen = options.listen,
       .insecure = options.insecure,
       .inter_op_threads = options.inter_op_threads,
+      .deterministic = options.deterministic,
   }));
   std::cout << "listening on " << host_of(address) << ':' << running->port() << " as " << self
             << std::endl; // flushed: whoever started us waits for it
@@ -85,6 +86,8 @@ void add_worker(CLI::App& to) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--inter-op-threads", options->inter_op_threads,
                       "Threads that run ops side by side; 0: one per core");
+  command->add_flag("--deterministic", options->deterministic,
+                    "Compute the same bits for any number of threads, for all sessions");
   command->callback([options] { serve(*options); });
 }
 

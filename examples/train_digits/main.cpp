@@ -22,6 +22,37 @@ struct options {
   int64_t batch = 32;
   digits::model_options model;
   int workers = 0, parameter_servers = 1;
+  std::string trace; // the file to write; none when empty
+};
+
+/// What the first steps did, for a picture of them. Any thread may call.
+class recording {
+public:
+  explicit recording(std::string path) : path_(std::move(path)) {}
+
+  /// Runs a step, and keeps its statistics while they are few enough to look at.
+  std::vector<troupe::tensor> run(troupe::step& one, const digits::batch& batch) {
+    if (path_.empty() || count_.fetch_add(1) >= 100)
+      return one.run({batch.images, batch.labels});
+    troupe::step_statistics statistics;
+    auto fetched = one.run({batch.images, batch.labels}, {.statistics = &statistics});
+    std::lock_guard guard{mutex_};
+    steps_.push_back(std::move(statistics));
+    return fetched;
+  }
+  void save() const {
+    if (path_.empty())
+      return;
+    troupe::throw_if_failed(troupe::write_trace(path_, steps_));
+    std::printf("what the first %zu steps did stands in %s: open it in ui.perfetto.dev\n",
+                steps_.size(), path_.c_str());
+  }
+
+private:
+  const std::string path_;
+  std::atomic<int> count_{0};
+  std::mutex mutex_;
+  std::vector<troupe::step_statistics> steps_;
 };
 
 /// Batches in a fresh order for every epoch, for any number of threads.
@@ -51,16 +82,16 @@ private:
   std::atomic<int64_t> next_{0};
 };
 
-void train(const digits::model& model, troupe::session& in, batches& from,
+void train(const digits::model& model, troupe::session& in, batches& from, recording& trace,
            digits::progress& shown) {
   auto step = in.prepare({model.images, model.labels}, {model.loss}, {model.train});
   while (auto one = from.next())
-    shown.step_done(troupe::to_scalar<float>(step.run({one->images, one->labels})[0]));
+    shown.step_done(troupe::to_scalar<float>(trace.run(step, *one)[0]));
 }
 
 /// One client thread per replica. The first error of any of them counts.
 void train_all(const std::vector<digits::model>& replicas, troupe::session& in, batches& from,
-               digits::progress& shown) {
+               recording& trace, digits::progress& shown) {
   std::exception_ptr problem;
   std::mutex mutex;
   {
@@ -68,7 +99,7 @@ void train_all(const std::vector<digits::model>& replicas, troupe::session& in, 
     for (const auto& replica : replicas)
       threads.emplace_back([&] {
         try {
-          train(replica, in, from, shown);
+          train(replica, in, from, trace, shown);
         } catch (...) {
           std::lock_guard guard{mutex};
           if (!problem)
@@ -134,8 +165,10 @@ void run(const options& chosen) {
       replicas.front().initializer); // replicas share the variables: they have the same names
   batches from{data.training, chosen};
   digits::progress shown{from.count()};
-  train_all(replicas, session, from, shown);
+  recording trace{chosen.trace};
+  train_all(replicas, session, from, trace, shown);
   shown.finish();
+  trace.save();
   report(replicas.front(), session, data.test);
 }
 
@@ -164,6 +197,8 @@ int main(int argc, char** argv) {
                  "Processes that hold the variables, with --workers")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  app.add_option("--trace", chosen.trace,
+                 "Write what the first 100 steps did to this file, for ui.perfetto.dev");
   CLI11_PARSE(app, argc, argv);
   try {
     run(chosen);

@@ -59,6 +59,18 @@ feed x = f32[1, 2]
 fetch y = f32[2, {last}]
 """
 
+NAN = """
+x = Placeholder dtype=f32 shape=[2]
+y = Log(x)
+feed x = f32[2, -1]
+fetch y
+"""
+
+DRAWN = """
+drawn = RandomUniform(i32[4]) dtype=f32
+fetch drawn
+"""
+
 
 class CommandTest(unittest.TestCase):
     def one_line(self, result, *parts):
@@ -108,6 +120,34 @@ class CommandTest(unittest.TestCase):
         result = troupe("run", write("wrong.txt", GRAPH.format(last=5)))
         self.assertEqual(result.returncode, 1)
         self.one_line(result, "wrong.txt:5")
+
+    def test_a_run_writes_a_trace(self):
+        trace = os.path.join(FOLDER, "trace.json")
+        result = troupe("run", write("good.txt", GRAPH.format(last=4)), "--trace", trace)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(trace, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        self.assertEqual([one["args"]["op"] for one in events if one.get("name") == "y"], ["Mul"])
+        os.remove(trace)
+
+    def test_a_run_that_fails_writes_its_trace_all_the_same(self):
+        trace = os.path.join(FOLDER, "failed.json")
+        result = troupe("run", write("nan.txt", NAN), "--trap-nonfinite", "--trace", trace)
+        self.assertEqual(result.returncode, 1)
+        lines = result.stderr.splitlines()
+        self.assertIn("Log 'y' (nan.txt:3)", lines[0])
+        self.assertTrue(lines[1].startswith("  output 0 f32[2]: 1 of 2 values is not finite"), lines)
+        self.assertTrue(lines[2].startswith("  input 0 'x' f32[2]: finite, from -1 to 2"), lines)
+        with open(trace, encoding="utf-8") as file:
+            self.assertIn("region 0", [one["name"] for one in json.load(file)["traceEvents"]])
+        os.remove(trace)
+
+    def test_a_deterministic_run_repeats_what_it_draws(self):
+        path = write("drawn.txt", DRAWN)
+        runs = [troupe("run", path, "--deterministic").stdout for _ in range(2)]
+        self.assertEqual(runs[0], runs[1])
+        self.assertIn("drawn = f32[4]", runs[0])
+        self.assertNotEqual(troupe("run", path).stdout, troupe("run", path).stdout)
 
     def test_a_text_graph_that_is_none_names_the_place(self):
         result = troupe("run", write("broken.txt", "x = Nonsense(\n"))

@@ -47,11 +47,15 @@ struct printer {
         m.max_tensor_bytes);
   }
   void operator()(const refusal& m) { all(m.why); }
-  void operator()(const register_graph& m) { all(m.request, m.session, m.container, m.partitions); }
+  void operator()(const register_graph& m) {
+    all(m.request, m.session, m.container, m.partitions, m.deterministic);
+  }
   void operator()(const register_reply& m) { all(m.request, m.handle, m.outcome); }
   void operator()(const deregister_graph& m) { all(m.handle); }
-  void operator()(const run_step& m) { all(m.request, m.handle, m.step, m.deadline_ms, m.feeds); }
-  void operator()(const step_done& m) { all(m.request, m.outcome, m.fetches); }
+  void operator()(const run_step& m) {
+    all(m.request, m.handle, m.step, m.deadline_ms, m.feeds, m.times, m.trap_nonfinite);
+  }
+  void operator()(const step_done& m) { all(m.request, m.outcome, m.fetches, m.statistics); }
   void operator()(const cancel_step& m) { all(m.step, m.why); }
   void operator()(const tensor_push& m) { all(m.step, m.key, m.dead, m.value); }
   void operator()(const pull& m) { all(m.transfer); }

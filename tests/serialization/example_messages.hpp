@@ -19,11 +19,12 @@ inline std::vector<message> example_messages() {
       hello{protocol_version, "0.1.0", "task", "worker", 3, 0xfedcba9876543210, 1 << 20, 1 << 30},
       refusal{failure(error_kind::failed_precondition, "not you")},
       register_graph{
-          1, 2, "box", true, {{"/job:a/task:0/device:cpu:0", tensor::vector<uint8_t>({1, 2})}}},
+          1, 2, "box", true, {{"/job:a/task:0/device:cpu:0", tensor::vector<uint8_t>({1, 2})}}, true},
       register_reply{3, 4, failure(error_kind::not_found, "no kernel")},
       deregister_graph{5},
-      run_step{6, 7, 8, 9, {{0, tensor::scalar(1.5f)}, {4, strings}, {2, counted(20'000)}}},
-      step_done{10, {}, {{1, tensor::of<bool>({2, 0}, {})}}},
+      run_step{
+          6, 7, 8, 9, {{0, tensor::scalar(1.5f)}, {4, strings}, {2, counted(20'000)}}, true, true},
+      step_done{10, {}, {{1, tensor::of<bool>({2, 0}, {})}}, tensor::vector<uint8_t>({3, 4, 5})},
       cancel_step{11, failure(error_kind::cancelled, "enough")},
       tensor_push{12, 13, false, tensor::of<bool>({2}, {true, false})},
       pull{14},

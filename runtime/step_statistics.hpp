@@ -1,0 +1,69 @@
+// What a step did, when and where: for people, for traces and for cost models.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+enum class span_kind : uint8_t {
+  node,   ///< ran a kernel
+  read,   ///< took a variable's value, for the node that it is named after
+  send,   ///< handed a tensor to another device
+  wait,   ///< for a tensor of another device, or for a queue; runs beside everything else
+  region, ///< straight-line code: encloses the nodes, reads and sends that it ran
+};
+inline constexpr int span_kinds = 5;
+
+/// What a span is about. All steps of a program share these.
+struct span_subject {
+  span_kind kind = span_kind::node;
+  std::string name = {}; ///< the node's; "region 3"
+  std::string op = {};   ///< none for a region
+  std::string device = {};
+  std::string peer = {};    ///< the other device of a send, or of a wait for a tensor
+  uint32_t key = 0;    ///< the same for a send and for the wait that it ends
+  uint32_t region = 0; ///< that ran it, or that a wait's end lets run; a region's own number
+  bool operator==(const span_subject&) const = default;
+};
+
+struct step_span {
+  uint32_t subject = 0; ///< in task_statistics::subjects
+  uint32_t thread = 0;  ///< a number within the task; a wait has none
+  int64_t begin_ns = 0; ///< steady clock of the process that got the statistics
+  int64_t end_ns = 0;
+  uint64_t bytes = 0; ///< of new memory for outputs; of what a wait brought
+  bool operator==(const step_span&) const = default;
+};
+
+/// One task's part of a step.
+struct task_statistics {
+  std::string task = {}; ///< "/job:worker/task:1"
+  std::shared_ptr<const std::vector<span_subject>> subjects = {};
+  std::vector<step_span> spans = {}; ///< of whatever ended; by their begin
+  int64_t begin_ns = 0, end_ns = 0;
+  uint64_t allocated_bytes = 0; ///< all outputs that were given new memory
+  uint64_t peak_bytes = 0;      ///< the most that the step's own tensors held at once
+
+  const span_subject& subject_of(const step_span& span) const { return (*subjects)[span.subject]; }
+};
+
+/// What a step did. A step that failed tells how far it came.
+struct step_statistics {
+  uint64_t step = 0;                ///< its number, as in errors
+  int64_t begin_ns = 0, end_ns = 0; ///< from the request to its answer
+  std::vector<task_statistics> tasks = {};
+};
+
+/// Moves all times of a task by as much.
+inline void shift(task_statistics& what, int64_t by_ns) noexcept {
+  what.begin_ns += by_ns;
+  what.end_ns += by_ns;
+  for (auto& one : what.spans) {
+    one.begin_ns += by_ns;
+    one.end_ns += by_ns;
+  }
+}
+
+} // namespace troupe

@@ -1,0 +1,222 @@
+#include "troupe/runtime/step_watch.hpp"
+
+#include "troupe/runtime/internal_ops.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// A tensor whose memory nobody else shares was made for this step, and goes with its slot. Memory
+// that an output took over from an input, or that it shares with a constant or a variable, is
+// shared at that moment; so each buffer is counted once when it comes and once when it goes.
+uint64_t own_bytes(const tensor& what) noexcept { return what.unique() ? what.bytes() : 0; }
+
+bool on_host(const program& of) noexcept { return of.device().kind() == device_kind::cpu; }
+
+} // namespace
+
+step_watch::step_watch(const program& of)
+    : of_(of), instructions_(new instruction_record[of.code().size()]),
+      regions_(new region_record[of.regions().size()]), waits_(new wait_record[of.waits().size()]) {
+}
+
+void step_watch::begin(watch_options what) noexcept {
+  what_ = what;
+  what_.trap_nonfinite = what.trap_nonfinite && on_host(of_);
+  std::fill_n(regions_.get(), of_.regions().size(), region_record{});
+  auto now = steady_ns();
+  for (size_t i = 0; i < of_.waits().size(); ++i) {
+    // A tensor of another device is waited for from the start; a queue, from when it is asked.
+    waits_[i].begin_ns.store(of_.waits()[i].queue ? 0 : now, std::memory_order_relaxed);
+    waits_[i].end_ns.store(0, std::memory_order_relaxed);
+    waits_[i].bytes.store(0, std::memory_order_relaxed);
+  }
+  held_.store(0, std::memory_order_relaxed);
+  peak_.store(0, std::memory_order_relaxed);
+}
+
+void step_watch::hold(int64_t bytes) noexcept {
+  if (bytes == 0)
+    return;
+  auto now = held_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  auto peak = peak_.load(std::memory_order_relaxed);
+  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed))
+    ;
+}
+
+void step_watch::end_wait(uint32_t wait, uint64_t bytes) noexcept {
+  waits_[wait].bytes.store(bytes, std::memory_order_relaxed);
+  waits_[wait].end_ns.store(steady_ns(), std::memory_order_relaxed);
+}
+
+void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
+  auto code = of_.code();
+  auto regions = of_.regions();
+  auto region_subject = first_subject + static_cast<uint32_t>(code.size());
+  auto wait_subject = region_subject + static_cast<uint32_t>(regions.size());
+  for (uint32_t r = 0; r < regions.size(); ++r) {
+    const auto& ran = regions_[r];
+    if (ran.begin.ns == 0)
+      continue;
+    to.spans.push_back({region_subject + r, ran.thread, ran.begin.ns, ran.end.ns, 0});
+    tick_scale scale{ran.begin, ran.end};
+    auto begin = ran.begin.ns;
+    for (uint32_t i = 0; i < ran.ran; ++i) {
+      const auto& record = instructions_[regions[r].first + i];
+      auto end = std::clamp(scale.ns(record.end), begin, ran.end.ns);
+      to.allocated_bytes += record.bytes;
+      auto what = code[regions[r].first + i].what;
+      if (what == action::run || what == action::read || what == action::send)
+        to.spans.push_back(
+            {first_subject + regions[r].first + i, ran.thread, begin, end, record.bytes});
+      begin = end;
+    }
+  }
+  for (uint32_t i = 0; i < of_.waits().size(); ++i) {
+    auto begin = waits_[i].begin_ns.load(std::memory_order_relaxed);
+    auto end = waits_[i].end_ns.load(std::memory_order_relaxed);
+    if (begin != 0 && end != 0)
+      to.spans.push_back({wait_subject + i, 0, begin, std::max(begin, end),
+                          waits_[i].bytes.load(std::memory_order_relaxed)});
+  }
+  to.peak_bytes += static_cast<uint64_t>(peak_.load(std::memory_order_relaxed));
+}
+
+void step_watch::append_subjects(const program& of, std::string_view device,
+                                 std::vector<span_subject>& to) {
+  auto first = to.size();
+  to.resize(first + of.code().size());
+  for (uint32_t r = 0; r < of.regions().size(); ++r)
+    for (uint32_t i = 0; i < of.regions()[r].count; ++i) {
+      auto at = of.regions()[r].first + i;
+      const auto& code = of.code()[at];
+      auto& subject = to[first + at];
+      subject.device = device;
+      subject.region = r;
+      if (code.origin) {
+        subject.name = code.origin->name();
+        subject.op = code.origin->op().name;
+      }
+      if (code.what == action::read)
+        subject.kind = span_kind::read;
+      if (code.what == action::send) {
+        subject.kind = span_kind::send;
+        subject.peer = of.exports()[code.target].to;
+        subject.key = of.exports()[code.target].key;
+      }
+    }
+  for (uint32_t r = 0; r < of.regions().size(); ++r)
+    to.push_back({.kind = span_kind::region,
+                  .name = concat("region ", r),
+                  .op = {},
+                  .device = std::string{device},
+                  .peer = {},
+                  .region = r});
+  for (const auto& wait : of.waits()) {
+    span_subject subject{.kind = span_kind::wait,
+                         .name = wait.origin->name(),
+                         .op = std::string{wait.origin->op().name},
+                         .device = std::string{device},
+                         .peer = {},
+                         .region = wait.region};
+    if (!wait.queue) {
+      subject.peer = wait.origin->attr<std::string>("from");
+      subject.key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
+    }
+    to.push_back(std::move(subject));
+  }
+}
+
+// -- one region --------------------------------------------------------------------------------
+
+region_watch::region_watch(step_watch& in, uint32_t region, const tensor* slots) noexcept
+    : in_(in), record_(in.regions_[region]),
+      next_(in.instructions_.get() + in.of_.regions()[region].first), slots_(slots) {
+  record_.thread = thread_number();
+  record_.begin = moment::now();
+  // What came from outside belongs to the step from now on, as far as nobody else holds it.
+  if (region == 0)
+    for (const auto& feed : in_.of_.feeds())
+      in_.hold(static_cast<int64_t>(own_bytes(slots[feed.slot])));
+  for (const auto& wait : in_.of_.waits())
+    if (wait.region == region)
+      for (auto slot : wait.slots)
+        if (slot != UINT32_MAX)
+          in_.hold(static_cast<int64_t>(own_bytes(slots[slot])));
+}
+
+region_watch::~region_watch() { record_.end = moment::now(); }
+
+void region_watch::before(const instruction& code) {
+  if (code.what == action::wait) // now: its answer may come at once, on another thread
+    in_.waits_[code.target].begin_ns.store(steady_ns(), std::memory_order_relaxed);
+  if (!in_.what_.trap_nonfinite || code.what != action::run)
+    return;
+  // Afterwards these may hold the output: the node may write over an input that it uses last, and
+  // changes the variables that it refers to.
+  seen_.assign(code.input_count, std::nullopt);
+  for (uint16_t i = 0; i < code.input_count; ++i) {
+    if (code.variables && code.variables[i]) {
+      if (auto value = code.variables[i]->read())
+        seen_[i] = summarize(*value);
+    } else if (i < 64 && code.last_uses >> i & 1 && slots_[code.inputs[i]].unique()) {
+      seen_[i] = summarize(slots_[code.inputs[i]]);
+    }
+  }
+}
+
+status region_watch::after(const instruction& code) {
+  ++record_.ran;
+  auto& record = *next_++;
+  record.bytes = 0;
+  if (code.what == action::run)
+    for (uint32_t i = 0; i < code.output_count; ++i)
+      record.bytes += own_bytes(slots_[code.first_output + i]);
+  in_.hold(static_cast<int64_t>(record.bytes));
+  auto outcome =
+      in_.what_.trap_nonfinite && code.what == action::run ? check_outputs(code) : status{};
+  record.end = ticks_now();
+  return outcome;
+}
+
+void region_watch::release(const tensor& what) noexcept {
+  in_.hold(-static_cast<int64_t>(own_bytes(what)));
+}
+
+status region_watch::check_outputs(const instruction& code) const {
+  auto caught = [&](const auto& which, const tensor& value) {
+    return invalid("made a number that is not finite\n  ", which, ' ', describe(summarize(value)),
+                   describe_inputs(code));
+  };
+  for (uint32_t i = 0; i < code.output_count; ++i)
+    if (const auto& value = slots_[code.first_output + i]; !value.empty() && !all_finite(value))
+      return caught(concat("output ", i), value);
+  if (code.variables)
+    for (uint16_t i = 0; i < code.input_count; ++i) {
+      if (!code.variables[i] || (seen_[i] && !seen_[i]->finite()))
+        continue; // none, or it was not this node
+      if (auto value = code.variables[i]->read(); value && !all_finite(*value))
+        return caught(concat("variable '", code.variables[i]->name(), '\''), *value);
+    }
+  return {};
+}
+
+std::string region_watch::describe_inputs(const instruction& code) const {
+  std::string text;
+  auto inputs = code.origin->inputs();
+  for (uint16_t i = 0; i < code.input_count; ++i) {
+    text += concat("\n  input ", i);
+    if (i < inputs.size())
+      text += concat(" '", inputs[i].name(), '\'');
+    if (seen_[i])
+      text += concat(' ', describe(*seen_[i]));
+    else if (code.variables && code.variables[i])
+      text += " had no value";
+    else
+      text += concat(' ', describe(summarize(slots_[code.inputs[i]])));
+  }
+  return text;
+}
+
+} // namespace troupe

@@ -1,0 +1,194 @@
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/trace_rules.hpp"
+#include "troupe/troupe.hpp"
+
+#include <cmath>
+#include <thread>
+
+using namespace troupe;
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+status failure_of(auto&& body) {
+  try {
+    body();
+  } catch (const error& e) {
+    return {e.kind(), e.what()};
+  }
+  return {};
+}
+
+std::vector<std::string> names(const step_statistics& of, span_kind kind) {
+  std::vector<std::string> found;
+  for (const auto& task : of.tasks)
+    for (const auto& span : task.spans)
+      if (task.subject_of(span).kind == kind)
+        found.push_back(task.subject_of(span).name);
+  return found;
+}
+
+std::string first_line(const std::string& of) { return of.substr(0, of.find('\n')); }
+
+} // namespace
+
+TEST_CASE("a run tells what ran, when and where") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto scaled = mul(x, 3.0f, "scaled");
+  auto y = add(scaled, x, "y");
+  auto s = session::local();
+  step_statistics found;
+  auto before = std::chrono::steady_clock::now();
+  auto values = tensor::vector<float>(std::vector<float>(1000, 1.0f));
+  s.run({{x, values}}, {y}, {}, {.statistics = &found});
+  REQUIRE(found.tasks.size() == 1);
+  const auto& task = found.tasks[0];
+  CHECK(task.task == "/job:local/task:0");
+  auto ran = names(found, span_kind::node);
+  CHECK(std::ranges::count(ran, "scaled") == 1);
+  CHECK(std::ranges::count(ran, "y") == 1);
+  CHECK(task.peak_bytes >= 4000);
+  CHECK(task.allocated_bytes >= 4000);
+  CHECK(found.begin_ns >= before.time_since_epoch().count());
+  CHECK(found.begin_ns <= task.begin_ns);
+  CHECK(task.end_ns <= found.end_ns);
+  for (const auto& span : task.spans) {
+    CHECK(span.begin_ns >= task.begin_ns);
+    CHECK(span.end_ns <= task.end_ns);
+    CHECK(task.subject_of(span).device == "/job:local/task:0/device:cpu:0");
+  }
+  // The next run, and one that is not asked, leave nothing behind.
+  s.run({{x, values}}, {y});
+  auto prepared = s.prepare({x}, {y});
+  prepared.run({values}, {.statistics = &found});
+  CHECK(names(found, span_kind::node).size() == ran.size());
+}
+
+TEST_CASE("steps of many threads make one trace that keeps the format's rules") {
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::f32}, {.capacity = 1});
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto* put = queue_enqueue(queue, {exp(x)});
+  auto got = queue_dequeue(queue, {dtype::f32})[0];
+  auto y = got * 2;
+  auto s = session::local({.inter_op_threads = 2});
+  std::vector<step_statistics> steps(20);
+  {
+    auto taker = s.prepare({}, {y});
+    auto giver = s.prepare({x}, {}, {put});
+    std::jthread other{[&] {
+      for (size_t i = 0; i < 10; ++i)
+        taker.run({}, {.statistics = &steps[i]});
+    }};
+    for (size_t i = 10; i < 20; ++i)
+      giver.run({tensor::scalar(1.0f)}, {.statistics = &steps[i]});
+  }
+  auto trace = json::parse(trace_json(steps));
+  CHECK(test::broken_rule(trace) == "");
+  CHECK(test::slices(trace, "region 0").size() == 20);
+  CHECK(names(steps[0], span_kind::wait).size() == 1);
+  CHECK(std::ranges::count_if(trace["traceEvents"], [](const json& one) {
+          return one["ph"] == "b" && one["cat"] == "wait";
+        }) == 20);
+}
+
+TEST_CASE("a run without a waiting thread tells the same before its end is told") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto y = log(x, "y");
+  auto s = session::local({.sample_every = 1});
+  auto prepared = s.prepare({x}, {y});
+  step_statistics found;
+  prepared.run_async({tensor::scalar(1.0f)}, {.statistics = &found}).get();
+  CHECK(names(found, span_kind::node) == std::vector<std::string>{"y"});
+  CHECK(found.begin_ns <= found.tasks.at(0).begin_ns);
+  CHECK(found.tasks.at(0).end_ns <= found.end_ns);
+  CHECK(s.node_times().size() == 1);
+  auto trapped = prepared.run_async({tensor::scalar(-1.0f)}, {.trap_nonfinite = true});
+  CHECK(failure_of([&] { trapped.get(); }).kind() == error_kind::invalid_argument);
+}
+
+TEST_CASE("a failed run tells how far it came") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1}, "x"), y = g.placeholder(dtype::f32, {-1}, "y");
+  auto z = add(neg(x, "fine"), y, "unfit");
+  auto s = session::local();
+  step_statistics found;
+  auto why = failure_of([&] {
+    s.run({{x, {1.0f, 2.0f}}, {y, {1.0f, 2.0f, 3.0f}}}, {z}, {}, {.statistics = &found});
+  });
+  CHECK(why.kind() == error_kind::invalid_argument);
+  CHECK(names(found, span_kind::node) == std::vector<std::string>{"fine"});
+}
+
+TEST_CASE("a session that samples knows how long nodes take") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto y = exp(x, "y");
+  auto s = session::local({.sample_every = 3});
+  auto prepared = s.prepare({x}, {y});
+  for (int i = 0; i < 7; ++i)
+    prepared.run({tensor::scalar(1.0f)});
+  auto known = s.node_times();
+  auto found = std::ranges::find(known, "y", &node_time::node);
+  REQUIRE(found != known.end());
+  CHECK(found->runs == 3); // the first, the fourth and the seventh
+  CHECK(found->mean_ns > 0);
+  CHECK(found->device == "/job:local/task:0/device:cpu:0");
+  CHECK(session::local().node_times().empty());
+}
+
+TEST_CASE("the trap names the first node that makes a NaN, its line, and what it was given") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {2}, "x");
+  auto line = __LINE__ + 1;
+  auto bad = log(x, "bad");
+  auto y = neg(bad * 2);
+  auto s = session::local();
+  auto run = [&](session& in, const run_options& options) {
+    return failure_of([&] { in.run({{x, {2.0f, -1.0f}}}, {y}, {}, options); });
+  };
+  CHECK(run(s, {}).ok());
+  auto trapping = session::local({.trap_nonfinite = true});
+  for (const auto& why : {run(s, {.trap_nonfinite = true}), run(trapping, {})}) {
+    CHECK(why.kind() == error_kind::invalid_argument);
+    CHECK_THAT(first_line(why.message()),
+               Contains(concat("Log 'bad' (insight_test.cpp:", line, ")")));
+    CHECK_THAT(why.message(),
+               Contains("\n  output 0 f32[2]: 1 of 2 values is not finite (1 NaN, 0 infinite), the "
+                        "first at [1]; the others from 0.693147 to 0.693147"));
+    CHECK_THAT(why.message(), Contains("\n  input 0 'x' f32[2]: finite, from -1 to 2"));
+  }
+  CHECK(failure_of([&] { trapping.run({{x, {1.0f, 2.0f}}}, {y}); }).ok());
+}
+
+TEST_CASE("a training step whose weights overflow is caught where they do") {
+  graph_builder g;
+  auto w = g.variable(tensor::vector<float>({1e30f, 1}), "w");
+  auto loss = sum(square(w));
+  auto* train = gradient_descent{-1e10f}.minimize(loss);
+  auto s = session::local({.trap_nonfinite = true});
+  s.run(g.initializer());
+  auto why = failure_of([&] { s.run(train); });
+  CHECK(why.kind() == error_kind::invalid_argument);
+  CHECK_THAT(why.message(), Contains("1 of 2 values is not finite"));
+}
+
+TEST_CASE("the trap looks at variables that a node changes, and blames no node for what was there") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {2}, "x");
+  auto v = g.variable(tensor::vector<float>({1, 2}), "v");
+  auto* more = assign_add(v, x, "more").node;
+  auto* none = assign_sub(v, g.constant(tensor::vector<float>({0, 0})), "none").node;
+  auto s = session::local();
+  s.run(g.initializer());
+  auto why = failure_of([&] { s.run({{x, {1.0f, INFINITY}}}, {}, {more}, {.trap_nonfinite = true}); });
+  CHECK_THAT(first_line(why.message()), Contains("AssignAdd 'more'"));
+  CHECK_THAT(why.message(), Contains("\n  variable 'v' f32[2]: 1 of 2 values is not finite"));
+  CHECK_THAT(why.message(), Contains("\n  input 0 'v' f32[2]: finite, from 1 to 2"));
+  CHECK_THAT(why.message(), Contains("\n  input 1 'x' f32[2]: 1 of 2"));
+  CHECK(failure_of([&] { s.run({}, {}, {none}, {.trap_nonfinite = true}); }).ok());
+}

@@ -1,0 +1,21 @@
+// A task's statistics: what read_statistics() takes can be written again, and drawn.
+#include "troupe/serialization/statistics.hpp"
+
+#include "troupe/serialization/payload.hpp"
+#include "troupe/serialization/trace.hpp"
+#include "troupe/tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  auto read = read_statistics(fuzz::bytes(data, size));
+  if (!read)
+    return 0;
+  auto again = write_statistics(*read);
+  fuzz::require(again.ok());
+  auto copy = read_statistics(bytes_of(*again));
+  fuzz::require(copy.ok() && copy->spans == read->spans && *copy->subjects == *read->subjects);
+  step_statistics step;
+  step.tasks.push_back(*std::move(copy));
+  fuzz::require(!trace_json(std::span{&step, 1}).empty());
+  return 0;
+}

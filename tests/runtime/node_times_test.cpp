@@ -1,0 +1,41 @@
+#include "troupe/runtime/node_times.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+using namespace troupe;
+
+namespace {
+
+step_statistics step(int64_t ns, uint64_t bytes, std::string device = "cpu") {
+  auto subjects = std::make_shared<std::vector<span_subject>>();
+  subjects->push_back({.kind = span_kind::node, .name = "a", .op = "Add", .device = device});
+  subjects->push_back({.kind = span_kind::read, .name = "a", .op = "Add", .device = device});
+  subjects->push_back({.kind = span_kind::region, .name = "region 0", .device = device});
+  task_statistics task{.task = "t", .subjects = subjects};
+  task.spans = {{0, 0, 100, 100 + ns, bytes}, {1, 0, 0, 100, 0}, {2, 0, 0, 1000, 0}};
+  step_statistics made;
+  made.tasks.push_back(std::move(task));
+  return made;
+}
+
+} // namespace
+
+TEST_CASE("a node's time is the mean over its runs, and reads do not count") {
+  node_times times;
+  CHECK_FALSE(times.find("a"));
+  times.add(step(10, 4));
+  times.add(step(30, 8));
+  auto found = times.find("a");
+  REQUIRE(found);
+  CHECK(found->runs == 2);
+  CHECK(found->mean_ns == Approx(20));
+  CHECK(found->mean_bytes == Approx(6));
+  CHECK(times.all().size() == 1);
+}
+
+TEST_CASE("a node that moves to another device is measured anew") {
+  node_times times;
+  times.add(step(10, 0));
+  times.add(step(500, 0, "gpu"));
+  CHECK(times.find("a")->runs == 1);
+  CHECK(times.find("a")->mean_ns == Approx(500));
+}

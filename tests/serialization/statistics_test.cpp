@@ -1,0 +1,82 @@
+#include "troupe/serialization/payload.hpp"
+#include "troupe/serialization/statistics.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+#include <random>
+
+using namespace troupe;
+
+namespace {
+
+task_statistics example() {
+  auto subjects = std::make_shared<std::vector<span_subject>>();
+  subjects->push_back({.kind = span_kind::node, .name = "sum", .op = "Add", .device = "cpu:0"});
+  subjects->push_back(
+      {span_kind::send, "sum/send", "_Send", "cpu:0", "/job:b/task:1/device:cpu:0", 7, 3});
+  subjects->push_back({.kind = span_kind::region, .name = "region 3", .device = "cpu:0", .region = 3});
+  task_statistics made{.task = "/job:a/task:0", .subjects = subjects};
+  made.spans = {{2, 1, -5, 90, 0}, {0, 1, -5, 20, 4096}, {1, 1, 20, 90, 1ull << 40}};
+  made.begin_ns = -10;
+  made.end_ns = 100;
+  made.allocated_bytes = 4096;
+  made.peak_bytes = 8192;
+  return made;
+}
+
+} // namespace
+
+TEST_CASE("statistics come back as they were") {
+  auto bytes = write_statistics(example());
+  REQUIRE(bytes);
+  auto back = read_statistics(bytes_of(*bytes));
+  INFO(back.status());
+  REQUIRE(back);
+  CHECK(back->task == example().task);
+  CHECK(*back->subjects == *example().subjects);
+  CHECK(back->spans == example().spans);
+  CHECK(back->begin_ns == -10);
+  CHECK(back->end_ns == 100);
+  CHECK(back->allocated_bytes == 4096);
+  CHECK(back->peak_bytes == 8192);
+}
+
+TEST_CASE("statistics that contradict themselves are refused") {
+  auto refused = [](auto change) {
+    auto what = example();
+    change(what);
+    auto bytes = write_statistics(what);
+    REQUIRE(bytes);
+    return read_statistics(bytes_of(*bytes)).status().kind() == error_kind::data_loss;
+  };
+  CHECK_FALSE(refused([](auto&) {}));
+  CHECK(refused([](auto& what) { what.spans[0].subject = 3; }));
+  CHECK(refused([](auto& what) { what.spans[0].end_ns = -6; }));
+  CHECK(refused([](auto& what) { what.spans[0].end_ns = std::numeric_limits<int64_t>::max(); }));
+  CHECK(refused([](auto& what) { what.begin_ns = std::numeric_limits<int64_t>::min(); }));
+  CHECK(refused([](auto& what) { what.end_ns = -11; }));
+  CHECK(refused([](auto& what) {
+    auto subjects = *what.subjects;
+    subjects[0].kind = static_cast<span_kind>(span_kinds);
+    what.subjects = std::make_shared<const std::vector<span_subject>>(subjects);
+  }));
+}
+
+TEST_CASE("damaged statistics are an error or others, never a crash") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937_64 random{seed};
+  auto whole = write_statistics(example());
+  REQUIRE(whole);
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<std::byte> bytes{bytes_of(*whole).begin(), bytes_of(*whole).end()};
+    for (auto n = random() % 4 + 1; n > 0; --n)
+      bytes[random() % bytes.size()] ^= static_cast<std::byte>(1u << random() % 8);
+    if (random() % 4 == 0)
+      bytes.resize(random() % bytes.size());
+    if (auto read = read_statistics(bytes); !read)
+      CHECK(read.status().kind() == error_kind::data_loss);
+    else
+      for (const auto& span : read->spans) // may be followed without a look
+        CHECK(read->subject_of(span).name.size() < 1000);
+  }
+}

@@ -1,0 +1,100 @@
+#include "troupe/serialization/trace.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/trace_rules.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace troupe;
+using nlohmann::json;
+
+namespace {
+
+// Two tasks: `a` computes and sends, `b` waits for it and goes on.
+step_statistics example(uint64_t number, int64_t at) {
+  step_statistics step{.step = number, .begin_ns = at, .end_ns = at + 10'000, .tasks = {}};
+  auto a = std::make_shared<std::vector<span_subject>>();
+  a->push_back({.kind = span_kind::node, .name = "sum", .op = "Add", .device = "a:cpu:0"});
+  a->push_back({span_kind::send, "sum/send", "_Send", "a:cpu:0", "b:cpu:0", 7, 0});
+  a->push_back({.kind = span_kind::region, .name = "region 0", .device = "a:cpu:0"});
+  task_statistics first{.task = "/job:a/task:0", .subjects = a};
+  first.begin_ns = at + 100;
+  first.end_ns = at + 5000;
+  first.spans = {{2, 0, at + 200, at + 4000, 0}, {0, 0, at + 200, at + 3000, 64},
+                 {1, 0, at + 3000, at + 4000, 0}};
+  auto b = std::make_shared<std::vector<span_subject>>();
+  b->push_back({.kind = span_kind::node, .name = "minus", .op = "Neg", .device = "b:cpu:0", .region = 1});
+  b->push_back({.kind = span_kind::region, .name = "region 1", .device = "b:cpu:0", .region = 1});
+  b->push_back({span_kind::wait, "sum/recv", "_Recv", "b:cpu:0", "a:cpu:0", 7, 1});
+  task_statistics second{.task = "/job:b/task:0", .subjects = b};
+  second.begin_ns = at + 50; // before the other's: tasks' clocks are estimates
+  second.end_ns = at + 9000;
+  second.spans = {{2, 0, at + 60, at + 4500, 64}, {1, 3, at + 4600, at + 8000, 0},
+                  {0, 3, at + 4600, at + 8000, 64}};
+  step.tasks = {first, second};
+  return step;
+}
+
+} // namespace
+
+TEST_CASE("a trace keeps the rules of its format") {
+  std::vector<step_statistics> steps{example(1, 1'000'000), example(2, 1'020'000)};
+  auto trace = json::parse(trace_json(steps));
+  CHECK(test::broken_rule(trace) == "");
+  // and says what happened
+  CHECK(test::slices(trace, "sum").size() == 2);
+  auto sum = test::slices(trace, "sum")[0];
+  CHECK(sum["ts"].get<double>() == Approx(0.2));
+  CHECK(sum["dur"].get<double>() == Approx(2.8));
+  CHECK(sum["args"]["op"] == "Add");
+  CHECK(sum["args"]["bytes"] == 64);
+  CHECK(sum["args"]["step"] == "1");
+  auto count = [&](std::string_view phase) {
+    return std::ranges::count_if(trace["traceEvents"],
+                                 [&](const json& one) { return one["ph"] == phase; });
+  };
+  CHECK(count("s") == 2); // an arrow from task to task in each step
+  CHECK(count("f") == 2);
+  CHECK(count("b") == 6); // a step on two tasks, and a wait
+  CHECK(count("M") == 4); // two processes with a thread each
+}
+
+TEST_CASE("no steps make an empty trace, and strange names a readable one") {
+  CHECK(test::broken_rule(json::parse(trace_json({}))) == "");
+  auto step = example(1, 0);
+  auto subjects = *step.tasks[0].subjects;
+  subjects[0].name = "\"\n\xff\\";
+  step.tasks[0].subjects = std::make_shared<const std::vector<span_subject>>(subjects);
+  CHECK(test::broken_rule(json::parse(trace_json(std::span{&step, 1}))) == "");
+}
+
+TEST_CASE("the test of traces finds traces that break the rules") {
+  auto step = example(1, 0);
+  auto trace = json::parse(trace_json(std::span{&step, 1}));
+  auto without = [&](std::string_view phase) {
+    auto changed = trace;
+    auto& events = changed["traceEvents"];
+    events.erase(std::ranges::find_if(events, [&](const json& one) { return one["ph"] == phase; }));
+    return test::broken_rule(changed);
+  };
+  CHECK(without("e") != "");
+  CHECK(without("b") != "");
+  CHECK(without("s") != "");
+  CHECK(without("M") != "");
+  auto changed = trace;
+  for (auto& one : changed["traceEvents"])
+    if (one["ph"] == "X" && one["cat"] == "node")
+      one["dur"] = one["dur"].get<double>() + 100; // out of its region
+  CHECK(test::broken_rule(changed) != "");
+}
+
+TEST_CASE("a trace that cannot be written says where") {
+  auto step = example(1, 0);
+  auto outcome = write_trace("/nowhere/at/all.json", std::span{&step, 1});
+  CHECK_THAT(outcome.message(), Catch::Matchers::Contains("/nowhere/at/all.json"));
+  auto path = std::filesystem::temp_directory_path() / concat("trace_test.", getpid(), ".json");
+  REQUIRE(write_trace(path.string(), std::span{&step, 1}));
+  std::ifstream in{path};
+  CHECK(test::broken_rule(json::parse(in)) == "");
+  std::filesystem::remove(path);
+}
