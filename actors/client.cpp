@@ -11,6 +11,7 @@
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 
 namespace troupe {
@@ -28,7 +29,7 @@ public:
     std::unique_lock lock{mutex_};
     return changed_.wait_until(lock, deadline, [&] { return ended_; });
   }
-  // After an abort: running kernels end, and nothing new starts.
+  // After an abort: nothing new starts, and running kernels leave off within some 10 ms.
   void wait_for_stop() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return ended_; });
@@ -59,14 +60,25 @@ public:
 
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
                                                  step_clock::time_point deadline) override {
-    return ask_for<std::shared_ptr<prepared_step>>(deadline, prepare_request{&of, signature, deadline});
+    return ask_for<std::shared_ptr<prepared_step>>(deadline,
+                                                   prepare_request{&of, signature, deadline});
   }
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                   step_clock::time_point deadline) override {
+    std::vector<tensor> fetches(step.signature.fetches.size());
+    TROUPE_TRY(run_into(step, feeds, fetches, deadline));
+    return fetches;
+  }
+
+  status run_into(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
+                  step_clock::time_point deadline) override {
+    if (fetches.size() != step.signature.fetches.size())
+      return invalid("the step has ", step.signature.fetches.size(), " fetches, got room for ",
+                     fetches.size());
     if (step.local) {
       TROUPE_TRY(check_feeds(step.signature, feeds));
-      return drive(*step.local, feeds, deadline);
+      return drive(*step.local, feeds, fetches, deadline);
     }
     step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline};
     auto outcome = ask_for<step_outcome>(deadline, std::move(request));
@@ -74,7 +86,8 @@ public:
       return outcome.status();
     if (!outcome->outcome)
       return std::move(outcome->outcome);
-    return std::move(outcome->fetches);
+    std::ranges::move(outcome->fetches, fetches.begin());
+    return {};
   }
 
   result<std::vector<device_info>> devices(step_clock::time_point deadline) override {
@@ -83,7 +96,8 @@ public:
 
   status reset(const std::string& container, step_clock::time_point deadline) override {
     status outcome;
-    auto taken = ask(deadline, reset_request{container}, [&](const status& what) { outcome = what; });
+    auto taken =
+        ask(deadline, reset_request{container}, [&](const status& what) { outcome = what; });
     return taken ? outcome : taken;
   }
 
@@ -93,13 +107,14 @@ private:
     return {};
   }
 
-  // Asks the session and waits for its answer. The master answers at the deadline itself, with the name
-  // of the task that it waited for.
+  // Asks the session and waits for its answer. The master answers at the deadline itself, with the
+  // name of the task that it waited for.
   template <class Question, class Take>
   status ask(step_clock::time_point deadline, Question question, Take take) {
     caf::scoped_actor self{system_, true};
-    auto left = std::max<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1}) +
-                std::chrono::seconds{3};
+    auto left =
+        std::max<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1}) +
+        std::chrono::seconds{3};
     status outcome;
     self->request(parts_.session, left, std::move(question))
         .receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
@@ -113,20 +128,18 @@ private:
     return answer;
   }
 
-  result<std::vector<tensor>> drive(task_program& program, std::span<const tensor> feeds,
-                                    step_clock::time_point deadline) {
+  status drive(task_program& program, std::span<const tensor> feeds, std::span<tensor> fetches,
+               step_clock::time_point deadline) {
     auto in = program.check_out();
     in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     auto& conductor = in->conductor();
     auto step = next_step_id(parts_.id);
     driver end;
     caller_unit unit{system_};
-    conductor.begin(step, end, &unit);
-    unit.drain();
+    conductor.begin(step, end, &unit, deadline);
+    unit.drain(conductor.stop());
     if (!end.wait_until(deadline)) {
-      conductor.abort(step,
-                      failure(error_kind::deadline_exceeded, "step ", step, " was not done in time"),
-                      &unit);
+      conductor.abort(step, overdue(step), &unit);
       end.wait_for_stop();
     }
     if (!conductor.outcome()) {
@@ -134,9 +147,9 @@ private:
       in->retire();
       return outcome;
     }
-    auto fetches = std::move(conductor.fetches());
+    std::ranges::move(conductor.fetches(), fetches.begin());
     program.check_in(std::move(in));
-    return fetches;
+    return {};
   }
 
   system_config config_;

@@ -60,15 +60,18 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       if (to.on_task() == self) {
         auto it = receives.find({out.key, out.to});
         if (it == receives.end())
-          return invalid(out.origin->description(), ": nobody on ", out.to, " receives key ", out.key);
-        routes.push_back({false, it->second.program, it->second.region, it->second.slot, 0, out.key});
+          return invalid(out.origin->description(), ": nobody on ", out.to, " receives key ",
+                         out.key);
+        routes.push_back(
+            {false, it->second.program, it->second.region, it->second.slot, 0, out.key});
         continue;
       }
       auto peer = std::ranges::find(peers_, to.on_task());
       if (peer == peers_.end())
         peer = peers_.insert(peers_.end(), to.on_task());
       partners_.insert(to_string(to.on_task()));
-      routes.push_back({.remote = true, .peer = static_cast<size_t>(peer - peers_.begin()), .key = out.key});
+      routes.push_back(
+          {.remote = true, .peer = static_cast<size_t>(peer - peers_.begin()), .key = out.key});
     }
   }
   return {};
@@ -120,6 +123,25 @@ void task_instance::populate() {
       regions.push_back(region);
     }
   }
+}
+
+step_memory_statistics task_instance::memory() const noexcept {
+  step_memory_statistics all;
+  for (const auto& part : parts_) {
+    auto one = part->memory();
+    all.in_use += one.in_use;
+    all.peak += one.peak;
+    all.allocated += one.allocated;
+    all.allocations += one.allocations;
+  }
+  return all;
+}
+
+std::string task_instance::describe_largest_tensors() const {
+  std::vector<held_tensor> held;
+  for (const auto& part : parts_)
+    part->list_tensors(held);
+  return describe_largest(std::move(held), 10);
 }
 
 void task_instance::retire() {

@@ -35,6 +35,7 @@ struct target {
 struct session_options {
   int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
   size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
+  size_t memory_limit = 0;     ///< of what ops make, in bytes; 0: none. Of local sessions
   std::string container = {};  ///< of variables that name none
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
@@ -59,6 +60,10 @@ public:
                           location where = location::current()) {
     return run(std::span{feeds.begin(), feeds.size()}, options, where);
   }
+  /// The same, but moves the fetches to where the caller wants them, one for each fetch. Who keeps
+  /// that place from run to run makes local steps free of heap allocations: see docs/memory.md.
+  void run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
+                const run_options& options = {}, location where = location::current());
 
 private:
   friend class session;
