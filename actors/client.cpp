@@ -13,6 +13,7 @@
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 
 namespace troupe {
@@ -45,7 +46,7 @@ public:
     std::unique_lock lock{mutex_};
     return changed_.wait_until(lock, deadline, [&] { return ended_; });
   }
-  // After an abort: running kernels end, and nothing new starts.
+  // After an abort: nothing new starts, and running kernels leave off within some 10 ms.
   void wait_for_stop() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return ended_; });
@@ -133,16 +134,27 @@ public:
 
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
                                                  step_clock::time_point deadline) override {
-    return ask_for<std::shared_ptr<prepared_step>>(deadline, prepare_request{&of, signature, deadline});
+    return ask_for<std::shared_ptr<prepared_step>>(deadline,
+                                                   prepare_request{&of, signature, deadline});
   }
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                   step_clock::time_point deadline,
                                   const run_insight& insight) override {
+    std::vector<tensor> fetches(step.signature.fetches.size());
+    TROUPE_TRY(run_into(step, feeds, fetches, deadline, insight));
+    return fetches;
+  }
+
+  status run_into(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
+                  step_clock::time_point deadline, const run_insight& insight) override {
+    if (fetches.size() != step.signature.fetches.size())
+      return invalid("the step has ", step.signature.fetches.size(), " fetches, got room for ",
+                     fetches.size());
     auto wanted = measure(insight);
     step_statistics found;
-    auto outcome = step.local ? drive(step, feeds, deadline, wanted.watch, found)
-                              : ask_session(step, feeds, deadline, wanted.watch, found);
+    auto outcome = step.local ? drive(step, feeds, fetches, deadline, wanted.watch, found)
+                              : ask_session(step, feeds, fetches, deadline, wanted.watch, found);
     tell(wanted, std::move(found), outcome.ok());
     return outcome;
   }
@@ -165,7 +177,8 @@ public:
 
   status reset(const std::string& container, step_clock::time_point deadline) override {
     status outcome;
-    auto taken = ask(deadline, reset_request{container}, [&](const status& what) { outcome = what; });
+    auto taken =
+        ask(deadline, reset_request{container}, [&](const status& what) { outcome = what; });
     return taken ? outcome : taken;
   }
 
@@ -195,7 +208,7 @@ private:
 
   // What one run shall tell, and to whom.
   struct measurement {
-    watch_options watch;
+    watch_options watch = {};
     step_statistics* to = nullptr;
     bool sampled = false;
     int64_t begin_ns = 0;
@@ -222,32 +235,31 @@ private:
       *wanted.to = std::move(found);
   }
 
-  result<std::vector<tensor>> ask_session(prepared_step& step, std::span<const tensor> feeds,
-                                          step_clock::time_point deadline, watch_options watch,
-                                          step_statistics& found) {
+  status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
+                     step_clock::time_point deadline, watch_options watch, step_statistics& found) {
     step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch};
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(deadline, std::move(request)));
     found = std::move(outcome.statistics);
     if (!outcome.outcome)
       return std::move(outcome.outcome);
-    return std::move(outcome.fetches);
+    std::ranges::move(outcome.fetches, fetches.begin());
+    return {};
   }
 
-  result<std::vector<tensor>> drive(prepared_step& what, std::span<const tensor> feeds,
-                                    step_clock::time_point deadline, watch_options watch,
-                                    step_statistics& found) {
+  status drive(prepared_step& what, std::span<const tensor> feeds, std::span<tensor> fetches,
+               step_clock::time_point deadline, watch_options watch, step_statistics& found) {
     TROUPE_TRY(check_feeds(what.signature, feeds));
     driver end;
     if (!end.enter(what.gate, deadline))
       return waited_in_line(what.gate);
-    auto outcome = drive(*what.local, end, feeds, deadline, watch, found);
+    auto outcome = drive(*what.local, end, feeds, fetches, deadline, watch, found);
     what.gate.leave();
     return outcome;
   }
 
-  result<std::vector<tensor>> drive(task_program& program, driver& end,
-                                    std::span<const tensor> feeds, step_clock::time_point deadline,
-                                    watch_options watch, step_statistics& found) {
+  status drive(task_program& program, driver& end, std::span<const tensor> feeds,
+               std::span<tensor> fetches, step_clock::time_point deadline, watch_options watch,
+               step_statistics& found) {
     auto in = program.check_out();
     if (watch.any())
       in->watch(watch);
@@ -255,12 +267,10 @@ private:
     auto& conductor = in->conductor();
     auto step = next_step_id(parts_.id);
     caller_unit unit{system_};
-    conductor.begin(step, end, &unit);
-    unit.drain();
+    conductor.begin(step, end, &unit, deadline);
+    unit.drain(conductor.stop());
     if (!end.wait_until(deadline)) {
-      conductor.abort(step,
-                      failure(error_kind::deadline_exceeded, "step ", step, " was not done in time"),
-                      &unit);
+      conductor.abort(step, overdue(step), &unit);
       end.wait_for_stop();
     }
     if (watch.times) {
@@ -272,9 +282,9 @@ private:
       in->retire();
       return outcome;
     }
-    auto fetches = std::move(conductor.fetches());
+    std::ranges::move(conductor.fetches(), fetches.begin());
     program.check_in(std::move(in));
-    return fetches;
+    return {};
   }
 
   system_config config_;

@@ -69,15 +69,22 @@ public:
 
   virtual ~client() = default;
 
-  virtual result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
-                                                         step_clock::time_point deadline) = 0;
+  virtual result<std::shared_ptr<prepared_step>>
+  prepare(const graph& of, const step_signature& signature, step_clock::time_point deadline) = 0;
 
-  /// Runs one step and returns its fetches in the signature's order. `feeds` are in its order as well.
-  /// The calling thread takes part in the work of a local step. Fails with deadline_exceeded when the
-  /// time is over; the step then has stopped, or is being stopped, and has no effect any more.
+  /// Runs one step and returns its fetches in the signature's order. `feeds` are in its order as
+  /// well. The calling thread takes part in the work of a local step. Fails with deadline_exceeded
+  /// when the time is over; the step then has stopped, or is being stopped, and has no effect any
+  /// more.
   virtual result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                           step_clock::time_point deadline,
                                           const run_insight& insight = {}) = 0;
+
+  /// The same, but moves the fetches to where the caller wants them. A local step that has run
+  /// before then takes nothing from the heap but what its kernels do.
+  virtual status run_into(prepared_step& step, std::span<const tensor> feeds,
+                          std::span<tensor> fetches, step_clock::time_point deadline,
+                          const run_insight& insight = {}) = 0;
 
   /// The same without a thread that waits: `done` gets what run() returns, once, on a thread of the
   /// runtime that it must not block; also when the client goes before the step has ended.

@@ -8,13 +8,18 @@
 
 namespace troupe {
 
-void conductor_actor::begin(uint64_t step, step_observer& observer, caf::execution_unit* unit) {
+status overdue(uint64_t step) {
+  return failure(error_kind::deadline_exceeded, "step ", step, " was not done in time");
+}
+
+void conductor_actor::begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
+                            stop_signal::clock::time_point deadline) {
   const auto& program = of_.program();
   {
     std::lock_guard guard{mutex_};
     step_ = step;
     observer_ = &observer;
-    stop_.store(false, std::memory_order_relaxed);
+    stop_.arm(deadline);
     missing_ = program.regions();
     active_ = 1; // whoever starts the step
     ended_ = false;
@@ -47,14 +52,17 @@ void conductor_actor::leave(status outcome, bool counts, caf::execution_unit* un
     --active_;
     missing_ -= counts ? 1 : 0;
     if (!outcome && error_.ok() && !ended_) {
-      error_ = std::move(outcome);
-      stop_.store(true, std::memory_order_relaxed);
+      error_ = stop_.late() ? overdue(step_) : std::move(outcome);
+      stop_.raise();
       cancels = true;
     }
     step = step_;
-    // Not before everybody has left: whoever comes late would leave the instance's next step instead.
+    // Not before everybody has left: whoever comes late would leave the instance's next step
+    // instead.
     if (!ended_ && active_ == 0 && (missing_ == 0 || !error_.ok())) {
       ended_ = true;
+      if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
+        error_ = failure(error_.kind(), error_.message(), of_.describe_largest_tensors());
       to_tell = std::exchange(observer_, nullptr);
       cancels |= !error_.ok(); // again: a region may have asked a queue while the step failed
     }

@@ -17,24 +17,29 @@ protected:
   ~step_observer() = default;
 };
 
+/// The error of a step whose deadline has passed.
+status overdue(uint64_t step);
+
 /// Understands fetched and region_ended. A step has ended when nothing of it runs any more, and all
 /// its regions have run or it has failed.
 class conductor_actor final : public inline_actor {
 public:
   conductor_actor(caf::actor_config& config, task_instance& of) : inline_actor(config), of_(of) {}
 
-  /// Starts a step: sends the start tokens. `observer` must stay until it was told.
-  void begin(uint64_t step, step_observer& observer, caf::execution_unit* unit);
+  /// Starts a step: sends the start tokens. `observer` must stay until it was told. Regions that
+  /// run at the deadline notice it; while none runs, nobody does.
+  void begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
+             stop_signal::clock::time_point deadline = stop_signal::clock::time_point::max());
 
-  /// Fails the step, if it has not ended yet; the first cause counts. Another step than the one meant,
-  /// for which the instance may serve by now, is left alone.
+  /// Fails the step, if it has not ended yet; the first cause counts. Another step than the one
+  /// meant, for which the instance may serve by now, is left alone.
   void abort(uint64_t step, status why, caf::execution_unit* unit);
 
   /// A region asks before it becomes ready; false when the step has failed.
   bool enter();
 
-  /// Set as soon as the step has failed: regions stop at their next instruction.
-  const std::atomic<bool>& stop() const noexcept { return stop_; }
+  /// Raised as soon as the step has failed: regions leave off.
+  stop_signal& stop() noexcept { return stop_; }
 
   // After the observer was told:
   const status& outcome() const noexcept { return error_; }
@@ -50,7 +55,7 @@ private:
   task_instance& of_;
   uint64_t step_ = 0;
   step_observer* observer_ = nullptr;
-  std::atomic<bool> stop_{false};
+  stop_signal stop_;
   std::mutex mutex_;
   size_t missing_ = 0; // regions that have not run
   size_t active_ = 0;  // regions that are ready or running, and whoever starts or aborts

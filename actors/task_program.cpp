@@ -79,7 +79,8 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       if (peer == peers_.end())
         peer = peers_.insert(peers_.end(), to.on_task());
       partners_.insert(to_string(to.on_task()));
-      routes.push_back({.remote = true, .peer = static_cast<size_t>(peer - peers_.begin()), .key = out.key});
+      routes.push_back(
+          {.remote = true, .peer = static_cast<size_t>(peer - peers_.begin()), .key = out.key});
     }
   }
   return {};
@@ -216,6 +217,25 @@ task_statistics task_instance::statistics() const {
   std::ranges::stable_sort(found.spans, {}, &step_span::begin_ns);
   found.end_ns = steady_ns();
   return found;
+}
+
+step_memory_statistics task_instance::memory() const noexcept {
+  step_memory_statistics all;
+  for (const auto& part : parts_) {
+    auto one = part->memory();
+    all.in_use += one.in_use;
+    all.peak += one.peak;
+    all.allocated += one.allocated;
+    all.allocations += one.allocations;
+  }
+  return all;
+}
+
+std::string task_instance::describe_largest_tensors() const {
+  std::vector<held_tensor> held;
+  for (const auto& part : parts_)
+    part->list_tensors(held);
+  return describe_largest(std::move(held), 10);
 }
 
 void task_instance::retire() {

@@ -1,4 +1,5 @@
-// The programs of one kind of step on one task, linked with each other, and the instances that run them.
+// The programs of one kind of step on one task, linked with each other, and the instances that run
+// them.
 #pragma once
 #include "troupe/actors/conductor.hpp"
 #include "troupe/actors/messages.hpp"
@@ -137,6 +138,10 @@ public:
     return clues_[of_program].regions[region];
   }
 
+  /// What the step's tensors take, on all of the task's devices; until the instance is checked in.
+  step_memory_statistics memory() const noexcept;
+  /// Text for the end of an error; empty when the step holds none. Nothing of it may be running.
+  std::string describe_largest_tensors() const;
   /// Gives the feeds their values, before the step begins, from a function of their index.
   template <class ValueOf>
   void set_feeds(ValueOf&& value_of) {

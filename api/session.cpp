@@ -51,7 +51,9 @@ signature_key key_of(const graph& of, const step_signature& signature) {
 client_options to_client(const session_options& from) {
   client_options to;
   to.ops = &library();
-  to.make_devices = [threads = from.intra_op_threads] { return make_devices(threads); };
+  to.make_devices = [threads = from.intra_op_threads, limit = from.memory_limit] {
+    return make_devices(threads, limit);
+  };
   to.inter_op_threads = from.inter_op_threads;
   to.container = from.container;
   to.programs = {.region_per_node = from.region_per_node, .most_at_once = from.most_steps_at_once};
@@ -192,6 +194,16 @@ std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds, cons
       },
       options, where);
   return future;
+}
+
+void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
+                    const run_options& options, location where) {
+  auto in = state_->owner.lock();
+  auto outcome = in ? in->client->run_into(*state_->prepared, feeds, fetches, in->deadline(options),
+                                           insight_of(options))
+                    : failure(error_kind::failed_precondition, "the step's session is closed");
+  if (!outcome)
+    throw error{std::move(outcome).within(at("step::run_into", where))};
 }
 
 session session::local(const session_options& options, location where) {

@@ -37,6 +37,7 @@ struct target {
 struct session_options {
   int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
   size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
+  size_t memory_limit = 0;     ///< of what ops make, in bytes; 0: none. Of local sessions
   std::string container = {};  ///< of variables that name none
   size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another
@@ -71,6 +72,10 @@ public:
                           location where = location::current()) {
     return run(std::span{feeds.begin(), feeds.size()}, options, where);
   }
+  /// The same, but moves the fetches to where the caller wants them, one for each fetch. Who keeps
+  /// that place from run to run makes local steps free of heap allocations: see docs/memory.md.
+  void run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
+                const run_options& options = {}, location where = location::current());
 
   /// Begins it and returns at once: for services that have no thread to spare. The future gets the
   /// fetches or throws troupe::error, within a moment of the deadline at the latest.

@@ -15,8 +15,9 @@ public:
   allocator& memory() noexcept override { return of_->memory(); }
   memory_statistics statistics() const override { return of_->statistics(); }
   void release_cached_memory() noexcept override { of_->release_cached_memory(); }
-  void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body) override {
-    of_->parallel_ranges(items, nanoseconds_per_item, body);
+  void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body,
+                       stop_signal* stop) override {
+    of_->parallel_ranges(items, nanoseconds_per_item, body, stop);
   }
 
 private:

@@ -106,7 +106,7 @@ status concatenate(kernel_context& at, int axis, int first) {
     walk places;
     places.push_back(outer, {extent * inner, 0});
     places.push_back(length, {1, 0});
-    copy_to_walked(at.device(), places, at.input(i), {*out, done});
+    copy_to_walked(at, places, at.input(i), {*out, done});
     done += length;
   }
   return {};

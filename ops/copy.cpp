@@ -26,12 +26,12 @@ void copy_run(const T* from, int64_t step, T* to, int64_t count) {
 // Neighbours of the source are one row of the output apart: goes tile by tile, so that a cache line
 // is used whole before it is dropped.
 template <class T>
-void transpose_tiles(device& on, const walk& places, const T* from, T* to) {
+void transpose_tiles(kernel_context& at, const walk& places, const T* from, T* to) {
   auto last = places.rank() - 1;
   auto rows = places.extent(last - 1), columns = places.extent(last), stride = places.step(0);
   auto bands = (rows + tile - 1) / tile, matrices = places.elements() / (rows * columns);
   auto cost = nanoseconds_per_copy * static_cast<double>(tile * columns);
-  on.parallel_for(matrices * bands, cost, [&](int64_t begin, int64_t end) {
+  at.parallel_for(matrices * bands, cost, [&](int64_t begin, int64_t end) {
     for (auto band = begin; band < end; ++band) {
       auto first = band / bands * rows * columns;
       auto top = band % bands * tile, bottom = std::min(top + tile, rows);
@@ -68,7 +68,7 @@ result<tensor> zero_of(dtype type) {
   return zero;
 }
 
-void copy_walked(device& on, const walk& places, elements_from from, const tensor& to) {
+void copy_walked(kernel_context& at, const walk& places, elements_from from, const tensor& to) {
   if (to.elements() == 0)
     return;
   with_unit(to.type(), [&](auto unit_type) {
@@ -76,8 +76,8 @@ void copy_walked(device& on, const walk& places, elements_from from, const tenso
     auto* source = elements<T>(from);
     auto* target = static_cast<T*>(to.raw());
     if (places.rank() >= 2 && places.step(0) > 1 && places.stride(places.rank() - 2, 0) == 1)
-      return transpose_tiles<T>(on, places, source, target);
-    on.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
+      return transpose_tiles<T>(at, places, source, target);
+    at.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
       places.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
         copy_run(source + where[0], places.step(0), target + i, count);
       });
@@ -85,14 +85,14 @@ void copy_walked(device& on, const walk& places, elements_from from, const tenso
   });
 }
 
-void copy_to_walked(device& on, const walk& places, const tensor& from, elements_from to) {
+void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, elements_from to) {
   if (from.elements() == 0)
     return;
   with_unit(from.type(), [&](auto unit_type) {
     using T = typename decltype(unit_type)::type;
     auto* source = static_cast<const T*>(from.raw());
     auto* target = elements<T>(to);
-    on.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
+    at.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
       places.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
         if (places.step(0) == 1)
           std::copy_n(source + i, count, target + where[0]);

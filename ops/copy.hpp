@@ -2,7 +2,7 @@
 // only.
 #pragma once
 #include "troupe/ops/walk.hpp"
-#include "troupe/runtime/device.hpp"
+#include "troupe/runtime/kernel.hpp"
 
 #include <string>
 #include <type_traits>
@@ -45,9 +45,9 @@ void fill_elements(const tensor& value, elements_from to, int64_t count);
 result<tensor> zero_of(dtype type);
 
 /// Fills `to` in order with the elements at the places in `from` that the walk names.
-void copy_walked(device& on, const walk& places, elements_from from, const tensor& to);
+void copy_walked(kernel_context& at, const walk& places, elements_from from, const tensor& to);
 
 /// Copies the elements of `from` in order to the places in `to` that the walk names.
-void copy_to_walked(device& on, const walk& places, const tensor& from, elements_from to);
+void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, elements_from to);
 
 } // namespace troupe::ops

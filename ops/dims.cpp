@@ -28,8 +28,9 @@ result<partial_shape> listed_extents(const infer_context& at, int i) {
 }
 
 result<shape> fit_elements(std::span<const int64_t> wanted, int64_t elements) {
-  std::vector<int64_t> extents(wanted.begin(), wanted.end());
-  auto open = std::ranges::find(extents, unknown_extent);
+  integer_list extents{wanted.size()};
+  std::ranges::copy(wanted, extents.begin());
+  auto* open = std::ranges::find(extents, unknown_extent);
   if (open != extents.end())
     *open = 1;
   TROUPE_ASSIGN(auto dims, shape::make(extents)); // fails for a second -1
@@ -39,10 +40,8 @@ result<shape> fit_elements(std::span<const int64_t> wanted, int64_t elements) {
       dims.set(static_cast<int>(open - extents.begin()), elements / others);
     return dims;
   }
-  if (open != extents.end())
-    *open = unknown_extent;
   return invalid("cannot give ", elements, " elements the shape ",
-                 partial_shape{std::move(extents)});
+                 partial_shape{std::vector(wanted.begin(), wanted.end())});
 }
 
 std::array<int64_t, max_rank> strides_of(const shape& dims) {
@@ -57,7 +56,10 @@ std::array<int64_t, max_rank> strides_of(const shape& dims) {
 
 std::optional<std::vector<int64_t>> constant_integers(edge from) {
   auto* value = constant_value(from);
-  return value ? std::optional{to_integers(*value)} : std::nullopt;
+  if (!value)
+    return std::nullopt;
+  auto values = to_integers(*value);
+  return std::vector(values.begin(), values.end());
 }
 
 } // namespace troupe::ops

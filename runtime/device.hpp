@@ -1,5 +1,6 @@
 // What the runtime asks of a device; `devices/` implements it.
 #pragma once
+#include "troupe/runtime/stop.hpp"
 #include "troupe/runtime/tensor.hpp"
 
 #include <cstdint>
@@ -31,10 +32,10 @@ class device {
 public:
   virtual ~device() = default;
   virtual device_kind kind() const noexcept = 0;
-  virtual int ordinal() const noexcept = 0;       ///< 0 for /device:cpu:0
+  virtual int ordinal() const noexcept = 0; ///< 0 for /device:cpu:0
   /// How many threads one node may keep busy, the one that runs it counted.
   virtual int threads() const noexcept { return 1; }
-  virtual std::string description() const = 0;    ///< for people: model, cores, memory
+  virtual std::string description() const = 0; ///< for people: model, cores, memory
   virtual size_t memory_limit() const noexcept = 0;
   virtual allocator& memory() noexcept = 0;
   virtual memory_statistics statistics() const { return {}; }
@@ -42,17 +43,22 @@ public:
   virtual void release_cached_memory() noexcept {}
 
   /// Calls the body for disjoint ranges that cover [0, items), on the calling thread and perhaps
-  /// others, and returns when all are done. `nanoseconds_per_item` is an estimate of the cost.
-  virtual void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body) = 0;
+  /// others, and returns when all are done. `nanoseconds_per_item` is an estimate of the cost. With
+  /// a stop signal, ranges take about half a millisecond by the estimate, and those that have not
+  /// begun when it is due are left out: what the loop computes is then of no use.
+  virtual void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body,
+                               stop_signal* stop) = 0;
 
   template <class Body>
-  void parallel_for(int64_t items, double nanoseconds_per_item, Body&& body) {
+  void parallel_for(int64_t items, double nanoseconds_per_item, Body&& body,
+                    stop_signal* stop = nullptr) {
     using plain = std::remove_reference_t<Body>;
     parallel_ranges(items, nanoseconds_per_item,
                     {[](void* context, int64_t begin, int64_t end) {
                        (*static_cast<plain*>(context))(begin, end);
                      },
-                     const_cast<std::remove_const_t<plain>*>(&body)});
+                     const_cast<std::remove_const_t<plain>*>(&body)},
+                    stop);
   }
 };
 

@@ -1,15 +1,16 @@
 #include "troupe/runtime/infer.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
-std::vector<int64_t> to_integers(const tensor& values) {
-  std::vector<int64_t> out;
+integer_list to_integers(const tensor& values) {
+  auto is_list = values.type() == dtype::i32 || values.type() == dtype::i64;
+  integer_list out(is_list ? static_cast<size_t>(values.elements()) : 0);
   if (values.type() == dtype::i32)
-    for (auto value : values.values<int32_t>())
-      out.push_back(value);
-  else if (values.type() == dtype::i64)
-    for (auto value : values.values<int64_t>())
-      out.push_back(value);
+    std::ranges::copy(values.values<int32_t>(), out.data());
+  else if (is_list)
+    std::ranges::copy(values.values<int64_t>(), out.data());
   return out;
 }
 
@@ -17,7 +18,8 @@ std::optional<std::vector<int64_t>> infer_context::integers(int i) const {
   auto* value = constant(i);
   if (!value || (value->type() != dtype::i32 && value->type() != dtype::i64))
     return std::nullopt;
-  return to_integers(*value);
+  auto values = to_integers(*value);
+  return std::vector(values.begin(), values.end());
 }
 
 result<partial_shape> infer_context::of_rank(int i, int rank) const {

@@ -2,6 +2,9 @@
 #pragma once
 #include "troupe/runtime/graph.hpp"
 
+#include <array>
+#include <memory>
+
 namespace troupe {
 
 class infer_context {
@@ -42,15 +45,37 @@ private:
   const node& node_;
 };
 
-/// The elements of an i32 or i64 tensor.
-std::vector<int64_t> to_integers(const tensor& values);
+/// Whole numbers. As few as shapes and axes have need no heap memory: kernels read them in each
+/// run.
+class integer_list {
+public:
+  explicit integer_list(size_t count)
+      : size_(count), far_(count > near_.size() ? new int64_t[count] : nullptr) {}
+
+  int64_t* data() noexcept { return far_ ? far_.get() : near_.data(); }
+  const int64_t* data() const noexcept { return far_ ? far_.get() : near_.data(); }
+  size_t size() const noexcept { return size_; }
+  int64_t* begin() noexcept { return data(); }
+  int64_t* end() noexcept { return data() + size_; }
+  const int64_t* begin() const noexcept { return data(); }
+  const int64_t* end() const noexcept { return data() + size_; }
+  int64_t operator[](size_t i) const noexcept { return data()[i]; }
+
+private:
+  size_t size_;
+  std::array<int64_t, 2 * max_rank> near_;
+  std::unique_ptr<int64_t[]> far_;
+};
+
+/// The elements of an i32 or i64 tensor; none of other types.
+integer_list to_integers(const tensor& values);
 
 namespace infer {
-result<shapes> same_as_input(const infer_context& at);      ///< output 0 has the shape of input 0
-result<shapes> broadcast_inputs(const infer_context& at);   ///< of inputs 0 and 1
-result<shapes> scalar(const infer_context& at);             ///< output 0 is a scalar
-result<shapes> nothing(const infer_context& at);            ///< there are no outputs
-result<shapes> shape_attr(const infer_context& at);         ///< output 0 has the shape of attribute `shape`
+result<shapes> same_as_input(const infer_context& at);    ///< output 0 has the shape of input 0
+result<shapes> broadcast_inputs(const infer_context& at); ///< of inputs 0 and 1
+result<shapes> scalar(const infer_context& at);           ///< output 0 is a scalar
+result<shapes> nothing(const infer_context& at);          ///< there are no outputs
+result<shapes> shape_attr(const infer_context& at); ///< output 0 has the shape of attribute `shape`
 } // namespace infer
 
 } // namespace troupe

@@ -2,6 +2,9 @@
 
 #include "troupe/runtime/graph.hpp"
 
+#include <algorithm>
+#include <new>
+
 namespace troupe {
 namespace {
 
@@ -11,6 +14,27 @@ struct unwatched {
   status after(const instruction&) const { return {}; }
   void release(const tensor&) const {}
 };
+// How many instructions may run until one looks at the clock: kernels that take more than 0.1 ms
+// look themselves.
+constexpr std::ptrdiff_t instructions_per_look = 64;
+
+status stopped(const stop_signal& stop) {
+  return stop.late() ? failure(error_kind::deadline_exceeded, "the step was not done in time")
+                     : failure(error_kind::cancelled, "the step was stopped");
+}
+
+// Kernels may use containers of the standard library for what they need beside their tensors.
+status run_kernel(const instruction& code, kernel_context& at) {
+  try {
+    return code.run(at);
+  } catch (const std::bad_alloc&) {
+    return failure(error_kind::resource_exhausted,
+                   "out of memory for what the kernel needs to run");
+  }
+}
+
+// More are let go of when their tensors are kept longer than the next steps take.
+constexpr size_t most_memories = 8;
 
 } // namespace
 
@@ -29,6 +53,19 @@ void instance::reset() noexcept {
   for (uint32_t slot = 0; slot < program_->slots(); ++slot)
     if (!slots_[slot].empty())
       slots_[slot].reset();
+  take_idle_memory();
+}
+
+void instance::take_idle_memory() {
+  auto idle = std::ranges::find_if(memories_, [](const auto& one) { return one->idle(); });
+  if (idle == memories_.end()) {
+    if (memories_.size() == most_memories)
+      memories_.erase(memories_.begin());
+    memories_.push_back(step_memory::make(program_->device().memory()));
+    idle = memories_.end() - 1;
+  }
+  memory_ = idle->get();
+  memory_->reset();
 }
 
 bool instance::arrive(token&& what) noexcept {
@@ -52,7 +89,7 @@ bool instance::count_down(uint32_t region, bool dead) noexcept {
   return counter.missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-status instance::run(uint32_t which, emission_sink& out, const std::atomic<bool>& stop) {
+status instance::run(uint32_t which, emission_sink& out, stop_signal& stop) {
   if (counters_[which].dead.load(std::memory_order_relaxed))
     return run_dead(which, out);
   if (watch_)
@@ -61,15 +98,19 @@ status instance::run(uint32_t which, emission_sink& out, const std::atomic<bool>
 }
 
 template <class Watch>
-status instance::run_code(uint32_t which, emission_sink& out, const std::atomic<bool>& stop,
-                          Watch&& watch) {
+status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop, Watch&& watch) {
   const auto& region = program_->regions()[which];
   auto* slots = slots_.get();
-  kernel_context context{slots, program_->device()};
+  kernel_context context{slots, program_->device(), *memory_, &stop};
   const auto* code = program_->code().data() + region.first;
+  const auto* look = code + instructions_per_look;
   for (const auto* end = code + region.count; code != end; ++code) {
-    if (stop.load(std::memory_order_relaxed))
-      return failure(error_kind::cancelled, "the step was stopped");
+    if (code == look) {
+      look += instructions_per_look;
+      stop.due(); // raises it
+    }
+    if (stop.raised()) [[unlikely]]
+      return stopped(stop);
     // The last user of a tensor takes it; others share it.
     auto take = [&](uint16_t i) {
       auto& slot = slots[code->inputs[i]];
@@ -79,8 +120,8 @@ status instance::run_code(uint32_t which, emission_sink& out, const std::atomic<
     switch (code->what) {
       case action::run: {
         context.step_to(*code);
-        if (auto ran = code->run(context); !ran) [[unlikely]]
-          return std::move(ran).within(code->origin->description());
+        if (auto ran = run_kernel(*code, context); !ran) [[unlikely]]
+          return stop.raised() ? stopped(stop) : explain(std::move(ran), *code);
         break;
       }
       case action::read: {
@@ -99,9 +140,7 @@ status instance::run_code(uint32_t which, emission_sink& out, const std::atomic<
       case action::send:
         out.send_export(code->target, code->input_count ? take(0) : tensor{}, false);
         break;
-      case action::fetch:
-        out.send_fetch(code->target, take(0), false);
-        break;
+      case action::fetch: out.send_fetch(code->target, take(0), false); break;
       case action::wait: {
         std::vector<tensor> inputs;
         for (uint16_t i = 0; i < code->input_count; ++i)
@@ -118,7 +157,55 @@ status instance::run_code(uint32_t which, emission_sink& out, const std::atomic<
       slot.reset();
     }
   }
-  return {};
+  return stop.raised() ? stopped(stop) : status{}; // the last kernel may have left off
+}
+
+status instance::explain(status error, const instruction& at) const {
+  error = std::move(error).within(at.origin->description());
+  if (error.kind() != error_kind::resource_exhausted)
+    return error;
+  const auto& device = program_->device();
+  return failure(error.kind(), error.message(), "; ", to_string(device.kind()), ':',
+                 device.ordinal(), " has ", device.statistics().in_use,
+                 " bytes in use, its limit is ", device.memory_limit());
+}
+
+void instance::list_tensors(std::vector<held_tensor>& to) const {
+  std::vector<const node*> makers(program_->slots());
+  for (const auto& feed : program_->feeds())
+    makers[feed.slot] = feed.origin;
+  for (const auto& wait : program_->waits())
+    for (auto slot : wait.slots)
+      if (slot != token::no_slot)
+        makers[slot] = wait.origin;
+  for (const auto& code : program_->code())
+    if (code.what == action::run || code.what == action::read)
+      for (uint16_t i = 0; i < code.output_count; ++i)
+        makers[code.first_output + i] = code.origin;
+    else if (code.what == action::token && code.input_count > 0)
+      makers[code.first_output] = code.origin;
+  for (uint32_t slot = 0; slot < program_->slots(); ++slot) {
+    const auto& value = slots_[slot];
+    if (!value.empty() && makers[slot])
+      to.push_back({makers[slot], value});
+  }
+}
+
+std::string describe_largest(std::vector<held_tensor> held, size_t most) {
+  std::ranges::stable_sort(held, std::ranges::greater{}, [](const held_tensor& one) {
+    return std::pair{one.value.bytes(), one.value.raw()};
+  });
+  auto again =
+      std::ranges::unique(held, {}, [](const held_tensor& one) { return one.value.raw(); });
+  held.erase(again.begin(), held.end());
+  if (held.size() > most)
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(most), held.end());
+  std::string text;
+  for (const auto& one : held)
+    text +=
+        concat(text.empty() ? "; the step's largest tensors: " : ", ", one.value.bytes(),
+               " bytes, ", one.value.type(), one.value.dims(), " of ", one.made_by->description());
+  return text;
 }
 
 // Nothing runs, but everybody who waits hears that nothing comes.
@@ -128,17 +215,10 @@ status instance::run_dead(uint32_t which, emission_sink& out) {
     const auto& code = program_->code()[region.first + i];
     switch (code.what) {
       case action::run:
-      case action::read:
-        break;
-      case action::token:
-        out.send_token({.region = code.target, .dead = true});
-        break;
-      case action::send:
-        out.send_export(code.target, {}, true);
-        break;
-      case action::fetch:
-        out.send_fetch(code.target, {}, true);
-        break;
+      case action::read: break;
+      case action::token: out.send_token({.region = code.target, .dead = true}); break;
+      case action::send: out.send_export(code.target, {}, true); break;
+      case action::fetch: out.send_fetch(code.target, {}, true); break;
       case action::wait:
         out.send_token({.region = program_->waits()[code.target].region, .dead = true});
         break;

@@ -1,7 +1,8 @@
-// One step's state of a program, and the pure rules of its execution: given tokens, it says what to run,
-// and running a region says what to send. Knows no threads and no actors.
+// One step's state of a program, and the pure rules of its execution: given tokens, it says what to
+// run, and running a region says what to send. Knows no threads and no actors.
 #pragma once
 #include "troupe/runtime/program.hpp"
+#include "troupe/runtime/step_memory.hpp"
 #include "troupe/runtime/step_watch.hpp"
 
 #include <atomic>
@@ -10,8 +11,8 @@
 
 namespace troupe {
 
-/// Brings one tensor, or the news that all before has run (an empty tensor), to a region. A dead token
-/// says that there will be no tensor, because of a branch not taken.
+/// Brings one tensor, or the news that all before has run (an empty tensor), to a region. A dead
+/// token says that there will be no tensor, because of a branch not taken.
 struct token {
   static constexpr uint32_t no_slot = UINT32_MAX;
   uint32_t region = 0;
@@ -33,6 +34,16 @@ protected:
   ~emission_sink() = default;
 };
 
+/// A tensor that a step holds.
+struct held_tensor {
+  const node* made_by;
+  tensor value;
+};
+
+/// Prints the largest, each memory once, with the nodes that made them: "; the step's largest
+/// tensors: 4096 bytes, f32[32,32] of Add 'net/sum' (model.cpp:41), ...".
+std::string describe_largest(std::vector<held_tensor> held, size_t most);
+
 /// Regions of one instance may run on several threads at once; each is run by one.
 class instance {
 public:
@@ -40,8 +51,8 @@ public:
 
   const troupe::program& program() const noexcept { return *program_; }
 
-  /// Makes it ready for another step, and lets go of what a step that failed left behind. Nothing of
-  /// it may be running.
+  /// Makes it ready for another step, and lets go of what a step that failed left behind. Nothing
+  /// of it may be running.
   void reset() noexcept;
 
   /// Notes down what the next steps do, until told otherwise with nullptr. Between steps only.
@@ -52,16 +63,22 @@ public:
     slots_[program_->feeds()[feed].slot] = std::move(value);
   }
 
-  /// Takes a token in. Returns true when it was the last that its region waited for: then the caller
-  /// must see to it that the region is run, once.
+  /// Takes a token in. Returns true when it was the last that its region waited for: then the
+  /// caller must see to it that the region is run, once.
   bool arrive(token&& what) noexcept;
 
   /// Takes the answer to a wait in; the same promise as arrive().
   bool answer(uint32_t wait_index, std::span<tensor> values, bool dead) noexcept;
 
-  /// Runs a region's code. Stops between instructions when `stop` becomes true (then the result is
-  /// `cancelled`), and at the first error, which names the node.
-  status run(uint32_t region, emission_sink& out, const std::atomic<bool>& stop);
+  /// Runs a region's code. Leaves off, within a few milliseconds, when `stop` is due: then the
+  /// result is `deadline_exceeded` or `cancelled`. Ends at the first error, which names the node.
+  status run(uint32_t region, emission_sink& out, stop_signal& stop);
+
+  /// What the tensors that this step makes take; kept until the reset. Any thread may call.
+  step_memory_statistics memory() const noexcept { return memory_->statistics(); }
+
+  /// Appends what the step holds. Nothing may be running.
+  void list_tensors(std::vector<held_tensor>& to) const;
 
 private:
   struct counter {
@@ -71,14 +88,18 @@ private:
 
   bool count_down(uint32_t region, bool dead) noexcept;
   template <class Watch>
-  status run_code(uint32_t region, emission_sink& out, const std::atomic<bool>& stop,
-                  Watch&& watch);
+  status run_code(uint32_t region, emission_sink& out, stop_signal& stop, Watch&& watch);
   status run_dead(uint32_t region, emission_sink& out);
+  status explain(status error, const instruction& at) const;
+  void take_idle_memory();
 
   std::shared_ptr<const troupe::program> program_;
   std::unique_ptr<tensor[]> slots_;
   std::unique_ptr<counter[]> counters_;
   step_watch* watch_ = nullptr;
+  // The step's, and those of former steps whose tensors may be in use yet.
+  std::vector<step_memory::owner> memories_;
+  step_memory* memory_ = nullptr;
 };
 
 } // namespace troupe

@@ -16,7 +16,7 @@ kernel_fn kernel_def::find(const node& of) const noexcept {
 }
 
 result<tensor*> kernel_context::allocate(int i, const shape& dims) {
-  auto made = tensor::make(output_type(i), dims, device_.memory());
+  auto made = tensor::make(output_type(i), dims, memory_);
   if (!made)
     return made.status();
   auto& slot = slots_[code_->first_output + static_cast<uint32_t>(i)];

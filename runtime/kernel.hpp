@@ -28,7 +28,8 @@ struct kernel_def {
   upto<typed_kernel, 18> run = {};
   /// The `type` attribute that selects the function.
   std::string_view key = "T";
-  /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at once.
+  /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at
+  /// once.
   result<std::shared_ptr<void>> (*prepare)(const kernel_setup&) = nullptr;
 
   /// Returns nullptr where the table has no function for the node's type.
@@ -52,22 +53,26 @@ struct instruction {
   const uint32_t* inputs = nullptr;     // slots
   variable* const* variables = nullptr; // per input, where the op has ref inputs
   const dtype* output_types = nullptr;
-  const uint32_t* releases = nullptr;   // slots that nobody needs after this
-  uint32_t first_output = 0;            // slot; outputs are consecutive
-  uint32_t target = 0;                  // region, export, fetch or wait
+  const uint32_t* releases = nullptr; // slots that nobody needs after this
+  uint32_t first_output = 0;          // slot; outputs are consecutive
+  uint32_t target = 0;                // region, export, fetch or wait
   uint16_t input_count = 0;
   uint16_t output_count = 0;
   uint16_t release_count = 0;
   action what = action::run;
   bool leaves_much = false; // a token after which its region goes on for long
-  uint64_t last_uses = 0;               // bit i: input i dies here (inputs beyond 63 never do)
+  uint64_t last_uses = 0;   // bit i: input i dies here (inputs beyond 63 never do)
   const node* origin = nullptr;
 };
 
 /// What a kernel sees in one run. Lives on the stack of the thread that runs the region.
 class kernel_context {
 public:
-  kernel_context(tensor* slots, troupe::device& on) noexcept : slots_(slots), device_(on) {}
+  /// Tensors get their memory from `memory`; nothing stops the kernels where `stop` is null.
+  kernel_context(tensor* slots, troupe::device& on, allocator& memory, stop_signal* stop) noexcept
+      : slots_(slots), device_(on), memory_(memory), stop_(stop) {}
+  kernel_context(tensor* slots, troupe::device& on) noexcept
+      : kernel_context(slots, on, on.memory(), nullptr) {}
   void step_to(const instruction& next) noexcept { code_ = &next; }
 
   int inputs() const noexcept { return code_->input_count; }
@@ -75,6 +80,8 @@ public:
   int outputs() const noexcept { return code_->output_count; }
   dtype output_type(int i) const noexcept { return code_->output_types[i]; }
   troupe::device& device() const noexcept { return device_; }
+  /// For what the kernel needs while it runs; counts as the step's.
+  allocator& memory() const noexcept { return memory_; }
   /// The variable behind a ref input.
   troupe::variable& variable(int i) const noexcept { return *code_->variables[i]; }
   /// What `prepare` made.
@@ -89,10 +96,22 @@ public:
   }
   /// Makes output i, uninitialised, and returns it.
   result<tensor*> allocate(int i, const shape& dims);
-  /// Makes output i over the memory of one of the inputs when that input is not needed any more, has
-  /// the same element size and as many elements; otherwise allocates. The kernel must read element j of
-  /// that input before it writes element j of the output.
-  result<tensor*> forward_or_allocate(int i, std::initializer_list<int> candidates, const shape& dims);
+  /// Makes output i over the memory of one of the inputs when that input is not needed any more,
+  /// has the same element size and as many elements; otherwise allocates. The kernel must read
+  /// element j of that input before it writes element j of the output.
+  result<tensor*> forward_or_allocate(int i, std::initializer_list<int> candidates,
+                                      const shape& dims);
+
+  /// As the device's, but leaves off when the step is to stop: nobody sees the outputs then. A loop
+  /// that changes what outlives the step calls the device's, which runs to its end.
+  template <class Body>
+  void parallel_for(int64_t items, double nanoseconds_per_item, Body&& body) const {
+    device_.parallel_for(items, nanoseconds_per_item, std::forward<Body>(body), stop_);
+  }
+  /// Asked about every millisecond by a kernel whose loops are its own; it may then return
+  /// anything.
+  bool stopped() const noexcept { return stop_ && stop_->due(); }
+  stop_signal* stop() const noexcept { return stop_; }
 
   const node& origin() const noexcept { return *code_->origin; }
 
@@ -100,6 +119,8 @@ private:
   tensor* slots_;
   const instruction* code_ = nullptr;
   troupe::device& device_;
+  allocator& memory_;
+  stop_signal* stop_;
 };
 
 } // namespace troupe

@@ -37,11 +37,11 @@ status variable::uninitialized() const {
 }
 
 // A value that was assigned may be shared with a constant or a feed, which must not change.
-status variable::make_private(bool racy) {
+status variable::make_private(bool racy, allocator& copies) {
   if (value_.empty())
     return uninitialized();
   if (!value_.unique() && !(racy && owned_)) {
-    TROUPE_ASSIGN(value_, value_.clone());
+    TROUPE_ASSIGN(value_, value_.clone(copies));
   }
   owned_ = true;
   return {};

@@ -10,8 +10,9 @@
 
 namespace troupe {
 
-/// A tensor that steps read and update. Reading shares the memory; an update copies only while somebody
-/// still holds the old value, so that a read is a consistent snapshot. Any thread may call.
+/// A tensor that steps read and update. Reading shares the memory; an update copies only while
+/// somebody still holds the old value, so that a read is a consistent snapshot. Any thread may
+/// call.
 class variable {
 public:
   variable(std::string name, dtype type, partial_shape dims)
@@ -28,21 +29,22 @@ public:
   status assign(tensor value);
   void clear(); ///< becomes uninitialised
 
-  /// Changes the value in place under the lock: the body may write to the tensor that it gets, which
-  /// nobody else sees meanwhile.
+  /// Changes the value in place under the lock: the body may write to the tensor that it gets,
+  /// which nobody else sees meanwhile. A copy gets its memory from `copies`.
   template <class Body>
-  status update(Body&& body) {
+  status update(Body&& body, allocator& copies = heap_allocator()) {
     std::lock_guard guard{mutex_};
-    TROUPE_TRY(make_private(false));
+    TROUPE_TRY(make_private(false, copies));
     return body(value_);
   }
-  /// Changes the value in place without the lock, over the eyes of readers: the papers' racy update.
+  /// Changes the value in place without the lock, over the eyes of readers: the papers' racy
+  /// update.
   template <class Body>
-  status update_unlocked(Body&& body) {
+  status update_unlocked(Body&& body, allocator& copies = heap_allocator()) {
     tensor mine;
     {
       std::lock_guard guard{mutex_};
-      TROUPE_TRY(make_private(true));
+      TROUPE_TRY(make_private(true, copies));
       mine = value_;
     }
     return body(mine);
@@ -50,7 +52,7 @@ public:
 
 private:
   status uninitialized() const;
-  status make_private(bool racy);
+  status make_private(bool racy, allocator& copies);
 
   const std::string name_;
   const dtype type_;

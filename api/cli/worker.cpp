@@ -19,6 +19,7 @@ struct worker_options {
   bool insecure = false, deterministic = false;
   int intra_op_threads = 0;
   size_t inter_op_threads = 0;
+  size_t memory_limit = 0;
 };
 
 /// From now on these signals wait to be asked for; threads started later inherit that.
@@ -46,7 +47,8 @@ void serve(const worker_options& options) {
   auto stop = block_stop_signals();
   auto running = value_or_throw(task::start({
       .ops = &library(),
-      .make_devices = [threads = options.intra_op_threads] { return make_devices(threads); },
+      .make_devices = [threads = options.intra_op_threads,
+                       limit = options.memory_limit] { return make_devices(threads, limit); },
       .cluster = cluster,
       .self = self,
       .listen = options.listen,
@@ -88,6 +90,10 @@ void add_worker(CLI::App& to) {
                       "Threads that run ops side by side; 0: one per core");
   command->add_flag("--deterministic", options->deterministic,
                     "Compute the same bits for any number of threads, for all sessions");
+  command
+      ->add_option("--memory-limit", options->memory_limit,
+                   "Bytes that what ops make may take, such as 2GB; 0: no limit")
+      ->transform(CLI::AsSizeValue{false});
   command->callback([options] { serve(*options); });
 }
 

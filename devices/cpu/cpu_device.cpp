@@ -55,8 +55,9 @@ public:
   memory_statistics statistics() const override { return memory_->statistics(); }
   void release_cached_memory() noexcept override { memory_->release_cached(); }
 
-  void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body) override {
-    team_->run(items, nanoseconds_per_item, body);
+  void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body,
+                       stop_signal* stop) override {
+    team_->run(items, nanoseconds_per_item, body, stop);
   }
 
 private:

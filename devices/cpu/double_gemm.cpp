@@ -119,7 +119,7 @@ void store(const double* tile, int64_t width, double* c, int64_t stride, int64_t
 } // namespace
 
 void multiply_doubles(int64_t m, int64_t n, int64_t k, strided_matrix a, strided_matrix b,
-                      double* c, int64_t c_stride) {
+                      double* c, int64_t c_stride, bool add) {
   static const auto kernel = best_kernel();
   auto [rows, columns, run] = kernel;
   auto deep = std::min(k, depth);
@@ -140,7 +140,7 @@ void multiply_doubles(int64_t m, int64_t n, int64_t k, strided_matrix a, strided
           for (int64_t row = 0; row < high; row += rows) {
             run(deep, packed_a.data() + row * deep, packed_b.data() + column * deep, tile);
             store(tile, columns, c + (i + row) * c_stride + j + column, c_stride,
-                  std::min(rows, high - row), std::min(columns, wide - column), p > 0);
+                  std::min(rows, high - row), std::min(columns, wide - column), add || p > 0);
           }
       }
     }

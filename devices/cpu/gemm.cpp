@@ -25,6 +25,7 @@ struct product {
   int64_t b_stride;
   T* c;
   int64_t c_stride;
+  bool add = false; // to what c holds
 
   product rows(int64_t begin, int64_t end) const {
     auto part = *this;
@@ -38,6 +39,14 @@ struct product {
     part.n = end - begin;
     part.b += transpose_b ? begin * b_stride : begin;
     part.c += begin;
+    return part;
+  }
+  product depth(int64_t begin, int64_t end) const {
+    auto part = *this;
+    part.k = end - begin;
+    part.a += transpose_a ? begin * a_stride : begin;
+    part.b += transpose_b ? begin : begin * b_stride;
+    part.add = add || begin > 0;
     return part;
   }
 };
@@ -107,10 +116,23 @@ status no_memory(const product<T>& of) {
                  " and ", of.k, 'x', of.n);
 }
 
-// c (m x n) = a (m x k) * b (k x n), reading b along its rows once for each row of c.
+// c = a * b or c += a * b, where the rows of a and the columns of b are contiguous.
+void multiply_rows_by_columns(const product<double>& of) {
+  using stride = Eigen::OuterStride<>;
+  target<double> c{of.c, of.m, of.n, stride{of.c_stride}};
+  operand<double> a{of.a, of.m, of.k, stride{of.a_stride}},
+      b{of.b, of.n, of.k, stride{of.b_stride}};
+  if (of.add)
+    c.noalias() += a.lazyProduct(b.transpose());
+  else
+    c.noalias() = a.lazyProduct(b.transpose());
+}
+
+// c (m x n) = a (m x k) * b (k x n), or c += that, reading b along its rows once for each row of c.
 void add_up_rows(product<double> of) {
   for (int64_t i = 0; i < of.m; ++i, of.c += of.c_stride) {
-    std::fill_n(of.c, of.n, 0.0);
+    if (!of.add)
+      std::fill_n(of.c, of.n, 0.0);
     const auto* row = of.b;
     for (int64_t p = 0; p < of.k; ++p, row += of.b_stride) {
       auto factor = of.transpose_a ? of.a[p * of.a_stride + i] : of.a[i * of.a_stride + p];
@@ -135,9 +157,10 @@ bool multiply_skinny(product<double> of) {
   if (of.m < 4 && !of.transpose_b) {
     add_up_rows(of);
   } else if (of.n == 1 && of.transpose_a && of.c_stride == 1) {
-    add_up_rows({false, false, 1, of.m, of.k, of.b, of.b_stride, of.a, of.a_stride, of.c, of.m});
+    add_up_rows(
+        {false, false, 1, of.m, of.k, of.b, of.b_stride, of.a, of.a_stride, of.c, of.m, of.add});
   } else if (!of.transpose_a && of.transpose_b && (of.m < 4 || of.n < 4)) {
-    multiply_by_eigen(of); // of contiguous rows with contiguous columns
+    multiply_rows_by_columns(of);
   } else {
     return false;
   }
@@ -145,7 +168,7 @@ bool multiply_skinny(product<double> of) {
 }
 
 status multiply(const product<double>& of) {
-  if (of.m * of.n * of.k < tiny) {
+  if (of.m * of.n * of.k < tiny && !of.add) {
     multiply_by_eigen(of);
     return {};
   }
@@ -156,7 +179,7 @@ status multiply(const product<double>& of) {
   };
   try {
     multiply_doubles(of.m, of.n, of.k, view(of.a, of.transpose_a, of.a_stride),
-                     view(of.b, of.transpose_b, of.b_stride), of.c, of.c_stride);
+                     view(of.b, of.transpose_b, of.b_stride), of.c, of.c_stride, of.add);
   } catch (const std::bad_alloc&) {
     return no_memory(of);
   }
@@ -164,20 +187,64 @@ status multiply(const product<double>& of) {
 }
 
 status multiply(const product<float>& of) {
-  if (of.m * of.n * of.k < tiny) {
+  if (of.m * of.n * of.k < tiny && !of.add) {
     multiply_by_eigen(of);
     return {};
   }
   one_openmp_thread guard;
   auto outcome =
       dnnl_sgemm(of.transpose_a ? 'T' : 'N', of.transpose_b ? 'T' : 'N', of.m, of.n, of.k, 1.0f,
-                 of.a, of.a_stride, of.b, of.b_stride, 0.0f, of.c, of.c_stride);
+                 of.a, of.a_stride, of.b, of.b_stride, of.add ? 1.0f : 0.0f, of.c, of.c_stride);
   if (outcome == dnnl_success)
     return {};
   if (outcome == dnnl_out_of_memory)
     return no_memory(of);
   return failure(error_kind::internal, "oneDNN's sgemm failed with status ",
                  static_cast<int>(outcome));
+}
+
+/// Says whether the product takes more than a few milliseconds; with few rows or columns, memory is
+/// what takes the time.
+template <class T>
+bool is_long(const product<T>& what) {
+  auto m = std::max<int64_t>(what.m, 32), n = std::max<int64_t>(what.n, 32);
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(what.k) > 3e8;
+}
+
+/// The edges of the blocks that are multiplied without a look at the stop signal: some 10 ms, and
+/// large enough that packing the operands once more for each costs next to nothing.
+struct block_edges {
+  int64_t rows, columns, depth;
+};
+template <class T>
+constexpr block_edges longest{384, 2048, sizeof(T) == 4 ? 1536 : 512};
+
+// The length of blocks of about the same size that cover the extent.
+int64_t even_blocks(int64_t extent, int64_t longest) {
+  auto count = (extent + longest - 1) / longest;
+  auto even = (extent + count - 1) / count;
+  return std::min((even + 47) / 48 * 48, extent);
+}
+
+/// Multiplies part of a product. The blocks along k, which decide how sums are rounded, depend on
+/// the whole product's extent alone.
+template <class T>
+status multiply_in_blocks(const product<T>& part, stop_signal* stop) {
+  auto rows = even_blocks(part.m, longest<T>.rows),
+       columns = even_blocks(part.n, longest<T>.columns),
+       depth = even_blocks(part.k, longest<T>.depth);
+  for (int64_t i = 0; i < part.m; i += rows) {
+    auto band = part.rows(i, std::min(i + rows, part.m));
+    for (int64_t j = 0; j < part.n; j += columns) {
+      auto tile = band.columns(j, std::min(j + columns, part.n));
+      for (int64_t p = 0; p < part.k; p += depth) {
+        if (stop && stop->due())
+          return {};
+        TROUPE_TRY(multiply(tile.depth(p, std::min(p + depth, part.k))));
+      }
+    }
+  }
+  return {};
 }
 
 template <class T>
@@ -225,7 +292,7 @@ status gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
 
 template <class T>
 status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-            const T* a, const T* b, T* c) {
+            const T* a, const T* b, T* c, stop_signal* stop) {
   TROUPE_ASSIGN(auto whole, check(transpose_a, transpose_b, m, n, k, a, b, c));
   if (trivial(whole))
     return {};
@@ -236,15 +303,17 @@ status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n
   auto strip = by_rows ? int64_t{48} : int64_t{64};
   auto cost = nanoseconds_per_multiplication * static_cast<double>(by_rows ? n : m) *
               static_cast<double>(k) * static_cast<double>(strip);
+  auto in_blocks = is_long(whole);
   std::mutex mutex;
   status outcome;
   auto multiply_part = [&](int64_t begin, int64_t end) {
     end = std::min(end, extent);
-    auto part = multiply(by_rows ? whole.rows(begin, end) : whole.columns(begin, end));
-    if (part.ok())
+    auto part = by_rows ? whole.rows(begin, end) : whole.columns(begin, end);
+    auto done = in_blocks ? multiply_in_blocks(part, stop) : multiply(part);
+    if (done.ok())
       return;
     std::lock_guard guard{mutex};
-    outcome = std::move(part);
+    outcome = std::move(done);
   };
   if (!is_deterministic(on)) {
     on.parallel_for((extent + strip - 1) / strip, cost,
@@ -266,8 +335,8 @@ status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n
 template status gemm(bool, bool, int64_t, int64_t, int64_t, const float*, const float*, float*);
 template status gemm(bool, bool, int64_t, int64_t, int64_t, const double*, const double*, double*);
 template status gemm(device&, bool, bool, int64_t, int64_t, int64_t, const float*, const float*,
-                     float*);
+                     float*, stop_signal*);
 template status gemm(device&, bool, bool, int64_t, int64_t, int64_t, const double*, const double*,
-                     double*);
+                     double*, stop_signal*);
 
 } // namespace troupe

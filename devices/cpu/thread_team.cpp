@@ -14,6 +14,9 @@ namespace {
 constexpr double worth_a_thread = 20'000; // ns of work
 constexpr double smallest_range = 5'000;  // ns: shorter ones spend their time on taking turns
 constexpr int ranges_per_thread = 4;      // so that a late thread does not hold up the others
+// Loops that take longer look whether their step is stopped, and as often: estimates may be wrong
+// by a lot until this becomes noticeable to people.
+constexpr double worth_a_look = 100'000, between_looks = 500'000; // ns
 
 thread_local bool inside_loop = false;
 
@@ -25,12 +28,29 @@ int64_t range_for(int64_t items, int64_t count, double nanoseconds_per_item) {
   return (range + vector_granule - 1) / vector_granule * vector_granule;
 }
 
+bool stopped(stop_signal* stop) { return stop && stop->due(); }
+
+// How many items may run until somebody looks.
+int64_t items_between_looks(int64_t items, double nanoseconds_per_item) {
+  auto most = between_looks / nanoseconds_per_item;
+  if (most >= static_cast<double>(items))
+    return items;
+  auto length = std::max(int64_t{1}, static_cast<int64_t>(most));
+  return length > vector_granule ? length - length % vector_granule : length;
+}
+
+void run_alone(int64_t items, int64_t range, range_body body, stop_signal* stop) {
+  for (int64_t begin = 0; begin < items && !stopped(stop); begin += range)
+    body.call(body.context, begin, std::min(begin + range, items));
+}
+
 } // namespace
 
 struct thread_team::loop {
   range_body body;
   int64_t items;
   int64_t range;
+  stop_signal* stop;
   std::atomic<int64_t> next{0};
   int wanted; // how many more threads may join; this and the rest under the team's mutex
   int helpers = 0;
@@ -70,12 +90,16 @@ int thread_team::admit_helpers(int wanted) {
   return std::clamp(threads_ - active_.load(std::memory_order_relaxed), 0, wanted);
 }
 
-void thread_team::run(int64_t items, double nanoseconds_per_item, range_body body) {
+void thread_team::run(int64_t items, double nanoseconds_per_item, range_body body,
+                      stop_signal* stop) {
   if (items <= 0)
     return;
   auto work = static_cast<double>(items) * nanoseconds_per_item;
+  if (!(work >= worth_a_look))
+    stop = nullptr;
+  auto longest = stop ? items_between_looks(items, nanoseconds_per_item) : items;
   if (threads_ == 1 || items == 1 || !(work >= 2 * worth_a_thread))
-    return body.call(body.context, 0, items);
+    return run_alone(items, longest, body, stop);
 
   auto outermost = !inside_loop;
   if (outermost)
@@ -84,14 +108,15 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
       std::min({static_cast<double>(threads_), static_cast<double>(items), work / worth_a_thread});
   auto helpers = admit_helpers(static_cast<int>(wanted) - 1);
   if (helpers == 0) {
-    body.call(body.context, 0, items);
+    run_alone(items, longest, body, stop);
   } else {
     auto ranges = std::min({static_cast<double>((helpers + 1) * ranges_per_thread),
                             static_cast<double>(items), std::ceil(work / smallest_range)});
     auto count = static_cast<int64_t>(ranges);
     loop mine{.body = body,
               .items = items,
-              .range = range_for(items, count, nanoseconds_per_item),
+              .range = std::min(range_for(items, count, nanoseconds_per_item), longest),
+              .stop = stop,
               .wanted = helpers};
     {
       std::lock_guard guard{mutex_};
@@ -154,7 +179,7 @@ void thread_team::run_ranges(loop& of) {
   auto outer = std::exchange(inside_loop, true);
   for (;;) {
     auto begin = of.next.fetch_add(of.range, std::memory_order_relaxed);
-    if (begin >= of.items)
+    if (begin >= of.items || stopped(of.stop))
       break;
     of.body.call(of.body.context, begin, std::min(begin + of.range, of.items));
   }

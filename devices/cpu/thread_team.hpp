@@ -31,7 +31,8 @@ public:
   int started() const;
 
   /// As `device::parallel_ranges`.
-  void run(int64_t items, double nanoseconds_per_item, range_body body);
+  void run(int64_t items, double nanoseconds_per_item, range_body body,
+           stop_signal* stop = nullptr);
 
 private:
   struct loop;

@@ -13,13 +13,14 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto joint, broadcast(a, b));
   for (int i = 0; i < 2; ++i) {
     const auto& own = i == 0 ? a : b;
-    std::vector<T> axes;
+    std::array<T, max_rank> axes{};
+    size_t count = 0;
     auto missing = joint.rank() - own.rank();
     for (int axis = 0; axis < joint.rank(); ++axis)
       if (axis < missing || own[axis - missing] == 1)
-        axes.push_back(static_cast<T>(axis));
-    TROUPE_ASSIGN(auto* out, at.allocate(i, {static_cast<int64_t>(axes.size())}));
-    std::ranges::copy(axes, out->template data<T>());
+        axes[count++] = static_cast<T>(axis);
+    TROUPE_ASSIGN(auto* out, at.allocate(i, {static_cast<int64_t>(count)}));
+    std::copy_n(axes.begin(), count, out->template data<T>());
   }
   return {};
 }

@@ -12,7 +12,7 @@ status run(kernel_context& at) {
                    value.dims());
   TROUPE_ASSIGN(auto dims, shape::make(to_integers(listed)));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  at.device().parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {
+  at.parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {
     fill_elements(value, {*out, begin}, end - begin);
   });
   return {};

@@ -21,7 +21,7 @@ status run(kernel_context& at) {
                      rows, ')');
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   auto cost = 5 + 0.3 * static_cast<double>(length);
-  at.device().parallel_for(indices.elements(), cost, [&](int64_t begin, int64_t end) {
+  at.parallel_for(indices.elements(), cost, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i)
       copy_elements({params, numbers_of_rows[static_cast<size_t>(i)] * length}, {*out, i * length},
                     length);

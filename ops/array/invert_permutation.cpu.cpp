@@ -15,6 +15,8 @@ status run(kernel_context& at) {
   std::ranges::fill(to, T{-1});
   for (size_t i = 0; i < from.size(); ++i) {
     auto place = static_cast<size_t>(from[i]);
+    if (i % 100'000 == 99'999 && at.stopped())
+      return {};
     if (from[i] < 0 || place >= from.size() || to[place] != -1)
       return invalid(x, " is no permutation of 0 to ", from.size(), " - 1");
     to[place] = static_cast<T>(i);

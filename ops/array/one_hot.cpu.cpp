@@ -19,12 +19,16 @@ status run(kernel_context& at) {
   extents.insert(extents.begin() + axis, depth);
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  fill_elements(at.input(3), {*out}, out->elements());
+  at.parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {
+    fill_elements(at.input(3), {*out, begin}, end - begin);
+  });
   auto inner = product(indices.dims(), axis, indices.rank());
   const auto* index = indices.data<TI>();
-  for (int64_t i = 0; i < indices.elements(); ++i)
-    if (auto place = static_cast<int64_t>(index[i]); place >= 0 && place < depth)
-      copy_elements({at.input(2)}, {*out, (i / inner * depth + place) * inner + i % inner}, 1);
+  at.parallel_for(indices.elements(), 5, [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i)
+      if (auto place = static_cast<int64_t>(index[i]); place >= 0 && place < depth)
+        copy_elements({at.input(2)}, {*out, (i / inner * depth + place) * inner + i % inner}, 1);
+  });
   return {};
 }
 

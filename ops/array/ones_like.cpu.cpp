@@ -10,9 +10,8 @@ status run(kernel_context& at) {
   const auto& dims = at.input(0).dims();
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, dims));
   auto* to = out->template data<T>();
-  at.device().parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {
-    std::fill(to + begin, to + end, T(1));
-  });
+  at.parallel_for(out->elements(), 0.2,
+                  [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, T(1)); });
   return {};
 }
 

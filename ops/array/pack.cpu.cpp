@@ -20,7 +20,7 @@ status run(kernel_context& at) {
   places.push_back(outer, {inner * at.inputs(), 0});
   places.push_back(inner, {1, 0});
   for (int i = 0; i < at.inputs(); ++i)
-    copy_to_walked(at.device(), places, at.input(i), {*out, i * inner});
+    copy_to_walked(at, places, at.input(i), {*out, i * inner});
   return {};
 }
 

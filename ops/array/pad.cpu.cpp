@@ -21,7 +21,9 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   TROUPE_ASSIGN(auto zero, zero_of(out->type()));
-  fill_elements(zero, {*out}, out->elements());
+  at.parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {
+    fill_elements(zero, {*out, begin}, end - begin);
+  });
   auto strides = strides_of(dims);
   int64_t first = 0;
   walk places;
@@ -30,7 +32,7 @@ status run(kernel_context& at) {
     first += paddings[2 * static_cast<size_t>(axis)] * stride;
     places.push_back(x.dims()[axis], {stride, 0});
   }
-  copy_to_walked(at.device(), places, x, {*out, first});
+  copy_to_walked(at, places, x, {*out, first});
   return {};
 }
 

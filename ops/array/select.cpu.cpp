@@ -43,7 +43,7 @@ status run(kernel_context& at) {
     const auto *from_yes = static_cast<const T*>(yes.raw()),
                *from_no = static_cast<const T*>(no.raw());
     auto* to = static_cast<T*>(out->raw());
-    at.device().parallel_for(out->elements(), 0.5, [&](int64_t begin, int64_t end) {
+    at.parallel_for(out->elements(), 0.5, [&](int64_t begin, int64_t end) {
       if (row == 1)
         return choose(chosen + begin, from_yes + begin, from_no + begin, to + begin, end - begin);
       for (auto i = begin; i < end; ++i)

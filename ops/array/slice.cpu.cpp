@@ -32,7 +32,7 @@ status run(kernel_context& at) {
     return {};
   }
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  copy_walked(at.device(), places, {x, first}, *out);
+  copy_walked(at, places, {x, first}, *out);
   return {};
 }
 

@@ -19,7 +19,7 @@ status run(kernel_context& at) {
   places.push_back(inner, {1, 0});
   for (int i = 0; i < at.outputs(); ++i) {
     TROUPE_ASSIGN(auto* out, at.allocate(i, dims));
-    copy_walked(at.device(), places, {x, i * inner}, *out);
+    copy_walked(at, places, {x, i * inner}, *out);
   }
   return {};
 }

@@ -7,7 +7,7 @@ namespace {
 status run(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, at.input(0).dims()));
   TROUPE_ASSIGN(auto value, zero_of(out->type()));
-  at.device().parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {
+  at.parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {
     fill_elements(value, {*out, begin}, end - begin);
   });
   return {};

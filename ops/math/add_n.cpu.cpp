@@ -27,7 +27,7 @@ status add_all_inputs(kernel_context& at) {
   }
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, dims));
   auto* to = out->template data<T>();
-  at.device().parallel_for(out->elements(), cheap * at.inputs(), [&](int64_t begin, int64_t end) {
+  at.parallel_for(out->elements(), cheap * at.inputs(), [&](int64_t begin, int64_t end) {
     constexpr int64_t block = 512;
     compute_type<T> total[block];
     for (auto first = begin; first < end; first += block) {

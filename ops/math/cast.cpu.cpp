@@ -69,9 +69,8 @@ status cast(kernel_context& at) {
     return {};
   }
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
-  at.device().parallel_for(out->elements(), 0.5, [&](int64_t begin, int64_t end) {
-    run(x.raw(), out->raw(), begin, end);
-  });
+  at.parallel_for(out->elements(), 0.5,
+                  [&](int64_t begin, int64_t end) { run(x.raw(), out->raw(), begin, end); });
   return {};
 }
 

@@ -104,8 +104,8 @@ status binary(kernel_context& at) {
     TROUPE_ASSIGN(auto* out, std::is_same_v<T, R> ? at.forward_or_allocate(0, {0, 1}, dims)
                                                   : at.allocate(0, dims));
     auto* to = out->template data<R>();
-    at.device().parallel_for(out->elements(), cost_of<Fn>(),
-                             [&](int64_t begin, int64_t end) { fill(to, begin, end); });
+    at.parallel_for(out->elements(), cost_of<Fn>(),
+                    [&](int64_t begin, int64_t end) { fill(to, begin, end); });
     return {};
   };
   if (a.dims() == b.dims())
@@ -129,7 +129,7 @@ status unary(kernel_context& at) {
   const auto* from = x.data<T>();
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, x.dims()));
   auto* to = out->template data<T>();
-  at.device().parallel_for(x.elements(), cost_of<Fn>(), [&](int64_t begin, int64_t end) {
+  at.parallel_for(x.elements(), cost_of<Fn>(), [&](int64_t begin, int64_t end) {
     detail::unary_any<Fn>(from + begin, to + begin, end - begin);
   });
   return {};

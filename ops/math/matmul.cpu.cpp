@@ -21,13 +21,16 @@ struct extents {
 // Whole and complex numbers. Walks b and c along their rows, so that the inner loop is over
 // neighbours.
 template <class T>
-void multiply(device& on, bool transpose_a, extents size, const T* a, const T* b, T* c) {
+void multiply(kernel_context& at, bool transpose_a, extents size, const T* a, const T* b, T* c) {
   auto [m, n, k] = size;
-  on.parallel_for(m, 0.5 * static_cast<double>(n * k), [&](int64_t begin, int64_t end) {
+  auto look_each = std::max<int64_t>(1, 1'000'000 / n); // about half a millisecond
+  at.parallel_for(m, 0.5 * static_cast<double>(n * k), [&](int64_t begin, int64_t end) {
     for (auto row = begin; row < end; ++row) {
       auto* to = c + row * n;
       std::fill_n(to, n, T{});
       for (int64_t i = 0; i < k; ++i) {
+        if (i % look_each == look_each - 1 && at.stopped())
+          return;
         auto factor = transpose_a ? a[i * m + row] : a[row * k + i];
         for (int64_t j = 0; j < n; ++j)
           to[j] =
@@ -46,23 +49,30 @@ std::vector<T> transposed(const T* from, int64_t rows, int64_t columns) {
   return to;
 }
 
+template <class From, class To>
+void convert(kernel_context& at, std::span<From> from, To* to) {
+  at.parallel_for(static_cast<int64_t>(from.size()), 0.5, [&](int64_t begin, int64_t end) {
+    std::transform(from.data() + begin, from.data() + end, to + begin,
+                   [](From x) { return static_cast<To>(x); });
+  });
+}
+
 // Halves are multiplied as floats.
 template <class T>
 status multiply_halves(kernel_context& at, transposition across, extents size, tensor& out) {
   auto as_float = [&](const tensor& from) -> result<tensor> {
-    TROUPE_ASSIGN(auto made, tensor::make(dtype::f32, from.dims(), at.device().memory()));
-    std::ranges::transform(from.values<T>(), made.template data<float>(),
-                           [](T x) { return static_cast<float>(x); });
+    TROUPE_ASSIGN(auto made, tensor::make(dtype::f32, from.dims(), at.memory()));
+    convert(at, from.values<T>(), made.template data<float>());
     return made;
   };
   TROUPE_ASSIGN(auto a, as_float(at.input(0)));
   TROUPE_ASSIGN(auto b, as_float(at.input(1)));
-  TROUPE_ASSIGN(auto c, tensor::make(dtype::f32, out.dims(), at.device().memory()));
+  TROUPE_ASSIGN(auto c, tensor::make(dtype::f32, out.dims(), at.memory()));
   TROUPE_TRY(gemm(at.device(), across.a, across.b, size.m, size.n, size.k,
                   static_cast<const float*>(a.template data<float>()),
-                  static_cast<const float*>(b.template data<float>()), c.template data<float>()));
-  std::ranges::transform(c.template values<float>(), out.data<T>(),
-                         [](float x) { return static_cast<T>(x); });
+                  static_cast<const float*>(b.template data<float>()), c.template data<float>(),
+                  at.stop()));
+  convert(at, c.template values<float>(), out.data<T>());
   return {};
 }
 
@@ -86,14 +96,14 @@ status matmul(kernel_context& at) {
     return multiply_halves<T>(at, across, size, *out);
   } else if constexpr (is_hot<T>) {
     return gemm(at.device(), across.a, across.b, size.m, size.n, size.k, from_a, from_b,
-                out->template data<T>());
+                out->template data<T>(), at.stop());
   } else {
     std::vector<T> turned;
     if (across.b) {
       turned = transposed(from_b, size.n, size.k);
       from_b = turned.data();
     }
-    multiply(at.device(), across.a, size, from_a, from_b, out->template data<T>());
+    multiply(at, across.a, size, from_a, from_b, out->template data<T>());
     return {};
   }
 }

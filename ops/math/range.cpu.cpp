@@ -17,10 +17,12 @@ status range(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, shape::make(std::span{&count, 1}));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   auto* to = out->template data<T>();
-  for (int64_t i = 0; i < count; ++i) // each sum fits, but not each product: both wrap around
-    to[i] = static_cast<T>(
-        wrapping(std::plus<>{}, start,
-                 wrapping(std::multiplies<>{}, static_cast<compute_type<T>>(i), delta)));
+  at.parallel_for(count, 0.5, [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i) // each sum fits, but not each product: both wrap around
+      to[i] = static_cast<T>(
+          wrapping(std::plus<>{}, start,
+                   wrapping(std::multiplies<>{}, static_cast<compute_type<T>>(i), delta)));
+  });
   return {};
 }
 

@@ -73,12 +73,15 @@ total_t<T> reduce_run(const T* x, int64_t count) {
 
 // Reduces rows that lie at `rows.at(i)` to one row.
 template <class Fn, class T, class Finish>
-void reduce_columns(const T* x, const walk& rows, T* out, int64_t columns, Finish&& finish) {
+void reduce_columns(kernel_context& at, const T* x, const walk& rows, T* out, int64_t columns,
+                    Finish&& finish) {
   using value = compute_type<T>;
   value block[tile_columns];
   total_t<T> totals[tile_columns];
   std::fill_n(totals, columns, Fn::template start<total_t<T>>());
   for (int64_t i = 0; i < rows.elements(); i += block_rows) {
+    if (i % (64 * block_rows) == 63 * block_rows && at.stopped()) // about every 0.2 ms
+      return;
     std::fill_n(block, columns, Fn::template start<value>());
     rows.runs(i, std::min(i + block_rows, rows.elements()),
               [&](int64_t, const walk::offsets& where, int64_t count) {
@@ -97,16 +100,17 @@ void reduce_columns(const T* x, const walk& rows, T* out, int64_t columns, Finis
     out[k] = finish(totals[k]);
 }
 
+inline constexpr int64_t piece = 64 * block_length;
+
 // One output element over so many neighbours that threads share the work. The pieces do not depend
 // on the number of threads, and neither does the result.
 template <class Fn, class T>
-total_t<T> reduce_in_pieces(device& on, const T* x, int64_t count) {
-  constexpr int64_t piece = 64 * block_length;
+total_t<T> reduce_in_pieces(kernel_context& at, const T* x, int64_t count) {
   auto pieces = (count + piece - 1) / piece;
   if (pieces <= 1)
     return reduce_run<Fn>(x, count);
   std::vector<total_t<T>> totals(static_cast<size_t>(pieces));
-  on.parallel_for(pieces, 0.15 * piece, [&](int64_t begin, int64_t end) {
+  at.parallel_for(pieces, 0.15 * piece, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i)
       totals[static_cast<size_t>(i)] =
           reduce_run<Fn>(x + i * piece, std::min(piece, count - i * piece));
@@ -149,18 +153,24 @@ status reduce(kernel_context& at) {
     return {};
   }
   auto cost = 0.15 * static_cast<double>(reduced_count);
-  if (last_is_reduced && out->elements() == 1 && reduced.rank() == 1) {
-    *to = finish(detail::reduce_in_pieces<Fn>(at.device(), from, reduced_count));
+  constexpr auto many = 32 * detail::piece; // whole elements would take threads too long
+  if (last_is_reduced && reduced.rank() == 1 && (out->elements() == 1 || reduced_count >= many)) {
+    for (int64_t i = 0; i < out->elements() && !(i > 0 && at.stopped()); ++i)
+      to[i] = finish(detail::reduce_in_pieces<Fn>(at, from + kept.at(i)[0], reduced_count));
   } else if (last_is_reduced) {
     auto length = reduced.extent(reduced.rank() - 1);
-    at.device().parallel_for(out->elements(), cost, [&](int64_t begin, int64_t end) {
+    at.parallel_for(out->elements(), cost, [&](int64_t begin, int64_t end) {
       kept.runs(begin, end, [&](int64_t first, const walk::offsets& where, int64_t count) {
         for (int64_t i = 0; i < count; ++i) {
           auto* base = from + where[0] + i * kept.step(0);
           auto total = Fn::template start<detail::total_t<T>>();
-          reduced.runs(0, reduced_count, [&](int64_t, const walk::offsets& run, int64_t) {
+          auto add = [&](int64_t, const walk::offsets& run, int64_t) {
             total = Fn::step(total, detail::reduce_run<Fn>(base + run[0], length));
-          });
+          };
+          // In batches of whole runs, that stopping does not wait for.
+          auto batch = std::max<int64_t>(1, detail::piece / length) * length;
+          for (int64_t done = 0; done < reduced_count && !(done > 0 && at.stopped()); done += batch)
+            reduced.runs(done, std::min(done + batch, reduced_count), add);
           to[first + i] = finish(total);
         }
       });
@@ -170,13 +180,13 @@ status reduce(kernel_context& at) {
     auto columns = kept.rank() > 0 ? kept.extent(kept.rank() - 1) : 1;
     auto tiles = (columns + detail::tile_columns - 1) / detail::tile_columns;
     auto rows = out->elements() / columns;
-    at.device().parallel_for(
+    at.parallel_for(
         rows * tiles, cost * static_cast<double>(std::min(columns, detail::tile_columns)),
         [&](int64_t begin, int64_t end) {
           for (auto i = begin; i < end; ++i) {
             auto first = i / tiles * columns + i % tiles * detail::tile_columns;
             auto length = std::min(detail::tile_columns, (i / tiles + 1) * columns - first);
-            detail::reduce_columns<Fn>(from + kept.at(first)[0], reduced, to + first, length,
+            detail::reduce_columns<Fn>(at, from + kept.at(first)[0], reduced, to + first, length,
                                        finish);
           }
         });

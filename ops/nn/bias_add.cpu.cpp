@@ -54,19 +54,18 @@ status run(kernel_context& at) {
   auto* y = out->template data<T>();
   auto columns = view.channels;
   if (view.inner == 1)
-    at.device().parallel_for(view.outer, 0.3 * static_cast<double>(columns),
-                             [&](int64_t begin, int64_t end) {
-                               const auto* from = x + begin * columns;
-                               auto* to = y + begin * columns;
-                               if constexpr (is_hot<T>)
-                                 add_rows_hot(from, b, to, end - begin, columns);
-                               else
-                                 add_rows(from, b, to, end - begin, columns);
-                             });
+    at.parallel_for(view.outer, 0.3 * static_cast<double>(columns),
+                    [&](int64_t begin, int64_t end) {
+                      const auto* from = x + begin * columns;
+                      auto* to = y + begin * columns;
+                      if constexpr (is_hot<T>)
+                        add_rows_hot(from, b, to, end - begin, columns);
+                      else
+                        add_rows(from, b, to, end - begin, columns);
+                    });
   else
-    at.device().parallel_for(
-        view.outer * columns, 0.3 * static_cast<double>(view.inner),
-        [&](int64_t begin, int64_t end) { add_planes(x, b, y, view, begin, end); });
+    at.parallel_for(view.outer * columns, 0.3 * static_cast<double>(view.inner),
+                    [&](int64_t begin, int64_t end) { add_planes(x, b, y, view, begin, end); });
   return {};
 }
 

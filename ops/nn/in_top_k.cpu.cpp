@@ -36,7 +36,7 @@ status run(kernel_context& at) {
   const auto* target = targets.data<Target>();
   auto* found = out->template data<bool>();
   auto k = at.state<int64_t>();
-  at.device().parallel_for(dims[0], static_cast<double>(dims[1]), [&](int64_t begin, int64_t end) {
+  at.parallel_for(dims[0], static_cast<double>(dims[1]), [&](int64_t begin, int64_t end) {
     for (auto row = begin; row < end; ++row)
       found[row] = in_top(x + row * dims[1], dims[1], target[row], k);
   });

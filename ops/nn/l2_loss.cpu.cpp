@@ -30,12 +30,12 @@ status run(kernel_context& at) {
     sum = squares<T>(in, 0, size);
   } else {
     std::vector<compute_type<T>> sums(static_cast<size_t>((size + block - 1) / block));
-    at.device().parallel_for(static_cast<int64_t>(sums.size()), 0.3 * block,
-                             [&](int64_t begin, int64_t end) {
-                               for (auto i = begin; i < end; ++i)
-                                 sums[static_cast<size_t>(i)] =
-                                     squares<T>(in, i * block, std::min((i + 1) * block, size));
-                             });
+    at.parallel_for(static_cast<int64_t>(sums.size()), 0.3 * block,
+                    [&](int64_t begin, int64_t end) {
+                      for (auto i = begin; i < end; ++i)
+                        sums[static_cast<size_t>(i)] =
+                            squares<T>(in, i * block, std::min((i + 1) * block, size));
+                    });
     for (auto one : sums)
       sum += one;
   }

@@ -62,15 +62,14 @@ status map_rows(kernel_context& at, Body body) {
     return {};
   const auto* x = in.data<T>();
   auto* y = out->template data<T>();
-  at.device().parallel_for(row_count(in.dims()),
-                           nanoseconds_per_exponential * static_cast<double>(size),
-                           [&](int64_t begin, int64_t end) {
-                             staged_row<T> read{size}, written{size};
-                             for (auto i = begin * size; i < end * size; i += size) {
-                               body(read.from(x + i), written.over(y + i));
-                               written.to(y + i);
-                             }
-                           });
+  at.parallel_for(row_count(in.dims()), nanoseconds_per_exponential * static_cast<double>(size),
+                  [&](int64_t begin, int64_t end) {
+                    staged_row<T> read{size}, written{size};
+                    for (auto i = begin * size; i < end * size; i += size) {
+                      body(read.from(x + i), written.over(y + i));
+                      written.to(y + i);
+                    }
+                  });
   return {};
 }
 

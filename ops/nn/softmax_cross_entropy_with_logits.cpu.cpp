@@ -36,16 +36,16 @@ status run(kernel_context& at) {
   }
   const auto *x = features.data<T>(), *y = labels.data<T>();
   auto* dx = backprop->template data<T>();
-  at.device().parallel_for(dims[0], nanoseconds_per_exponential * static_cast<double>(size),
-                           [&](int64_t begin, int64_t end) {
-                             staged_row<T> logits{size}, wanted{size}, written{size};
-                             for (auto i = begin; i < end; ++i) {
-                               losses[i] = cross_entropy<T>(logits.from(x + i * size),
-                                                            wanted.from(y + i * size),
-                                                            written.over(dx + i * size));
-                               written.to(dx + i * size);
-                             }
-                           });
+  at.parallel_for(dims[0], nanoseconds_per_exponential * static_cast<double>(size),
+                  [&](int64_t begin, int64_t end) {
+                    staged_row<T> logits{size}, wanted{size}, written{size};
+                    for (auto i = begin; i < end; ++i) {
+                      losses[i] =
+                          cross_entropy<T>(logits.from(x + i * size), wanted.from(y + i * size),
+                                           written.over(dx + i * size));
+                      written.to(dx + i * size);
+                    }
+                  });
   return {};
 }
 

@@ -23,22 +23,21 @@ status run(kernel_context& at, const shape& dims) {
   const auto* label = labels.data<Label>();
   auto* losses = loss->template data<T>();
   auto* dx = backprop->template data<T>();
-  at.device().parallel_for(dims[0], nanoseconds_per_exponential * static_cast<double>(size),
-                           [&](int64_t begin, int64_t end) {
-                             staged_row<T> read{size}, written{size};
-                             for (auto i = begin; i < end; ++i) {
-                               auto logits = read.from(x + i * size);
-                               auto gradient = written.over(dx + i * size);
-                               auto largest = logits.maxCoeff();
-                               gradient = (logits - largest).exp();
-                               auto sum = gradient.sum();
-                               losses[i] =
-                                   static_cast<T>(std::log(sum) + largest - logits[label[i]]);
-                               gradient /= sum;
-                               gradient[label[i]] -= 1;
-                               written.to(dx + i * size);
-                             }
-                           });
+  at.parallel_for(dims[0], nanoseconds_per_exponential * static_cast<double>(size),
+                  [&](int64_t begin, int64_t end) {
+                    staged_row<T> read{size}, written{size};
+                    for (auto i = begin; i < end; ++i) {
+                      auto logits = read.from(x + i * size);
+                      auto gradient = written.over(dx + i * size);
+                      auto largest = logits.maxCoeff();
+                      gradient = (logits - largest).exp();
+                      auto sum = gradient.sum();
+                      losses[i] = static_cast<T>(std::log(sum) + largest - logits[label[i]]);
+                      gradient /= sum;
+                      gradient[label[i]] -= 1;
+                      written.to(dx + i * size);
+                    }
+                  });
   return {};
 }
 

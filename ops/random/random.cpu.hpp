@@ -95,7 +95,7 @@ status fill_random(kernel_context& at, double nanoseconds_per_block, Draw draw) 
   auto& stream = at.state<random_stream>();
   auto first = stream.take(static_cast<uint64_t>(blocks));
   auto* to = out->template data<T>();
-  at.device().parallel_for(blocks, nanoseconds_per_block, [&](int64_t begin, int64_t end) {
+  at.parallel_for(blocks, nanoseconds_per_block, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       std::array<T, PerBlock> drawn = draw(stream.numbers(), first + static_cast<uint64_t>(i));
       std::copy_n(drawn.begin(), std::min(per_block, elements - i * per_block), to + i * per_block);

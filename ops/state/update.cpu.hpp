@@ -39,6 +39,7 @@ status update_variable(kernel_context& at, compute_type<T> factor) {
                      ", the change has shape ", change.dims());
     auto* to = value.data<T>();
     const auto* from = change.data<T>();
+    // Not the step's: a variable that is half updated would outlive it.
     at.device().parallel_for(value.elements(), 0.4, [&](int64_t begin, int64_t end) {
       if constexpr (is_hot<T>)
         detail::change_hot<Fn>(to + begin, from + begin, end - begin, factor);
@@ -47,7 +48,8 @@ status update_variable(kernel_context& at, compute_type<T> factor) {
     });
     return {};
   };
-  return at.state<bool>() ? variable.update(body) : variable.update_unlocked(body);
+  auto& copies = at.device().memory(); // outlive the step
+  return at.state<bool>() ? variable.update(body, copies) : variable.update_unlocked(body, copies);
 }
 
 } // namespace troupe::ops

@@ -14,6 +14,11 @@ using Catch::Matchers::Contains;
 
 namespace {
 
+struct silent_observer final : step_observer {
+  void step_ended(caf::execution_unit*) noexcept override {}
+};
+
+
 using clock_type = std::chrono::steady_clock;
 
 std::string first_line(const status& of) {
@@ -170,9 +175,7 @@ TEST_CASE("a step that is cancelled says what it waited for, one that fails says
   for (auto kind : {error_kind::cancelled, error_kind::aborted}) {
     auto program = (*step)->local;
     auto in = program->check_out();
-    struct : step_observer {
-      void step_ended(caf::execution_unit*) noexcept override {}
-    } observer;
+    silent_observer observer;
     in->conductor().begin(99, observer, nullptr);
     world.run();
     in->conductor().abort(99, failure(kind, "enough"), nullptr);
@@ -199,9 +202,7 @@ TEST_CASE("a report of a step with very many waits stays short") {
   auto box = world.start(*step, {}, 100ms);
   world.run();
   auto in = (*step)->local->check_out();
-  struct : step_observer {
-    void step_ended(caf::execution_unit*) noexcept override {}
-  } observer;
+  silent_observer observer;
   in->conductor().begin(99, observer, nullptr);
   world.run();
   auto lines = flight_report(*in, 99);

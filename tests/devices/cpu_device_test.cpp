@@ -117,6 +117,46 @@ TEST_CASE("loops of many callers do not use more threads than the team and the c
   CHECK(team->started() <= 2);
 }
 
+TEST_CASE("a loop that is stopped leaves out what has not begun") {
+  for (int threads : {1, 4}) {
+    auto cpu = make_cpu_device({.intra_op_threads = threads});
+    stop_signal stop;
+    std::atomic<int64_t> ran{0};
+    auto body = [&](int64_t begin, int64_t end) {
+      ran += end - begin;
+      stop.raise();
+    };
+    cpu->parallel_for(1000, worth_it, body, &stop);
+    CHECK(ran >= 1);
+    CHECK(ran <= threads); // each had begun when the first raised it
+    ran = 0;
+    cpu->parallel_for(1000, worth_it, body, &stop);
+    CHECK(ran == 0);
+  }
+}
+
+TEST_CASE("a loop that is not stopped is whole, and looks at its deadline every millisecond") {
+  for (int threads : {1, 3}) {
+    auto cpu = make_cpu_device({.intra_op_threads = threads});
+    stop_signal stop{stop_signal::clock::now() + std::chrono::hours{1}};
+    std::atomic<int64_t> ran{0}, longest{0};
+    for (int64_t items : {1, 1000, 12'345'678}) {
+      ran = 0;
+      cpu->parallel_for(
+          items, 1, // ns
+          [&](int64_t begin, int64_t end) {
+            ran += end - begin;
+            for (auto seen = longest.load();
+                 end - begin > seen && !longest.compare_exchange_weak(seen, end - begin);)
+              ;
+          },
+          &stop);
+      CHECK(ran == items);
+    }
+    CHECK(longest <= 1'000'000);
+  }
+}
+
 TEST_CASE("threads sleep while there is no work") {
   auto cpu = make_cpu_device({.intra_op_threads = 4});
   counts_of(*cpu, 64, worth_it);

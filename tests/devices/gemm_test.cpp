@@ -4,6 +4,7 @@
 #include "troupe/devices/deterministic.hpp"
 #include "troupe/tests/support/catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -49,6 +50,35 @@ double largest_error(device* on, const extents& of, bool transpose_a, bool trans
   return largest;
 }
 
+// The same for long products, by multiplying with a vector from the right: c v = a (b v).
+template <class T>
+double projected_error(device& on, const extents& of, bool transpose_a, bool transpose_b) {
+  auto [m, n, k] = of;
+  auto a = random_values<T>(m * k, 1), b = random_values<T>(k * n, 2);
+  auto c = std::vector<T>(static_cast<size_t>(m * n), T{NAN});
+  REQUIRE(gemm(on, transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data()).ok());
+  auto times = [](const std::vector<T>& matrix, bool transposed, int64_t rows, int64_t columns,
+                  const std::vector<double>& v) {
+    std::vector<double> product(static_cast<size_t>(rows));
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        product[static_cast<size_t>(i)] +=
+            static_cast<double>(
+                matrix[static_cast<size_t>(transposed ? j * rows + i : i * columns + j)]) *
+            v[static_cast<size_t>(j)];
+    return product;
+  };
+  auto v = random_values<double>(n, 3);
+  auto expected = times(a, transpose_a, m, k, times(b, transpose_b, k, n, v));
+  auto found = times(c, false, m, n, v);
+  double largest = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    auto error = std::abs(expected[i] - found[i]);
+    largest = error <= largest ? largest : error; // NaN shows
+  }
+  return largest;
+}
+
 constexpr extents shapes[] = {
     {1, 1, 1},   {0, 3, 4},     {3, 0, 4},      {3, 4, 0},    {2, 3, 5},    {8, 8, 8},
     {1, 64, 64}, {64, 1, 64},   {64, 64, 1},    {17, 19, 23}, {33, 65, 7},  {100, 3, 9},
@@ -74,6 +104,31 @@ TEST_CASE("a product large enough for several threads is right") {
   CHECK(largest_error<float>(cpu.get(), {300, 200, 250}, false, true) < 1e-3);
   CHECK(largest_error<float>(cpu.get(), {40, 700, 250}, true, false) < 1e-3);
   CHECK(largest_error<double>(cpu.get(), {300, 200, 100}, true, true) < 1e-11);
+}
+
+TEST_CASE("a product so long that it is computed in blocks is right") {
+  auto cpu = make_cpu_device({.intra_op_threads = 2});
+  for (const auto& of : {extents{64, 50, 100'001}, extents{3, 2100, 5000}, extents{2, 3, 300'001},
+                         extents{1200, 100, 2600}, extents{100, 2100, 1600}})
+    for (bool a : {false, true})
+      for (bool b : {false, true}) {
+        CAPTURE(of.m, of.n, of.k, a, b);
+        CHECK(projected_error<float>(*cpu, of, a, b) < 1e-1);
+        CHECK(projected_error<double>(*cpu, of, a, b) < 1e-9);
+      }
+}
+
+TEST_CASE("a long product leaves off when it is stopped") {
+  auto cpu = make_cpu_device({.intra_op_threads = 2});
+  const int64_t m = 700, n = 700, k = 700;
+  std::vector<float> a(m * k, 1.0f), b(k * n, 1.0f), c(m * n, -1.0f);
+  stop_signal stop;
+  stop.raise();
+  REQUIRE(gemm(*cpu, false, false, m, n, k, a.data(), b.data(), c.data(), &stop).ok());
+  CHECK(std::ranges::count(c, -1.0f) == m * n);
+  stop.arm();
+  REQUIRE(gemm(*cpu, false, false, m, n, k, a.data(), b.data(), c.data(), &stop).ok());
+  CHECK(std::ranges::count(c, 700.0f) == m * n);
 }
 
 TEST_CASE("a product with impossible extents is refused") {

@@ -15,8 +15,7 @@ std::vector<int64_t> random_feeds(std::mt19937& dice, int count) {
 }
 
 struct scene {
-  scene(unsigned seed, int size, const region_options& regions)
-      : play(seed, size), dice(seed + 1) {
+  scene(unsigned seed, int size, const region_options& regions) : play(seed, size), dice(seed + 1) {
     auto compiled = program::compile(play.take_graph(), device, std::ref(state), regions);
     if (!compiled)
       FAIL(compiled.status());
@@ -105,7 +104,8 @@ TEST_CASE("a step that breaks off anywhere leaves nothing behind after the reset
     stage* self = nullptr;
     auto left = static_cast<int>(s.dice() % 8);
     stage on_stage{running, s.dice, [&](const wait_point& wait, const auto& asked) {
-                     self->stop = left-- <= 0; // an answer comes, and the step is stopped
+                     if (left-- <= 0)
+                       self->stop.raise(); // an answer comes, and the step is stopped
                      return random_play::reply(*wait.origin, asked);
                    }};
     self = &on_stage;
@@ -113,7 +113,7 @@ TEST_CASE("a step that breaks off anywhere leaves nothing behind after the reset
     auto ended = on_stage.play(feeds);
     REQUIRE((ended.ok() || ended.kind() == error_kind::cancelled));
     running.reset();
-    on_stage.stop = false;
+    on_stage.stop.arm();
     left = 1 << 30;
     for (auto& [name, value] : s.expected_state)
       value = s.value_of(name);

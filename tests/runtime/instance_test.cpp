@@ -36,7 +36,7 @@ struct world {
   std::unique_ptr<graph> in = std::make_unique<graph>(ops());
   test_device device;
   variables state;
-  std::atomic<bool> stop = false;
+  stop_signal stop;
   record out;
   edge one = constant(*in, int64_t{1});
 
@@ -105,11 +105,11 @@ TEST_CASE("a stopped step ends between two instructions") {
   w.fetch(0, w.one);
   auto running = w.start();
   running.arrive({.region = 0});
-  w.stop = true;
+  w.stop.raise();
   CHECK(running.run(0, w.out, w.stop).kind() == error_kind::cancelled);
   CHECK(w.out.take().empty());
   running.reset();
-  w.stop = false;
+  w.stop.arm();
   REQUIRE(running.arrive({.region = 0}));
   CHECK(running.run(0, w.out, w.stop).ok());
   CHECK(w.out.take() == "fetch 0 i64[] {1}\n");
@@ -222,7 +222,7 @@ TEST_CASE("regions of one step may run on several threads") {
       ready.push_back(region);
       changed.notify_all();
     }
-    void work(const std::atomic<bool>& stop) {
+    void work(stop_signal& stop) {
       std::unique_lock guard{mutex};
       while (sum < 0) {
         if (ready.empty()) {
@@ -258,4 +258,73 @@ TEST_CASE("regions of one step may run on several threads") {
     CHECK(all.sum == 63 * 64 / 2 + 64);
     CHECK_FALSE(all.failed);
   }
+}
+
+TEST_CASE("a region of many instructions notices its deadline") {
+  world w;
+  auto x = w.feed(0);
+  for (int i = 0; i < 200; ++i)
+    x = w.op("Neg", {x});
+  w.fetch(0, x);
+  auto running = w.start();
+  running.set_feed(0, number(1));
+  running.arrive({.region = 0});
+  w.stop.arm(stop_signal::clock::now());
+  auto ended = running.run(0, w.out, w.stop);
+  CHECK(ended.kind() == error_kind::deadline_exceeded);
+  CHECK(w.out.take().empty());
+}
+
+TEST_CASE("element-wise nodes write over what nobody needs any more") {
+  world w;
+  auto x = w.feed(0);
+  auto y = w.op("AddN", {x, x});
+  for (int i = 0; i < 10; ++i)
+    y = w.op("Neg", {y});
+  w.fetch(0, y);
+  auto running = w.start();
+  running.set_feed(0, *tensor::make(dtype::i64, {1000}));
+  running.arrive({.region = 0});
+  REQUIRE(running.run(0, w.out, w.stop).ok());
+  CHECK(running.memory().allocations == 1);
+  CHECK(running.memory().peak == 8064); // and the buffer's own 64 bytes
+}
+
+TEST_CASE("a step's memory counts each step for itself, whatever is left of those before") {
+  world w;
+  auto x = w.feed(0);
+  w.fetch(0, w.op("AddN", {x, x}));
+  w.op("AddN", {w.op("AddN", {x, x, x}), x});
+  auto running = w.start();
+  for (int step = 0; step < 20; ++step) { // w.out keeps what was fetched
+    running.reset();
+    running.set_feed(0, *tensor::make(dtype::i64, {100}));
+    running.arrive({.region = 0});
+    REQUIRE(running.run(0, w.out, w.stop).ok());
+    CHECK(running.memory().allocations >= 2);
+    CHECK(running.memory().in_use == 864);
+    CHECK(running.memory().peak <= 3 * 864);
+  }
+  CHECK(w.out.kept.size() == 20);
+}
+
+TEST_CASE("the largest tensors of a step are listed by the nodes that made them") {
+  world w;
+  auto x = w.feed(0);
+  w.op("Add", {x, w.op("Neg", {w.one})});
+  w.fetch(0, x); // needed afterwards: not written over
+  auto running = w.start();
+  running.set_feed(0, *tensor::make(dtype::i64, {1000}));
+  w.device.memory().limit = 100;
+  running.arrive({.region = 0});
+  auto ended = running.run(0, w.out, w.stop);
+  REQUIRE(ended.kind() == error_kind::resource_exhausted);
+  CHECK(ended.message().find("8000 bytes") != std::string::npos);
+  CHECK(ended.message().find("its limit is") != std::string::npos);
+  std::vector<held_tensor> held;
+  running.list_tensors(held);
+  auto text = describe_largest(held, 1);
+  CHECK(text.starts_with("; the step's largest tensors: 8000 bytes, i64[1000] of _Feed '"));
+  CHECK(text.find(", 8 bytes") == std::string::npos);
+  CHECK(describe_largest({}, 10).empty());
 }

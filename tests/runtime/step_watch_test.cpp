@@ -25,7 +25,7 @@ struct watched {
   std::unique_ptr<graph> in = std::make_unique<graph>(ops());
   test_device device;
   variables state;
-  std::atomic<bool> stop = false;
+  stop_signal stop;
   swallow out;
   std::optional<instance> runs;
   std::unique_ptr<step_watch> watch;

@@ -38,7 +38,7 @@ public:
   std::string description() const override { return "a device for tests"; }
   size_t memory_limit() const noexcept override { return SIZE_MAX; }
   counting_allocator& memory() noexcept override { return memory_; }
-  void parallel_ranges(int64_t items, double, range_body body) override {
+  void parallel_ranges(int64_t items, double, range_body body, stop_signal*) override {
     if (items > 0)
       body.call(body.context, 0, items);
   }

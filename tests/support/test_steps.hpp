@@ -25,7 +25,7 @@ public:
   std::vector<int> runs;                               ///< of each region
   std::map<uint32_t, std::optional<int64_t>> fetched;  ///< by index; nothing for a dead one
   std::map<uint32_t, std::optional<int64_t>> exported; ///< by key
-  std::atomic<bool> stop = false;
+  stop_signal stop;
 
   void send_token(token&& to_region) override;
   void send_export(uint32_t export_index, tensor&& value, bool dead) override;

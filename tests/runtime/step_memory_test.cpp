@@ -1,0 +1,68 @@
+#include "troupe/runtime/step_memory.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/test_ops.hpp"
+
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+
+TEST_CASE("a step's memory counts what is in use, the most at once, and all together") {
+  counting_allocator heap;
+  auto memory = step_memory::make(heap);
+  auto* a = memory->allocate(100);
+  auto* b = memory->allocate(50);
+  memory->deallocate(a, 100);
+  auto* c = memory->allocate(20);
+  auto now = memory->statistics();
+  CHECK(now.in_use == 70);
+  CHECK(now.peak == 150);
+  CHECK(now.allocated == 170);
+  CHECK(now.allocations == 3);
+  CHECK_FALSE(memory->idle());
+  memory->deallocate(b, 50);
+  memory->deallocate(c, 20);
+  CHECK(memory->idle());
+  CHECK(heap.live == 0);
+  memory->reset();
+  CHECK(memory->statistics().peak == 0);
+  CHECK(memory->statistics().allocated == 0);
+}
+
+TEST_CASE("what the device refuses is refused, and not counted") {
+  counting_allocator heap;
+  heap.limit = 10;
+  auto memory = step_memory::make(heap);
+  CHECK(memory->allocate(11) == nullptr);
+  CHECK(memory->statistics().allocations == 0);
+  CHECK(memory->idle());
+}
+
+TEST_CASE("a step's tensors may outlive its memory's owner") {
+  counting_allocator heap;
+  tensor survivor;
+  {
+    auto memory = step_memory::make(heap);
+    survivor = *tensor::make(dtype::f32, {100}, *memory);
+  }
+  survivor.values<float>()[99] = 1;
+  CHECK(heap.live == 1);
+  survivor.reset();
+  CHECK(heap.live == 0);
+}
+
+TEST_CASE("threads may share a step's memory") {
+  counting_allocator heap;
+  auto memory = step_memory::make(heap);
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        for (size_t round = 0; round < 1000; ++round)
+          memory->deallocate(memory->allocate(round), round);
+      });
+  }
+  CHECK(memory->idle());
+  CHECK(memory->statistics().allocations == 4000);
+  CHECK(memory->statistics().peak <= 4 * 1000);
+}

@@ -1,0 +1,65 @@
+#include "troupe/tests/steady/heap.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<uint64_t> requests{0};
+
+void count() noexcept { requests.fetch_add(1, std::memory_order_relaxed); }
+
+} // namespace
+
+uint64_t troupe::test::heap_requests() noexcept { return requests.load(std::memory_order_relaxed); }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+
+void* operator new(size_t bytes) {
+  count();
+  if (auto* memory = std::malloc(bytes))
+    return memory;
+  throw std::bad_alloc{};
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+#else
+
+// glibc lets programs replace its heap's functions, and offers the originals by other names.
+extern "C" {
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+
+void* malloc(size_t bytes) {
+  count();
+  return __libc_malloc(bytes);
+}
+void* calloc(size_t items, size_t bytes) {
+  count();
+  return __libc_calloc(items, bytes);
+}
+void* realloc(void* memory, size_t bytes) {
+  count();
+  return __libc_realloc(memory, bytes);
+}
+void* memalign(size_t alignment, size_t bytes) {
+  count();
+  return __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  count();
+  return __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void** memory, size_t alignment, size_t bytes) {
+  count();
+  *memory = __libc_memalign(alignment, bytes);
+  return *memory ? 0 : ENOMEM;
+}
+}
+
+#endif

@@ -1,0 +1,81 @@
+// What a step costs once it has run a few times: nothing from the heap.
+#include "troupe/tests/steady/heap.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/troupe.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+// Heap requests of many runs, after some that fill pools and caches.
+uint64_t requests_of(step& what, std::span<const tensor> feeds, size_t fetches) {
+  std::vector<tensor> fetched(fetches);
+  for (int i = 0; i < 20; ++i)
+    what.run_into(feeds, fetched);
+  auto before = heap_requests();
+  for (int i = 0; i < 100; ++i)
+    what.run_into(feeds, fetched);
+  return heap_requests() - before;
+}
+
+} // namespace
+
+TEST_CASE("the heap is counted") {
+  auto before = heap_requests();
+  auto one = std::make_unique<std::array<char, 100>>();
+  CHECK(one->data() != nullptr);
+  CHECK(heap_requests() > before);
+}
+
+TEST_CASE("a step that hands on what it is fed takes nothing from the heap") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, shape{}, "x");
+  auto s = session::local();
+  auto step = s.prepare({x}, {identity(x)});
+  std::vector<tensor> feeds{tensor::scalar(1.0f)};
+  CHECK(requests_of(step, feeds, 1) == 0);
+}
+
+TEST_CASE("a chain of element-wise ops takes nothing from the heap, on one thread or several") {
+  for (int threads : {1, 4})
+    for (int64_t elements : {1, 1000, 1'000'000}) {
+      graph_builder g;
+      auto x = g.placeholder(dtype::f32, {-1}, "x");
+      edge y = x;
+      for (int i = 0; i < 10; ++i)
+        y = i % 2 ? tanh(y) : y + x;
+      auto s = session::local({.intra_op_threads = threads});
+      auto step = s.prepare({x}, {y});
+      std::vector<tensor> feeds{
+          tensor::of({elements}, std::vector<float>(static_cast<size_t>(elements)))};
+      CAPTURE(threads, elements);
+      CHECK(requests_of(step, feeds, 1) == 0);
+    }
+}
+
+TEST_CASE("a training step of a classifier takes nothing from the heap") {
+  graph_builder g;
+  auto images = g.placeholder(dtype::f32, {-1, 64}, "images");
+  auto labels = g.placeholder(dtype::i32, {-1}, "labels");
+  auto layer = [&](edge from, int64_t in, int64_t out) {
+    auto w = g.variable(truncated_normal(g, {in, out}, dtype::f32, {.seed = 1}) * 0.1);
+    auto b = g.variable(fill(g, {out}, 0.0f));
+    return bias_add(matmul(from, w), b);
+  };
+  auto logits = layer(relu(layer(images, 64, 128)), 128, 10);
+  auto loss = mean(sparse_softmax_cross_entropy_with_logits(logits, labels).loss);
+  auto* train = gradient_descent{0.01f}.minimize(loss);
+  auto s = session::local({.intra_op_threads = 1});
+  s.run(g.initializer());
+  auto step = s.prepare({images, labels}, {loss}, {train});
+  std::vector<int32_t> classes(32);
+  for (size_t i = 0; i < classes.size(); ++i)
+    classes[i] = static_cast<int32_t>(i % 10);
+  std::vector<tensor> feeds{tensor::of({32, 64}, std::vector<float>(32 * 64, 0.5f)),
+                            tensor::vector(classes)};
+  CHECK(requests_of(step, feeds, 1) == 0);
+}
