@@ -37,17 +37,27 @@ public:
     }
     return !gate.withdraw(*this); // it may have come in the last moment
   }
-  void step_ended(caf::execution_unit*) noexcept override {
+  // On the thread that waits there is nothing to wake.
+  void step_ended(caf::execution_unit* unit) noexcept override {
+    if (unit == unit_) {
+      ended_here_ = true;
+      return;
+    }
     std::lock_guard guard{mutex_};
     ended_ = true;
     changed_.notify_one(); // under the lock, because the waiter destroys this
   }
+  void drives(caf::execution_unit& unit) { unit_ = &unit; }
   bool wait_until(step_clock::time_point deadline) {
+    if (ended_here_)
+      return true;
     std::unique_lock lock{mutex_};
     return changed_.wait_until(lock, deadline, [&] { return ended_; });
   }
   // After an abort: nothing new starts, and running kernels leave off within some 10 ms.
   void wait_for_stop() {
+    if (ended_here_)
+      return;
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return ended_; });
   }
@@ -56,6 +66,8 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false, let_in_ = false;
+  caf::execution_unit* unit_ = nullptr;
+  bool ended_here_ = false;
 };
 
 // Calls back once, wherever its way ends: also when its message is never read.
@@ -267,6 +279,7 @@ private:
     auto& conductor = in->conductor();
     auto step = next_step_id(parts_.id);
     caller_unit unit{system_};
+    end.drives(unit);
     conductor.begin(step, end, &unit, deadline);
     unit.drain(conductor.stop());
     if (!end.wait_until(deadline)) {

@@ -15,83 +15,87 @@ status overdue(uint64_t step) {
 void conductor_actor::begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
                             stop_signal::clock::time_point deadline) {
   const auto& program = of_.program();
-  {
-    std::lock_guard guard{mutex_};
-    step_ = step;
-    observer_ = &observer;
-    stop_.arm(deadline);
-    missing_ = program.regions();
-    active_ = 1; // whoever starts the step
-    ended_ = false;
-    error_ = {};
-    fetches_.clear();
-    fetches_.resize(program.fetches());
-  }
+  observer_ = &observer;
+  stop_.arm(deadline);
+  error_ = {};
+  blamed_.store(false, std::memory_order_relaxed);
+  fetches_.clear();
+  fetches_.resize(program.fetches());
+  step_.store(step, std::memory_order_relaxed);
+  auto generation = (state_.load(std::memory_order_relaxed) + one_generation) & generations;
+  // Active is whoever starts the step.
+  state_.store(generation + program.regions() * one_missing + one_active, std::memory_order_release);
   of_.begin_step(step);
   for (uint32_t p = 0; p < program.programs().size(); ++p)
     deliver(of_.region(p, 0), token{}, unit);
-  leave({}, false, unit);
+  leave(false, unit);
 }
 
 bool conductor_actor::enter() {
-  std::lock_guard guard{mutex_};
-  if (ended_ || !error_.ok())
-    return false;
-  ++active_;
+  auto now = state_.load(std::memory_order_acquire);
+  do {
+    if (now & (ended | failed))
+      return false;
+  } while (!state_.compare_exchange_weak(now, now + one_active, std::memory_order_acq_rel));
   return true;
 }
 
-void conductor_actor::leave(status outcome, bool counts, caf::execution_unit* unit) {
-  step_observer* to_tell = nullptr;
-  bool cancels = false;
-  auto kind = outcome.kind();
-  auto& recorder = of_.program().recorder();
-  uint64_t step = 0;
-  {
-    std::lock_guard guard{mutex_};
-    --active_;
-    missing_ -= counts ? 1 : 0;
-    if (!outcome && error_.ok() && !ended_) {
-      error_ = stop_.late() ? overdue(step_) : std::move(outcome);
-      stop_.raise();
-      cancels = true;
-    }
-    step = step_;
+// Whoever is active may leave; the last one ends the step, unless regions are to come.
+void conductor_actor::leave(bool counts, caf::execution_unit* unit) {
+  auto now = state_.load(std::memory_order_acquire);
+  uint64_t next = 0;
+  do {
+    next = now - one_active - (counts ? one_missing : 0);
     // Not before everybody has left: whoever comes late would leave the instance's next step
     // instead.
-    if (!ended_ && active_ == 0 && (missing_ == 0 || !error_.ok())) {
-      ended_ = true;
-      if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
-        error_ = failure(error_.kind(), error_.message(), of_.describe_largest_tensors());
-      to_tell = std::exchange(observer_, nullptr);
-      cancels |= !error_.ok(); // again: a region may have asked a queue while the step failed
-    }
+    if ((next & actives) == 0 && ((next & missings) == 0 || next & failed))
+      next |= ended;
+  } while (!state_.compare_exchange_weak(now, next, std::memory_order_acq_rel));
+  if (next & ended)
+    end(next & failed, unit);
+  // Else the step may be over by now, and this instance anybody's.
+}
+
+// Called while active, so that the step cannot end meanwhile.
+void conductor_actor::fail(status why) {
+  if (blamed_.exchange(true, std::memory_order_acq_rel))
+    return;
+  auto kind = why.kind();
+  error_ = stop_.late() ? overdue(step()) : std::move(why);
+  stop_.raise();
+  state_.fetch_or(failed, std::memory_order_acq_rel);
+  of_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
+  cancel_waits();
+}
+
+void conductor_actor::cancel_waits() {
+  const auto& queues = of_.program().all_queues();
+  if (!queues.empty())
+    of_.program().recorder().note(flight_event::queues_asked, step());
+  for (const auto& queue : queues)
+    caf::anon_send(queue, queue_cancel{step()});
+}
+
+void conductor_actor::end(bool badly, caf::execution_unit* unit) {
+  of_.program().recorder().note(flight_event::step_ended, step());
+  if (badly) {
+    if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
+      error_ = failure(error_.kind(), error_.message(), of_.describe_largest_tensors());
+    cancel_waits(); // again: a region may have asked a queue while the step failed
   }
-  if (cancels && kind != error_kind::ok)
-    recorder.note(flight_event::failed, step, 0, static_cast<uint32_t>(kind));
-  if (cancels && !of_.program().all_queues().empty())
-    recorder.note(flight_event::queues_asked, step);
-  if (to_tell)
-    recorder.note(flight_event::step_ended, step);
-  if (cancels)
-    for (const auto& queue : of_.program().all_queues())
-      caf::anon_send(queue, queue_cancel{step});
-  if (to_tell)
-    to_tell->step_ended(unit);
+  std::exchange(observer_, nullptr)->step_ended(unit);
 }
 
 void conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit) {
-  bool first = false;
-  {
-    std::lock_guard guard{mutex_};
-    if (ended_ || step_ != step)
+  auto now = state_.load(std::memory_order_acquire);
+  do {
+    if (now & ended || step_.load(std::memory_order_relaxed) != step)
       return;
-    ++active_;
-    first = error_.ok();
-  }
-  if (first && wants_flight_report(why))
+  } while (!state_.compare_exchange_weak(now, now + one_active, std::memory_order_acq_rel));
+  if (!(now & failed) && wants_flight_report(why))
     why = status{why.kind(), why.message() + flight_report(of_, step)};
-  leave(std::move(why), false, unit);
+  fail(std::move(why));
+  leave(false, unit);
 }
 
 bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
@@ -100,8 +104,10 @@ bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit
       fetches_[one->index] = std::move(one->value); // each index has one sender
     return true;
   }
-  if (auto* ended = content_if<region_ended>(message)) {
-    leave(std::move(ended->outcome), true, unit);
+  if (auto* done = content_if<region_ended>(message)) {
+    if (!done->outcome)
+      fail(std::move(done->outcome));
+    leave(true, unit);
     return true;
   }
   return false;

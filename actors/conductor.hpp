@@ -4,7 +4,6 @@
 #include "troupe/actors/messages.hpp"
 
 #include <atomic>
-#include <mutex>
 
 namespace troupe {
 
@@ -20,7 +19,7 @@ protected:
 /// The error of a step whose deadline has passed.
 status overdue(uint64_t step);
 
-/// Understands fetched and region_ended. A step has ended when nothing of it runs any more, and all
+/// Understands fetched and region_ended. Takes no lock: many threads run steps of one program. A step has ended when nothing of it runs any more, and all
 /// its regions have run or it has failed.
 class conductor_actor final : public inline_actor {
 public:
@@ -44,22 +43,32 @@ public:
   // After the observer was told:
   const status& outcome() const noexcept { return error_; }
   std::vector<tensor>& fetches() noexcept { return fetches_; }
-  uint64_t step() const noexcept { return step_; }
+  uint64_t step() const noexcept { return step_.load(std::memory_order_relaxed); }
 
   const char* name() const override { return "troupe.conductor"; }
 
 private:
+  // Who is active (regions that are ready or running, whoever starts or aborts), which regions are
+  // missing, how often an instance has begun, and how it ended, in one word: a step of one region
+  // takes three writes to it.
+  static constexpr uint64_t one_active = 1, one_missing = uint64_t{1} << 24,
+                            one_generation = uint64_t{1} << 48, failed = uint64_t{1} << 62,
+                            ended = uint64_t{1} << 63, actives = one_missing - 1,
+                            missings = one_generation - one_missing,
+                            generations = failed - one_generation;
+
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
-  void leave(status outcome, bool counts, caf::execution_unit* unit);
+  void leave(bool counts, caf::execution_unit* unit);
+  void fail(status why);
+  void cancel_waits();
+  void end(bool badly, caf::execution_unit* unit);
 
   task_instance& of_;
-  uint64_t step_ = 0;
+  std::atomic<uint64_t> state_{ended};
+  std::atomic<uint64_t> step_{0};
+  std::atomic<bool> blamed_{false}; // somebody has set the error
   step_observer* observer_ = nullptr;
   stop_signal stop_;
-  std::mutex mutex_;
-  size_t missing_ = 0; // regions that have not run
-  size_t active_ = 0;  // regions that are ready or running, and whoever starts or aborts
-  bool ended_ = true;
   status error_;
   std::vector<tensor> fetches_;
 };

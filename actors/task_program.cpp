@@ -4,6 +4,7 @@
 #include "troupe/runtime/internal_ops.hpp"
 
 #include <algorithm>
+#include <thread>
 
 namespace troupe {
 
@@ -27,8 +28,9 @@ task_program::task_program(caf::actor_system& system,
 }
 
 task_program::~task_program() {
-  for (auto& one : idle_)
-    one.instance->retire();
+  for (auto& shard : pool_)
+    for (auto& one : shard.idle)
+      one.instance->retire();
 }
 
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
@@ -86,20 +88,48 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
   return {};
 }
 
-std::shared_ptr<task_instance> task_program::check_out() {
-  {
-    std::lock_guard guard{mutex_};
-    if (!idle_.empty()) {
-      auto one = std::move(idle_.back().instance);
-      idle_.pop_back();
-      one->keep(shared_from_this());
-      return one;
-    }
+// Calls `use` on shards that nobody else uses now, beginning with the thread's own, until one
+// satisfies it.
+template <class Use>
+bool task_program::use_a_shard(Use use) {
+  static std::atomic<size_t> threads{0};
+  thread_local const size_t own = threads.fetch_add(1, std::memory_order_relaxed);
+  for (size_t i = 0; i < pool_shards; ++i) {
+    auto& shard = pool_[(own + i) % pool_shards];
+    if (shard.busy.test_and_set(std::memory_order_acquire))
+      continue;
+    auto satisfied = use(shard.idle);
+    shard.busy.clear(std::memory_order_release);
+    if (satisfied)
+      return true;
   }
-  auto made = std::make_shared<task_instance>(*this);
-  made->populate();
-  made->keep(shared_from_this());
-  return made;
+  return false;
+}
+
+template <class Use>
+void task_program::use_all_shards(Use use) const {
+  for (auto& shard : pool_) {
+    while (shard.busy.test_and_set(std::memory_order_acquire))
+      std::this_thread::yield(); // for the few instructions that the others need
+    use(shard.idle);
+    shard.busy.clear(std::memory_order_release);
+  }
+}
+
+std::shared_ptr<task_instance> task_program::check_out() {
+  std::shared_ptr<task_instance> taken;
+  auto found = use_a_shard([&](auto& idle) {
+    if (idle.empty())
+      return false;
+    taken = std::move(idle.back().instance);
+    idle.pop_back();
+    return true;
+  });
+  if (!found) {
+    taken = std::make_shared<task_instance>(*this);
+    taken->populate();
+  }
+  return taken;
 }
 
 void task_program::check_in(std::shared_ptr<task_instance> idle) {
@@ -107,28 +137,31 @@ void task_program::check_in(std::shared_ptr<task_instance> idle) {
     idle->part(p).reset();
   if (idle->watched())
     idle->watch({});
-  auto self = shared_from_this(); // the instance may hold the last reference
-  idle->keep(nullptr);
-  std::lock_guard guard{mutex_};
-  idle_.push_back({std::move(idle), shrinks_});
+  auto since = shrinks_.load(std::memory_order_relaxed);
+  auto put = use_a_shard([&](auto& shard) {
+    shard.push_back({std::move(idle), since});
+    return true;
+  });
+  if (!put) // all are in use at this moment
+    idle->retire();
 }
 
 void task_program::shrink() {
+  auto last = shrinks_.fetch_add(1, std::memory_order_relaxed);
   std::vector<pooled> gone;
-  {
-    std::lock_guard guard{mutex_};
-    auto fresh = std::ranges::find(idle_, shrinks_, &pooled::since);
-    gone.assign(std::move_iterator{idle_.begin()}, std::move_iterator{fresh});
-    idle_.erase(idle_.begin(), fresh);
-    ++shrinks_;
-  }
+  use_all_shards([&](auto& idle) {
+    auto fresh = std::ranges::find_if(idle, [&](const auto& one) { return one.since >= last; });
+    gone.insert(gone.end(), std::move_iterator{idle.begin()}, std::move_iterator{fresh});
+    idle.erase(idle.begin(), fresh);
+  });
   for (auto& one : gone)
     one.instance->retire();
 }
 
 size_t task_program::idle() const {
-  std::lock_guard guard{mutex_};
-  return idle_.size();
+  size_t count = 0;
+  use_all_shards([&](const auto& idle) { count += idle.size(); });
+  return count;
 }
 
 const import_route* task_program::import(uint32_t key) const noexcept {
@@ -240,6 +273,7 @@ std::string task_instance::describe_largest_tensors() const {
 
 void task_instance::retire() {
   auto keep = shared_from_this();
+  kept_ = program_.weak_from_this().lock(); // nothing where the program itself goes
   region_handles_.clear();
 }
 

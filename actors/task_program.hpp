@@ -5,6 +5,8 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/runtime/flight_recorder.hpp"
 
+#include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -53,7 +55,7 @@ public:
   /// The other tasks that it sends to or hears from: whose loss ends its steps.
   const std::set<std::string>& partners() const noexcept { return partners_; }
 
-  /// Takes an instance out of the pool, or makes one.
+  /// Takes an instance out of the pool, or makes one. Whoever runs it holds this program meanwhile.
   std::shared_ptr<task_instance> check_out();
   /// Puts an instance back whose step has ended well.
   void check_in(std::shared_ptr<task_instance> idle);
@@ -96,10 +98,21 @@ private:
     std::shared_ptr<task_instance> instance;
     uint64_t since; // how many calls of shrink() there had been
   };
+  // A part of the pool; threads prefer different ones, and wait for none.
+  struct alignas(64) pool_shard {
+    std::atomic_flag busy;
+    std::vector<pooled> idle; // the one used last is taken first
+  };
+  static constexpr size_t pool_shards = 8;
+  template <class Use>
+  bool use_a_shard(Use use);
+  template <class Use>
+  void use_all_shards(Use use) const;
+
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const std::vector<span_subject>> subjects_;
-  std::vector<pooled> idle_; // the one used last is taken first
-  uint64_t shrinks_ = 0;
+  mutable std::array<pool_shard, pool_shards> pool_;
+  std::atomic<uint64_t> shrinks_{0};
 };
 
 /// One set of region actors and their state, for one step at a time, with the step's conductor.
@@ -109,10 +122,9 @@ public:
 
   /// Makes the actors; regions keep the instance alive until retire().
   void populate();
-  /// Lets the regions go. Messages that are still under way find an ended step.
+  /// Lets the regions go, after a step that failed. Messages that are still under way find an ended
+  /// step; the program stays for them.
   void retire();
-  /// While a step runs, its program must stay, even when nobody else wants it any more.
-  void keep(std::shared_ptr<const task_program> programs) { kept_ = std::move(programs); }
 
   const task_program& program() const noexcept { return program_; }
   instance& part(uint32_t of_program) { return *parts_[of_program]; }
