@@ -228,7 +228,8 @@ private:
 
   measurement measure(const run_insight& wants) {
     auto every = options().sample_every;
-    measurement made{.to = wants.statistics};
+    measurement made;
+    made.to = wants.statistics;
     made.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
     made.watch.times = made.to || made.sampled;
     made.watch.trap_nonfinite = wants.trap_nonfinite || options().trap_nonfinite;

@@ -250,17 +250,15 @@ caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle
       [=](outgoing& what) { state->send(std::move(what.content)); },
       [=](run_request& what) -> caf::result<step_result> {
         auto promise = self->make_response_promise();
-        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline -
-                                                                          step_clock::now());
-        state->ask(
-            run_step{.request = 0,
-                     .handle = what.handle,
-                     .step = what.step,
-                     .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
-                     .feeds = std::move(what.feeds),
-                     .times = what.watch.times,
-                     .trap_nonfinite = what.watch.trap_nonfinite},
-            promise);
+        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline - step_clock::now());
+        state->ask(run_step{.request = 0,
+                            .handle = what.handle,
+                            .step = what.step,
+                            .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
+                            .feeds = std::move(what.feeds),
+                            .times = what.watch.times,
+                            .trap_nonfinite = what.watch.trap_nonfinite},
+                   promise);
         return promise;
       },
       [=](const register_request& what) -> caf::result<registered> {

@@ -80,8 +80,7 @@ result<session_parts> spawn_cluster_session(caf::actor_system& system, const clu
   if (master.devices.empty())
     return invalid("the cluster has no tasks");
   // Nodes that do not care go to a worker, not to a parameter server.
-  std::ranges::stable_partition(master.devices,
-                                [](const auto& one) { return one.job == "worker"; });
+  std::ranges::stable_partition(master.devices, [](const auto& one) { return one.job == "worker"; });
   auto session = master.session;
   master.membership = spawn_membership(system, {.cluster = cluster,
                                                 .role = "client",

@@ -113,9 +113,8 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   }
   auto linked = std::make_shared<task_program>(self->system(), std::move(programs),
                                                std::move(owned), self->state.recorder);
-  TROUPE_TRY(linked->link(self->state.options.self, devices, [&](const node& maker) {
-    return find_queue(self, maker, what.container);
-  }));
+  TROUPE_TRY(linked->link(self->state.options.self, devices,
+                          [&](const node& maker) { return find_queue(self, maker, what.container); }));
   return linked;
 }
 

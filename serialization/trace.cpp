@@ -42,7 +42,11 @@ public:
   }
 
 private:
-  double micros(int64_t ns) const { return static_cast<double>(ns - origin_) / 1000; }
+  // A task's times are what it says: their distance need not fit, but must not overflow.
+  double micros(int64_t ns) const {
+    auto distance = static_cast<uint64_t>(ns) - static_cast<uint64_t>(origin_);
+    return static_cast<double>(static_cast<int64_t>(distance)) / 1000;
+  }
 
   int process(const std::string& task) {
     auto [it, fresh] = processes_.emplace(task, static_cast<int>(processes_.size()) + 1);
