@@ -29,9 +29,10 @@ void run_nodes(benchmark::State& state, int chains, int length) {
 }
 
 void add(const char* name, int chains, int length) {
-  benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
-    run_nodes(state, chains, length);
-  })->UseRealTime();
+  benchmark::RegisterBenchmark(name,
+                               [=](benchmark::State& state) { run_nodes(state, chains, length); })
+      ->UseRealTime()
+      ->MeasureProcessCPUTime();
 }
 
 } // namespace

@@ -27,9 +27,10 @@ void elementwise_step(benchmark::State& state, int64_t elements) {
 }
 
 void add(const char* name, int64_t elements) {
-  benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
-    elementwise_step(state, elements);
-  })->UseRealTime();
+  benchmark::RegisterBenchmark(name,
+                               [=](benchmark::State& state) { elementwise_step(state, elements); })
+      ->UseRealTime()
+      ->MeasureProcessCPUTime();
 }
 
 } // namespace

@@ -54,7 +54,8 @@ void register_matmul() {
     auto add = [&](const char* family, auto run) {
       benchmark::RegisterBenchmark((family + std::to_string(extent)).c_str(),
                                    [=](benchmark::State& state) { run(state, extent); })
-          ->UseRealTime();
+          ->UseRealTime()
+          ->MeasureProcessCPUTime();
     };
     add("matmul/", matmul_step);
     add("onednn/", onednn_matmul);

@@ -123,7 +123,7 @@ void mlp_step(State& state) {
 
 template <class Case>
 void add(const char* name, Case run) {
-  benchmark::RegisterBenchmark(name, run)->UseRealTime();
+  benchmark::RegisterBenchmark(name, run)->UseRealTime()->MeasureProcessCPUTime();
 }
 
 } // namespace

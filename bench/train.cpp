@@ -94,9 +94,9 @@ long peak_kibibytes() {
 
 void register_train() {
   for (auto& one : cases)
-    benchmark::RegisterBenchmark(one.name, [&](benchmark::State& state) {
-      train(state, one);
-    })->UseRealTime();
+    benchmark::RegisterBenchmark(one.name, [&](benchmark::State& state) { train(state, one); })
+        ->UseRealTime()
+        ->MeasureProcessCPUTime();
 }
 
 int print_peak_memory(const char* name) {
