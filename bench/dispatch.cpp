@@ -21,21 +21,27 @@ void run_nodes(benchmark::State& state, int chains, int length) {
   std::vector<node*> ends;
   for (int i = 0; i < chains; ++i)
     ends.push_back(chain(g, length));
-  auto s = session::local();
+  auto s = session::local(options());
   auto step = s.prepare({}, {}, {chains == 1 ? ends.front() : g.group(ends)});
   for (auto _ : state)
     step.run();
   state.SetItemsProcessed(state.iterations() * chains * length);
 }
 
+void add(const char* name, int chains, int length) {
+  benchmark::RegisterBenchmark(name,
+                               [=](benchmark::State& state) { run_nodes(state, chains, length); })
+      ->UseRealTime()
+      ->MeasureProcessCPUTime();
+}
+
 } // namespace
 
 void register_dispatch() {
-  benchmark::RegisterBenchmark("dispatch/chain_1000",
-                               [](benchmark::State& state) { run_nodes(state, 1, 1000); });
-  benchmark::RegisterBenchmark("dispatch/wide_16x1024", [](benchmark::State& state) {
-    run_nodes(state, 16, 1024);
-  })->UseRealTime();
+  add("dispatch/chain_1000", 1, 1000);
+  add("dispatch/chain_100000", 1, 100'000);
+  add("dispatch/wide_16x1024", 16, 1024);
+  add("dispatch/wide_1000x100", 1000, 100);
 }
 
 } // namespace troupe::bench

@@ -2,18 +2,67 @@
 
 #include <benchmark/benchmark.h>
 
+#include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
-int main(int argc, char** argv) {
+namespace troupe::bench {
+
+int threads = 0;
+
+session_options options() {
+  return {.intra_op_threads = threads, .inter_op_threads = static_cast<size_t>(threads)};
+}
+
+namespace {
+
+/// Takes our own options out of the arguments. Says whether they can be understood.
+bool take_options(int& argc, char** argv) {
+  constexpr std::string_view option = "--threads=";
+  auto end = 1;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    if (!argument.starts_with(option)) {
+      argv[end++] = argv[i];
+      continue;
+    }
+    argument.remove_prefix(option.size());
+    auto [rest, failed] = std::from_chars(argument.begin(), argument.end(), threads);
+    if (failed != std::errc{} || rest != argument.end() || threads < 0) {
+      std::fprintf(stderr, "troupe_bench: %s: expected a number of threads, 0 for one per core\n",
+                   argv[i]);
+      return false;
+    }
+  }
+  argc = end;
+  argv[argc] = nullptr;
+  return true;
+}
+
+int run(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--serve-task") == 0)
-    return troupe::bench::serve_task(argv[2], std::atoi(argv[3]));
-  troupe::bench::register_dispatch();
-  troupe::bench::register_run();
-  troupe::bench::register_exchange();
+    return serve_task(argv[2], std::atoi(argv[3]));
+  if (!take_options(argc, argv))
+    return 2;
+  if (argc == 3 && std::strcmp(argv[1], "--peak-memory") == 0)
+    return print_peak_memory(argv[2]);
+  register_dispatch();
+  register_run();
+  register_elementwise();
+  register_matmul();
+  register_train();
+  register_exchange();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv))
     return 2;
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
+  return 0;
 }
+
+} // namespace
+} // namespace troupe::bench
+
+int main(int argc, char** argv) { return troupe::bench::run(argc, argv); }

@@ -4,22 +4,99 @@
 
 #include <benchmark/benchmark.h>
 
+#include <barrier>
+#include <thread>
+
 namespace troupe::bench {
 namespace {
 
+using benchmark::State;
+
 /// Feeds one scalar and fetches it again.
-void identity_step(benchmark::State& state) {
+void identity_step(State& state) {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
-  auto s = session::local();
+  auto s = session::local(options());
   auto step = s.prepare({x}, {identity(x)});
   const auto value = tensor::scalar(1.0f);
   for (auto _ : state)
     benchmark::DoNotOptimize(step.run({value}));
 }
 
+/// One null op: the least that a step costs.
+void one_op_step(State& state) {
+  graph_builder g;
+  auto* nothing = no_op(g);
+  auto s = session::local(options());
+  auto step = s.prepare({}, {}, {nothing});
+  for (auto _ : state)
+    step.run();
+}
+
+/// Feeds that many scalars and fetches their sum.
+void feeds_step(State& state, size_t count) {
+  graph_builder g;
+  std::vector<edge> xs;
+  for (size_t i = 0; i < count; ++i)
+    xs.push_back(g.placeholder(dtype::f32, shape{}));
+  auto s = session::local(options());
+  auto step = s.prepare(xs, {add_n(xs)});
+  const std::vector<tensor> values(count, tensor::scalar(1.0f));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(step.run(values));
+}
+
+/// Feeds one scalar and fetches that many sums with it.
+void fetches_step(State& state, int count) {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, shape{}, "x");
+  std::vector<edge> ys;
+  for (int i = 0; i < count; ++i)
+    ys.push_back(x + static_cast<float>(i + 1));
+  auto s = session::local(options());
+  auto step = s.prepare({x}, ys);
+  const auto value = tensor::scalar(1.0f);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(step.run({value}));
+}
+
+/// That many threads run one prepared step at once: nine null ops, then the identity of a scalar.
+/// Items are steps.
+void callers(State& state, int count) {
+  const int steps_each = 200'000 / count; // many more than waking the threads costs
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, shape{}, "x");
+  node* last = nullptr;
+  for (int i = 0; i < 9; ++i) {
+    auto later = last ? g.after({last}) : g.after({});
+    last = no_op(g);
+  }
+  auto later = g.after({last});
+  auto s = session::local(options());
+  auto step = s.prepare({x}, {identity(x)});
+  std::barrier turn{count + 1};
+  std::atomic<bool> done{false};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back([&] {
+      const auto value = tensor::scalar(1.0f);
+      for (turn.arrive_and_wait(); !done; turn.arrive_and_wait()) {
+        for (int j = 0; j < steps_each; ++j)
+          benchmark::DoNotOptimize(step.run({value}));
+        turn.arrive_and_wait();
+      }
+    });
+  for (auto _ : state) {
+    turn.arrive_and_wait();
+    turn.arrive_and_wait();
+  }
+  done = true;
+  turn.arrive_and_wait();
+  state.SetItemsProcessed(state.iterations() * count * steps_each);
+}
+
 /// One training step of the digits classifier: 64-128-10, 32 images.
-void mlp_step(benchmark::State& state) {
+void mlp_step(State& state) {
   graph_builder g;
   auto images = g.placeholder(dtype::f32, {-1, 64}, "images");
   auto labels = g.placeholder(dtype::i32, {-1}, "labels");
@@ -31,7 +108,7 @@ void mlp_step(benchmark::State& state) {
   auto logits = layer(relu(layer(images, 64, 128)), 128, 10);
   auto loss = mean(sparse_softmax_cross_entropy_with_logits(logits, labels).loss);
   auto* train = gradient_descent{0.01f}.minimize(loss);
-  auto s = session::local();
+  auto s = session::local(options());
   s.run(g.initializer());
   auto step = s.prepare({images, labels}, {loss}, {train});
   const auto x = tensor::of({32, 64}, std::vector<float>(32 * 64, 0.5f));
@@ -44,11 +121,24 @@ void mlp_step(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * 32);
 }
 
+template <class Case>
+void add(const char* name, Case run) {
+  benchmark::RegisterBenchmark(name, run)->UseRealTime()->MeasureProcessCPUTime();
+}
+
 } // namespace
 
 void register_run() {
-  benchmark::RegisterBenchmark("run/identity", identity_step)->UseRealTime();
-  benchmark::RegisterBenchmark("run/mlp_step", mlp_step)->UseRealTime();
+  add("run/identity", identity_step);
+  add("run/one_op", one_op_step);
+  add("run/feeds_10", [](State& state) { feeds_step(state, 10); });
+  add("run/feeds_100", [](State& state) { feeds_step(state, 100); });
+  add("run/fetches_10", [](State& state) { fetches_step(state, 10); });
+  add("run/fetches_100", [](State& state) { fetches_step(state, 100); });
+  add("run/callers_1", [](State& state) { callers(state, 1); });
+  add("run/callers_2", [](State& state) { callers(state, 2); });
+  add("run/callers_64", [](State& state) { callers(state, 64); });
+  add("run/mlp_step", mlp_step);
 }
 
 } // namespace troupe::bench

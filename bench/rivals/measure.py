@@ -1,0 +1,117 @@
+"""Measures the cases of a rival and prints the results as JSON: the frame of every rival's script.
+
+A rival's script gives `main` a function from a number of threads (0: one per core) to its cases,
+{name: {mode: build}}. `build()` makes ready and returns a `Step`.
+"""
+
+import argparse
+import json
+import re
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import Callable
+
+
+@dataclass
+class Step:
+    run: Callable[[], object]
+    items: int = 1  # nodes, samples, operations: whatever the case counts, per run
+
+
+def callers(step, count, steps=6400):
+    """Returns a Step in which that many threads take `step` at once, so many times in all."""
+    steps_each = steps // count
+    turn = threading.Barrier(count + 1)
+
+    def work():
+        while True:
+            turn.wait()
+            for _ in range(steps_each):
+                step()
+            turn.wait()
+
+    for _ in range(count):
+        threading.Thread(target=work, daemon=True).start()
+
+    def run():
+        turn.wait()
+        turn.wait()
+
+    return Step(run, count * steps_each)
+
+
+def seconds_per_run(run, budget, clock):
+    """Returns the mean over runs for about that many seconds, after one that does not count."""
+    run()
+    count = 1
+    while True:
+        start = clock()
+        for _ in range(count):
+            run()
+        taken = clock() - start
+        if taken >= budget / 2:
+            return taken / count
+        # Ten times as many at most: the first runs are slower than the rest.
+        count = min(10 * count, max(2 * count, int(count * budget / max(taken, 1e-9))))
+
+
+def peak_bytes():
+    with open("/proc/self/status", encoding="utf-8") as status:
+        for line in status:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+class Bench:
+    def __init__(self, cases, options):
+        self._cases = cases
+        self._budget = options.seconds
+        self._clock = {"wall": time.perf_counter, "cpu": time.process_time}[options.clock]
+        self._ready = {}
+
+    def measure(self, name):
+        results = []
+        for mode, build in self._cases.get(name, {}).items():
+            step = self._ready.get((name, mode))
+            if step is None:
+                step = self._ready[name, mode] = build()
+            seconds = seconds_per_run(step.run, self._budget, self._clock)
+            results.append({"name": name, "mode": mode, "seconds": seconds,
+                            "items_per_second": step.items / seconds})
+        return results
+
+
+def main(description, make_cases):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--cases", default="", metavar="REGEX", help="measure these; default all")
+    parser.add_argument("--threads", type=int, default=0, help="to compute with; 0: one per core")
+    parser.add_argument("--seconds", type=float, default=1.0, help="that a measurement takes")
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="wall",
+                        help="cpu: processor time of all threads")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    parser.add_argument("--serve", action="store_true",
+                        help="read names of cases, one a line, and answer each with a line of JSON")
+    parser.add_argument("--peak-memory", metavar="CASE",
+                        help="run a case 50 times; print how much memory the process ever held")
+    options = parser.parse_args()
+    cases = make_cases(options.threads)
+    if options.list:
+        print("\n".join(cases))
+    elif options.peak_memory:
+        mode, build = next(iter(cases[options.peak_memory].items()))
+        step = build()
+        for _ in range(50):
+            step.run()
+        print(json.dumps([{"name": "memory/" + options.peak_memory, "mode": mode,
+                           "bytes": peak_bytes()}]))
+    elif options.serve:
+        bench = Bench(cases, options)
+        for line in sys.stdin:
+            print(json.dumps(bench.measure(line.strip())), flush=True)
+    else:
+        bench = Bench(cases, options)
+        chosen = [name for name in cases if re.search(options.cases, name)]
+        print(json.dumps([one for name in chosen for one in bench.measure(name)], indent=2))
