@@ -139,9 +139,9 @@ public:
     parts_ = {};
   }
 
-  status start_local() { return start(spawn_local_session(system_, options())); }
+  status start_local() { return start(spawn_local_session(system_, options(), &times_)); }
   status start_connected(const cluster_spec& cluster) {
-    return start(spawn_cluster_session(system_, cluster, options()));
+    return start(spawn_cluster_session(system_, cluster, options(), &times_));
   }
 
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,

@@ -38,6 +38,7 @@ struct client_options {
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
   bool trap_nonfinite = false;                    ///< in all steps
+  std::vector<node_time> measured = {}; ///< what former processes have found
   uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
 };
 
@@ -104,7 +105,10 @@ public:
   const node_times& times() const noexcept { return times_; }
 
 protected:
-  explicit client(client_options options) : options_(std::move(options)) {}
+  explicit client(client_options options) : options_(std::move(options)) {
+    for (const auto& one : options_.measured)
+      times_.add(one);
+  }
 
   node_times times_;
 

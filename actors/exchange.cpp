@@ -225,7 +225,7 @@ private:
 message to_wire(const register_partitions& what, status& problem) {
   register_graph wire{.request = 0, .session = what.session, .container = what.container,
                       .region_per_node = what.region_per_node, .partitions = {},
-                      .deterministic = what.deterministic};
+                      .deterministic = what.deterministic, .costs = what.costs};
   for (const auto& part : what.partitions) {
     auto bytes = write_graph(*part.nodes);
     if (!bytes) {

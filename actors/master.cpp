@@ -87,6 +87,15 @@ caf::timespan until(self_ptr self, step_clock::time_point deadline) {
 
 // -- preparing -----------------------------------------------------------------------------------
 
+void add_costs(register_partitions& to, const node_times& measured) {
+  if (measured.empty())
+    return;
+  for (const auto& part : to.partitions)
+    for (const auto& at : part.nodes->nodes())
+      if (auto known = measured.find(at->name()))
+        to.costs.push_back({at->name(), known->mean_ns});
+}
+
 result<step_ptr> compile(self_ptr self, const prepare_request& what) {
   const auto& options = self->state.options;
   TROUPE_ASSIGN(auto order, prune(*what.of, what.signature));
@@ -113,6 +122,9 @@ result<step_ptr> compile(self_ptr self, const prepare_request& what) {
         it->feeds.push_back(static_cast<uint32_t>(at->attr<int64_t>("index")));
     it->partitions->partitions.push_back(std::move(part));
   }
+  if (options.measured)
+    for (auto& one : step->participants)
+      add_costs(*one.partitions, *options.measured);
   for (auto& one : step->participants) {
     std::ranges::sort(one.feeds);
     one.feeds.erase(std::ranges::unique(one.feeds).begin(), one.feeds.end());

@@ -16,6 +16,7 @@ struct master_options {
   uint64_t session = 0; ///< random; its upper 24 bits begin its step ids
   std::string container;
   program_options programs = {};
+  const node_times* measured = nullptr; ///< what is known of costs; must stay
   device_list devices;  ///< the first is the default
   std::map<task_name, caf::actor> workers; ///< in this process
   caf::actor membership;                   ///< finds the others; none in a local session

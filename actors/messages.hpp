@@ -64,6 +64,7 @@ struct register_partitions {
   std::string container;
   bool region_per_node = false;
   std::vector<partition> partitions;
+  std::vector<node_cost> costs = {}; ///< of nodes that were measured
   bool deterministic = false;
 };
 using register_request = std::shared_ptr<register_partitions>;

@@ -47,11 +47,13 @@ caf::behavior session_behavior(self_ptr self, const caf::actor& master,
 
 } // namespace
 
-result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options) {
+result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options,
+                                          const node_times* measured) {
   if (!options.ops || !options.make_devices)
     return invalid("a local session needs ops and devices");
   master_options master{.session = random_id(), .container = options.container,
-                        .programs = options.programs, .devices = {}, .workers = {}, .membership = {}};
+                        .programs = options.programs, .measured = measured, .devices = {},
+                        .workers = {}, .membership = {}};
   worker_options worker{.self = local_task, .ops = options.ops, .devices = {}, .membership = {},
                         .steps = std::make_shared<step_table>(), .regions = cut_for(system)};
   for (auto& one : options.make_devices()) {
@@ -69,9 +71,11 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
 }
 
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
-                                            const client_options& options) {
+                                            const client_options& options,
+                                            const node_times* measured) {
   master_options master{.session = random_id(), .container = options.container,
-                        .programs = options.programs, .devices = {}, .workers = {}, .membership = {},
+                        .programs = options.programs, .measured = measured, .devices = {},
+                        .workers = {}, .membership = {},
                         .patience = std::min<std::chrono::milliseconds>(options.timeout,
                                                                         std::chrono::seconds{10})};
   // TODO(limit): every task is taken to have one CPU device; ask the tasks when they may have more.

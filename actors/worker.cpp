@@ -97,6 +97,10 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   std::vector<std::shared_ptr<device>> owned;
   auto regions = self->state.options.regions;
   regions.one_per_node = what.region_per_node;
+  node_times measured;
+  for (auto& one : what.costs)
+    measured.add({.node = std::move(one.node), .device = {}, .runs = 1, .mean_ns = one.nanoseconds});
+  regions.measured = &measured;
   for (auto& part : what.partitions) {
     auto on = std::ranges::find(self->state.devices, part.device, &owned_device::name);
     if (on == self->state.devices.end())
@@ -215,6 +219,7 @@ void serve_register(self_ptr self, const register_graph& what, const incoming& f
   parts->session = what.session;
   parts->container = what.container;
   parts->region_per_node = what.region_per_node;
+  parts->costs = what.costs;
   parts->deterministic = what.deterministic;
   for (const auto& one : what.partitions) {
     auto device = device_name::parse(one.device);

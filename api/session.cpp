@@ -62,6 +62,7 @@ client_options to_client(const session_options& from) {
   to.programs.deterministic = from.deterministic;
   to.trap_nonfinite = from.trap_nonfinite;
   to.sample_every = from.sample_every;
+  to.measured = from.node_times;
   return to;
 }
 

@@ -46,6 +46,9 @@ struct session_options {
   bool deterministic = false;  ///< the same bits for any number of threads: see docs/insight.md
   bool trap_nonfinite = false; ///< as in run_options, for all runs
   uint64_t sample_every = 0;   ///< measures one run in so many for node_times(); 0: none
+  /// What nodes cost, as far as it is known from before (read_node_times); else it is estimated from
+  /// shapes until runs are measured. Decides which branches of a graph run in parallel.
+  std::vector<node_time> node_times = {};
 };
 
 struct run_options {
@@ -139,7 +142,8 @@ public:
   step prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
                const std::vector<target>& targets = {}, location where = location::current());
 
-  /// How long nodes took in the runs that session_options::sample_every chose.
+  /// How long nodes took in the runs that session_options::sample_every chose, together with what was
+  /// known before. Steps that are prepared from then on go by it; write_node_times() keeps it.
   std::vector<node_time> node_times() const;
 
   /// All devices that steps may use, on all tasks.

@@ -7,4 +7,5 @@
 #include "troupe/api/optimizer.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/version.hpp"
+#include "troupe/serialization/node_times_file.hpp"
 #include "troupe/serialization/trace.hpp"

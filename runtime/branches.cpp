@@ -64,10 +64,8 @@ public:
         least_(worth_handing_over(options)),
         most_(options.nodes_use_all_threads ? splits_itself * options.hand_over : 1e300), tree_(of.nodes().size()), cost_(of.nodes().size()),
         groups_(of.nodes().size(), 0) {
-    cost_model unmeasured;
-    const auto& costs = options.costs ? *options.costs : unmeasured;
     for (const auto& at : of.nodes())
-      add(*at, costs);
+      add(*at, options.measured);
   }
 
   std::vector<uint32_t> run() {
@@ -101,7 +99,7 @@ private:
       consider(*before);
   }
 
-  void add(const node& at, const cost_model& costs) {
+  void add(const node& at, const node_times* measured) {
     auto id = static_cast<uint32_t>(at.id());
     bool first = true;
     uint32_t above = no_node;
@@ -110,7 +108,7 @@ private:
       first = false;
     });
     tree_.hang(id, above);
-    auto cost = is_at_hand(at) ? 0 : costs.nanoseconds(at);
+    auto cost = is_at_hand(at) ? 0 : expected_nanoseconds(at, measured);
     cost_[id] = cost < most_ ? cost : 0;
   }
 

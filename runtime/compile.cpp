@@ -350,14 +350,12 @@ private:
 
   // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its own.
   void weigh() {
-    cost_model unmeasured;
-    const auto& costs = options_.costs ? *options_.costs : unmeasured;
     auto enough = worth_handing_over(options_);
     for (auto& region : out_.regions_)
       for (auto at = region.first + region.count; at-- > region.first;) {
         auto& code = drafts_[at].code;
         if (code.what == action::run)
-          region.nanoseconds += costs.nanoseconds(*code.origin);
+          region.nanoseconds += expected_nanoseconds(*code.origin, options_.measured);
         code.leaves_much = code.what == action::token && region.nanoseconds >= enough;
       }
     for (auto& region : out_.regions_)

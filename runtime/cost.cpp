@@ -43,50 +43,13 @@ workload workload_of(const node& of) {
   return work;
 }
 
-std::string cost_model::key(const node& of) {
-  auto text = concat(of.name(), ' ', of.op().name);
-  for (int i = 0; i < of.outputs(); ++i)
-    text += concat(' ', of.output_type(i), of.output_shape(i));
-  return text;
-}
-
-double cost_model::nanoseconds(const node& of) const {
-  {
-    std::lock_guard guard{mutex_};
-    if (!known_.empty())
-      if (auto it = known_.find(key(of)); it != known_.end())
-        return it->second.nanoseconds;
-  }
+double expected_nanoseconds(const node& of, const node_times* measured) {
+  if (measured)
+    if (auto known = measured->find(of.name()))
+      return known->mean_ns;
   auto work = workload_of(of);
   return nanoseconds_per_call +
          std::max(work.flops * nanoseconds_per_flop, work.bytes * nanoseconds_per_byte);
-}
-
-void cost_model::record(const node& of, double nanoseconds, uint64_t runs) {
-  add({key(of), nanoseconds, runs});
-}
-
-void cost_model::add(const measured_cost& known) {
-  if (known.runs == 0)
-    return;
-  std::lock_guard guard{mutex_};
-  auto& all = known_[known.node];
-  all.runs += known.runs;
-  all.nanoseconds += (known.nanoseconds - all.nanoseconds) * static_cast<double>(known.runs) /
-                     static_cast<double>(all.runs);
-}
-
-std::vector<measured_cost> cost_model::measured() const {
-  std::lock_guard guard{mutex_};
-  std::vector<measured_cost> all;
-  for (const auto& [node, known] : known_)
-    all.push_back({node, known.nanoseconds, known.runs});
-  return all;
-}
-
-bool cost_model::empty() const {
-  std::lock_guard guard{mutex_};
-  return known_.empty();
 }
 
 } // namespace troupe

@@ -21,12 +21,17 @@ struct node_time {
 class node_times {
 public:
   void add(const step_statistics& step);
+  /// Means over runs that somebody else has measured, weighed by their number.
+  void add(const node_time& known);
   /// What is known of a node, on whatever device it ran last.
   std::optional<node_time> find(std::string_view node) const;
   /// By name.
   std::vector<node_time> all() const;
+  bool empty() const;
 
 private:
+  void add(const node_time& known, std::lock_guard<std::mutex>&);
+
   mutable std::mutex mutex_;
   std::map<std::string, node_time, std::less<>> times_;
 };

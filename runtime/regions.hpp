@@ -17,7 +17,7 @@ struct region_options {
   /// of these stays where it is.
   double hand_over = 20'000;
   /// Without one, estimates from shapes count.
-  const cost_model* costs = nullptr;
+  const node_times* measured = nullptr;
 };
 
 /// The region of each node, by node id. A node that waits ends in the region of its answer (`of`) and is

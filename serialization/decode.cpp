@@ -130,12 +130,17 @@ private:
 
   result<message> read(wire::RegisterGraph::Reader in) {
     register_graph made{in.getRequest(), in.getSession(), text_of(in.getContainer()),
-                        in.getRegionPerNode(), {}, in.getDeterministic()};
+                        in.getRegionPerNode(), {}, in.getDeterministic(), {}};
     for (auto each : in.getPartitions()) {
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));
       if (graph.type() != dtype::u8)
         return damaged("a graph is of type ", graph.type());
       made.partitions.push_back({text_of(each.getDevice()), std::move(graph)});
+    }
+    for (auto each : in.getCosts()) {
+      if (!(each.getNanoseconds() >= 0 && each.getNanoseconds() < 1e18))
+        return damaged("a node is said to take ", each.getNanoseconds(), " ns");
+      made.costs.push_back({text_of(each.getNode()), each.getNanoseconds()});
     }
     return message{std::move(made)};
   }

@@ -69,6 +69,11 @@ public:
       list[i].setDevice(as_text(what.partitions[i].device));
       write(list[i].initGraph(), what.partitions[i].graph);
     }
+    auto costs = to.initCosts(static_cast<unsigned>(what.costs.size()));
+    for (unsigned i = 0; i < costs.size(); ++i) {
+      costs[i].setNode(as_text(what.costs[i].node));
+      costs[i].setNanoseconds(what.costs[i].nanoseconds);
+    }
   }
   void operator()(const register_reply& what) {
     auto to = to_.initRegisterReply();

@@ -36,6 +36,11 @@ struct registered_partition {
   tensor graph; ///< u8, as write_graph() made it: the receiver checks it when it reads it
 };
 
+struct node_cost {
+  std::string node;
+  double nanoseconds = 0;
+};
+
 /// Master to worker; answered by register_reply.
 struct register_graph {
   uint64_t request = 0;
@@ -44,6 +49,7 @@ struct register_graph {
   bool region_per_node = false;
   std::vector<registered_partition> partitions;
   bool deterministic = false; ///< kernels shall give the same bits for any number of threads
+  std::vector<node_cost> costs = {}; ///< of nodes that were measured
 };
 
 struct register_reply {

@@ -112,6 +112,12 @@ struct RegisterGraph {
   partitions @3 :List(Partition);
   regionPerNode @4 :Bool;
   deterministic @5 :Bool;
+  costs @6 :List(NodeCost);
+}
+
+struct NodeCost {
+  node @0 :Text;
+  nanoseconds @1 :Float64;
 }
 
 struct RegisterReply {

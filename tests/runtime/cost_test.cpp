@@ -17,25 +17,19 @@ TEST_CASE("estimates grow with the shapes, and unknown extents count as 1") {
   CHECK(workload_of(*small).bytes == 80);
   CHECK(workload_of(*small).flops == 10);
   CHECK(workload_of(*open).bytes == 80);
-  cost_model costs;
-  CHECK(costs.nanoseconds(*large) > 1000 * costs.nanoseconds(*small));
-  CHECK(costs.nanoseconds(*open) == costs.nanoseconds(*small));
+  CHECK(expected_nanoseconds(*large) > 1000 * expected_nanoseconds(*small));
+  CHECK(expected_nanoseconds(*open) == expected_nanoseconds(*small));
 }
 
-TEST_CASE("measured means replace estimates, weighed by their runs") {
+TEST_CASE("measured means replace estimates") {
   graph in{ops()};
   auto* node = add(in, {.op = "Neg", .inputs = {constant(in, 1.0f)}}).node;
-  cost_model costs;
-  CHECK(costs.empty());
-  costs.record(*node, 100, 3);
-  costs.record(*node, 500);
-  CHECK(costs.nanoseconds(*node) == 200);
-  costs.record(*node, 1e9, 0); // nothing was measured
-  CHECK(costs.nanoseconds(*node) == 200);
-  REQUIRE(costs.measured().size() == 1);
-  CHECK(costs.measured()[0].runs == 4);
-
-  cost_model other;
-  other.add(costs.measured()[0]);
-  CHECK(other.nanoseconds(*node) == 200);
+  node_times measured;
+  CHECK(expected_nanoseconds(*node, &measured) == expected_nanoseconds(*node));
+  measured.add({.node = node->name(), .device = "cpu:0", .runs = 3, .mean_ns = 100});
+  measured.add({.node = node->name(), .device = "cpu:0", .runs = 1, .mean_ns = 500});
+  CHECK(expected_nanoseconds(*node, &measured) == 200);
+  measured.add({.node = node->name(), .device = "cpu:0", .runs = 0, .mean_ns = 1e9});
+  CHECK(expected_nanoseconds(*node, &measured) == 200);
+  CHECK(measured.find(node->name())->runs == 4);
 }

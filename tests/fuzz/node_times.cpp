@@ -1,0 +1,16 @@
+// Node times: what is taken comes back as it was.
+#include "troupe/serialization/node_times_file.hpp"
+
+#include "troupe/tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  auto times = parse_node_times({reinterpret_cast<const char*>(data), size});
+  if (!times)
+    return 0;
+  auto again = parse_node_times(node_times_json(*times));
+  fuzz::require(again.ok() && again->size() == times->size());
+  for (size_t i = 0; i < times->size(); ++i)
+    fuzz::require((*again)[i].node == (*times)[i].node && (*again)[i].runs == (*times)[i].runs);
+  return 0;
+}

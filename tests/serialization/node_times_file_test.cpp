@@ -1,0 +1,60 @@
+#include "troupe/serialization/node_times_file.hpp"
+
+#include "troupe/tests/support/catch.hpp"
+
+#include <filesystem>
+#include <unistd.h>
+
+using namespace troupe;
+
+namespace {
+
+const std::vector<node_time> some{
+    {.node = "layer1/product", .device = "cpu:0", .runs = 12, .mean_ns = 1500.5, .mean_bytes = 2560},
+    {.node = "name with \"quotes\"", .device = "", .runs = 1, .mean_ns = 0, .mean_bytes = 0}};
+
+void same(const std::vector<node_time>& a, const std::vector<node_time>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    CHECK(a[i].node == b[i].node);
+    CHECK(a[i].device == b[i].device);
+    CHECK(a[i].runs == b[i].runs);
+    CHECK(a[i].mean_ns == b[i].mean_ns);
+    CHECK(a[i].mean_bytes == b[i].mean_bytes);
+  }
+}
+
+} // namespace
+
+TEST_CASE("node times come back from a file as they were written") {
+  auto path = std::filesystem::temp_directory_path() / concat("node_times_test.", getpid(), ".json");
+  REQUIRE(write_node_times(path, some).ok());
+  auto found = read_node_times(path);
+  std::filesystem::remove(path);
+  REQUIRE(found);
+  same(*found, some);
+}
+
+TEST_CASE("text that is no node times says what it should have been") {
+  auto complaint = [](std::string_view text) { return parse_node_times(text).status().message(); };
+  CHECK(complaint("{") == "node times: expected a JSON object");
+  CHECK(complaint("{}") == "node times: expected \"troupe\": \"node times\"");
+  CHECK(complaint(R"({"troupe": "node times", "version": 7})") == "node times: expected version 1");
+  CHECK(complaint(R"({"troupe": "node times", "version": 1, "nodes": 1})") ==
+        "node times: expected a list of nodes");
+  auto one = [&](std::string_view node) {
+    return complaint(
+        concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
+  };
+  CHECK(one("3").starts_with("node times, entry 0"));
+  CHECK(one(R"({"node": "a", "runs": 1, "mean_ns": -1, "mean_bytes": 0})").find("'a'") !=
+        std::string::npos);
+  CHECK(one(R"({"node": "a", "runs": -1, "mean_ns": 1, "mean_bytes": 0})").find("runs") !=
+        std::string::npos);
+}
+
+TEST_CASE("a file that is not there is named") {
+  auto why = read_node_times("/nowhere/at/all.json").status();
+  CHECK(why.kind() == error_kind::not_found);
+  CHECK(why.message().find("/nowhere/at/all.json") != std::string::npos);
+}
