@@ -18,8 +18,9 @@ void identity_step(benchmark::State& state) {
     benchmark::DoNotOptimize(step.run({value}));
 }
 
-/// One training step of the digits classifier: 64-128-10, 32 images.
-void mlp_step(benchmark::State& state) {
+/// One training step of the digits classifier: 64-128-10, 32 images. Traced, it also tells when each
+/// node ran.
+void mlp_step(benchmark::State& state, bool traced) {
   graph_builder g;
   auto images = g.placeholder(dtype::f32, {-1, 64}, "images");
   auto labels = g.placeholder(dtype::i32, {-1}, "labels");
@@ -39,8 +40,10 @@ void mlp_step(benchmark::State& state) {
   for (size_t i = 0; i < classes.size(); ++i)
     classes[i] = static_cast<int32_t>(i % 10);
   const auto y = tensor::vector(classes);
+  step_statistics statistics;
+  const run_options options{.statistics = traced ? &statistics : nullptr};
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({x, y}));
+    benchmark::DoNotOptimize(step.run({x, y}, options));
   state.SetItemsProcessed(state.iterations() * 32);
 }
 
@@ -48,7 +51,10 @@ void mlp_step(benchmark::State& state) {
 
 void register_run() {
   benchmark::RegisterBenchmark("run/identity", identity_step)->UseRealTime();
-  benchmark::RegisterBenchmark("run/mlp_step", mlp_step)->UseRealTime();
+  for (bool traced : {false, true})
+    benchmark::RegisterBenchmark(traced ? "run/mlp_step_traced" : "run/mlp_step",
+                                 [traced](benchmark::State& state) { mlp_step(state, traced); })
+        ->UseRealTime();
 }
 
 } // namespace troupe::bench
