@@ -246,7 +246,8 @@ task_statistics task_instance::statistics() const {
     watches_[p]->collect(first, found);
     first += static_cast<uint32_t>(step_watch::subjects_of(*program_.programs()[p]));
   }
-  std::ranges::stable_sort(found.spans, {}, &step_span::begin_ns);
+  if (!std::ranges::is_sorted(found.spans, {}, &step_span::begin_ns))
+    std::ranges::stable_sort(found.spans, {}, &step_span::begin_ns);
   found.end_ns = steady_ns();
   return found;
 }

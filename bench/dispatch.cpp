@@ -16,21 +16,23 @@ node* chain(graph_builder& g, int length) {
   return last;
 }
 
-void run_nodes(benchmark::State& state, int chains, int length) {
+void run_nodes(benchmark::State& state, int chains, int length, bool traced = false) {
   graph_builder g;
   std::vector<node*> ends;
   for (int i = 0; i < chains; ++i)
     ends.push_back(chain(g, length));
   auto s = session::local(options());
   auto step = s.prepare({}, {}, {chains == 1 ? ends.front() : g.group(ends)});
+  step_statistics statistics;
+  const run_options traces{.statistics = traced ? &statistics : nullptr};
   for (auto _ : state)
-    step.run();
+    step.run({}, traces);
   state.SetItemsProcessed(state.iterations() * chains * length);
 }
 
-void add(const char* name, int chains, int length) {
-  benchmark::RegisterBenchmark(name,
-                               [=](benchmark::State& state) { run_nodes(state, chains, length); })
+void add(const char* name, int chains, int length, bool traced = false) {
+  benchmark::RegisterBenchmark(
+      name, [=](benchmark::State& state) { run_nodes(state, chains, length, traced); })
       ->UseRealTime()
       ->MeasureProcessCPUTime();
 }
@@ -39,6 +41,7 @@ void add(const char* name, int chains, int length) {
 
 void register_dispatch() {
   add("dispatch/chain_1000", 1, 1000);
+  add("dispatch/chain_1000_traced", 1, 1000, true);
   add("dispatch/chain_100000", 1, 100'000);
   add("dispatch/wide_16x1024", 16, 1024);
   add("dispatch/wide_1000x100", 1000, 100);

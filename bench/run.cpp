@@ -95,8 +95,9 @@ void callers(State& state, int count) {
   state.SetItemsProcessed(state.iterations() * count * steps_each);
 }
 
-/// One training step of the digits classifier: 64-128-10, 32 images.
-void mlp_step(State& state) {
+/// One training step of the digits classifier: 64-128-10, 32 images. Traced, it also tells when each
+/// node ran.
+void mlp_step(State& state, bool traced) {
   graph_builder g;
   auto images = g.placeholder(dtype::f32, {-1, 64}, "images");
   auto labels = g.placeholder(dtype::i32, {-1}, "labels");
@@ -116,8 +117,10 @@ void mlp_step(State& state) {
   for (size_t i = 0; i < classes.size(); ++i)
     classes[i] = static_cast<int32_t>(i % 10);
   const auto y = tensor::vector(classes);
+  step_statistics statistics;
+  const run_options traces{.statistics = traced ? &statistics : nullptr};
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({x, y}));
+    benchmark::DoNotOptimize(step.run({x, y}, traces));
   state.SetItemsProcessed(state.iterations() * 32);
 }
 
@@ -138,7 +141,8 @@ void register_run() {
   add("run/callers_1", [](State& state) { callers(state, 1); });
   add("run/callers_2", [](State& state) { callers(state, 2); });
   add("run/callers_64", [](State& state) { callers(state, 64); });
-  add("run/mlp_step", mlp_step);
+  add("run/mlp_step", [](State& state) { mlp_step(state, false); });
+  add("run/mlp_step_traced", [](State& state) { mlp_step(state, true); });
 }
 
 } // namespace troupe::bench

@@ -55,6 +55,7 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
   auto regions = of_.regions();
   auto region_subject = first_subject + static_cast<uint32_t>(code.size());
   auto wait_subject = region_subject + static_cast<uint32_t>(regions.size());
+  to.spans.reserve(to.spans.size() + subjects_of(of_));
   for (uint32_t r = 0; r < regions.size(); ++r) {
     const auto& ran = regions_[r];
     if (ran.begin.ns == 0)
