@@ -119,7 +119,7 @@ void store(const double* tile, int64_t width, double* c, int64_t stride, int64_t
 } // namespace
 
 void multiply_doubles(int64_t m, int64_t n, int64_t k, strided_matrix a, strided_matrix b,
-                      double* c, int64_t c_stride, bool add) {
+                      double* c, int64_t c_stride, stop_signal* stop) {
   static const auto kernel = best_kernel();
   auto [rows, columns, run] = kernel;
   auto deep = std::min(k, depth);
@@ -133,6 +133,8 @@ void multiply_doubles(int64_t m, int64_t n, int64_t k, strided_matrix a, strided
       const auto* from_b = b.data + p * b.row_stride + j * b.column_stride;
       pack({from_b, b.column_stride, b.row_stride}, wide, deep, columns, packed_b.data());
       for (int64_t i = 0; i < m; i += block_rows) {
+        if (stop && stop->due())
+          return;
         auto high = std::min(block_rows, m - i);
         const auto* from_a = a.data + i * a.row_stride + p * a.column_stride;
         pack({from_a, a.row_stride, a.column_stride}, high, deep, rows, packed_a.data());
@@ -140,7 +142,7 @@ void multiply_doubles(int64_t m, int64_t n, int64_t k, strided_matrix a, strided
           for (int64_t row = 0; row < high; row += rows) {
             run(deep, packed_a.data() + row * deep, packed_b.data() + column * deep, tile);
             store(tile, columns, c + (i + row) * c_stride + j + column, c_stride,
-                  std::min(rows, high - row), std::min(columns, wide - column), add || p > 0);
+                  std::min(rows, high - row), std::min(columns, wide - column), p > 0);
           }
       }
     }

@@ -116,23 +116,10 @@ status no_memory(const product<T>& of) {
                  " and ", of.k, 'x', of.n);
 }
 
-// c = a * b or c += a * b, where the rows of a and the columns of b are contiguous.
-void multiply_rows_by_columns(const product<double>& of) {
-  using stride = Eigen::OuterStride<>;
-  target<double> c{of.c, of.m, of.n, stride{of.c_stride}};
-  operand<double> a{of.a, of.m, of.k, stride{of.a_stride}},
-      b{of.b, of.n, of.k, stride{of.b_stride}};
-  if (of.add)
-    c.noalias() += a.lazyProduct(b.transpose());
-  else
-    c.noalias() = a.lazyProduct(b.transpose());
-}
-
-// c (m x n) = a (m x k) * b (k x n), or c += that, reading b along its rows once for each row of c.
+// c (m x n) = a (m x k) * b (k x n), reading b along its rows once for each row of c.
 void add_up_rows(product<double> of) {
   for (int64_t i = 0; i < of.m; ++i, of.c += of.c_stride) {
-    if (!of.add)
-      std::fill_n(of.c, of.n, 0.0);
+    std::fill_n(of.c, of.n, 0.0);
     const auto* row = of.b;
     for (int64_t p = 0; p < of.k; ++p, row += of.b_stride) {
       auto factor = of.transpose_a ? of.a[p * of.a_stride + i] : of.a[i * of.a_stride + p];
@@ -157,18 +144,17 @@ bool multiply_skinny(product<double> of) {
   if (of.m < 4 && !of.transpose_b) {
     add_up_rows(of);
   } else if (of.n == 1 && of.transpose_a && of.c_stride == 1) {
-    add_up_rows(
-        {false, false, 1, of.m, of.k, of.b, of.b_stride, of.a, of.a_stride, of.c, of.m, of.add});
+    add_up_rows({false, false, 1, of.m, of.k, of.b, of.b_stride, of.a, of.a_stride, of.c, of.m});
   } else if (!of.transpose_a && of.transpose_b && (of.m < 4 || of.n < 4)) {
-    multiply_rows_by_columns(of);
+    multiply_by_eigen(of); // of contiguous rows with contiguous columns
   } else {
     return false;
   }
   return true;
 }
 
-status multiply(const product<double>& of) {
-  if (of.m * of.n * of.k < tiny && !of.add) {
+status multiply(const product<double>& of, stop_signal* stop) {
+  if (of.m * of.n * of.k < tiny) {
     multiply_by_eigen(of);
     return {};
   }
@@ -179,14 +165,15 @@ status multiply(const product<double>& of) {
   };
   try {
     multiply_doubles(of.m, of.n, of.k, view(of.a, of.transpose_a, of.a_stride),
-                     view(of.b, of.transpose_b, of.b_stride), of.c, of.c_stride, of.add);
+                     view(of.b, of.transpose_b, of.b_stride), of.c, of.c_stride, stop);
   } catch (const std::bad_alloc&) {
     return no_memory(of);
   }
   return {};
 }
 
-status multiply(const product<float>& of) {
+// Alone, it cannot be stopped.
+status multiply(const product<float>& of, stop_signal*) {
   if (of.m * of.n * of.k < tiny && !of.add) {
     multiply_by_eigen(of);
     return {};
@@ -208,16 +195,15 @@ status multiply(const product<float>& of) {
 template <class T>
 bool is_long(const product<T>& what) {
   auto m = std::max<int64_t>(what.m, 32), n = std::max<int64_t>(what.n, 32);
-  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(what.k) > 3e8;
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(what.k) > 5e8;
 }
 
-/// The edges of the blocks that are multiplied without a look at the stop signal: some 10 ms, and
-/// large enough that packing the operands once more for each costs next to nothing.
-struct block_edges {
-  int64_t rows, columns, depth;
-};
-template <class T>
-constexpr block_edges longest{384, 2048, sizeof(T) == 4 ? 1536 : 512};
+// Blocks are multiplied without a look at the stop signal, which takes some 20 ms. A slice along k
+// as deep as those that oneDNN packs costs nothing; blocks of less than all rows and columns cost
+// up to a tenth, because the operands are packed again for each. Where there are few rows or
+// columns, nothing is packed, and reading memory is what takes the time.
+constexpr int64_t slice_depth = 384, block_area = 5'000'000, most_columns = 4096;
+constexpr int64_t few = 16, block_memory = 16'000'000;
 
 // The length of blocks of about the same size that cover the extent.
 int64_t even_blocks(int64_t extent, int64_t longest) {
@@ -226,21 +212,29 @@ int64_t even_blocks(int64_t extent, int64_t longest) {
   return std::min((even + 47) / 48 * 48, extent);
 }
 
-/// Multiplies part of a product. The blocks along k, which decide how sums are rounded, depend on
-/// the whole product's extent alone.
+/// Multiplies part of a product. The slices, which decide how sums are rounded, depend on the whole
+/// product, whatever part of it a thread gets.
 template <class T>
-status multiply_in_blocks(const product<T>& part, stop_signal* stop) {
-  auto rows = even_blocks(part.m, longest<T>.rows),
-       columns = even_blocks(part.n, longest<T>.columns),
-       depth = even_blocks(part.k, longest<T>.depth);
+status multiply_in_blocks(const product<T>& part, const product<T>& whole, stop_signal* stop) {
+  auto depth = part.k, columns = part.n, rows = part.m;
+  if (std::min(whole.m, whole.n) < few) {
+    auto lines = std::max<int64_t>(1, block_memory / depth);
+    rows = even_blocks(rows, lines);
+    columns = even_blocks(columns, lines);
+  } else if (sizeof(T) == sizeof(float)) { // products of doubles look at the signal themselves
+    depth = slice_depth;
+    columns = even_blocks(columns, most_columns);
+    rows = even_blocks(rows, block_area / columns);
+  }
   for (int64_t i = 0; i < part.m; i += rows) {
     auto band = part.rows(i, std::min(i + rows, part.m));
     for (int64_t j = 0; j < part.n; j += columns) {
-      auto tile = band.columns(j, std::min(j + columns, part.n));
-      for (int64_t p = 0; p < part.k; p += depth) {
+      auto block = band.columns(j, std::min(j + columns, part.n));
+      for (int64_t p = 0, end = 0; p < part.k; p = end) {
         if (stop && stop->due())
           return {};
-        TROUPE_TRY(multiply(tile.depth(p, std::min(p + depth, part.k))));
+        end = part.k - p < 2 * depth ? part.k : p + depth;
+        TROUPE_TRY(multiply(block.depth(p, end), stop));
       }
     }
   }
@@ -287,7 +281,7 @@ status gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
   TROUPE_ASSIGN(auto whole, check(transpose_a, transpose_b, m, n, k, a, b, c));
   if (trivial(whole))
     return {};
-  return multiply(whole);
+  return multiply(whole, nullptr);
 }
 
 template <class T>
@@ -309,7 +303,7 @@ status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n
   auto multiply_part = [&](int64_t begin, int64_t end) {
     end = std::min(end, extent);
     auto part = by_rows ? whole.rows(begin, end) : whole.columns(begin, end);
-    auto done = in_blocks ? multiply_in_blocks(part, stop) : multiply(part);
+    auto done = in_blocks ? multiply_in_blocks(part, whole, stop) : multiply(part, stop);
     if (done.ok())
       return;
     std::lock_guard guard{mutex};

@@ -13,7 +13,7 @@ status gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
             const T* b, T* c);
 
 /// The same, with the rows (or columns) of c spread over the threads of the device. Leaves off,
-/// within some 10 ms, when `stop` is due: c is then of no use.
+/// within some 20 ms, when `stop` is due: c is then of no use.
 template <class T>
 status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
             const T* a, const T* b, T* c, stop_signal* stop = nullptr);

@@ -127,7 +127,7 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
     }
     for (int i = 0; i < helpers; ++i)
       wake_.notify_one();
-    run_ranges(mine);
+    run_ranges(mine, false);
     std::unique_lock lock{mutex_};
     auto** link = &open_;
     while (*link != &mine)
@@ -155,7 +155,8 @@ void thread_team::work() {
   inside_loop = true;
   std::unique_lock lock{mutex_};
   while (!stopping_) {
-    auto* found = open_;
+    // A caller that finds no thread to spare opens no loop, but others may have come since.
+    auto* found = active_.load(std::memory_order_relaxed) < threads_ ? open_ : nullptr;
     while (found &&
            (found->wanted == 0 || found->next.load(std::memory_order_relaxed) >= found->items))
       found = found->after;
@@ -167,7 +168,7 @@ void thread_team::work() {
     ++found->helpers;
     active_.fetch_add(1, std::memory_order_relaxed);
     lock.unlock();
-    run_ranges(*found);
+    run_ranges(*found, true);
     lock.lock();
     active_.fetch_sub(1, std::memory_order_relaxed);
     if (--found->helpers == 0 && found->left)
@@ -175,9 +176,9 @@ void thread_team::work() {
   }
 }
 
-void thread_team::run_ranges(loop& of) {
+void thread_team::run_ranges(loop& of, bool helps) {
   auto outer = std::exchange(inside_loop, true);
-  for (;;) {
+  while (!helps || active_.load(std::memory_order_relaxed) <= threads_) {
     auto begin = of.next.fetch_add(of.range, std::memory_order_relaxed);
     if (begin >= of.items || stopped(of.stop))
       break;

@@ -15,7 +15,9 @@ namespace troupe {
 /// lives on its caller's stack in a list of open loops: nothing is allocated, and a thread that
 /// wakes late finds no loop instead of a dead one. The caller always works itself and waits only
 /// for ranges that another thread is running at that moment, so that nested loops and full teams
-/// cannot deadlock.
+/// cannot deadlock. When callers alone are as many as the team, they get no help: 16 steps at once
+/// on two cores are 16 threads, as they were before they came. (docs/decisions/008: why not
+/// oneTBB.)
 class thread_team {
 public:
   /// The process's one team of that many threads, the caller counted.
@@ -40,7 +42,7 @@ private:
   int admit_helpers(int wanted);
   void start_workers();
   void work();
-  static void run_ranges(loop& of);
+  void run_ranges(loop& of, bool helps);
 
   const int threads_;
   // Threads inside loops now, callers and helpers. Callers that would exceed the team work alone.

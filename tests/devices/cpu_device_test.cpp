@@ -117,6 +117,51 @@ TEST_CASE("loops of many callers do not use more threads than the team and the c
   CHECK(team->started() <= 2);
 }
 
+TEST_CASE("callers who are as many as the team get no help") {
+  constexpr int threads = 3;
+  auto team = std::make_shared<thread_team>(threads);
+  std::set<std::thread::id> ids;
+  std::mutex mutex;
+  std::atomic<int> inside{0}, done{0}, ranges{0}, by_helpers{0};
+  auto body = [&](int64_t, int64_t) {
+    thread_local bool counted = false;
+    auto is_caller = [&] {
+      std::lock_guard guard{mutex};
+      return ids.contains(std::this_thread::get_id());
+    }();
+    if (is_caller && !std::exchange(counted, true)) { // wait until all callers are in their loops
+      ++inside;
+      auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+      while (inside < threads && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+    }
+    if (inside == threads && done == 0) {
+      ++ranges;
+      by_helpers += !is_caller;
+    }
+  };
+  range_body plain{[](void* context, int64_t begin, int64_t end) {
+                     (*static_cast<decltype(body)*>(context))(begin, end);
+                   },
+                   &body};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < threads; ++caller)
+    callers.emplace_back([&] {
+      {
+        std::lock_guard guard{mutex};
+        ids.insert(std::this_thread::get_id());
+      }
+      stop_signal never; // makes ranges short
+      team->run(1000, worth_it, plain, &never);
+      ++done;
+    });
+  for (auto& caller : callers)
+    caller.join();
+  CHECK(inside == threads);
+  CHECK(ranges > threads);
+  CHECK(by_helpers < threads); // those that had begun a range when the last caller came
+}
+
 TEST_CASE("a loop that is stopped leaves out what has not begun") {
   for (int threads : {1, 4}) {
     auto cpu = make_cpu_device({.intra_op_threads = threads});
