@@ -95,8 +95,8 @@ void callers(State& state, int count) {
   state.SetItemsProcessed(state.iterations() * count * steps_each);
 }
 
-/// One training step of the digits classifier: 64-128-10, 32 images. Traced, it also tells when each
-/// node ran.
+/// One training step of the digits classifier: 64-128-10, 32 images. Traced, it also tells when
+/// each node ran.
 void mlp_step(State& state, bool traced) {
   graph_builder g;
   auto images = g.placeholder(dtype::f32, {-1, 64}, "images");
