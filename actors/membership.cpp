@@ -19,14 +19,6 @@ namespace {
 
 using link_promise = caf::typed_response_promise<peer_link>;
 
-// Dialer -> membership: a connection, or why there was none until the deadline.
-struct dialed {
-  task_name to;
-  step_clock::time_point deadline;
-  status outcome;
-  std::shared_ptr<socket_handle> socket;
-};
-
 // Membership -> itself: time may be over for some who wait for that task.
 struct give_up {
   task_name to;
@@ -35,7 +27,6 @@ struct give_up {
 } // namespace
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::dialed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::give_up)
 
 namespace troupe {
@@ -82,18 +73,8 @@ void refuse(member& one, const status& why,
 void start_dialing(self_ptr self, const task_name& to, member& one) {
   one.dialing = true;
   auto deadline = std::ranges::max_element(one.waiting, {}, &waiting_link::deadline)->deadline;
-  auto stop = self->state.stop;
-  self->spawn<caf::detached>([=, text = one.address,
-                              reply = caf::actor_cast<caf::actor>(self)](caf::event_based_actor* dialer) {
-    dialed news{to, deadline, {}, nullptr};
-    auto at = address::parse(text);
-    auto socket = at ? dial(*at, deadline, *stop) : result<socket_handle>{at.status()};
-    if (socket)
-      news.socket = std::make_shared<socket_handle>(*std::move(socket));
-    else
-      news.outcome = std::move(socket.status()).within(to_string(to));
-    dialer->send(reply, std::move(news));
-  });
+  self->state.options.ways.dial(self->system(), {to, deadline, {}, nullptr}, one.address,
+                                self->state.stop, caf::actor_cast<caf::actor>(self));
 }
 
 caf::result<peer_link> connect(self_ptr self, const connect_request& what) {
@@ -134,7 +115,7 @@ void connected(self_ptr self, dialed& what) {
   exchange.opener = self->address();
   exchange.steps = options.steps;
   exchange.peer_timeout = options.peer_timeout;
-  one.exchange = spawn_exchange(self->system(), what.socket->release(), std::move(exchange));
+  one.exchange = options.ways.open(self->system(), *what.socket, std::move(exchange));
 }
 
 void introduced(self_ptr self, const hello& who) {
@@ -197,6 +178,28 @@ caf::behavior membership_behavior(self_ptr self, membership_options options) {
 }
 
 } // namespace
+
+membership_ways usual_ways() {
+  return {.dial =
+              [](caf::actor_system& system, dialed call, const std::string& text,
+                 const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
+                system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
+                  auto news = call;
+                  auto at = address::parse(text);
+                  auto socket = at ? dial(*at, news.deadline, *stop)
+                                   : result<socket_handle>{at.status()};
+                  if (socket)
+                    news.socket = std::make_shared<socket_handle>(*std::move(socket));
+                  else
+                    news.outcome = std::move(socket.status()).within(to_string(news.to));
+                  dialer->send(reply, std::move(news));
+                });
+              },
+          .open =
+              [](caf::actor_system& system, socket_handle& socket, exchange_options options) {
+                return spawn_exchange(system, socket.release(), std::move(options));
+              }};
+}
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
   return system.spawn(membership_behavior, std::move(options));

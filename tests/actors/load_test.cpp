@@ -79,7 +79,7 @@ void sessions_leave_nothing(int count, const std::function<void()>& one_session)
   CHECK(after.threads <= before.threads + 1);
   CHECK(after.descriptors <= before.descriptors);
   if (size_is_telling)
-    CHECK(after.resident_kib - before.resident_kib < 4 * 1024 + count * 4);
+    CHECK(after.resident_kib - before.resident_kib < 4 * 1024 + std::min(count, 1000) * 4);
 }
 
 void local_session() {
@@ -198,9 +198,9 @@ TEST_CASE("a hundred connected sessions leave nothing behind") {
   });
 }
 
-TEST_CASE("a thousand sessions leave nothing behind", "[slow]") {
+TEST_CASE("ten thousand sessions leave nothing behind", "[slow]") {
   watchdog watch{100s};
-  sessions_leave_nothing(1000, local_session);
+  sessions_leave_nothing(10'000 / slowness, local_session);
 }
 
 TEST_CASE("a tensor of three gigabytes passes between tasks", "[slow]") {

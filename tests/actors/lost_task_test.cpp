@@ -171,3 +171,27 @@ fetch s
   CHECK(clock_type::now() - begin < 2s * slowness);
   waits.join();
 }
+
+TEST_CASE("a client that is killed takes nothing from a queue that its step waits for") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  task_process zero{cluster, {"worker", 0}};
+  auto client = connect_to(cluster);
+  text_case text{R"(
+q = FIFOQueue component_types=[i32] shapes=[[]] shared_name="q" @"/job:worker/task:0"
+get = QueueDequeue(q) component_types=[i32]
+fetch get = i32(7)
+run
+put = QueueEnqueue(q, i32(7))
+target put
+)"};
+  {
+    task_process waiting{cluster, {"client", 0}};
+    std::this_thread::sleep_for(100ms); // its step reaches the queue
+    waiting.kill();
+  }
+  // The task hears of it when the kernel closes the connection; then the wait is gone.
+  std::this_thread::sleep_for(200ms * slowness);
+  REQUIRE(run(*client, text, 1, 10s).ok());
+  CHECK(complaint_about(text.text.runs[0], run(*client, text, 0, 10s)) == "");
+}

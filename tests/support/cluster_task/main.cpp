@@ -1,16 +1,37 @@
 // One task of a cluster as a process of its own, for tests that kill, stop and restart it:
 // cluster_task JOB TASK CLUSTER_JSON PEER_TIMEOUT_MS. Prints "ready PORT"; ends with its parent.
+// As the job "client" it is no task, but waits for an element of the queue 'q' on task 0.
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
+#include "troupe/troupe.hpp"
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include <sys/prctl.h>
 
+using namespace troupe;
+
+namespace {
+
+int wait_for_an_element(const cluster_spec& cluster) {
+  graph_builder g;
+  g.push_device("/job:worker/task:0");
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "q"});
+  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  auto s = session::connect(cluster);
+  auto wait = s.prepare({}, {taken});
+  std::printf("ready 0\n");
+  std::fflush(stdout);
+  wait.run();
+  return 0;
+}
+
+} // namespace
+
 int main(int argc, char** argv) {
-  using namespace troupe;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (argc != 5)
     return 2;
@@ -21,6 +42,8 @@ int main(int argc, char** argv) {
   auto cluster = parse_cluster(argv[3]);
   if (!cluster)
     return 3;
+  if (std::string_view{argv[1]} == "client")
+    return wait_for_an_element(*cluster);
   auto running = task::start({.ops = &library(),
                               .make_devices = [] { return make_devices(1); },
                               .cluster = *cluster,
