@@ -26,7 +26,7 @@ std::string first_line(const status& of) {
 }
 
 const char* crossing = R"(
-x = Placeholder dtype=f32 shape=[?] @"/job:worker/task:0"
+x = Placeholder dtype=f32 shape=[-1] @"/job:worker/task:0"
 more = Add(x, x) @"/job:worker/task:0"
 y = Neg(more) @"/job:worker/task:1"
 feed x = f32[1, 2]
