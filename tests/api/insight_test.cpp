@@ -177,7 +177,8 @@ TEST_CASE("a training step whose weights overflow is caught where they do") {
   CHECK_THAT(why.message(), Contains("1 of 2 values is not finite"));
 }
 
-TEST_CASE("the trap looks at variables that a node changes, and blames no node for what was there") {
+TEST_CASE(
+    "the trap looks at variables that a node changes, and blames no node for what was there") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x");
   auto v = g.variable(tensor::vector<float>({1, 2}), "v");
@@ -185,7 +186,9 @@ TEST_CASE("the trap looks at variables that a node changes, and blames no node f
   auto* none = assign_sub(v, g.constant(tensor::vector<float>({0, 0})), "none").node;
   auto s = session::local();
   s.run(g.initializer());
-  auto why = failure_of([&] { s.run({{x, {1.0f, INFINITY}}}, {}, {more}, {.trap_nonfinite = true}); });
+  auto why = failure_of([&] {
+    s.run({{x, {1.0f, INFINITY}}}, {}, {more}, {.trap_nonfinite = true});
+  });
   CHECK_THAT(first_line(why.message()), Contains("AssignAdd 'more'"));
   CHECK_THAT(why.message(), Contains("\n  variable 'v' f32[2]: 1 of 2 values is not finite"));
   CHECK_THAT(why.message(), Contains("\n  input 0 'v' f32[2]: finite, from 1 to 2"));
