@@ -62,6 +62,8 @@ void conductor_actor::fail(status why) {
     return;
   auto kind = why.kind();
   error_ = stop_.late() ? overdue(step()) : std::move(why);
+  if (wants_flight_report(error_)) // whoever noticed it: a kernel, a waiting thread, another task
+    error_ = status{error_.kind(), error_.message() + flight_report(of_, step())};
   stop_.raise();
   state_.fetch_or(failed, std::memory_order_acq_rel);
   of_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
@@ -92,8 +94,6 @@ void conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit
     if (now & ended || step_.load(std::memory_order_relaxed) != step)
       return;
   } while (!state_.compare_exchange_weak(now, now + one_active, std::memory_order_acq_rel));
-  if (!(now & failed) && wants_flight_report(why))
-    why = status{why.kind(), why.message() + flight_report(of_, step)};
   fail(std::move(why));
   leave(false, unit);
 }

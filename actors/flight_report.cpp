@@ -8,7 +8,8 @@
 namespace troupe {
 namespace {
 
-constexpr size_t most_waits = 16, most_events = 16, longest_report = 4096, longest_error = 16 * 1024;
+constexpr size_t most_waits = 16, most_events = 16, longest_report = 4096,
+                 longest_error = 16 * 1024;
 
 class report {
 public:
@@ -62,7 +63,8 @@ private:
 
   std::string region(uint32_t p, uint32_t r) const {
     const auto& which = part(p).regions()[r];
-    auto text = concat("region ", r, " of ", which.count, which.count == 1 ? " instruction" : " instructions");
+    auto text = concat("region ", r, " of ", which.count,
+                       which.count == 1 ? " instruction" : " instructions");
     for (uint32_t i = 0; i < which.count; ++i)
       if (const auto* first = part(p).code()[which.first + i].origin)
         return text + " from " + first->description();
@@ -88,7 +90,8 @@ private:
         return of.index < from.regions().size() ? verb + ' ' + region(of.program, of.index) : verb;
       case flight_event::wait_began:
       case flight_event::wait_ended:
-        return of.index < from.waits().size() ? verb + ' ' + describe(from.waits()[of.index]) : verb;
+        return of.index < from.waits().size() ? verb + ' ' + describe(from.waits()[of.index])
+                                              : verb;
       case flight_event::sent:
         return of.index < from.exports().size()
                    ? concat(verb, ' ', from.exports()[of.index].origin->description(), " to ",

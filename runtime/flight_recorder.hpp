@@ -22,10 +22,10 @@ enum class flight_event : uint8_t {
 
 std::string_view to_string(flight_event what) noexcept;
 
-/// Keeps the last events of each of some groups of threads, in 48 KiB, and forgets older ones. Any thread
-/// may note and read at once, and nobody waits for anybody: threads that share a group may lose an event to
-/// each other, but never read one that did not happen. An event costs some ten nanoseconds, most of them to
-/// read the time.
+/// Keeps the last events of each of some groups of threads, in 48 KiB, and forgets older ones. Any
+/// thread may note and read at once, and nobody waits for anybody: threads that share a group may
+/// lose an event to each other, but never read one that did not happen. An event costs some ten
+/// nanoseconds, most of them to read the time.
 class flight_recorder {
 public:
   struct event {

@@ -122,9 +122,10 @@ std::string describe(const value_summary& what) {
   auto range = concat("from ", what.least, " to ", what.most);
   if (what.finite())
     return elements == 0 ? text : concat(text, ": finite, ", range);
-  return concat(text, ": ", bad, " of ", elements, elements == 1 ? " value" : " values", bad == 1 ? " is" : " are",
-                " not finite (", what.nans, " NaN, ", what.infinities, " infinite), the first at ",
-                position(what.first, what.dims), bad < elements ? "; the others " + range : "");
+  return concat(text, ": ", bad, " of ", elements, elements == 1 ? " value" : " values",
+                bad == 1 ? " is" : " are", " not finite (", what.nans, " NaN, ", what.infinities,
+                " infinite), the first at ", position(what.first, what.dims),
+                bad < elements ? "; the others " + range : "");
 }
 
 } // namespace troupe

@@ -71,7 +71,7 @@ private:
   result<edge> bring(edge what, int here) {
     if (auto index = feed_index(what); index >= 0)
       return find_or_add(what, here, {.op = "_Feed",
-                                      .name = concat("_feed_", index),
+                                      .name = concat("_feed_", index, '/', what.node->name()),
                                       .attrs = {{"index", index},
                                                 {"dtype", what.type()},
                                                 {"shape", what.dims()}},
@@ -84,12 +84,12 @@ private:
       return it->second;
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_Send",
-                               .name = concat("_send_", key),
+                               .name = concat("_send_", key, '/', what.node->name()),
                                .inputs = {edge{copy, what.index}},
                                .attrs = {{"key", key}, {"to", name_of(here)}},
                                .where = what.node->where()}));
     return find_or_add(what, here, {.op = "_Recv",
-                                    .name = concat("_recv_", key),
+                                    .name = concat("_recv_", key, '/', what.node->name()),
                                     .attrs = {{"key", key},
                                               {"from", name_of(from)},
                                               {"dtype", what.type()},
@@ -110,13 +110,13 @@ private:
       return it->second.node;
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_SendControl",
-                               .name = concat("_send_", key),
+                               .name = concat("_send_", key, '/', before->name()),
                                .attrs = {{"key", key}, {"to", name_of(here)}},
                                .controls = {copy},
                                .where = before->where()}));
     TROUPE_ASSIGN(auto local, find_or_add({before, -1}, here,
                                           {.op = "_RecvControl",
-                                           .name = concat("_recv_", key),
+                                           .name = concat("_recv_", key, '/', before->name()),
                                            .attrs = {{"key", key}, {"from", name_of(from)}},
                                            .where = before->where()}));
     return local.node;

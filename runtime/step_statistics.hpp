@@ -22,9 +22,9 @@ struct span_subject {
   std::string name = {}; ///< the node's; "region 3"
   std::string op = {};   ///< none for a region
   std::string device = {};
-  std::string peer = {};    ///< the other device of a send, or of a wait for a tensor
-  uint32_t key = 0;    ///< the same for a send and for the wait that it ends
-  uint32_t region = 0; ///< that ran it, or that a wait's end lets run; a region's own number
+  std::string peer = {}; ///< the other device of a send, or of a wait for a tensor
+  uint32_t key = 0;      ///< the same for a send and for the wait that it ends
+  uint32_t region = 0;   ///< that ran it, or that a wait's end lets run; a region's own number
   bool operator==(const span_subject&) const = default;
 };
 

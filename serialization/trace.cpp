@@ -133,7 +133,7 @@ private:
           draw_slice(at, span, subject, step.step);
           if (subject.kind == span_kind::send)
             sent[{subject.peer, subject.key}] = {at, thread(at, span.thread), span.begin_ns,
-                                                  span.end_ns};
+                                                 span.end_ns};
           continue;
         }
         draw_span(at, concat("wait: ", subject.name), "wait", span.begin_ns, span.end_ns,

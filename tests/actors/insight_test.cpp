@@ -18,15 +18,12 @@ struct silent_observer final : step_observer {
   void step_ended(caf::execution_unit*) noexcept override {}
 };
 
-
 using clock_type = std::chrono::steady_clock;
 
-std::string first_line(const status& of) {
-  return of.message().substr(0, of.message().find('\n'));
-}
+std::string first_line(const status& of) { return of.message().substr(0, of.message().find('\n')); }
 
 const char* crossing = R"(
-x = Placeholder dtype=f32 shape=[?] @"/job:worker/task:0"
+x = Placeholder dtype=f32 shape=[-1] @"/job:worker/task:0"
 more = Add(x, x) @"/job:worker/task:0"
 y = Neg(more) @"/job:worker/task:1"
 feed x = f32[1, 2]
@@ -151,7 +148,8 @@ TEST_CASE("a deadline says what the step waited for, since when, and what it did
   CHECK(ran != std::string::npos);
 }
 
-TEST_CASE("at a deadline every task that takes part says what it waits for, and the client for whom") {
+TEST_CASE(
+    "at a deadline every task that takes part says what it waits for, and the client for whom") {
   watchdog watch;
   auto cluster = make_cluster(2);
   auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});

@@ -137,7 +137,7 @@ class CommandTest(unittest.TestCase):
         lines = result.stderr.splitlines()
         self.assertIn("Log 'y' (nan.txt:3)", lines[0])
         self.assertTrue(lines[1].startswith("  output 0 f32[2]: 1 of 2 values is not finite"), lines)
-        self.assertTrue(lines[2].startswith("  input 0 'x' f32[2]: finite, from -1 to 2"), lines)
+        self.assertTrue(lines[2].startswith("  input 0 '_feed_0/x' f32[2]: finite, from -1 to 2"), lines)
         with open(trace, encoding="utf-8") as file:
             self.assertIn("region 0", [one["name"] for one in json.load(file)["traceEvents"]])
         os.remove(trace)

@@ -20,8 +20,8 @@ tensor noise(const shape& dims, unsigned seed) {
   return *made;
 }
 
-// Large enough that every kernel's loop is shared by as many threads as there are, with extents that no
-// vector and no thread count divides.
+// Large enough that every kernel's loop is shared by as many threads as there are, with extents
+// that no vector and no thread count divides.
 constexpr int64_t batch = 257, inputs = 1003, hidden = 517, classes = 11;
 
 struct model {

@@ -160,7 +160,7 @@ TEST_CASE("the trap names the first node that makes a NaN, its line, and what it
     CHECK_THAT(why.message(),
                Contains("\n  output 0 f32[2]: 1 of 2 values is not finite (1 NaN, 0 infinite), the "
                         "first at [1]; the others from 0.693147 to 0.693147"));
-    CHECK_THAT(why.message(), Contains("\n  input 0 'x' f32[2]: finite, from -1 to 2"));
+    CHECK_THAT(why.message(), Contains("\n  input 0 '_feed_0/x' f32[2]: finite, from -1 to 2"));
   }
   CHECK(failure_of([&] { trapping.run({{x, {1.0f, 2.0f}}}, {y}); }).ok());
 }
@@ -177,7 +177,8 @@ TEST_CASE("a training step whose weights overflow is caught where they do") {
   CHECK_THAT(why.message(), Contains("1 of 2 values is not finite"));
 }
 
-TEST_CASE("the trap looks at variables that a node changes, and blames no node for what was there") {
+TEST_CASE(
+    "the trap looks at variables that a node changes, and blames no node for what was there") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x");
   auto v = g.variable(tensor::vector<float>({1, 2}), "v");
@@ -185,10 +186,12 @@ TEST_CASE("the trap looks at variables that a node changes, and blames no node f
   auto* none = assign_sub(v, g.constant(tensor::vector<float>({0, 0})), "none").node;
   auto s = session::local();
   s.run(g.initializer());
-  auto why = failure_of([&] { s.run({{x, {1.0f, INFINITY}}}, {}, {more}, {.trap_nonfinite = true}); });
+  auto why = failure_of([&] {
+    s.run({{x, {1.0f, INFINITY}}}, {}, {more}, {.trap_nonfinite = true});
+  });
   CHECK_THAT(first_line(why.message()), Contains("AssignAdd 'more'"));
   CHECK_THAT(why.message(), Contains("\n  variable 'v' f32[2]: 1 of 2 values is not finite"));
   CHECK_THAT(why.message(), Contains("\n  input 0 'v' f32[2]: finite, from 1 to 2"));
-  CHECK_THAT(why.message(), Contains("\n  input 1 'x' f32[2]: 1 of 2"));
+  CHECK_THAT(why.message(), Contains("\n  input 1 '_feed_0/x' f32[2]: 1 of 2"));
   CHECK(failure_of([&] { s.run({}, {}, {none}, {.trap_nonfinite = true}); }).ok());
 }

@@ -25,8 +25,9 @@ T bad(float what) {
 
 TEMPLATE_TEST_CASE("a number that is not finite is found wherever it stands", "", float16, bfloat16,
                    float, double, std::complex<float>, std::complex<double>) {
-  for (float what : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                     -std::numeric_limits<float>::infinity()})
+  for (float what :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()})
     for (int64_t elements : {1, 7, 1023, 1024, 1025, 5000})
       for (auto at : {int64_t{0}, elements / 2, elements - 1}) {
         auto value = filled<TestType>(elements);
@@ -46,8 +47,8 @@ TEMPLATE_TEST_CASE("a number that is not finite is found wherever it stands", ""
 }
 
 TEST_CASE("the greatest and smallest numbers are finite") {
-  CHECK(all_finite(tensor::vector<float>({std::numeric_limits<float>::max(),
-                                          std::numeric_limits<float>::denorm_min(), -0.0f})));
+  CHECK(all_finite(tensor::vector<float>(
+      {std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min(), -0.0f})));
   auto huge = std::numeric_limits<double>::max();
   auto corner = tensor::vector<std::complex<double>>({{huge, huge}});
   CHECK(all_finite(corner));
@@ -55,7 +56,8 @@ TEST_CASE("the greatest and smallest numbers are finite") {
 }
 
 TEST_CASE("an imaginary part counts as well as a real one") {
-  auto value = tensor::vector<std::complex<float>>({{1, 0}, {0, NAN}, {INFINITY, NAN}, {INFINITY, 1}});
+  auto value =
+      tensor::vector<std::complex<float>>({{1, 0}, {0, NAN}, {INFINITY, NAN}, {INFINITY, 1}});
   CHECK_FALSE(all_finite(value));
   auto found = summarize(value);
   CHECK(found.nans == 2);

@@ -88,8 +88,8 @@ TEST_CASE("a step on one device is one partition with its feeds and fetches") {
   auto parts = w.cut({.feeds = {w.x}, .fetches = {sum, sum}});
   REQUIRE(parts.size() == 1);
   CHECK(parts[0].device == devices[0]);
-  CHECK(names(*parts[0].nodes) == "one _feed_0 sum _fetch_0 _fetch_1");
-  CHECK(parts[0].nodes->find("_feed_0")->output_shape(0) == partial_shape{shape{}});
+  CHECK(names(*parts[0].nodes) == "one _feed_0/x sum _fetch_0 _fetch_1");
+  CHECK(parts[0].nodes->find("_feed_0/x")->output_shape(0) == partial_shape{shape{}});
   CHECK(parts[0].nodes->find("_fetch_1")->attr<int64_t>("index") == 1);
   CHECK(parts[0].nodes->find("sum")->description() == sum.node->description());
 }
@@ -105,7 +105,7 @@ TEST_CASE("a tensor goes to each device that wants it once") {
   CHECK(count(parts, "_Send") == 2);
   CHECK(count(parts, "_Recv") == 2);
   CHECK(parts[1].nodes->find("b1")->inputs()[0] == parts[1].nodes->find("b2")->inputs()[0]);
-  CHECK(parts[1].nodes->find("_recv_0")->attr<std::string>("from") == to_string(devices[0]));
+  CHECK(parts[1].nodes->find("_recv_0/one")->attr<std::string>("from") == to_string(devices[0]));
 }
 
 TEST_CASE("different outputs of a node travel apart") {
@@ -124,10 +124,10 @@ TEST_CASE("a fed tensor is there wherever it is needed, without a Recv") {
   check(parts);
   CHECK(count(parts, "_Feed") == 3); // once per device, and on the first for its own fetch
   CHECK(count(parts, "_Recv") == 0);
-  CHECK(names(*parts[0].nodes) == "_feed_0 _fetch_2");
+  CHECK(names(*parts[0].nodes) == "_feed_0/x _fetch_2");
   auto interior = w.cut({.feeds = {b}, .fetches = {b}});
   REQUIRE(interior.size() == 1);
-  CHECK(names(*interior[0].nodes) == "_feed_0 _fetch_0");
+  CHECK(names(*interior[0].nodes) == "_feed_0/b _fetch_0");
 }
 
 TEST_CASE("a control edge between devices is a message, once for all that wait on one device") {
@@ -143,7 +143,7 @@ TEST_CASE("a control edge between devices is a message, once for all that wait o
   auto* news = parts[1].nodes->find("b")->controls().at(0);
   CHECK(news->op().name == "_RecvControl");
   CHECK(parts[1].nodes->find("b2")->controls() == std::vector{news});
-  CHECK(parts[0].nodes->find("_send_0")->controls() == std::vector{parts[0].nodes->find("a")});
+  CHECK(parts[0].nodes->find("_send_0/a")->controls() == std::vector{parts[0].nodes->find("a")});
 }
 
 TEST_CASE("a tensor brings the news that its node has run with it") {
@@ -173,7 +173,7 @@ TEST_CASE("a variable's value is read where it lives and sent") {
   auto parts = w.cut({.fetches = {c, v}});
   check(parts);
   REQUIRE(parts.size() == 3);
-  CHECK(names(*parts[1].nodes) == "v _send_0 _fetch_1");
+  CHECK(names(*parts[1].nodes) == "v _send_0/v _fetch_1");
 }
 
 TEST_CASE("names of users and of the runtime do not meet") {

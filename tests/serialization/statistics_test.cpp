@@ -13,7 +13,8 @@ task_statistics example() {
   subjects->push_back({.kind = span_kind::node, .name = "sum", .op = "Add", .device = "cpu:0"});
   subjects->push_back(
       {span_kind::send, "sum/send", "_Send", "cpu:0", "/job:b/task:1/device:cpu:0", 7, 3});
-  subjects->push_back({.kind = span_kind::region, .name = "region 3", .device = "cpu:0", .region = 3});
+  subjects->push_back(
+      {.kind = span_kind::region, .name = "region 3", .device = "cpu:0", .region = 3});
   task_statistics made{.task = "/job:a/task:0", .subjects = subjects};
   made.spans = {{2, 1, -5, 90, 0}, {0, 1, -5, 20, 4096}, {1, 1, 20, 90, 1ull << 40}};
   made.begin_ns = -10;

@@ -20,16 +20,19 @@ step_statistics example(uint64_t number, int64_t at) {
   task_statistics first{.task = "/job:a/task:0", .subjects = a};
   first.begin_ns = at + 100;
   first.end_ns = at + 5000;
-  first.spans = {{2, 0, at + 200, at + 4000, 0}, {0, 0, at + 200, at + 3000, 64},
+  first.spans = {{2, 0, at + 200, at + 4000, 0},
+                 {0, 0, at + 200, at + 3000, 64},
                  {1, 0, at + 3000, at + 4000, 0}};
   auto b = std::make_shared<std::vector<span_subject>>();
-  b->push_back({.kind = span_kind::node, .name = "minus", .op = "Neg", .device = "b:cpu:0", .region = 1});
+  b->push_back(
+      {.kind = span_kind::node, .name = "minus", .op = "Neg", .device = "b:cpu:0", .region = 1});
   b->push_back({.kind = span_kind::region, .name = "region 1", .device = "b:cpu:0", .region = 1});
   b->push_back({span_kind::wait, "sum/recv", "_Recv", "b:cpu:0", "a:cpu:0", 7, 1});
   task_statistics second{.task = "/job:b/task:0", .subjects = b};
   second.begin_ns = at + 50; // before the other's: tasks' clocks are estimates
   second.end_ns = at + 9000;
-  second.spans = {{2, 0, at + 60, at + 4500, 64}, {1, 3, at + 4600, at + 8000, 0},
+  second.spans = {{2, 0, at + 60, at + 4500, 64},
+                  {1, 3, at + 4600, at + 8000, 0},
                   {0, 3, at + 4600, at + 8000, 64}};
   step.tasks = {first, second};
   return step;

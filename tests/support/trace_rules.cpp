@@ -12,7 +12,9 @@ using track = std::pair<int, int>; // process and thread
 // Times are micros in decimals; three digits are nanoseconds.
 constexpr double rounding = 0.0011;
 
-track track_of(const json& event) { return {event.at("pid").get<int>(), event.at("tid").get<int>()}; }
+track track_of(const json& event) {
+  return {event.at("pid").get<int>(), event.at("tid").get<int>()};
+}
 double begin_of(const json& event) { return event.at("ts").get<double>(); }
 double end_of(const json& event) { return begin_of(event) + event.at("dur").get<double>(); }
 
@@ -38,8 +40,9 @@ std::string broken_nesting(const std::vector<json>& slices) {
 bool within_a_slice(const json& point, const std::map<track, std::vector<json>>& slices) {
   auto on = slices.find(track_of(point));
   return on != slices.end() && std::ranges::any_of(on->second, [&](const json& one) {
-    return begin_of(one) <= begin_of(point) + rounding && end_of(one) >= begin_of(point) - rounding;
-  });
+           return begin_of(one) <= begin_of(point) + rounding &&
+                  end_of(one) >= begin_of(point) - rounding;
+         });
 }
 
 std::string broken_pairs(const std::vector<json>& events, const char* first, const char* last) {
