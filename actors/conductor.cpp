@@ -79,7 +79,6 @@ void conductor_actor::cancel_waits() {
 }
 
 void conductor_actor::end(bool badly, caf::execution_unit* unit) {
-  of_.program().recorder().note(flight_event::step_ended, step());
   if (badly) {
     if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
       error_ = failure(error_.kind(), error_.message(), of_.describe_largest_tensors());

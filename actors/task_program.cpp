@@ -248,6 +248,9 @@ task_statistics task_instance::statistics() const {
   }
   if (!std::ranges::is_sorted(found.spans, {}, &step_span::begin_ns))
     std::ranges::stable_sort(found.spans, {}, &step_span::begin_ns);
+  auto held = memory();
+  found.allocated_bytes = held.allocated;
+  found.peak_bytes = held.peak;
   found.end_ns = steady_ns();
   return found;
 }

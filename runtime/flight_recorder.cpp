@@ -7,7 +7,6 @@ namespace troupe {
 std::string_view to_string(flight_event what) noexcept {
   switch (what) {
     case flight_event::step_began: return "the step began";
-    case flight_event::step_ended: return "the step ended";
     case flight_event::region_ran: return "ran";
     case flight_event::wait_began: return "began to wait for";
     case flight_event::wait_ended: return "got";

@@ -11,7 +11,6 @@ namespace troupe {
 
 enum class flight_event : uint8_t {
   step_began,
-  step_ended,
   region_ran,   ///< index: the region
   wait_began,   ///< index: the wait, for a queue
   wait_ended,   ///< index: the wait; its queue or the other device has answered

@@ -12,8 +12,8 @@ namespace {
 struct unwatched {
   void before(const instruction&) const {}
   status after(const instruction&) const { return {}; }
-  void release(const tensor&) const {}
 };
+
 // How many instructions may run until one looks at the clock: kernels that take more than 0.1 ms
 // look themselves.
 constexpr std::ptrdiff_t instructions_per_look = 64;
@@ -151,11 +151,8 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
     }
     if (auto fine = watch.after(*code); !fine) [[unlikely]]
       return std::move(fine).within(code->origin->description());
-    for (uint16_t i = 0; i < code->release_count; ++i) {
-      auto& slot = slots[code->releases[i]];
-      watch.release(slot);
-      slot.reset();
-    }
+    for (uint16_t i = 0; i < code->release_count; ++i)
+      slots[code->releases[i]].reset();
   }
   return stop.raised() ? stopped(stop) : status{}; // the last kernel may have left off
 }

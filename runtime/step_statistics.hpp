@@ -43,8 +43,8 @@ struct task_statistics {
   std::shared_ptr<const std::vector<span_subject>> subjects = {};
   std::vector<step_span> spans = {}; ///< of whatever ended; by their begin
   int64_t begin_ns = 0, end_ns = 0;
-  uint64_t allocated_bytes = 0; ///< all outputs that were given new memory
-  uint64_t peak_bytes = 0;      ///< the most that the step's own tensors held at once
+  uint64_t allocated_bytes = 0; ///< for all tensors that it made
+  uint64_t peak_bytes = 0;      ///< the most that these took at once
 
   const span_subject& subject_of(const step_span& span) const { return (*subjects)[span.subject]; }
 };

@@ -7,9 +7,8 @@
 namespace troupe {
 namespace {
 
-// A tensor whose memory nobody else shares was made for this step, and goes with its slot. Memory
-// that an output took over from an input, or that it shares with a constant or a variable, is
-// shared at that moment; so each buffer is counted once when it comes and once when it goes.
+// A tensor whose memory nobody else shares was made by the node that has just run. Memory that it
+// took over from an input, or that is a constant's or a variable's, is shared at that moment.
 uint64_t own_bytes(const tensor& what) noexcept { return what.unique() ? what.bytes() : 0; }
 
 bool on_host(const program& of) noexcept { return of.device().kind() == device_kind::cpu; }
@@ -32,17 +31,6 @@ void step_watch::begin(watch_options what) noexcept {
     waits_[i].end_ns.store(0, std::memory_order_relaxed);
     waits_[i].bytes.store(0, std::memory_order_relaxed);
   }
-  held_.store(0, std::memory_order_relaxed);
-  peak_.store(0, std::memory_order_relaxed);
-}
-
-void step_watch::hold(int64_t bytes) noexcept {
-  if (bytes == 0)
-    return;
-  auto now = held_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  auto peak = peak_.load(std::memory_order_relaxed);
-  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed))
-    ;
 }
 
 void step_watch::end_wait(uint32_t wait, uint64_t bytes) noexcept {
@@ -66,7 +54,6 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
     for (uint32_t i = 0; i < ran.ran; ++i) {
       const auto& record = instructions_[regions[r].first + i];
       auto end = std::clamp(scale.ns(record.end), begin, ran.end.ns);
-      to.allocated_bytes += record.bytes;
       auto what = code[regions[r].first + i].what;
       if (what == action::run || what == action::read || what == action::send)
         to.spans.push_back(
@@ -81,7 +68,6 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
       to.spans.push_back({wait_subject + i, 0, begin, std::max(begin, end),
                           waits_[i].bytes.load(std::memory_order_relaxed)});
   }
-  to.peak_bytes += static_cast<uint64_t>(peak_.load(std::memory_order_relaxed));
 }
 
 void step_watch::append_subjects(const program& of, std::string_view device,
@@ -136,15 +122,6 @@ region_watch::region_watch(step_watch& in, uint32_t region, const tensor* slots)
       next_(in.instructions_.get() + in.of_.regions()[region].first), slots_(slots) {
   record_.thread = thread_number();
   record_.begin = moment::now();
-  // What came from outside belongs to the step from now on, as far as nobody else holds it.
-  if (region == 0)
-    for (const auto& feed : in_.of_.feeds())
-      in_.hold(static_cast<int64_t>(own_bytes(slots[feed.slot])));
-  for (const auto& wait : in_.of_.waits())
-    if (wait.region == region)
-      for (auto slot : wait.slots)
-        if (slot != UINT32_MAX)
-          in_.hold(static_cast<int64_t>(own_bytes(slots[slot])));
 }
 
 region_watch::~region_watch() { record_.end = moment::now(); }
@@ -174,15 +151,10 @@ status region_watch::after(const instruction& code) {
   if (code.what == action::run)
     for (uint32_t i = 0; i < code.output_count; ++i)
       record.bytes += own_bytes(slots_[code.first_output + i]);
-  in_.hold(static_cast<int64_t>(record.bytes));
   auto outcome =
       in_.what_.trap_nonfinite && code.what == action::run ? check_outputs(code) : status{};
   record.end = ticks_now();
   return outcome;
-}
-
-void region_watch::release(const tensor& what) noexcept {
-  in_.hold(-static_cast<int64_t>(own_bytes(what)));
 }
 
 status region_watch::check_outputs(const instruction& code) const {

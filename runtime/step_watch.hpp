@@ -59,14 +59,11 @@ private:
     std::atomic<uint64_t> bytes{0};
   };
 
-  void hold(int64_t bytes) noexcept;
-
   const program& of_;
   watch_options what_;
   std::unique_ptr<instruction_record[]> instructions_;
   std::unique_ptr<region_record[]> regions_;
   std::unique_ptr<wait_record[]> waits_;
-  std::atomic<int64_t> held_{0}, peak_{0}; // bytes of the step's own tensors
 };
 
 /// One run of a region, as its watch sees it; on the stack of the thread that runs it.
@@ -80,7 +77,6 @@ public:
   void before(const instruction& code);
   /// Fails when a number that is not finite came out, and the step wants to know.
   status after(const instruction& code);
-  void release(const tensor& what) noexcept;
 
 private:
   status check_outputs(const instruction& code) const;
