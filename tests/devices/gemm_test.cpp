@@ -108,7 +108,8 @@ TEST_CASE("a product large enough for several threads is right") {
 
 TEST_CASE("a product so long that it is computed in blocks is right") {
   auto cpu = make_cpu_device({.intra_op_threads = 2});
-  for (const auto& of : {extents{800, 810, 820}, {64, 2500, 2500}, {2500, 64, 2500}})
+  for (const auto& of : {extents{64, 50, 200'001}, extents{3, 5000, 5000}, extents{2, 3, 600'001},
+                         extents{1200, 100, 4300}, extents{100, 6000, 900}})
     for (bool a : {false, true})
       for (bool b : {false, true}) {
         CAPTURE(of.m, of.n, of.k, a, b);
