@@ -13,8 +13,10 @@ prepared_step::~prepared_step() {
 }
 
 status waited_in_line(const step_gate& gate) {
-  return failure(error_kind::deadline_exceeded, "the step was not let in in time: as many as may run "
-                 "at once do, and ", gate.waiting(), " wait in line");
+  return failure(error_kind::deadline_exceeded,
+                 "the step was not let in in time: as many as may run "
+                 "at once do, and ",
+                 gate.waiting(), " wait in line");
 }
 
 status check_feeds(const step_signature& signature, std::span<const tensor> feeds) {

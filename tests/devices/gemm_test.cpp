@@ -139,10 +139,15 @@ TEST_CASE("a product with impossible extents is refused") {
   CHECK(gemm(false, false, INT64_MAX, 0, 2, &x, &x, &x).kind() == error_kind::invalid_argument);
 }
 
-TEMPLATE_TEST_CASE("on a deterministic device a product has the same bits with any number of threads",
-                   "", float, double) {
-  for (auto [m, n, k] : {extents{257, 11, 517}, {11, 517, 257}, {193, 195, 1003}, {3, 1001, 700},
-                         {1001, 1, 700}, {64, 64, 64}})
+TEMPLATE_TEST_CASE(
+    "on a deterministic device a product has the same bits with any number of threads", "", float,
+    double) {
+  for (auto [m, n, k] : {extents{257, 11, 517},
+                         {11, 517, 257},
+                         {193, 195, 1003},
+                         {3, 1001, 700},
+                         {1001, 1, 700},
+                         {64, 64, 64}})
     for (bool transpose_a : {false, true}) {
       INFO(m << 'x' << k << " by " << k << 'x' << n);
       auto a = random_values<TestType>(m * k, 1), b = random_values<TestType>(k * n, 2);
