@@ -1,5 +1,7 @@
 #include "troupe/actors/prepared_step.hpp"
 
+#include "troupe/runtime/fits.hpp"
+
 #include <caf/send.hpp>
 
 namespace troupe {
@@ -11,8 +13,10 @@ prepared_step::~prepared_step() {
 }
 
 status waited_in_line(const step_gate& gate) {
-  return failure(error_kind::deadline_exceeded, "the step was not let in in time: as many as may run "
-                 "at once do, and ", gate.waiting(), " wait in line");
+  return failure(error_kind::deadline_exceeded,
+                 "the step was not let in in time: as many as may run "
+                 "at once do, and ",
+                 gate.waiting(), " wait in line");
 }
 
 status check_feeds(const step_signature& signature, std::span<const tensor> feeds) {
@@ -20,9 +24,9 @@ status check_feeds(const step_signature& signature, std::span<const tensor> feed
     return invalid("the step has ", signature.feeds.size(), " feeds, got ", feeds.size());
   for (size_t i = 0; i < feeds.size(); ++i) {
     const auto& wanted = signature.feeds[i];
-    if (feeds[i].type() != wanted.type() || !wanted.dims().compatible(feeds[i].dims()))
-      return invalid(wanted.node->description(), ": must be fed with ", wanted.type(), wanted.dims(),
-                     ", got ", feeds[i].type(), feeds[i].dims());
+    if (feeds[i].type() != wanted.type() || !fits(wanted.dims(), feeds[i].dims()))
+      return invalid(wanted.node->description(), ": must be fed with ", wanted.type(),
+                     wanted.dims(), ", got ", feeds[i].type(), feeds[i].dims());
   }
   return {};
 }

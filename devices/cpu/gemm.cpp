@@ -218,9 +218,11 @@ template <class T>
 status multiply_in_blocks(const product<T>& part, const product<T>& whole, stop_signal* stop) {
   auto depth = part.k, columns = part.n, rows = part.m;
   if (std::min(whole.m, whole.n) < few) {
-    auto lines = std::max<int64_t>(1, block_memory / depth);
+    auto lines = std::max(few, block_memory / depth);
     rows = even_blocks(rows, lines);
     columns = even_blocks(columns, lines);
+    if (sizeof(T) == sizeof(float) && std::max(whole.m, whole.n) < few)
+      depth = block_memory / few;
   } else if (sizeof(T) == sizeof(float)) { // products of doubles look at the signal themselves
     depth = slice_depth;
     columns = even_blocks(columns, most_columns);

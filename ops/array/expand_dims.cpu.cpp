@@ -1,6 +1,8 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/kernel.hpp"
 
+#include <algorithm>
+
 namespace troupe::ops {
 namespace {
 
@@ -10,8 +12,10 @@ status run(kernel_context& at) {
   if (axis.size() != 1)
     return invalid("dim must be one number, got shape ", at.input(1).dims());
   TROUPE_ASSIGN(auto before, resolve_axis(axis[0], x.rank() + 1));
-  std::vector<int64_t> extents{x.dims().begin(), x.dims().end()};
-  extents.insert(extents.begin() + before, 1);
+  integer_list extents{static_cast<size_t>(x.rank()) + 1};
+  auto* rest = std::copy_n(x.dims().begin(), before, extents.begin());
+  *rest = 1;
+  std::copy(x.dims().begin() + before, x.dims().end(), rest + 1);
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   at.set_output(0, x.reshaped(dims));
   return {};

@@ -9,4 +9,8 @@ namespace troupe::test {
 /// new alone; the memory of tensors, which no cache keeps there, does not count.
 uint64_t heap_requests() noexcept;
 
+/// Calls of posix_memalign alone, which do not count there: in this process, only oneDNN uses it,
+/// for the operands that a product packs. Always 0 under a sanitizer.
+uint64_t packing_requests() noexcept;
+
 } // namespace troupe::test
