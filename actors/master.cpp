@@ -4,9 +4,7 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/flight_report.hpp"
 #include "troupe/actors/prepared_step.hpp"
-#include "troupe/runtime/close.hpp"
 #include "troupe/runtime/internal_ops.hpp"
-#include "troupe/runtime/partition.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -101,11 +99,13 @@ void add_costs(register_partitions& to, const node_times& measured) {
 result<step_ptr> compile(self_ptr self, const prepare_request& what) {
   const auto& options = self->state.options;
   TROUPE_ASSIGN(auto closed, close(*what.of, what.signature));
+  optimize(closed, options.passes, options.host.get());
   TROUPE_ASSIGN(auto chosen, place(*closed.nodes, options.devices));
   TROUPE_ASSIGN(auto parts, cut(*closed.nodes, chosen, options.devices));
   auto step = std::make_shared<prepared_step>(options.programs.most_at_once);
   step->signature = what.signature;
   for (auto& part : parts) {
+    optimize(part, options.passes);
     auto task = part.device.on_task();
     auto it = std::ranges::find(step->participants, task, &participant::task);
     if (it == step->participants.end()) {
