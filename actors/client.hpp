@@ -3,7 +3,7 @@
 #pragma once
 #include "troupe/runtime/device.hpp"
 #include "troupe/runtime/node_times.hpp"
-#include "troupe/runtime/prune.hpp"
+#include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/registry.hpp"
 
 #include <chrono>
@@ -31,7 +31,8 @@ struct program_options {
 
 struct client_options {
   const registry* ops = nullptr; ///< must outlive the client
-  device_maker make_devices;     ///< of the local task; not used when connected to a cluster
+  device_maker make_devices;     ///< of the local task, and for what is computed while compiling
+  pass_options passes = {};      ///< which changes are made to the graphs of steps
   size_t inter_op_threads = 0;   ///< that run regions beside the calling thread; 0: one per core
   std::string container;         ///< of variables that name none
   program_options programs = {};

@@ -98,12 +98,14 @@ void add_costs(register_partitions& to, const node_times& measured) {
 
 result<step_ptr> compile(self_ptr self, const prepare_request& what) {
   const auto& options = self->state.options;
-  TROUPE_ASSIGN(auto order, prune(*what.of, what.signature));
-  TROUPE_ASSIGN(auto chosen, place(*what.of, order, options.devices));
-  TROUPE_ASSIGN(auto parts, cut(*what.of, what.signature, order, chosen, options.devices));
+  TROUPE_ASSIGN(auto closed, close(*what.of, what.signature));
+  optimize(closed, options.passes, options.host.get());
+  TROUPE_ASSIGN(auto chosen, place(*closed.nodes, options.devices));
+  TROUPE_ASSIGN(auto parts, cut(*closed.nodes, chosen, options.devices));
   auto step = std::make_shared<prepared_step>(options.programs.most_at_once);
   step->signature = what.signature;
   for (auto& part : parts) {
+    optimize(part, options.passes);
     auto task = part.device.on_task();
     auto it = std::ranges::find(step->participants, task, &participant::task);
     if (it == step->participants.end()) {

@@ -1,13 +1,14 @@
-// The master of one session: prunes, places, cuts, registers with workers, and runs steps that take
+// The master of one session: prunes, optimizes, places, cuts, registers with workers, and runs steps that take
 // more than this process (white paper 3.1, OSDI 4).
 #pragma once
 #include "troupe/actors/client.hpp"
-#include "troupe/runtime/place.hpp"
+#include "troupe/runtime/passes/passes.hpp"
 
 #include <caf/actor.hpp>
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace troupe {
@@ -18,6 +19,8 @@ struct master_options {
   program_options programs = {};
   const node_times* measured = nullptr; ///< what is known of costs; must stay
   device_list devices;  ///< the first is the default
+  pass_options passes = {};
+  std::shared_ptr<device> host = {}; ///< computes what is constant; without one nothing is folded
   std::map<task_name, caf::actor> workers; ///< in this process
   caf::actor membership;                   ///< finds the others; none in a local session
   std::chrono::milliseconds patience{10'000}; ///< with tasks that list devices or reset containers

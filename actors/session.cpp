@@ -18,6 +18,16 @@
 namespace troupe {
 namespace {
 
+// Whoever compiles steps computes on a device of its own, which lives as long as it does.
+std::shared_ptr<device> make_host(const client_options& options) {
+  if (!options.make_devices || !options.passes.fold)
+    return nullptr;
+  for (auto& one : options.make_devices())
+    if (one->kind() == device_kind::cpu)
+      return std::move(one);
+  return nullptr;
+}
+
 struct session_state {
   explicit session_state() {}
   static inline const char* name = "troupe.session";
@@ -53,7 +63,8 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
     return invalid("a local session needs ops and devices");
   master_options master{.session = random_id(), .container = options.container,
                         .programs = options.programs, .measured = measured, .devices = {},
-                        .workers = {}, .membership = {}};
+                        .passes = options.passes, .host = make_host(options), .workers = {},
+                        .membership = {}};
   worker_options worker{.self = local_task, .ops = options.ops, .devices = {}, .membership = {},
                         .steps = std::make_shared<step_table>(), .regions = cut_for(system)};
   for (auto& one : options.make_devices()) {
@@ -75,7 +86,8 @@ result<session_parts> spawn_cluster_session(caf::actor_system& system, const clu
                                             const node_times* measured) {
   master_options master{.session = random_id(), .container = options.container,
                         .programs = options.programs, .measured = measured, .devices = {},
-                        .workers = {}, .membership = {},
+                        .passes = options.passes, .host = make_host(options), .workers = {},
+                        .membership = {},
                         .patience = std::min<std::chrono::milliseconds>(options.timeout,
                                                                         std::chrono::seconds{10})};
   // TODO(limit): every task is taken to have one CPU device; ask the tasks when they may have more.

@@ -57,10 +57,12 @@ client_options to_client(const session_options& from) {
   to.inter_op_threads = from.inter_op_threads;
   to.container = from.container;
   to.programs = {.region_per_node = from.region_per_node, .most_at_once = from.most_steps_at_once};
+  to.passes = from.passes;
   to.timeout = from.timeout;
   to.peer_timeout = from.peer_timeout;
   to.programs.deterministic = from.deterministic;
   to.trap_nonfinite = from.trap_nonfinite;
+  to.passes.fuse = from.passes.fuse && !from.trap_nonfinite; // the trap is to name the very op
   to.sample_every = from.sample_every;
   to.measured = from.node_times;
   return to;

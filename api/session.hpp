@@ -41,6 +41,7 @@ struct session_options {
   std::string container = {};  ///< of variables that name none
   size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another
+  pass_options passes = {};    ///< pass_options::none() runs graphs as they were written
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
   bool deterministic = false;  ///< the same bits for any number of threads: see docs/insight.md

@@ -14,11 +14,13 @@ edge ten_ops(edge x) {
   return abs(-(x + 0.125f)) * 0.75f;
 }
 
-void elementwise_step(benchmark::State& state, int64_t elements) {
+void elementwise_step(benchmark::State& state, int64_t elements, bool fused) {
   graph_builder g;
   auto x = g.variable(fill(g, {elements}, 0.5f));
   auto last = ten_ops(x);
-  auto s = session::local(options());
+  auto with = options();
+  with.passes.fuse = fused;
+  auto s = session::local(with);
   s.run(g.initializer());
   auto step = s.prepare({}, {}, {last.node});
   for (auto _ : state)
@@ -26,9 +28,9 @@ void elementwise_step(benchmark::State& state, int64_t elements) {
   state.SetItemsProcessed(state.iterations() * elements * 10);
 }
 
-void add(const char* name, int64_t elements) {
-  benchmark::RegisterBenchmark(name,
-                               [=](benchmark::State& state) { elementwise_step(state, elements); })
+void add(const char* name, int64_t elements, bool fused = true) {
+  benchmark::RegisterBenchmark(
+      name, [=](benchmark::State& state) { elementwise_step(state, elements, fused); })
       ->UseRealTime()
       ->MeasureProcessCPUTime();
 }
@@ -40,6 +42,10 @@ void register_elementwise() {
   add("elementwise/32K", 1 << 15);
   add("elementwise/1M", 1 << 20);
   add("elementwise/16M", 1 << 24);
+  add("elementwise/1K_unfused", 1 << 10, false);
+  add("elementwise/32K_unfused", 1 << 15, false);
+  add("elementwise/1M_unfused", 1 << 20, false);
+  add("elementwise/16M_unfused", 1 << 24, false);
 }
 
 } // namespace troupe::bench

@@ -124,6 +124,26 @@ void mlp_step(State& state, bool traced) {
   state.SetItemsProcessed(state.iterations() * 32);
 }
 
+/// What it takes until a step can run, for 100,000 nodes that passes can do little with: no two are
+/// equal, and each has several readers.
+void prepare_step(State& state, const pass_options& passes) {
+  constexpr size_t nodes = 100'000;
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {4}, "x");
+  std::vector<edge> values{x, tanh(x), exp(x)};
+  while (values.size() < nodes) {
+    auto i = values.size();
+    values.push_back(i % 2 ? maximum(values[i - 2], values[i - 3])
+                           : minimum(values[i - 1], values[i - 3]));
+  }
+  auto with = options();
+  with.passes = passes;
+  auto s = session::local(with);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(s.prepare({x}, {values.back()}));
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(nodes));
+}
+
 template <class Case>
 void add(const char* name, Case run) {
   benchmark::RegisterBenchmark(name, run)->UseRealTime()->MeasureProcessCPUTime();
@@ -141,6 +161,9 @@ void register_run() {
   add("run/callers_1", [](State& state) { callers(state, 1); });
   add("run/callers_2", [](State& state) { callers(state, 2); });
   add("run/callers_64", [](State& state) { callers(state, 64); });
+  add("run/prepare_100000", [](State& state) { prepare_step(state, {}); });
+  add("run/prepare_100000_without_passes",
+      [](State& state) { prepare_step(state, pass_options::none()); });
   add("run/mlp_step", [](State& state) { mlp_step(state, false); });
   add("run/mlp_step_traced", [](State& state) { mlp_step(state, true); });
 }

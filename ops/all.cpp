@@ -1,5 +1,7 @@
 #include "troupe/ops/all.hpp"
 
+#include "troupe/ops/fused.hpp"
+
 namespace troupe::ops {
 
 status add_all(registry& to) {
@@ -7,7 +9,7 @@ status add_all(registry& to) {
     TROUPE_TRY(to.add(*op));
   for (auto* kernel : all_kernels())
     TROUPE_TRY(to.add(*kernel));
-  return {};
+  return to.add(fused_cpu);
 }
 
 } // namespace troupe::ops

@@ -1,5 +1,7 @@
 #include "troupe/ops/reduction.hpp"
 
+#include "troupe/runtime/simplify.hpp"
+
 #include "troupe/ops/axes.hpp"
 
 namespace troupe::ops {
@@ -42,6 +44,11 @@ edge with_reduced_axes(gradient_context& at, edge reduced) {
 
 edge spread_over_input(gradient_context& at, edge reduced) {
   return build("BroadcastTo", {with_reduced_axes(at, reduced), shape_of(at.input(0))});
+}
+
+edge simplify_reduction(simplify_context& at) {
+  auto* axes = at.constant(1);
+  return axes && axes->elements() == 0 ? at.input(0) : edge{};
 }
 
 } // namespace troupe::ops

@@ -8,6 +8,9 @@ namespace troupe::ops {
 /// Output 0 is input 0 without the axes that input 1 lists.
 result<shapes> infer_reduction(const infer_context& at);
 
+/// Without axes to reduce there is nothing to do.
+edge simplify_reduction(simplify_context& at);
+
 /// A reduction's output, or its gradient, with extent 1 on the axes that were reduced, so that it
 /// broadcasts against the input.
 edge with_reduced_axes(gradient_context& at, edge reduced);

@@ -21,13 +21,13 @@ bool valid_name(std::string_view name, bool internal) {
          std::ranges::all_of(name, inner);
 }
 
+} // namespace
+
 // Unique in this process: a graph is not taken for another one that stood at its address before.
-uint64_t next_version() {
+uint64_t graph::next_version() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
-
-} // namespace
 
 dtype edge::type() const { return node->output_type(index); }
 
@@ -115,11 +115,11 @@ result<node*> graph::add(node_spec spec) {
   return added;
 }
 
-node* graph::add_copy(const node& like, std::vector<edge> inputs) {
+node* graph::add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls) {
   auto made = std::make_unique<node>(like);
   made->id_ = static_cast<int>(nodes_.size());
   made->inputs_ = std::move(inputs);
-  made->controls_.clear();
+  made->controls_ = std::move(controls);
   made->graph_ = this;
   auto* added = made.get();
   by_name_.emplace(added->name_, added);
@@ -217,6 +217,29 @@ edge graph::add_or_note(node_spec spec) {
 void graph::note(status error) {
   if (noted_.ok())
     noted_ = std::move(error);
+}
+
+std::string describe(const graph& of) {
+  std::ostringstream out;
+  for (const auto& at : of.nodes()) {
+    out << at->name() << " = " << at->op().name << '(';
+    const char* between = "";
+    for (const auto& input : at->inputs()) {
+      out << between << input;
+      between = ", ";
+    }
+    for (auto* before : at->controls()) {
+      out << between << '^' << before->name();
+      between = ", ";
+    }
+    out << ')';
+    for (int i = 0; i < at->outputs(); ++i)
+      out << ' ' << at->output_type(i) << at->output_shape(i);
+    if (auto* value = constant_value({at.get(), 0}); value && value->elements() <= 8)
+      out << " = " << *value;
+    out << '\n';
+  }
+  return std::move(out).str();
 }
 
 const tensor* constant_value(edge of) noexcept {

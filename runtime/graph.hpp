@@ -69,6 +69,7 @@ public:
 
 private:
   friend class graph;
+  friend class rewriter;
   int id_ = 0;
   std::string name_;
   const op_def* op_ = nullptr;
@@ -94,9 +95,8 @@ public:
   /// Checks the node against its op's definition, deduces attributes, types and shapes.
   result<node*> add(node_spec spec);
 
-  /// Adds a node like one of another graph over the same ops, without checking it again. Devices are
-  /// kept, controls are not.
-  node* add_copy(const node& like, std::vector<edge> inputs);
+  /// Adds a node like one of another graph over the same ops, without checking it again.
+  node* add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls);
 
   /// Makes `after` run only when `before` has run, in every step that runs both.
   status add_control(node& before, node& after);
@@ -127,8 +127,10 @@ public:
   /// Says where a node from another process was built, for its description.
   void set_origin(node& of, std::string where) { of.where_text_ = std::move(where); }
   friend class node;
+  friend class rewriter; // changes the graphs that steps own
 
 private:
+  static uint64_t next_version();
   std::string unique(const std::string& name) const;
   result<std::string> name_for(const node_spec& spec) const;
 
@@ -143,6 +145,9 @@ private:
   uint64_t version_ = 0;
   status noted_;
 };
+
+/// Prints a line for each node, for people: `sum = Add(x, split:1, ^init) f32[2,3]`.
+std::string describe(const graph& of);
 
 /// The value of an edge that is known while the graph is built, or nullptr.
 const tensor* constant_value(edge of) noexcept;

@@ -7,14 +7,25 @@ namespace {
 
 constexpr std::string_view no_gradient = "it is part of a partition, not of a user's graph";
 
+// One for each element of each stage.
+double flops_of_fused(const node& at) {
+  double elements = 1;
+  if (at.output_shape(0).has_rank())
+    for (auto extent : at.output_shape(0).extents())
+      elements *= extent == unknown_extent ? 1 : static_cast<double>(extent);
+  return elements * static_cast<double>(at.attr<std::vector<std::string>>("ops").size());
+}
+
 } // namespace
+
+bool is_boundary(const node& at) noexcept { return &at.op() == &feed || &at.op() == &fetch; }
 
 extern constexpr op_def feed{
     .name = "_Feed",
     .doc = "Gives the tensor that the client fed.",
     .outputs = {{"value", "dtype"}},
     .attrs = {{"index", at_least{0}}, {"dtype", any_type}, {"shape", attr_kind::shape, true}},
-    .effects = effect::stateful,
+    .effects = effect::fed,
     .infer = infer::shape_attr,
     .no_gradient = no_gradient,
 };
@@ -67,6 +78,24 @@ extern constexpr op_def recv_control{
     .attrs = {{"key", at_least{0}}, {"from", attr_kind::text}},
     .effects = effect::stateful | effect::blocking,
     .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def fused{
+    .name = "_Fused",
+    .doc = "Computes element-wise ops one after the other, piece by piece.",
+    .inputs = {{"inputs", "Tin"}},
+    .outputs = {{"output", "dtype"}},
+    .attrs = {{"Tin", attr_kind::types},
+              {"dtype", any_type},
+              {"shape", attr_kind::shape, true},
+              {"ops", attr_kind::texts},         // of each stage
+              {"types", attr_kind::types},       // of each stage's inputs
+              {"operands", attr_kind::integers}, // values: the inputs, then each stage's result
+              {"origins", attr_kind::texts}},    // descriptions of the nodes that the stages were
+    .effects = effect::forwardable,
+    .infer = infer::shape_attr,
+    .flops = flops_of_fused,
     .no_gradient = no_gradient,
 };
 

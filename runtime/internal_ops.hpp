@@ -1,4 +1,4 @@
-// Ops that the runtime itself puts into partitions; users never write them.
+// Ops that the runtime itself puts into the graphs of steps; users never write them.
 #pragma once
 #include "troupe/runtime/op.hpp"
 
@@ -10,7 +10,12 @@ extern const op_def send;         ///< _Send(value; key, to): leaves the device
 extern const op_def recv;         ///< _Recv(key, dtype, shape): comes from another device
 extern const op_def send_control; ///< _SendControl(key, to): the news that its controls have run
 extern const op_def recv_control; ///< _RecvControl(key)
+extern const op_def fused;        ///< _Fused(inputs; ...): several element-wise ops in one loop
 
-inline constexpr const op_def* all[] = {&feed, &fetch, &send, &recv, &send_control, &recv_control};
+inline constexpr const op_def* all[] = {&feed,         &fetch,        &send, &recv,
+                                        &send_control, &recv_control, &fused};
+
+/// Says whether the node stands for a value that the client gives or gets.
+bool is_boundary(const node& at) noexcept;
 
 } // namespace troupe::internal_ops

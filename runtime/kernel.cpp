@@ -9,9 +9,14 @@ kernel_fn kernel_def::find(const node& of) const noexcept {
   if (auto it = of.attrs().find(key); it != of.attrs().end())
     if (auto* value = it->second.get_if<dtype>())
       type = *value;
+  auto* found = find(type);
+  return found ? found->run : nullptr;
+}
+
+const typed_kernel* kernel_def::find(dtype type) const noexcept {
   for (const auto& entry : run)
     if (entry.type == type || entry.type == dtype::none)
-      return entry.run;
+      return &entry;
   return nullptr;
 }
 

@@ -11,9 +11,17 @@ namespace troupe {
 
 using kernel_fn = status (*)(kernel_context&);
 
+/// The arithmetic of an element-wise op alone, for loops over several ops at once: computes `count`
+/// elements from neighbours in memory; an input whose step is 0 gives one element for all. The
+/// output may lie exactly over an input of the same type. Cannot fail.
+using lane_fn = void (*)(const void* const* inputs, const int64_t* steps, void* output,
+                         int64_t count);
+
 struct typed_kernel {
   dtype type = dtype::none; ///< none: for every type
   kernel_fn run = nullptr;
+  lane_fn lane = nullptr; ///< where the op is element-wise and has one
+  double cost = 0;        ///< of the lane, nanoseconds per element
 };
 
 /// What `kernel_def::prepare` sees once per node, when its program is compiled.
@@ -34,6 +42,7 @@ struct kernel_def {
 
   /// Returns nullptr where the table has no function for the node's type.
   kernel_fn find(const node& of) const noexcept;
+  const typed_kernel* find(dtype type) const noexcept;
 };
 
 /// What one instruction of straight-line code does.

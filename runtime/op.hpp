@@ -89,20 +89,24 @@ struct attr_def {
 attr_value default_of(const attr_def& attr);
 
 /// What a run of an op does beside computing its outputs. Every pass reads these, never op names.
-enum class effect : uint8_t {
+enum class effect : uint16_t {
   none = 0,
-  stateful = 1,    ///< reads or changes state: two runs may differ; never folded or merged
-  random = 2,      ///< draws numbers
-  blocking = 4,    ///< may have to wait for another step: ends its region
-  forwardable = 8, ///< may write its output over an input of the same size
-  fed = 16,        ///< has a value only when it is fed
+  stateful = 1,      ///< reads or changes state: two runs may differ; never folded or merged
+  random = 2,        ///< draws numbers
+  blocking = 4,      ///< may have to wait for another step: ends its region
+  forwardable = 8,   ///< may write its output over an input of the same size
+  fed = 16,          ///< has a value only when it is fed
+  commutative = 32,  ///< gives the same when its two inputs are exchanged
+  elementwise = 64,  ///< computes each element from the same element of each input: shapes are equal
+  broadcasting = 128, ///< with `elementwise`: inputs are stretched to a joint shape by NumPy's rules
+  of_shape = 256      ///< looks at the types and shapes of its inputs, never at their elements
 };
 
 constexpr effect operator|(effect a, effect b) {
-  return static_cast<effect>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+  return static_cast<effect>(static_cast<uint16_t>(a) | static_cast<uint16_t>(b));
 }
 constexpr bool has(effect all, effect one) {
-  return (static_cast<uint8_t>(all) & static_cast<uint8_t>(one)) != 0;
+  return (static_cast<uint16_t>(all) & static_cast<uint16_t>(one)) != 0;
 }
 
 using shapes = std::vector<partial_shape>;
@@ -129,6 +133,9 @@ struct op_def {
   double (*flops)(const node&) = nullptr;
   /// Where there is no gradient function: why.
   std::string_view no_gradient = {};
+  /// Proposes what could stand for the only output of a node, within rounding: an edge that exists, or
+  /// one to cheaper nodes; an edge to nothing if the node is as simple as it gets. Sees pure nodes only.
+  edge (*simplify)(simplify_context&) = nullptr;
   /// A text graph (see docs/text-graphs.md) that shows the op and that the tests run.
   std::string_view example = {};
 

@@ -10,41 +10,14 @@ namespace {
 
 class cutter {
 public:
-  cutter(const graph& of, const step_signature& signature, const std::vector<int>& chosen,
-         const device_list& devices)
-      : of_(of), signature_(signature), chosen_(chosen), devices_(devices), parts_(devices.size()) {}
+  cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices)
+      : of_(of), chosen_(chosen), devices_(devices), parts_(devices.size()),
+        copies_(of.nodes().size()) {}
 
-  result<std::vector<partition>> run(const std::vector<node*>& order) {
-    for (auto* at : order) {
-      auto here = device_of(at);
-      std::vector<edge> inputs;
-      for (size_t i = 0; i < at->inputs().size(); ++i) {
-        TROUPE_ASSIGN(auto input, bring(at->inputs()[i], here));
-        inputs.push_back(input);
-      }
-      // What a node waits for must come before it: a partition is ordered by dependence.
-      std::vector<node*> controls;
-      for (auto* before : at->controls())
-        if (is_needed(before)) {
-          TROUPE_ASSIGN(auto* local, bring_control(before, here));
-          controls.push_back(local);
-        }
-      auto* copy = part(here).add_copy(*at, std::move(inputs));
-      copies_[at] = copy;
-      for (auto* local : controls)
-        TROUPE_TRY(part(here).add_control(*local, *copy));
-    }
-    for (size_t i = 0; i < signature_.fetches.size(); ++i) {
-      auto what = signature_.fetches[i];
-      auto fed = feed_index(what);
-      auto here = fed >= 0 ? 0 : device_of(what.node);
-      TROUPE_ASSIGN(auto local, bring(what, here));
-      TROUPE_TRY(part(here).add({.op = "_Fetch",
-                                 .name = concat("_fetch_", i),
-                                 .inputs = {local},
-                                 .attrs = {{"index", i}},
-                                 .where = what.node->where()}));
-    }
+  result<std::vector<partition>> run() {
+    for (const auto& at : of_.nodes())
+      if (&at->op() != &internal_ops::feed)
+        TROUPE_TRY(copy(*at));
     std::vector<partition> made;
     for (size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i])
@@ -53,35 +26,55 @@ public:
   }
 
 private:
+  status copy(node& at) {
+    auto here = device_of(&at);
+    std::vector<edge> inputs;
+    for (const auto& input : at.inputs()) {
+      TROUPE_ASSIGN(auto local, bring(input, here));
+      inputs.push_back(local);
+    }
+    // What a node waits for must come before it: a partition is ordered by dependence.
+    std::vector<node*> controls;
+    for (auto* before : at.controls()) {
+      if (&before->op() == &internal_ops::feed)
+        continue; // there from the start
+      TROUPE_ASSIGN(auto* local, bring_control(before, here));
+      controls.push_back(local);
+    }
+    // Several may come with one message.
+    std::ranges::sort(controls, {}, &node::id);
+    auto twice = std::ranges::unique(controls);
+    controls.erase(twice.begin(), twice.end());
+    copies_[static_cast<size_t>(at.id())] =
+        part(here).add_copy(at, std::move(inputs), std::move(controls));
+    return {};
+  }
+
   graph& part(int device) {
     auto& one = parts_[static_cast<size_t>(device)];
     if (!one)
       one = std::make_unique<graph>(of_.ops());
     return *one;
   }
-  int device_of(const node* at) const { return chosen_[static_cast<size_t>(at->id())]; }
-  bool is_needed(const node* at) const { return device_of(at) >= 0; }
-  std::string name_of(int device) const { return to_string(devices_[static_cast<size_t>(device)]); }
-  int feed_index(edge what) const {
-    auto it = std::ranges::find(signature_.feeds, what);
-    return it == signature_.feeds.end() ? -1 : static_cast<int>(it - signature_.feeds.begin());
+  // A fetch goes where its value is made; what is fed and fetched, to the first device.
+  int device_of(const node* at) const {
+    if (&at->op() == &internal_ops::fetch)
+      return std::max(0, chosen_[static_cast<size_t>(at->inputs()[0].node->id())]);
+    return chosen_[static_cast<size_t>(at->id())];
   }
+  std::string name_of(int device) const { return to_string(devices_[static_cast<size_t>(device)]); }
+  node* copy_of(const node* at) const { return copies_[static_cast<size_t>(at->id())]; }
 
   // The edge, as the device has it: its own, fed, or received.
   result<edge> bring(edge what, int here) {
-    if (auto index = feed_index(what); index >= 0)
-      return find_or_add(what, here, {.op = "_Feed",
-                                      .name = concat("_feed_", index, '/', what.node->name()),
-                                      .attrs = {{"index", index},
-                                                {"dtype", what.type()},
-                                                {"shape", what.dims()}},
-                                      .where = what.node->where()});
-    auto from = device_of(what.node);
-    auto* copy = copies_.at(what.node);
-    if (from == here)
-      return edge{copy, what.index};
     if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
       return it->second;
+    if (&what.node->op() == &internal_ops::feed)
+      return brought_[{what.node, what.index, here}] = {part(here).add_copy(*what.node, {}, {}), 0};
+    auto from = device_of(what.node);
+    auto* copy = copy_of(what.node);
+    if (from == here)
+      return edge{copy, what.index};
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_Send",
                                .name = concat("_send_", key, '/', what.node->name()),
@@ -99,7 +92,7 @@ private:
 
   result<node*> bring_control(node* before, int here) {
     auto from = device_of(before);
-    auto* copy = copies_.at(before);
+    auto* copy = copy_of(before);
     if (from == here)
       return copy;
     // A tensor that comes from that node anyway brings the news with it.
@@ -132,21 +125,19 @@ private:
   }
 
   const graph& of_;
-  const step_signature& signature_;
   const std::vector<int>& chosen_;
   const device_list& devices_;
   std::vector<std::unique_ptr<graph>> parts_;
-  std::map<const node*, node*> copies_;
+  std::vector<node*> copies_; // by the id of the original
   std::map<std::tuple<const node*, int, int>, edge> brought_; // (node, output, device)
   int next_key_ = 0;
 };
 
 } // namespace
 
-result<std::vector<partition>> cut(const graph& of, const step_signature& signature,
-                                   const std::vector<node*>& order, const std::vector<int>& chosen,
+result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
                                    const device_list& devices) {
-  return cutter{of, signature, chosen, devices}.run(order);
+  return cutter{of, chosen, devices}.run();
 }
 
 } // namespace troupe

@@ -1,7 +1,6 @@
 // Cuts a placed graph into one graph per device, joined by Send and Recv (white paper 3.2.2).
 #pragma once
 #include "troupe/runtime/place.hpp"
-#include "troupe/runtime/prune.hpp"
 
 #include <memory>
 
@@ -15,9 +14,9 @@ struct partition {
 };
 
 /// Makes a partition for each device that has something to do, with one Recv per (tensor, destination).
-/// `order` and `chosen` are what prune() and place() returned.
-result<std::vector<partition>> cut(const graph& of, const step_signature& signature,
-                                   const std::vector<node*>& order, const std::vector<int>& chosen,
+/// A feed is in each partition that reads it. `of` is ordered by dependence, as close() makes it, and
+/// `chosen` is what place() returned for it.
+result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
                                    const device_list& devices);
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 #include "troupe/runtime/place.hpp"
 
 #include "troupe/runtime/device.hpp"
+#include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/registry.hpp"
 
 #include <numeric>
@@ -43,10 +44,13 @@ std::string listed(const device_list& devices) {
 
 } // namespace
 
-result<std::vector<int>> place(const graph& of, const std::vector<node*>& nodes,
-                               const device_list& devices) {
+result<std::vector<int>> place(const graph& of, const device_list& devices) {
   if (devices.empty())
     return failure(error_kind::failed_precondition, "there is no device to place nodes on");
+  std::vector<node*> nodes;
+  for (const auto& at : of.nodes())
+    if (!internal_ops::is_boundary(*at))
+      nodes.push_back(at.get());
   colocation together{of.nodes().size()};
   for (auto* at : nodes)
     for (size_t i = 0; i < at->inputs().size(); ++i)

@@ -1,7 +1,9 @@
 // troupe run: runs a text graph (docs/text-graphs.md) and compares what comes out.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/api/library.hpp"
 #include "troupe/api/session.hpp"
+#include "troupe/runtime/passes/passes.hpp"
 #include "troupe/serialization/close_to.hpp"
 #include "troupe/serialization/text_graph.hpp"
 #include "troupe/serialization/trace.hpp"
@@ -79,14 +81,32 @@ private:
 struct command_options {
   std::string file, cluster, trace;
   double timeout = 60;
-  bool deterministic = false, trap_nonfinite = false;
+  bool deterministic = false, trap_nonfinite = false, passes = true, dump = false;
 };
+
+/// Prints what a run becomes before it is placed, and, since here is one device, after it.
+void print_optimized(const text_run& what, const graph& of, const pass_options& passes) {
+  step_signature signature{.feeds = {}, .fetches = {}, .targets = what.targets};
+  for (const auto& one : what.feeds)
+    signature.feeds.push_back(one.to);
+  for (const auto& one : what.fetches)
+    signature.fetches.push_back(one.from);
+  auto devices = make_devices(1);
+  auto closed = value_or_throw(close(of, signature));
+  optimize(closed, passes, devices.front().get());
+  partition whole{{"local", 0, "cpu", 0}, std::move(closed.nodes)};
+  optimize(whole, passes);
+  std::cout << "# the run at line " << what.line << " as it is executed\n"
+            << describe(*whole.nodes);
+}
 
 bool run_file(const command_options& chosen) {
   graph_builder g;
   auto file = file_name(chosen.file);
   auto parsed = value_or_throw(parse_text_graph(content_of(chosen.file), file, g));
   session_options options{.deterministic = chosen.deterministic};
+  if (!chosen.passes)
+    options.passes = pass_options::none();
   auto s =
       chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
   std::vector<step_statistics> steps;
@@ -101,6 +121,8 @@ bool run_file(const command_options& chosen) {
       throw_if_failed(write_trace(chosen.trace, steps));
   };
   for (const auto& one : parsed.runs) {
+    if (chosen.dump && !one.error)
+      print_optimized(one, g, options.passes);
     try {
       all.run(one);
     } catch (const error&) { // what it did before is worth seeing all the more
@@ -129,6 +151,10 @@ void add_run(CLI::App& to, int& exit_code) {
                     "Fail at the first node that makes a NaN or an infinity");
   command->add_flag("--deterministic", chosen->deterministic,
                     "Compute the same bits for any number of threads");
+  command->add_flag("!--no-passes", chosen->passes,
+                    "Run the graph as it was written (docs/passes.md)");
+  command->add_flag("--dump", chosen->dump,
+                    "Print what the passes make of the graph, for one device");
   command->callback([chosen, &exit_code] { exit_code = run_file(*chosen) ? 0 : 1; });
 }
 

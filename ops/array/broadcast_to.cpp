@@ -2,6 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -20,6 +21,11 @@ edges gradient(gradient_context& at) {
   return {unbroadcast(at.output_gradient(0), at.input(0), at.output(0)), {}};
 }
 
+edge simplify(simplify_context& at) {
+  const auto& dims = at.input(0).dims();
+  return dims.fully_known() && dims == at.output_shape() ? at.input(0) : edge{};
+}
+
 } // namespace
 
 extern constexpr op_def broadcast_to{
@@ -30,6 +36,7 @@ extern constexpr op_def broadcast_to{
     .attrs = {{"T", any_type}, {"Tidx", index_types, dtype::i32}},
     .infer = infer,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 y = BroadcastTo(f32[[1], [2]], i32[2, 3])
 fetch y = f32[[1, 1, 1], [2, 2, 2]]

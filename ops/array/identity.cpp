@@ -1,11 +1,14 @@
 // Identity: the input itself.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
 
 edges gradient(gradient_context& at) { return {at.output_gradient(0)}; }
+
+edge simplify(simplify_context& at) { return at.input(0); }
 
 } // namespace
 
@@ -17,6 +20,7 @@ extern constexpr op_def identity{
     .attrs = {{"T", any_type}},
     .infer = infer::same_as_input,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 y = Identity(f32[1, 2])
 fetch y = f32[1, 2]

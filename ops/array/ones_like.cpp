@@ -16,6 +16,7 @@ extern constexpr op_def ones_like{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", numbers | one_of(dtype::boolean)}},
+    .effects = effect::of_shape,
     .infer = infer::same_as_input,
     .gradient = gradient,
     .example = R"(

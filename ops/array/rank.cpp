@@ -9,6 +9,7 @@ extern constexpr op_def rank{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "i32"}},
     .attrs = {{"T", any_type}},
+    .effects = effect::of_shape,
     .infer = infer::scalar,
     .no_gradient = "it is a whole number",
     .example = R"(

@@ -17,6 +17,7 @@ extern constexpr op_def shape{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "out_type"}},
     .attrs = {{"T", any_type}, {"out_type", index_types, dtype::i32}},
+    .effects = effect::of_shape,
     .infer = infer,
     .no_gradient = "extents are whole numbers",
     .example = R"(

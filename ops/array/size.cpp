@@ -9,6 +9,7 @@ extern constexpr op_def size{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "out_type"}},
     .attrs = {{"T", any_type}, {"out_type", index_types, dtype::i32}},
+    .effects = effect::of_shape,
     .infer = infer::scalar,
     .no_gradient = "extents are whole numbers",
     .example = R"(

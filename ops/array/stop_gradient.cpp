@@ -1,11 +1,14 @@
 // StopGradient: a value that counts as constant.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
 
 edges gradient(gradient_context&) { return {edge{}}; }
+
+edge simplify(simplify_context& at) { return at.input(0); }
 
 } // namespace
 
@@ -17,6 +20,7 @@ extern constexpr op_def stop_gradient{
     .attrs = {{"T", any_type}},
     .infer = infer::same_as_input,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 y = StopGradient(f32[1, 2])
 fetch y = f32[1, 2]

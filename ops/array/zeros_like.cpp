@@ -17,6 +17,7 @@ extern constexpr op_def zeros_like{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", any_type}},
+    .effects = effect::of_shape,
     .infer = infer::same_as_input,
     .gradient = gradient,
     .example = R"(

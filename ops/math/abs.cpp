@@ -18,7 +18,7 @@ extern constexpr op_def abs{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", floating | signed_integers}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise,
     .infer = infer::same_as_input,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,7 @@
 // Cast: the same values in another element type.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -16,6 +17,10 @@ edges gradient(gradient_context& at) {
   return {cast_to(at.output_gradient(0), from)};
 }
 
+edge simplify(simplify_context& at) {
+  return at.input(0).type() == at.output_type() ? at.input(0) : edge{};
+}
+
 } // namespace
 
 extern constexpr op_def cast{
@@ -29,6 +34,7 @@ extern constexpr op_def cast{
     .attrs = {{"SrcT", castable}, {"DstT", castable}},
     .infer = infer::same_as_input,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 y = Cast(f32[1.7, -1.7, 1e10]) DstT=i32
 fetch y = i32[1, -1, 2147483647]

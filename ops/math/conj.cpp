@@ -1,11 +1,17 @@
 // Conj: the complex conjugate of each element.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
 
 edges gradient(gradient_context& at) { return {conjugate(at.output_gradient(0))}; }
+
+edge simplify(simplify_context& at) {
+  auto* inner = at.same_op_behind(0);
+  return inner ? inner->inputs()[0] : edge{};
+}
 
 } // namespace
 
@@ -16,9 +22,10 @@ extern constexpr op_def conj{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", complex_types}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise,
     .infer = infer::same_as_input,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 y = Conj(c64[[1, 2], [0, -1]])
 fetch y = c64[[1, -2], [0, 1]]

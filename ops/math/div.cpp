@@ -1,6 +1,7 @@
 // Div: the quotient of each two elements.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -12,6 +13,11 @@ edges gradient(gradient_context& at) {
   return {unbroadcast(dx, x, y), unbroadcast(-(dx * conjugate(at.output(0))), y, x)};
 }
 
+// x / 1 = x
+edge simplify(simplify_context& at) {
+  return at.is_all(1, 1) && at.keeps_shape_of(0) ? at.input(0) : edge{};
+}
+
 } // namespace
 
 extern constexpr op_def div{
@@ -21,9 +27,10 @@ extern constexpr op_def div{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 z = Div(f32[1, 2, 3], f32(2))
 n = Div(i32[7, -7], i32(2))

@@ -25,7 +25,8 @@ status divide(kernel_context& at) {
 
 template <class... Ts>
 constexpr upto<typed_kernel, 18> division_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, divide<Ts>}...};
+  return {std::is_integral_v<Ts> ? typed_kernel{dtype_of<Ts>, divide<Ts>} // may fail
+                                 : binary_kernel<Ts, divides>(divide<Ts>)...};
 }
 
 } // namespace troupe::ops

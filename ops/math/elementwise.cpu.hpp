@@ -135,20 +135,41 @@ status unary(kernel_context& at) {
   return {};
 }
 
+/// The arithmetic alone, for loops over several ops; strings have none.
+template <class T, class Fn, class R = T>
+void binary_lane(const void* const* inputs, const int64_t* steps, void* output, int64_t count) {
+  detail::binary_any<Fn>(static_cast<const T*>(inputs[0]), steps[0],
+                         static_cast<const T*>(inputs[1]), steps[1], static_cast<R*>(output),
+                         count);
+}
+
+template <class T, class Fn>
+void unary_lane(const void* const* inputs, const int64_t*, void* output, int64_t count) {
+  detail::unary_any<Fn>(static_cast<const T*>(inputs[0]), static_cast<T*>(output), count);
+}
+
+template <class T, class Fn, class R = T>
+constexpr typed_kernel binary_kernel(kernel_fn run = binary<T, Fn, R>) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return {dtype_of<T>, run};
+  else
+    return {dtype_of<T>, run, binary_lane<T, Fn, R>, cost_of<Fn>()};
+}
+
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> binary_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, [](kernel_context& at) { return binary<Ts, Fn>(at); }}...};
+  return {binary_kernel<Ts, Fn>()...};
 }
 
 /// The output is a truth value.
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, [](kernel_context& at) { return binary<Ts, Fn, bool>(at); }}...};
+  return {binary_kernel<Ts, Fn, bool>()...};
 }
 
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> unary_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, [](kernel_context& at) { return unary<Ts, Fn>(at); }}...};
+  return {{dtype_of<Ts>, unary<Ts, Fn>, unary_lane<Ts, Fn>, cost_of<Fn>()}...};
 }
 
 } // namespace troupe::ops

@@ -10,7 +10,7 @@ extern constexpr op_def less{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "bool"}},
     .attrs = {{"T", real_numbers}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .no_gradient = "truth values have no gradient",
     .example = R"(

@@ -8,7 +8,8 @@ extern constexpr op_def logical_and{
     .doc = "Says where both x and y are true.\n\nBroadcasts by NumPy's rules.",
     .inputs = {{"x", "bool"}, {"y", "bool"}},
     .outputs = {{"z", "bool"}},
-    .effects = effect::forwardable,
+    .effects =
+        effect::forwardable | effect::commutative | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .no_gradient = "truth values have no gradient",
     .example = R"(

@@ -6,7 +6,8 @@ namespace troupe::ops {
 
 extern constexpr kernel_def logical_and_cpu{
     .op = "LogicalAnd",
-    .run = {{dtype::none, binary<bool, std::logical_and<>>}},
+    .run = {{dtype::none, binary<bool, std::logical_and<>>, binary_lane<bool, std::logical_and<>>,
+             cheap}},
 };
 
 } // namespace troupe::ops

@@ -8,7 +8,7 @@ extern constexpr op_def logical_not{
     .doc = "Says where x is false.",
     .inputs = {{"x", "bool"}},
     .outputs = {{"y", "bool"}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise,
     .infer = infer::same_as_input,
     .no_gradient = "truth values have no gradient",
     .example = R"(

@@ -6,7 +6,8 @@ namespace troupe::ops {
 
 extern constexpr kernel_def logical_not_cpu{
     .op = "LogicalNot",
-    .run = {{dtype::none, unary<bool, std::logical_not<>>}},
+    .run = {{dtype::none, unary<bool, std::logical_not<>>, unary_lane<bool, std::logical_not<>>,
+             cheap}},
 };
 
 } // namespace troupe::ops

@@ -6,7 +6,8 @@ namespace troupe::ops {
 
 extern constexpr kernel_def logical_or_cpu{
     .op = "LogicalOr",
-    .run = {{dtype::none, binary<bool, std::logical_or<>>}},
+    .run = {{dtype::none, binary<bool, std::logical_or<>>, binary_lane<bool, std::logical_or<>>,
+             cheap}},
 };
 
 } // namespace troupe::ops

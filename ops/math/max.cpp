@@ -1,5 +1,6 @@
 // Max: the largest element along some axes.
 #include "troupe/ops/reduction.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -25,6 +26,7 @@ extern constexpr op_def max{
     .attrs = {{"keep_dims", false}, {"T", real_numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,
     .gradient = gradient,
+    .simplify = simplify_reduction,
     .example = R"(
 y = Max(f32[[1, 2], [4, 3]], i32[1])
 fetch y = f32[2, 4]

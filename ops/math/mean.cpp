@@ -1,5 +1,6 @@
 // Mean: the mean over some axes.
 #include "troupe/ops/reduction.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -33,6 +34,7 @@ extern constexpr op_def mean{
     .attrs = {{"keep_dims", false}, {"T", numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,
     .gradient = gradient,
+    .simplify = simplify_reduction,
     .example = R"(
 x = f32[[1, 2], [3, 5]]
 y = Mean(x, i32[0])

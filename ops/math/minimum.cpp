@@ -21,7 +21,8 @@ extern constexpr op_def minimum{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", real_numbers}},
-    .effects = effect::forwardable,
+    .effects =
+        effect::forwardable | effect::commutative | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,7 @@
 // Mul: the product of each two elements.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -8,6 +9,21 @@ namespace {
 edges gradient(gradient_context& at) {
   auto x = at.input(0), y = at.input(1), dz = at.output_gradient(0);
   return {unbroadcast(dz * conjugate(y), x, y), unbroadcast(dz * conjugate(x), y, x)};
+}
+
+// x * 1 = x; x * 0 = 0 for whole numbers (a float may be infinite or no number); x * x = Square(x)
+edge simplify(simplify_context& at) {
+  constexpr auto whole = signed_integers | unsigned_integers;
+  for (int i : {0, 1}) {
+    if (at.is_all(1 - i, 1) && at.keeps_shape_of(i))
+      return at.input(i);
+    if (whole.contains(at.output_type()) && at.is_all(1 - i, 0) && at.keeps_shape_of(1 - i))
+      return at.input(1 - i);
+  }
+  constexpr auto squared = floating | complex_types | index_types;
+  if (at.input(0) == at.input(1) && squared.contains(at.output_type()))
+    return at.op("Square", {at.input(0)});
+  return {};
 }
 
 } // namespace
@@ -19,9 +35,11 @@ extern constexpr op_def mul{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers}},
-    .effects = effect::forwardable,
+    .effects =
+        effect::forwardable | effect::commutative | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 z = Mul(f32[1, 2, 3], f32(2))
 fetch z = f32[2, 4, 6]

@@ -10,7 +10,8 @@ extern constexpr op_def not_equal{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "bool"}},
     .attrs = {{"T", any_type}},
-    .effects = effect::forwardable,
+    .effects =
+        effect::forwardable | effect::commutative | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .no_gradient = "truth values have no gradient",
     .example = R"(

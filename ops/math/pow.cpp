@@ -1,6 +1,7 @@
 // Pow: powers.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -19,6 +20,15 @@ edges gradient(gradient_context& at) {
           unbroadcast(dz * conjugate(at.output(0) * logarithm), y, x)};
 }
 
+// x^1 = x, x^2 = Square(x)
+edge simplify(simplify_context& at) {
+  if (!at.keeps_shape_of(0))
+    return {};
+  if (at.is_all(1, 1))
+    return at.input(0);
+  return at.is_all(1, 2) ? at.op("Square", {at.input(0)}) : edge{};
+}
+
 } // namespace
 
 extern constexpr op_def pow{
@@ -28,9 +38,10 @@ extern constexpr op_def pow{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", floating | complex_types | index_types}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 z = Pow(f32[1, 2, 3], f32(2))
 n = Pow(i64[2, 3], i64[10, 3])

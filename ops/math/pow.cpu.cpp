@@ -32,7 +32,8 @@ status raise(kernel_context& at) {
 
 template <class... Ts>
 constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, raise<Ts>}...};
+  return {std::is_integral_v<Ts> ? typed_kernel{dtype_of<Ts>, raise<Ts>} // may fail
+                                 : binary_kernel<Ts, power>(raise<Ts>)...};
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Prod: the product over some axes.
 #include "troupe/ops/reduction.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -30,6 +31,7 @@ extern constexpr op_def prod{
     .attrs = {{"keep_dims", false}, {"T", numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,
     .gradient = gradient,
+    .simplify = simplify_reduction,
     .example = R"(
 y = Prod(f32[[1, 2], [3, 4]], i32[1])
 fetch y = f32[2, 12]

@@ -1,6 +1,7 @@
 // RealDiv: the quotient of each two elements.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -12,6 +13,11 @@ edges gradient(gradient_context& at) {
   return {unbroadcast(dx, x, y), unbroadcast(-(dx * conjugate(at.output(0))), y, x)};
 }
 
+// x / 1 = x
+edge simplify(simplify_context& at) {
+  return at.is_all(1, 1) && at.keeps_shape_of(0) ? at.input(0) : edge{};
+}
+
 } // namespace
 
 extern constexpr op_def real_div{
@@ -20,9 +26,10 @@ extern constexpr op_def real_div{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 z = RealDiv(f64[1, 2], f64[4, 8])
 fetch z = f64[0.25, 0.25]

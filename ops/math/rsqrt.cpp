@@ -20,7 +20,7 @@ extern constexpr op_def rsqrt{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", floating | complex_types}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise,
     .infer = infer::same_as_input,
     .gradient = gradient,
     .example = R"(

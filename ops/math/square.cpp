@@ -18,7 +18,7 @@ extern constexpr op_def square{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", floating | complex_types | index_types}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise,
     .infer = infer::same_as_input,
     .gradient = gradient,
     .example = R"(

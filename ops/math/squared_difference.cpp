@@ -20,7 +20,8 @@ extern constexpr op_def squared_difference{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", floating | complex_types | index_types}},
-    .effects = effect::forwardable,
+    .effects =
+        effect::forwardable | effect::commutative | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,7 @@
 // Sub: the difference of each two elements.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -8,6 +9,11 @@ namespace {
 edges gradient(gradient_context& at) {
   auto x = at.input(0), y = at.input(1), dz = at.output_gradient(0);
   return {unbroadcast(dz, x, y), unbroadcast(-dz, y, x)};
+}
+
+// x - 0 = x
+edge simplify(simplify_context& at) {
+  return at.is_all(1, 0) && at.keeps_shape_of(0) ? at.input(0) : edge{};
 }
 
 } // namespace
@@ -19,9 +25,10 @@ extern constexpr op_def sub{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 z = Sub(f32[[1, 2], [3, 4]], f32[[1], [2]])
 fetch z = f32[[0, 1], [1, 2]]

@@ -1,5 +1,6 @@
 // Sum: the sum over some axes.
 #include "troupe/ops/reduction.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -18,6 +19,7 @@ extern constexpr op_def sum{
     .attrs = {{"keep_dims", false}, {"T", numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,
     .gradient = gradient,
+    .simplify = simplify_reduction,
     .example = R"(
 x = f32[[1, 2, 3], [4, 5, 6]]
 columns = Sum(x, i32[0])

@@ -17,7 +17,7 @@ extern constexpr op_def relu{
     .inputs = {{"features", "T"}},
     .outputs = {{"activations", "T"}},
     .attrs = {{"T", real_numbers}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise,
     .infer = infer::same_as_input,
     .gradient = gradient,
     .example = R"(

@@ -25,7 +25,7 @@ extern constexpr op_def relu_grad{
     .inputs = {{"gradients", "T"}, {"features", "T"}},
     .outputs = {{"backprops", "T"}},
     .attrs = {{"T", real_numbers}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | effect::elementwise,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

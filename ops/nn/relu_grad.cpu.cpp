@@ -20,7 +20,7 @@ status run(kernel_context& at) {
 
 template <class... Ts>
 constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
-  return {{dtype_of<Ts>, run<Ts>}...};
+  return {binary_kernel<Ts, pass_where_positive>(run<Ts>)...};
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/api/library.hpp"
+#include "troupe/runtime/close.hpp"
+#include "troupe/runtime/partition.hpp"
 #include "troupe/runtime/place.hpp"
 #include "troupe/serialization/wire.hpp"
 #include "troupe/tests/support/actor_world.hpp"
@@ -44,11 +46,11 @@ struct worker_world : actor_world {
   std::vector<partition> cut_for(const text_case& of, size_t which = 0) {
     device_list devices{{"worker", 0, "cpu", 0}, {"ps", 0, "cpu", 0}};
     auto signature = signature_of(of.text.runs.at(which));
-    auto order = prune(*of.nodes, signature);
-    REQUIRE(order);
-    auto chosen = place(*of.nodes, *order, devices);
+    auto closed = close(*of.nodes, signature);
+    REQUIRE(closed);
+    auto chosen = place(*closed->nodes, devices);
     REQUIRE(chosen);
-    auto parts = cut(*of.nodes, signature, *order, *chosen, devices);
+    auto parts = cut(*closed->nodes, *chosen, devices);
     REQUIRE(parts);
     std::erase_if(*parts, [](const auto& one) { return one.device.job != "worker"; });
     return *std::move(parts);

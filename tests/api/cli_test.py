@@ -116,6 +116,18 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "y = f32[2] {2, 4}\n")
 
+    def test_a_run_shows_what_the_passes_make_of_its_graph(self):
+        file = write("chain.txt", "x = f32(1)\na = Placeholder dtype=f32 shape=[]\n"
+                     "b = Mul(a, x)\nc = Neg(b)\nd = Exp(c)\nfeed a = f32(0)\nfetch d = f32(1)\n")
+        optimized = troupe("run", file, "--dump")
+        self.assertEqual(optimized.returncode, 0, optimized.stderr)
+        self.assertIn("d = _Fused(_feed_0/a) f32[]\n", optimized.stdout)
+        written = troupe("run", file, "--dump", "--no-passes")
+        self.assertEqual(written.returncode, 0, written.stderr)
+        self.assertIn("b = Mul(_feed_0/a, x) f32[]\n", written.stdout)
+        for result in optimized, written:
+            self.assertIn("\nd = f32[] {1}\n", result.stdout)
+
     def test_a_broken_promise_exits_with_1_and_names_the_line(self):
         result = troupe("run", write("wrong.txt", GRAPH.format(last=5)))
         self.assertEqual(result.returncode, 1)

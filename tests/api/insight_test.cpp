@@ -39,7 +39,7 @@ TEST_CASE("a run tells what ran, when and where") {
   auto x = g.placeholder(dtype::f32, {-1}, "x");
   auto scaled = mul(x, 3.0f, "scaled");
   auto y = add(scaled, x, "y");
-  auto s = session::local();
+  auto s = session::local({.passes = {.fuse = false}});
   step_statistics found;
   auto before = std::chrono::steady_clock::now();
   auto values = tensor::vector<float>(std::vector<float>(1000, 1.0f));
@@ -115,7 +115,7 @@ TEST_CASE("a failed run tells how far it came") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1}, "x"), y = g.placeholder(dtype::f32, {-1}, "y");
   auto z = add(neg(x, "fine"), y, "unfit");
-  auto s = session::local();
+  auto s = session::local({.passes = {.fuse = false}});
   step_statistics found;
   auto why = failure_of([&] {
     s.run({{x, {1.0f, 2.0f}}, {y, {1.0f, 2.0f, 3.0f}}}, {z}, {}, {.statistics = &found});
@@ -147,7 +147,7 @@ TEST_CASE("the trap names the first node that makes a NaN, its line, and what it
   auto line = __LINE__ + 1;
   auto bad = log(x, "bad");
   auto y = neg(bad * 2);
-  auto s = session::local();
+  auto s = session::local({.passes = {.fuse = false}});
   auto run = [&](session& in, const run_options& options) {
     return failure_of([&] { in.run({{x, {2.0f, -1.0f}}}, {y}, {}, options); });
   };
@@ -163,6 +163,9 @@ TEST_CASE("the trap names the first node that makes a NaN, its line, and what it
     CHECK_THAT(why.message(), Contains("\n  input 0 '_feed_0/x' f32[2]: finite, from -1 to 2"));
   }
   CHECK(failure_of([&] { trapping.run({{x, {1.0f, 2.0f}}}, {y}); }).ok());
+  auto fused = session::local();
+  CHECK_THAT(first_line(run(fused, {.trap_nonfinite = true}).message()),
+             Contains(concat("Log 'bad' (insight_test.cpp:", line, ")"))); // among the others
 }
 
 TEST_CASE("a training step whose weights overflow is caught where they do") {

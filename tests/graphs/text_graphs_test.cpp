@@ -66,8 +66,9 @@ std::string complaints(client& in, const std::vector<named_text>& cases,
 const program_options as_usual, node_by_node{.region_per_node = true};
 
 std::string complaints_of_local(const std::vector<named_text>& cases,
-                                const program_options& programs) {
+                                const program_options& programs, const pass_options& passes = {}) {
   client_options options;
+  options.passes = passes;
   options.ops = &library();
   options.make_devices = [] { return make_devices(1); };
   options.inter_op_threads = 2;
@@ -107,6 +108,24 @@ TEST_CASE("every text graph and every op's example gives what it promises in one
     INFO("a region per node: " << programs.region_per_node);
     CHECK(complaints_of_local(cases, programs) == "");
     CHECK(complaints_of_local(examples, programs) == "");
+  }
+}
+
+TEST_CASE(
+    "every text graph and every op's example gives the same as it was written, without passes") {
+  watchdog watch;
+  CHECK(complaints_of_local(all_cases(), as_usual, pass_options::none()) == "");
+  CHECK(complaints_of_local(all_examples(), as_usual, pass_options::none()) == "");
+}
+
+TEST_CASE("every text graph gives the same with any single pass") {
+  watchdog watch;
+  auto cases = all_cases();
+  for (auto pass : {&pass_options::fold, &pass_options::simplify, &pass_options::merge,
+                    &pass_options::dead, &pass_options::fuse, &pass_options::schedule}) {
+    auto passes = pass_options::none();
+    passes.*pass = true;
+    CHECK(complaints_of_local(cases, as_usual, passes) == "");
   }
 }
 

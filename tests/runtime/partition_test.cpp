@@ -1,4 +1,6 @@
 #include "troupe/runtime/partition.hpp"
+
+#include "troupe/runtime/close.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
@@ -28,13 +30,13 @@ struct world {
                       .device = "/job:a"});
 
   std::vector<partition> cut(const step_signature& signature) {
-    auto nodes = prune(in, signature);
-    if (!nodes)
-      FAIL(nodes.status());
-    auto chosen = place(in, *nodes, devices);
+    auto closed = close(in, signature);
+    if (!closed)
+      FAIL(closed.status());
+    auto chosen = place(*closed->nodes, devices);
     if (!chosen)
       FAIL(chosen.status());
-    auto parts = troupe::cut(in, signature, *nodes, *chosen, devices);
+    auto parts = troupe::cut(*closed->nodes, *chosen, devices);
     if (!parts)
       FAIL(parts.status());
     return *std::move(parts);

@@ -1,5 +1,6 @@
 #include "troupe/runtime/place.hpp"
-#include "troupe/runtime/prune.hpp"
+
+#include "troupe/runtime/close.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
@@ -14,14 +15,11 @@ const auto gpu = *device_name::parse("/job:worker/task:0/gpu:0");
 
 // Places a whole graph and prints where each node went: "x=0 y=1".
 std::string placed(const graph& in, const device_list& devices) {
-  std::vector<node*> nodes;
-  for (const auto& at : in.nodes())
-    nodes.push_back(at.get());
-  auto chosen = place(in, nodes, devices);
+  auto chosen = place(in, devices);
   if (!chosen)
     return chosen.status().message();
   std::string text;
-  for (auto* at : nodes)
+  for (const auto& at : in.nodes())
     text +=
         concat(text.empty() ? "" : " ", at->name(), '=', (*chosen)[static_cast<size_t>(at->id())]);
   return text;
@@ -49,12 +47,12 @@ TEST_CASE("nodes that do not care go to the first device, others where they ask"
   CHECK(placed(w.in, {ps, worker, gpu}) == "Const=0 a=0 b=1 c=2");
 }
 
-TEST_CASE("only the nodes of the step are placed") {
+TEST_CASE("feeds and fetches go where they are read and made") {
   world w;
   auto a = w.named("Neg", "a", {w.one});
-  w.named("Neg", "b", {w.one}, "/job:nowhere");
-  auto nodes = *prune(w.in, {.fetches = {a}});
-  CHECK(*place(w.in, nodes, {ps}) == std::vector{0, 0, -1});
+  auto closed = close(w.in, {.feeds = {w.one}, .fetches = {a}});
+  REQUIRE(closed);
+  CHECK(*place(*closed->nodes, {ps}) == std::vector{-1, 0, -1});
 }
 
 TEST_CASE("a node without a kernel on the first device that fits goes to the next") {

@@ -1,0 +1,88 @@
+#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/passes/rewriter.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+namespace troupe {
+namespace {
+
+void mix(size_t& hash, size_t more) {
+  hash ^= more + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+}
+
+struct hash_of {
+  size_t operator()(bool value) const { return value; }
+  size_t operator()(int64_t value) const { return static_cast<size_t>(value); }
+  size_t operator()(double value) const { return std::hash<double>{}(value); }
+  size_t operator()(dtype value) const { return static_cast<size_t>(value); }
+  size_t operator()(const std::string& value) const { return std::hash<std::string>{}(value); }
+  // A few values tell most constants apart; equality looks at all.
+  size_t operator()(const tensor& value) const {
+    auto hash = static_cast<size_t>(value.type());
+    for (auto extent : value.dims())
+      mix(hash, static_cast<size_t>(extent));
+    if (value.type() != dtype::string)
+      mix(hash, std::hash<std::string_view>{}(
+                    {static_cast<const char*>(value.raw()), std::min<size_t>(value.bytes(), 64)}));
+    return hash;
+  }
+  template <class T>
+  size_t operator()(const std::vector<T>& value) const {
+    return value.size();
+  }
+  size_t operator()(const partial_shape& value) const { return static_cast<size_t>(value.rank()); }
+};
+
+// Exchanging the operands of strings, which are joined, is another thing.
+bool is_commutative(const node& at) {
+  return has(at.op().effects, effect::commutative) && at.inputs().size() == 2 &&
+         at.inputs()[0].type() != dtype::string;
+}
+
+std::vector<edge> ordered_inputs(const node& at) {
+  auto inputs = at.inputs();
+  auto key = [](const edge& one) { return std::pair{one.node->id(), one.index}; };
+  if (is_commutative(at) && key(inputs[1]) < key(inputs[0]))
+    std::swap(inputs[0], inputs[1]);
+  return inputs;
+}
+
+size_t hash_node(const node& at) {
+  auto hash = std::hash<const void*>{}(&at.op());
+  for (const auto& input : ordered_inputs(at))
+    mix(hash, static_cast<size_t>(input.node->id()) * 8 + static_cast<size_t>(input.index));
+  for (const auto& [name, value] : at.attrs())
+    mix(hash, std::visit(hash_of{}, value.get()));
+  return hash;
+}
+
+bool is_same(const node& a, const node& b) {
+  return &a.op() == &b.op() && a.device() == b.device() && ordered_inputs(a) == ordered_inputs(b) &&
+         std::ranges::is_permutation(a.controls(), b.controls()) && a.attrs() == b.attrs();
+}
+
+} // namespace
+
+void merge_equal_nodes(step_graph& of) {
+  rewriter change{of};
+  std::unordered_multimap<size_t, node*> known;
+  known.reserve(change.nodes().size());
+  for (auto* at : change.nodes()) {
+    change.refresh(*at);
+    if (!is_pure(*at) || at->outputs() == 0)
+      continue;
+    auto hash = hash_node(*at);
+    auto [begin, end] = known.equal_range(hash);
+    auto same =
+        std::find_if(begin, end, [&](const auto& one) { return is_same(*one.second, *at); });
+    if (same != end)
+      change.merge(*at, *same->second);
+    else
+      known.emplace(hash, at);
+  }
+  change.finish();
+}
+
+} // namespace troupe

@@ -1,0 +1,54 @@
+#include "troupe/runtime/passes/passes.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// Each round can open the way for the next; real graphs settle after two.
+constexpr int most_rounds = 3;
+
+// Nobody outside reads a partition's nodes, but all of them were meant to run.
+step_graph with_all_ends_kept(std::unique_ptr<graph> nodes) {
+  std::vector<bool> read(nodes->nodes().size(), false);
+  for (const auto& at : nodes->nodes()) {
+    for (const auto& input : at->inputs())
+      read[static_cast<size_t>(input.node->id())] = true;
+    for (auto* before : at->controls())
+      read[static_cast<size_t>(before->id())] = true;
+  }
+  step_graph made{std::move(nodes), {}};
+  for (const auto& at : made.nodes->nodes())
+    if (!read[static_cast<size_t>(at->id())])
+      made.targets.push_back(at.get());
+  return made;
+}
+
+} // namespace
+
+void optimize(step_graph& of, const pass_options& options, device* host) {
+  for (int round = 0; round < most_rounds; ++round) {
+    auto before = of.nodes->version();
+    if (options.fold && host)
+      fold_constants(of, *host);
+    if (options.simplify)
+      simplify(of);
+    if (options.merge)
+      merge_equal_nodes(of);
+    if (of.nodes->version() == before)
+      break;
+  }
+  if (options.dead)
+    remove_dead_nodes(of);
+}
+
+void optimize(partition& part, const pass_options& options) {
+  auto of = with_all_ends_kept(std::move(part.nodes));
+  if (options.fuse)
+    fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::cuda : device_kind::cpu);
+  if (options.schedule)
+    schedule_for_memory(of);
+  part.nodes = std::move(of.nodes);
+}
+
+} // namespace troupe

@@ -1,0 +1,55 @@
+// The passes over the graph of a step, and the order in which they are run (docs/passes.md).
+#pragma once
+#include "troupe/runtime/close.hpp"
+#include "troupe/runtime/device.hpp"
+#include "troupe/runtime/partition.hpp"
+
+namespace troupe {
+
+/// Which passes are run. All of them keep results within rounding, and all effects.
+struct pass_options {
+  bool fold = true;     ///< computes once what is constant
+  bool simplify = true; ///< x + 0, reshapes of reshapes and the like
+  bool merge = true;    ///< computes once what is written several times
+  bool dead = true;     ///< drops control edges that order nothing
+  bool fuse = true;     ///< makes chains of element-wise ops one loop
+  bool schedule = true; ///< orders nodes so that less memory is needed at once
+
+  static constexpr pass_options none() { return {false, false, false, false, false, false}; }
+};
+
+/// Computes nodes whose inputs are constant, or known in type and shape where that is all they look
+/// at. Keeps a node whose kernel fails, so that it fails when it is run, and one whose value is
+/// large.
+void fold_constants(step_graph& of, device& host);
+
+/// Asks each op for something simpler that gives the same (op_def::simplify).
+void simplify(step_graph& of);
+
+/// Makes nodes that compute the same one node (Click 1995: value numbering over the whole graph).
+void merge_equal_nodes(step_graph& of);
+
+/// Drops what no fetch, target or effect needs. Control edges pass through nodes that only order
+/// others.
+void remove_dead_nodes(step_graph& of);
+
+/// Makes trees of element-wise ops one node each, of op _Fused. For a partition: its device must
+/// have kernels with lanes.
+void fuse_elementwise(step_graph& of, device_kind on);
+
+/// Orders the nodes so that the estimated peak of live bytes is not higher than before, and lower
+/// where a greedy order finds a way. Reads and updates of one variable keep their order.
+void schedule_for_memory(step_graph& of);
+
+/// What the order of nodes needs at its peak: bytes of all tensors that are alive at once, as far
+/// as shapes are known. An element of unknown shape counts as one.
+int64_t estimated_peak(const graph& of);
+
+/// Runs the passes that see the whole step, before it is placed. `host` runs what is constant;
+/// without one nothing is folded.
+void optimize(step_graph& of, const pass_options& options, device* host);
+
+/// Runs the passes that need to know the device, after the step was cut.
+void optimize(partition& part, const pass_options& options);
+
+} // namespace troupe

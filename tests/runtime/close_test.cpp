@@ -1,0 +1,46 @@
+#include "troupe/runtime/close.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/pass_case.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+
+TEST_CASE("a closed graph has what the step needs, and nodes for its feeds and fetches") {
+  pass_case at{R"(
+x = Placeholder dtype=f32 shape=[-1]
+one = f32(1)
+sum = Add(x, one)
+unused = Neg(sum)
+feed x = f32[1, 2]
+fetch sum = f32[2, 3]
+fetch x = f32[1, 2]
+)"};
+  CHECK(at.written() == "one=Const() sum=Add(_feed_0,one) ->sum ->_feed_0");
+  CHECK(at["_feed_0/x"].output_shape(0) == partial_shape{-1});
+  CHECK(at["_fetch_1"].attr<int64_t>("index") == 1);
+}
+
+TEST_CASE("closing keeps names, devices and origins, and leaves the user's graph as it was") {
+  pass_case at{R"(
+one = f32(1)
+sum = Add(one, one) @"/cpu:0"
+target sum
+)"};
+  auto* original = at.text.nodes->find("sum");
+  CHECK(at["sum"].description() == original->description());
+  CHECK(at["sum"].device() == "/cpu:0");
+  CHECK(&at["sum"].graph() != &original->graph());
+  CHECK(at.text.nodes->find("_fetch_0") == nullptr);
+  CHECK(at.closed.targets == std::vector{&at["sum"]});
+}
+
+TEST_CASE("waiting for a placeholder that is fed means nothing") {
+  pass_case at{R"(
+x = Placeholder dtype=f32 shape=[]
+a = f32(1)
+b = Neg(a, ^x)
+feed x = f32(1)
+fetch b
+)"};
+  CHECK(at.written() == "a=Const() b=Neg(a) ->b");
+}

@@ -1,0 +1,29 @@
+// A text graph whose first run is closed, for tests of passes.
+#pragma once
+#include "troupe/api/library.hpp"
+#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/tests/support/text_case.hpp"
+
+namespace troupe::test {
+
+struct pass_case {
+  explicit pass_case(std::string_view source);
+
+  /// What the step runs: `sum=Add(x,two,^init) ->sum`, feeds and literals by their values' names,
+  /// and each fetch as an arrow.
+  std::string written() const;
+  node& operator[](std::string_view name) const; ///< must exist
+
+  text_case text;
+  step_graph closed;
+};
+
+std::string written(const graph& of);
+
+/// Runs a step without waits and state on one device, and returns its fetches.
+result<std::vector<tensor>> run_closed(step_graph of, const std::vector<tensor>& feeds);
+
+/// A device of the library, as folding uses it.
+device& host();
+
+} // namespace troupe::test
