@@ -101,15 +101,14 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   for (auto& one : what.costs)
     measured.add({.node = std::move(one.node), .device = {}, .runs = 1, .mean_ns = one.nanoseconds});
   regions.measured = &measured;
+  regions.strict_order = what.deterministic || self->state.options.deterministic;
   for (auto& part : what.partitions) {
     auto on = std::ranges::find(self->state.devices, part.device, &owned_device::name);
     if (on == self->state.devices.end())
       return failure(error_kind::not_found, "there is no device ", part.device);
     regions.nodes_use_all_threads = on->runs->threads() > 1;
     auto find = [&](const node& maker) { return find_variable(self, maker, what.container); };
-    auto runs = what.deterministic || self->state.options.deterministic
-                    ? deterministic_view(on->runs)
-                    : on->runs;
+    auto runs = regions.strict_order ? deterministic_view(on->runs) : on->runs;
     TROUPE_ASSIGN(auto made, program::compile(std::move(part.nodes), *runs, find, regions));
     programs.push_back(std::move(made));
     devices.push_back(part.device);

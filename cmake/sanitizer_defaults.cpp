@@ -18,6 +18,9 @@ FOR_THE_RUNTIME const char* __tsan_default_suppressions() {
       "race:libcaf_core.so\n"
       "race:libcaf_io.so\n"
 #endif
+      // The standard library counts who holds an exception: the thread that throws it out of a
+      // future and the one that made it.
+      "race:std::__exception_ptr::exception_ptr::_M_release\n"
       "race:libdnnl.so\n"
       "race:libgomp.so\n"
       "called_from_lib:libdnnl.so\n"

@@ -1,5 +1,6 @@
 // Turns a partition's graph into a program.
 #include "troupe/runtime/internal_ops.hpp"
+#include "troupe/runtime/order_effects.hpp"
 #include "troupe/runtime/program.hpp"
 #include "troupe/runtime/regions.hpp"
 #include "troupe/runtime/registry.hpp"
@@ -395,6 +396,7 @@ result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> o
   std::shared_ptr<program> made{new program};
   made->graph_ = std::move(of);
   made->device_ = &on;
+  order_effects(*made->graph_, options.strict_order);
   TROUPE_TRY(compiler{*made, find_variable, options}.run());
   return std::shared_ptr<const program>{std::move(made)};
 }

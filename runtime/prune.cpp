@@ -1,8 +1,61 @@
 #include "troupe/runtime/prune.hpp"
 
 #include <algorithm>
+#include <queue>
 
 namespace troupe {
+namespace {
+
+bool updates_variable(const node& at) {
+  for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i)
+    if (at.input_is_ref(i)) {
+      const auto* behind = resource_behind(at.inputs()[static_cast<size_t>(i)]);
+      if (behind && behind->op().makes == resource::variable)
+        return true;
+    }
+  return false;
+}
+
+// Keeps the order but for updates, which come when nothing else can.
+std::vector<node*> updates_late(const graph& of, const std::vector<node*>& order) {
+  if (std::ranges::none_of(order, [](auto* at) { return updates_variable(*at); }))
+    return order;
+  constexpr size_t absent = SIZE_MAX;
+  std::vector<size_t> place(of.nodes().size(), absent), missing(order.size(), 0);
+  std::vector<std::vector<size_t>> after(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    place[static_cast<size_t>(order[i]->id())] = i;
+  for (size_t i = 0; i < order.size(); ++i) {
+    auto wait_for = [&](const node& before) {
+      if (auto first = place[static_cast<size_t>(before.id())]; first != absent) {
+        after[first].push_back(i);
+        ++missing[i];
+      }
+    };
+    for (const auto& input : order[i]->inputs())
+      wait_for(*input.node);
+    for (const auto* before : order[i]->controls())
+      wait_for(*before);
+  }
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready, updates;
+  auto add = [&](size_t i) { (updates_variable(*order[i]) ? updates : ready).push(i); };
+  for (size_t i = 0; i < order.size(); ++i)
+    if (missing[i] == 0)
+      add(i);
+  std::vector<node*> later;
+  while (!ready.empty() || !updates.empty()) {
+    auto& from = ready.empty() ? updates : ready;
+    auto next = from.top();
+    from.pop();
+    later.push_back(order[next]);
+    for (auto i : after[next])
+      if (--missing[i] == 0)
+        add(i);
+  }
+  return later;
+}
+
+} // namespace
 
 result<std::vector<node*>> prune(const graph& of, const step_signature& signature) {
   auto is_fed = [&](edge what) {
@@ -57,7 +110,7 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
   }
   TROUPE_ASSIGN(auto order, topological_order(of));
   std::erase_if(order, [&](node* at) { return !needed[static_cast<size_t>(at->id())]; });
-  return order;
+  return updates_late(of, order);
 }
 
 } // namespace troupe

@@ -9,6 +9,8 @@ namespace troupe {
 struct region_options {
   /// Debugging: each node is a region of its own, so that all depends on messages alone.
   bool one_per_node = false;
+  /// All reads and updates of a variable happen in the order of the nodes (order_effects.hpp).
+  bool strict_order = false;
   /// How many branches can be worth running at once; with 1, parallel branches stay together.
   int lanes = 1;
   /// Whether the device runs one large node on several threads: such nodes need no others beside them.

@@ -92,7 +92,7 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
   for (const auto& one : what.fetches)
     signature.fetches.push_back(one.from);
   auto devices = make_devices(1);
-  auto closed = value_or_throw(close(of, signature));
+  auto closed = value_or_throw(extract(of, signature));
   optimize(closed, passes, devices.front().get());
   partition whole{{"local", 0, "cpu", 0}, std::move(closed.nodes)};
   optimize(whole, passes);

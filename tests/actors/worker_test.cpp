@@ -4,7 +4,7 @@
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/api/library.hpp"
-#include "troupe/runtime/close.hpp"
+#include "troupe/runtime/extract.hpp"
 #include "troupe/runtime/partition.hpp"
 #include "troupe/runtime/place.hpp"
 #include "troupe/serialization/wire.hpp"
@@ -46,7 +46,7 @@ struct worker_world : actor_world {
   std::vector<partition> cut_for(const text_case& of, size_t which = 0) {
     device_list devices{{"worker", 0, "cpu", 0}, {"ps", 0, "cpu", 0}};
     auto signature = signature_of(of.text.runs.at(which));
-    auto closed = close(*of.nodes, signature);
+    auto closed = extract(*of.nodes, signature);
     REQUIRE(closed);
     auto chosen = place(*closed->nodes, devices);
     REQUIRE(chosen);

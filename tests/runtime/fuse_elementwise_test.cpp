@@ -90,7 +90,7 @@ v = VariableV2 dtype=f32 shape=[3]
 set = Assign(v, f32[1, 2, 3])
 x = Placeholder dtype=f32 shape=[3]
 a = Neg(x, ^set)
-y = Exp(a)
+y = Exp(a, ^set)
 feed x = f32[1, 2, 3]
 fetch y
 )")

@@ -1,6 +1,6 @@
 #include "troupe/runtime/partition.hpp"
 
-#include "troupe/runtime/close.hpp"
+#include "troupe/runtime/extract.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
@@ -30,7 +30,7 @@ struct world {
                       .device = "/job:a"});
 
   std::vector<partition> cut(const step_signature& signature) {
-    auto closed = close(in, signature);
+    auto closed = extract(in, signature);
     if (!closed)
       FAIL(closed.status());
     auto chosen = place(*closed->nodes, devices);

@@ -91,7 +91,7 @@ TEST_CASE("random graphs give the same with and without passes") {
     random_graph at{base + round};
     auto values = at.fed_values();
     auto run = [&](const pass_options& passes) {
-      auto closed = close(at.nodes, {.feeds = at.feeds, .fetches = at.fetches, .targets = {}});
+      auto closed = extract(at.nodes, {.feeds = at.feeds, .fetches = at.fetches, .targets = {}});
       INFO((closed ? "" : closed.status().message()));
       REQUIRE(closed);
       optimize(*closed, passes, &host());
@@ -229,7 +229,7 @@ TEST_CASE("a graph of a hundred thousand nodes passes through all passes") {
   std::vector<edge> last{x, add("Tanh", {x}), add("Exp", {x})};
   for (size_t i = 3; i < 100'000; ++i)
     last.push_back(add(i % 2 ? "Maximum" : "Minimum", {last[i - 1 - i % 2], last[i - 3]}));
-  auto closed = close(in, {.feeds = {x}, .fetches = {last.back()}, .targets = {}});
+  auto closed = extract(in, {.feeds = {x}, .fetches = {last.back()}, .targets = {}});
   REQUIRE(closed);
   optimize(*closed, {}, &host());
   partition whole{{"local", 0, "cpu", 0}, std::move(closed->nodes)};

@@ -1,6 +1,6 @@
 #include "troupe/runtime/place.hpp"
 
-#include "troupe/runtime/close.hpp"
+#include "troupe/runtime/extract.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
@@ -50,7 +50,7 @@ TEST_CASE("nodes that do not care go to the first device, others where they ask"
 TEST_CASE("feeds and fetches go where they are read and made") {
   world w;
   auto a = w.named("Neg", "a", {w.one});
-  auto closed = close(w.in, {.feeds = {w.one}, .fetches = {a}});
+  auto closed = extract(w.in, {.feeds = {w.one}, .fetches = {a}});
   REQUIRE(closed);
   CHECK(*place(*closed->nodes, {ps}) == std::vector{-1, 0, -1});
 }

@@ -22,7 +22,7 @@ group = NoOp(^set)
 x = f32(2)
 y = Neg(x, ^group)
 fetch y
-)") == "v=VariableV2() Const=Const() set=Assign(v,Const) x=Const() y=Neg(x,^set) ->y");
+)") == "v=VariableV2() Const=Const() x=Const() set=Assign(v,Const) y=Neg(x,^set) ->y");
 }
 
 TEST_CASE("waiting for what is there from the start, or comes anyway, means nothing") {

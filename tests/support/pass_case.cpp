@@ -8,7 +8,7 @@
 namespace troupe::test {
 
 pass_case::pass_case(std::string_view source) : text(source) {
-  auto made = close(*text.nodes, signature_of(text.text.runs.at(0)));
+  auto made = extract(*text.nodes, signature_of(text.text.runs.at(0)));
   if (!made)
     throw std::runtime_error{made.status().message()};
   closed = *std::move(made);

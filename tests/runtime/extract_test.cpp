@@ -1,4 +1,4 @@
-#include "troupe/runtime/close.hpp"
+#include "troupe/runtime/extract.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
 

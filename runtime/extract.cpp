@@ -1,13 +1,13 @@
-#include "troupe/runtime/close.hpp"
+#include "troupe/runtime/extract.hpp"
 
 #include <algorithm>
 
 namespace troupe {
 namespace {
 
-class closer {
+class extractor {
 public:
-  closer(const graph& of, const step_signature& signature)
+  extractor(const graph& of, const step_signature& signature)
       : signature_(signature), made_{std::make_unique<graph>(of.ops()), {}},
         feeds_(signature.feeds.size()), copies_(of.nodes().size()), fed_nodes_(of.nodes().size()) {
     for (const auto& one : signature.feeds)
@@ -77,9 +77,9 @@ private:
 
 } // namespace
 
-result<step_graph> close(const graph& of, const step_signature& signature) {
+result<step_graph> extract(const graph& of, const step_signature& signature) {
   TROUPE_ASSIGN(auto order, prune(of, signature));
-  return closer{of, signature}.run(order);
+  return extractor{of, signature}.run(order);
 }
 
 } // namespace troupe

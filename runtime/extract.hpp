@@ -15,6 +15,6 @@ struct step_graph {
 
 /// Copies what the step needs; the user's graph stays as it is. Names, devices and origins are
 /// kept, so that errors name the user's nodes. Fails as prune() does.
-result<step_graph> close(const graph& of, const step_signature& signature);
+result<step_graph> extract(const graph& of, const step_signature& signature);
 
 } // namespace troupe
