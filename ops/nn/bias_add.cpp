@@ -2,6 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/nn/data_format.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -28,6 +29,15 @@ edges gradient(gradient_context& at) {
   return {dy, at.op("BiasAddGrad", {dy}, {{"data_format", at.attr<std::string>("data_format")}})};
 }
 
+// Along the last axis it is an Add, which can be fused with what follows.
+edge simplify(simplify_context& at) {
+  const auto &value = at.input(0).dims(), &bias = at.input(1).dims();
+  if (at.attr<std::string>("data_format") != "NHWC" || !value.has_rank() || !bias.has_rank() ||
+      bias[0] == unknown_extent || value[value.rank() - 1] != bias[0])
+    return {};
+  return at.op("Add", {at.input(0), at.input(1)});
+}
+
 } // namespace
 
 extern constexpr op_def bias_add{
@@ -40,6 +50,7 @@ extern constexpr op_def bias_add{
     .effects = effect::forwardable,
     .infer = infer,
     .gradient = gradient,
+    .simplify = simplify,
     .example = R"(
 x = Placeholder dtype=f32 shape=[-1,2]
 y = BiasAdd(x, f32[10, 20])

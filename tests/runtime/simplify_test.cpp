@@ -54,6 +54,13 @@ fetch y = i32[0, 0]
   CHECK(at.written() == "Const=Const() ->Const");
 }
 
+TEST_CASE("a bias along the last axis is added like any other row, if its length is known") {
+  auto is_add = [](const std::string& what) { return what.find("y=Add(_feed_0,") != what.npos; };
+  CHECK(is_add(simplified("[-1,3]", "y = BiasAdd(x, f32[1, 2, 3])")));
+  CHECK(!is_add(simplified("[-1,-1]", "y = BiasAdd(x, f32[1, 2, 3])")));
+  CHECK(!is_add(simplified("[2,3]", "y = BiasAdd(x, f32[1, 2, 3]) data_format=\"NCHW\"")));
+}
+
 TEST_CASE("squares are squares") {
   CHECK(simplified("[2,3]", "y = Mul(x, x)") == "y=Square(_feed_0) ->y");
   CHECK(simplified("[2,3]", "y = Pow(x, f32(2))") == "y=Square(_feed_0) ->y");
