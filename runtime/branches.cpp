@@ -10,6 +10,9 @@ namespace {
 constexpr uint32_t no_node = UINT32_MAX;
 // More parallelism than any task has threads for only costs time to plan.
 constexpr uint32_t most_groups = 512;
+// What is done before this part of a heavy branch has passed counts as there from the start:
+// constants and shapes are needed everywhere, and tie branches together that have nothing in common.
+constexpr double soon = 1.0 / 8;
 // From how many hand-overs on a device spreads one node over its threads.
 constexpr double splits_itself = 10;
 
@@ -62,7 +65,7 @@ public:
   branch_finder(const graph& of, const std::vector<uint32_t>& base, const region_options& options)
       : graph_(of), base_(base), lanes_(static_cast<size_t>(options.lanes)),
         least_(worth_handing_over(options)),
-        most_(options.nodes_use_all_threads ? splits_itself * options.hand_over : 1e300), tree_(of.nodes().size()), cost_(of.nodes().size()),
+        most_(options.nodes_use_all_threads ? splits_itself * options.hand_over : 1e300), tree_(of.nodes().size()), cost_(of.nodes().size()), done_at_(of.nodes().size(), 0),
         groups_(of.nodes().size(), 0) {
     for (const auto& at : of.nodes())
       add(*at, options.measured);
@@ -87,11 +90,14 @@ public:
 private:
   bool heavy(uint32_t id) const { return cost_[id] >= least_; }
 
+  // What a node waits for while its region runs.
   template <class Visit>
   void each_before(const node& at, Visit visit) const {
     auto consider = [&](const node& before) {
-      if (!is_at_hand(before) && base_[static_cast<size_t>(before.id())] == base_[static_cast<size_t>(at.id())])
-        visit(static_cast<uint32_t>(before.id()));
+      auto id = static_cast<size_t>(before.id());
+      if (!is_at_hand(before) && base_[id] == base_[static_cast<size_t>(at.id())] &&
+          done_at_[id] > soon * least_)
+        visit(static_cast<uint32_t>(id));
     };
     for (const auto& input : at.inputs())
       consider(*input.node);
@@ -110,6 +116,15 @@ private:
     tree_.hang(id, above);
     auto cost = is_at_hand(at) ? 0 : expected_nanoseconds(at, measured);
     cost_[id] = cost < most_ ? cost : 0;
+    double begin = 0;
+    auto wait_for = [&](const node& before) {
+      begin = std::max(begin, done_at_[static_cast<size_t>(before.id())]);
+    };
+    for (const auto& input : at.inputs())
+      wait_for(*input.node);
+    for (const auto* before : at.controls())
+      wait_for(*before);
+    done_at_[id] = begin + cost;
   }
 
   // Those that wait for as many heavy siblings as each other can run at the same time.
@@ -149,7 +164,7 @@ private:
   size_t lanes_;
   double least_, most_;
   dominator_tree tree_;
-  std::vector<double> cost_;
+  std::vector<double> cost_, done_at_;
   std::vector<uint32_t> groups_;
   uint32_t count_ = 0;
 };

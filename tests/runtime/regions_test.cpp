@@ -96,6 +96,15 @@ TEST_CASE("parallel branches that are worth another thread become regions") {
   CHECK(find_regions(t.in, t.two_lanes).count == 1);
 }
 
+TEST_CASE("a constant that both branches need does not tie them together") {
+  towers t;
+  auto fork = t.tower(t.source, 3), three = constant(t.in, 3.0f);
+  auto plus = [&](edge to) { return add(t.in, {.op = "Add", .inputs = {to, three}}); };
+  auto left = t.tower(plus(fork), 10), right = t.tower(plus(t.product(fork)), 10);
+  auto joint = add(t.in, {.op = "AddN", .inputs = {left, right}});
+  CHECK(regions_of(find_regions(t.in, t.two_lanes), {left, right, fork, joint}).size() == 4);
+}
+
 TEST_CASE("branches that are cheaper than a few hand-overs stay together") {
   towers t;
   auto left = t.tower(t.source, 2), right = t.tower(t.source, 2);

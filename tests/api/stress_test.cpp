@@ -1,0 +1,106 @@
+// Many threads and many steps, in whatever order they come.
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/processes.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/troupe.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include <unistd.h>
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Two towers over one input, and what joins them. The times say that each product is worth a thread.
+struct branches {
+  graph_builder g;
+  edge x = g.placeholder(dtype::f32, {16, 16}, "x");
+  edge sums;
+  std::vector<node_time> times;
+
+  branches() {
+    auto left = x, right = x;
+    for (int i = 0; i < 4; ++i) {
+      left = matmul(left, x, {}, concat("left", i));
+      right = matmul(x, right, {}, concat("right", i)) + 1;
+      for (auto side : {"left", "right"})
+        times.push_back({.node = concat(side, i), .runs = 1, .mean_ns = 1e6});
+    }
+    sums = sum(left) + sum(right);
+  }
+};
+
+tensor filled(float with) {
+  return tensor::of<float>({16, 16}, std::vector<float>(256, with));
+}
+
+} // namespace
+
+TEST_CASE("eight threads run steps of parallel branches, some of them too late, and none is wrong") {
+  watchdog watch;
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  branches b;
+  auto alone = session::local({.intra_op_threads = 1, .inter_op_threads = 1});
+  std::vector<float> expected;
+  for (int i = 0; i < 4; ++i)
+    expected.push_back(to_scalar<float>(alone.fetch(b.sums, {{b.x, filled(0.1f * static_cast<float>(i))}})));
+
+  auto s = session::local({.intra_op_threads = 1, .inter_op_threads = 8, .node_times = b.times});
+  auto step = s.prepare({b.x}, {b.sums});
+  step_statistics found;
+  step.run({filled(0)}, {.statistics = &found});
+  CHECK(std::ranges::count_if(found.tasks.at(0).spans, [&](const step_span& one) {
+          return found.tasks[0].subject_of(one).kind == span_kind::region;
+        }) >= 4); // before the fork, two branches, and what joins them
+  std::atomic<int> right = 0, late = 0, wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        std::mt19937 dice{seed + t};
+        for (int i = 0; i < 300; ++i) {
+          auto which = dice() % 4;
+          run_options options;
+          if (dice() % 3 == 0)
+            options.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds{dice() % 300};
+          try {
+            auto sums = step.run({filled(0.1f * static_cast<float>(which))}, options);
+            ++(to_scalar<float>(sums[0]) == expected[which] ? right : wrong);
+          } catch (const error& e) {
+            ++(e.kind() == error_kind::deadline_exceeded && options.deadline ? late : wrong);
+          }
+        }
+      });
+  }
+  CHECK(wrong == 0);
+  CHECK(right + late == 8 * 300);
+  CHECK(right >= 8 * 100);
+}
+
+TEST_CASE("ten million steps leave nothing behind", "[slow]") {
+  watchdog watch{100s};
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {});
+  auto s = session::local({.intra_op_threads = 1});
+  auto step = s.prepare({x}, {neg(x)});
+  std::vector<tensor> feeds{tensor::scalar(1.0f)}, fetched(1);
+  auto run = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      step.run_into(feeds, fetched);
+  };
+  run(10'000);
+  auto before = footprint_of(::getpid());
+  run(10'000'000 / slowness);
+  auto after = footprint_of(::getpid());
+  CHECK(to_scalar<float>(fetched[0]) == -1.0f);
+  CHECK(after.threads == before.threads);
+  CHECK(after.descriptors == before.descriptors);
+  CHECK(after.resident_kib - before.resident_kib < 1024);
+}
