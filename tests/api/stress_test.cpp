@@ -102,5 +102,6 @@ TEST_CASE("ten million steps leave nothing behind", "[slow]") {
   CHECK(to_scalar<float>(fetched[0]) == -1.0f);
   CHECK(after.threads == before.threads);
   CHECK(after.descriptors == before.descriptors);
-  CHECK(after.resident_kib - before.resident_kib < 1024);
+  if (size_is_telling)
+    CHECK(after.resident_kib - before.resident_kib < 1024);
 }

@@ -184,8 +184,8 @@ TEST_CASE("the trap names the first node that makes a NaN, and tells its inputs"
 }
 
 TEST_CASE("memory that the processor cannot read is not looked at") {
-  watched on;
   test_device elsewhere{device_kind::cuda};
+  watched on;
   auto x = on.feed(0, dtype::f32);
   on.fetch(0, on.op("minus", "Neg", {x}));
   auto made = program::compile(std::move(on.in), elsewhere, std::ref(on.state));

@@ -9,7 +9,7 @@ namespace {
 
 std::atomic<uint64_t> requests{0}, packings{0};
 
-void count() noexcept { requests.fetch_add(1, std::memory_order_relaxed); }
+[[maybe_unused]] void count() noexcept { requests.fetch_add(1, std::memory_order_relaxed); }
 
 } // namespace
 
@@ -19,18 +19,7 @@ uint64_t troupe::test::packing_requests() noexcept {
   return packings.load(std::memory_order_relaxed);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-
-void* operator new(size_t bytes) {
-  count();
-  if (auto* memory = std::malloc(bytes))
-    return memory;
-  throw std::bad_alloc{};
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-
-#else
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 // glibc lets programs replace its heap's functions, and offers the originals by other names.
 #pragma GCC visibility push(default) // for other libraries, too

@@ -28,7 +28,7 @@ TEST_CASE("the heap is counted") {
   auto before = heap_requests();
   auto one = std::make_unique<std::array<char, 100>>();
   CHECK(one->data() != nullptr);
-  CHECK(heap_requests() > before);
+  CHECK((heap_requests() > before) == heap_is_counted);
 }
 
 TEST_CASE("a step that hands on what it is fed takes nothing from the heap") {
