@@ -8,8 +8,8 @@ namespace {
 // Owns itself until the step has ended.
 class reporter final : public step_observer {
 public:
-  reporter(std::shared_ptr<task_program> program, std::shared_ptr<step_table> steps, std::string self,
-           step_end on_end)
+  reporter(std::shared_ptr<task_program> program, std::shared_ptr<step_table> steps,
+           std::string self, step_end on_end)
       : program_(std::move(program)), steps_(std::move(steps)), self_(std::move(self)),
         on_end_(std::move(on_end)), in_(program_->check_out()) {}
 
@@ -71,7 +71,8 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
     in->watch(what.watch);
   in->set_feeds([&](uint32_t index) { return *find(what.feeds, index); });
   in->conductor().begin(what.step, *step, unit);
-  // What came early is handed over after the start, because a step that has not started takes nothing.
+  // What came early is handed over after the start, because a step that has not started takes
+  // nothing.
   if (auto known = steps->add(what.step, in, unit); !known)
     in->conductor().abort(what.step, std::move(known), unit);
 }

@@ -26,8 +26,8 @@ public:
       system().scheduler().enqueue(ready);
   }
 
-  /// Runs until nothing is ready here. Of several regions that are worth it, others get all but one. Looks
-  /// at the step's deadline now and then: nobody else does while this thread works.
+  /// Runs until nothing is ready here. Of several regions that are worth it, others get all but
+  /// one. Looks at the step's deadline now and then: nobody else does while this thread works.
   void drain(stop_signal& stop) {
     for (unsigned regions = 1; size_ > 0; ++regions) {
       if (regions % regions_per_look == 0)

@@ -39,14 +39,15 @@ struct client_options {
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
   bool trap_nonfinite = false;                    ///< in all steps
-  std::vector<node_time> measured = {}; ///< what former processes have found
+  std::vector<node_time> measured = {};           ///< what former processes have found
   uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
 };
 
 /// What a run shall tell or watch for, beside giving its fetches.
 struct run_insight {
-  step_statistics* statistics = nullptr; ///< filled in before the run's end is told, also of a run that fails
-  bool trap_nonfinite = false;           ///< fail at the first node that makes a NaN or an infinity
+  step_statistics* statistics =
+      nullptr;                 ///< filled in before the run's end is told, also of a run that fails
+  bool trap_nonfinite = false; ///< fail at the first node that makes a NaN or an infinity
 };
 
 struct device_info {

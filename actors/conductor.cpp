@@ -24,7 +24,8 @@ void conductor_actor::begin(uint64_t step, step_observer& observer, caf::executi
   step_.store(step, std::memory_order_relaxed);
   auto generation = (state_.load(std::memory_order_relaxed) + one_generation) & generations;
   // Active is whoever starts the step.
-  state_.store(generation + program.regions() * one_missing + one_active, std::memory_order_release);
+  state_.store(generation + program.regions() * one_missing + one_active,
+               std::memory_order_release);
   of_.begin_step(step);
   for (uint32_t p = 0; p < program.programs().size(); ++p)
     deliver(of_.region(p, 0), token{}, unit);

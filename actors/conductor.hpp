@@ -19,8 +19,8 @@ protected:
 /// The error of a step whose deadline has passed.
 status overdue(uint64_t step);
 
-/// Understands fetched and region_ended. Takes no lock: many threads run steps of one program. A step has ended when nothing of it runs any more, and all
-/// its regions have run or it has failed.
+/// Understands fetched and region_ended. Takes no lock: many threads run steps of one program. A
+/// step has ended when nothing of it runs any more, and all its regions have run or it has failed.
 class conductor_actor final : public inline_actor {
 public:
   conductor_actor(caf::actor_config& config, task_instance& of) : inline_actor(config), of_(of) {}

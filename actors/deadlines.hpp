@@ -46,7 +46,8 @@ private:
     if (waiting_.empty() || waiting_.begin()->first.first >= scheduled_)
       return;
     scheduled_ = waiting_.begin()->first.first;
-    auto left = std::max<caf::timespan>(scheduled_ - self->clock().now(), std::chrono::milliseconds{1});
+    auto left =
+        std::max<caf::timespan>(scheduled_ - self->clock().now(), std::chrono::milliseconds{1});
     self->delayed_send(self, left, wake_atom::value);
   }
 

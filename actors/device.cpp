@@ -23,7 +23,8 @@ caf::behavior device_behavior(caf::event_based_actor* self, const std::shared_pt
 
 } // namespace
 
-caf::actor spawn_device(caf::actor_system& system, std::shared_ptr<device> owned, device_name name) {
+caf::actor spawn_device(caf::actor_system& system, std::shared_ptr<device> owned,
+                        device_name name) {
   return system.spawn(device_behavior, std::move(owned), std::move(name));
 }
 

@@ -60,8 +60,10 @@ status resolve(const address& what, int flags, addresses& found) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags;
-  if (int problem = ::getaddrinfo(what.host.c_str(), std::to_string(what.port).c_str(), &hints, &found.first))
-    return failure(error_kind::unavailable, "cannot resolve ", what.host, ": ", ::gai_strerror(problem));
+  if (int problem =
+          ::getaddrinfo(what.host.c_str(), std::to_string(what.port).c_str(), &hints, &found.first))
+    return failure(error_kind::unavailable, "cannot resolve ", what.host, ": ",
+                   ::gai_strerror(problem));
   return {};
 }
 
@@ -116,7 +118,8 @@ result<socket_handle> dial(const address& to, step_clock::time_point deadline,
       last = made.status();
     }
     if (stop || step_clock::now() + pause >= deadline)
-      return failure(error_kind::unavailable, "cannot connect to ", to_string(to), ": ", last.message());
+      return failure(error_kind::unavailable, "cannot connect to ", to_string(to), ": ",
+                     last.message());
     std::this_thread::sleep_for(pause); // on a detached actor's thread, for a bounded time
     pause = std::min(pause * 2, longest_wait);
   }
@@ -125,12 +128,14 @@ result<socket_handle> dial(const address& to, step_clock::time_point deadline,
 result<std::pair<socket_handle, uint16_t>> listen_at(const address& at) {
   addresses found;
   TROUPE_TRY(resolve(at, AI_PASSIVE, found));
-  socket_handle made{::socket(found.first->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  socket_handle made{
+      ::socket(found.first->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   int yes = 1;
   ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   if (::bind(made.get(), found.first->ai_addr, found.first->ai_addrlen) != 0 ||
       ::listen(made.get(), SOMAXCONN) != 0)
-    return failure(error_kind::unavailable, "cannot listen at ", to_string(at), ": ", std::strerror(errno));
+    return failure(error_kind::unavailable, "cannot listen at ", to_string(at), ": ",
+                   std::strerror(errno));
   sockaddr_storage bound{};
   socklen_t size = sizeof(bound);
   ::getsockname(made.get(), reinterpret_cast<sockaddr*>(&bound), &size);

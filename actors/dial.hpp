@@ -35,8 +35,9 @@ private:
   int descriptor_;
 };
 
-/// Returns a connected, non-blocking socket. Tries again, with pauses, while nobody listens, until the
-/// deadline: tasks may start in any order. Gives up soon after `stop` becomes true. Blocks the thread.
+/// Returns a connected, non-blocking socket. Tries again, with pauses, while nobody listens, until
+/// the deadline: tasks may start in any order. Gives up soon after `stop` becomes true. Blocks the
+/// thread.
 result<socket_handle> dial(const address& to, step_clock::time_point deadline,
                            const std::atomic<bool>& stop);
 

@@ -22,8 +22,8 @@ namespace {
 // urgent messages do not queue behind payload.
 constexpr size_t write_window = 1024 * 1024;
 
-// A broker whose mailbox is closed when it ends. CAF's own leave it open: later messages stay in it for
-// good, with their senders, and requests hang (docs/decisions/003).
+// A broker whose mailbox is closed when it ends. CAF's own leave it open: later messages stay in it
+// for good, with their senders, and requests hang (docs/decisions/003).
 class closing_broker : public caf::io::broker {
 public:
   using caf::io::broker::broker;
@@ -100,7 +100,12 @@ public:
   template <class Promise>
   void ask(message&& question, Promise promise) {
     auto request = next_request_++;
-    std::visit([&](auto& one) { if constexpr (requires { one.request; }) one.request = request; }, question);
+    std::visit(
+        [&](auto& one) {
+          if constexpr (requires { one.request; })
+            one.request = request;
+        },
+        question);
     if (gone_)
       return promise.deliver(to_caf(lost_));
     if (auto sent = link_.send(question); !sent)
@@ -121,8 +126,8 @@ public:
       self_->send(options_.owner, news);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       self_->send(opener, news);
-    // What is in the write buffer still leaves. The actor stays as long as somebody holds it: it tells
-    // those who ask why the peer is gone (docs/decisions/003).
+    // What is in the write buffer still leaves. The actor stays as long as somebody holds it: it
+    // tells those who ask why the peer is gone (docs/decisions/003).
     self_->close(connection_);
   }
 
@@ -197,8 +202,8 @@ private:
   // An answer or tensor that cannot leave must not leave its receiver waiting.
   void cannot_send(const message& what, const status& why) {
     if (auto* push = std::get_if<tensor_push>(&what); push && options_.steps)
-      options_.steps->abort(push->step, failure(why.kind(), "sending to ", peer_, ": ", why.message()),
-                            nullptr);
+      options_.steps->abort(
+          push->step, failure(why.kind(), "sending to ", peer_, ": ", why.message()), nullptr);
     else if (auto* done = std::get_if<step_done>(&what); done && !gone_)
       (void)link_.send(step_done{done->request, why, {}}).ok();
   }
@@ -223,9 +228,13 @@ private:
 };
 
 message to_wire(const register_partitions& what, status& problem) {
-  register_graph wire{.request = 0, .session = what.session, .container = what.container,
-                      .region_per_node = what.region_per_node, .partitions = {},
-                      .deterministic = what.deterministic, .costs = what.costs};
+  register_graph wire{.request = 0,
+                      .session = what.session,
+                      .container = what.container,
+                      .region_per_node = what.region_per_node,
+                      .partitions = {},
+                      .deterministic = what.deterministic,
+                      .costs = what.costs};
   for (const auto& part : what.partitions) {
     auto bytes = write_graph(*part.nodes);
     if (!bytes) {
@@ -250,15 +259,17 @@ caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle
       [=](outgoing& what) { state->send(std::move(what.content)); },
       [=](run_request& what) -> caf::result<step_result> {
         auto promise = self->make_response_promise();
-        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline - step_clock::now());
-        state->ask(run_step{.request = 0,
-                            .handle = what.handle,
-                            .step = what.step,
-                            .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
-                            .feeds = std::move(what.feeds),
-                            .times = what.watch.times,
-                            .trap_nonfinite = what.watch.trap_nonfinite},
-                   promise);
+        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline -
+                                                                          step_clock::now());
+        state->ask(
+            run_step{.request = 0,
+                     .handle = what.handle,
+                     .step = what.step,
+                     .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
+                     .feeds = std::move(what.feeds),
+                     .times = what.watch.times,
+                     .trap_nonfinite = what.watch.trap_nonfinite},
+            promise);
         return promise;
       },
       [=](const register_request& what) -> caf::result<registered> {
@@ -288,26 +299,34 @@ caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle
   };
 }
 
+// Listener -> itself: now it may go. No answer.
+using leave_atom = caf::atom_constant<caf::atom("leave")>;
+
 struct listener_state {
   explicit listener_state() {}
   static inline const char* name = "troupe.listener";
   std::set<caf::actor_addr> exchanges; // to end them with us
 };
 
-caf::behavior listener_behavior(caf::stateful_actor<listener_state, closing_broker>* self, int socket,
-                                const std::shared_ptr<exchange_options>& options) {
+caf::behavior listener_behavior(caf::stateful_actor<listener_state, closing_broker>* self,
+                                int socket, const std::shared_ptr<exchange_options>& options) {
   self->add_doorman(socket);
   self->set_default_handler(caf::drop);
-  self->set_down_handler([=](const caf::down_msg& what) { self->state.exchanges.erase(what.source); });
+  self->set_down_handler(
+      [=](const caf::down_msg& what) { self->state.exchanges.erase(what.source); });
   auto period = options->peer_timeout / ticks_per_timeout;
   self->delayed_send(self, period, tick_atom::value);
   self->set_exit_handler([=](const caf::exit_msg& what) {
     for (const auto& one : self->state.exchanges)
       if (auto exchange = caf::actor_cast<caf::actor>(one))
         self->send_exit(exchange, what.reason);
-    self->quit(what.reason);
+    // In another turn of CAF's event loop, which loses a doorman that comes and goes in one.
+    self->system().middleman().backend().post([listener = caf::actor_cast<caf::actor>(self)] {
+      caf::anon_send(listener, leave_atom::value);
+    });
   });
   return {
+      [=](leave_atom) { self->quit(caf::exit_reason::user_shutdown); },
       [=](const caf::io::new_connection_msg& what) {
         auto exchange = self->fork(exchange_behavior, what.handle,
                                    std::make_shared<exchange_options>(*options));

@@ -23,13 +23,13 @@ struct exchange_options {
   std::chrono::milliseconds peer_timeout{10'000};
 };
 
-/// Spawns the exchange over a connected socket, which it owns from now on. Understands outgoing, and in its peer's place register_request,
-/// run_request, reset_request and list_devices_atom; each is answered, at the latest with `unavailable`
-/// when the connection ends.
+/// Spawns the exchange over a connected socket, which it owns from now on. Understands outgoing,
+/// and in its peer's place register_request, run_request, reset_request and list_devices_atom; each
+/// is answered, at the latest with `unavailable` when the connection ends.
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options);
 
-/// Spawns a broker that accepts connections at a listening socket, which it owns from now on, and gives
-/// each an exchange with these options.
+/// Spawns a broker that accepts connections at a listening socket, which it owns from now on, and
+/// gives each an exchange with these options.
 caf::actor spawn_listener(caf::actor_system& system, int socket, exchange_options options);
 
 } // namespace troupe

@@ -6,9 +6,9 @@
 
 namespace troupe {
 
-/// The time in nanoseconds from handing a job to the system's scheduler until an idle worker begins it:
-/// the median of some, measured once in this process, which takes about a millisecond. A system whose
-/// scheduler runs nothing by itself gets a usual value.
+/// The time in nanoseconds from handing a job to the system's scheduler until an idle worker begins
+/// it: the median of some, measured once in this process, which takes about a millisecond. A system
+/// whose scheduler runs nothing by itself gets a usual value.
 double hand_over_cost(caf::actor_system& system);
 
 /// Cuts programs so that the threads of this system have something to do.

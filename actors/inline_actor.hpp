@@ -1,5 +1,5 @@
-// Actors without a mailbox: they handle a message on the sender's thread, before the send returns, so
-// that a message needs no heap memory. docs/decisions/002 says what this demands.
+// Actors without a mailbox: they handle a message on the sender's thread, before the send returns,
+// so that a message needs no heap memory. docs/decisions/002 says what this demands.
 #pragma once
 #include <caf/actor.hpp>
 #include <caf/actor_cast.hpp>
@@ -14,8 +14,8 @@
 
 namespace troupe {
 
-/// Base of inline actors. enqueue() is called by any thread, several at once: guard your state, do not
-/// hold a lock while sending, never throw, never block.
+/// Base of inline actors. enqueue() is called by any thread, several at once: guard your state, do
+/// not hold a lock while sending, never throw, never block.
 class inline_actor : public caf::monitorable_actor {
 public:
   void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) final {
@@ -71,8 +71,8 @@ public:
 
 } // namespace detail
 
-/// Sends to an inline actor without touching the heap. (Any other actor would keep a message that is
-/// gone when this returns.)
+/// Sends to an inline actor without touching the heap. (Any other actor would keep a message that
+/// is gone when this returns.)
 template <class T>
 void deliver(inline_actor& to, T content, caf::execution_unit* unit) {
   detail::stack_message<T> message{std::move(content)};

@@ -50,8 +50,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::turn_came)
 namespace troupe {
 namespace {
 
-// How long the tasks of a failed step may take to stop before the client is answered anyway; once the
-// deadline has passed, it has waited long enough.
+// How long the tasks of a failed step may take to stop before the client is answered anyway; once
+// the deadline has passed, it has waited long enough.
 constexpr std::chrono::seconds stop_patience{2};
 constexpr std::chrono::milliseconds late_stop_patience{50};
 
@@ -109,11 +109,12 @@ result<step_ptr> compile(self_ptr self, const prepare_request& what) {
     auto task = part.device.on_task();
     auto it = std::ranges::find(step->participants, task, &participant::task);
     if (it == step->participants.end()) {
-      it = step->participants.insert(it, participant{.task = task,
-                                                     .partitions = std::make_shared<register_partitions>(),
-                                                     .feeds = {},
-                                                     .worker = {},
-                                                     .handle = 0});
+      it = step->participants.insert(
+          it, participant{.task = task,
+                          .partitions = std::make_shared<register_partitions>(),
+                          .feeds = {},
+                          .worker = {},
+                          .handle = 0});
       it->partitions->session = options.session;
       it->partitions->container = options.container;
       it->partitions->region_per_node = options.programs.region_per_node;
@@ -204,16 +205,18 @@ void register_all(self_ptr self, const step_ptr& step, step_clock::time_point de
                   },
                   [=](const caf::error& why) {
                     auto cause = from_caf(why);
-                    answers->fail(cause.kind() == error_kind::deadline_exceeded
-                                      ? failure(cause.kind(), task, " did not register the step in time")
-                                      : cause);
+                    answers->fail(
+                        cause.kind() == error_kind::deadline_exceeded
+                            ? failure(cause.kind(), task, " did not register the step in time")
+                            : cause);
                   });
         },
         [=](const status& why) { answers->fail(why); });
   }
 }
 
-caf::result<step_ptr> register_step(self_ptr self, const step_ptr& step, step_clock::time_point deadline) {
+caf::result<step_ptr> register_step(self_ptr self, const step_ptr& step,
+                                    step_clock::time_point deadline) {
   auto promise = self->make_response_promise<step_ptr>();
   register_all(self, step, deadline, gather(self, step->participants.size(), promise));
   return promise;
@@ -231,7 +234,8 @@ caf::result<step_ptr> prepare(self_ptr self, const prepare_request& what) {
 // A step that no thread of this process drives, as its master sees it.
 struct running_step final : step_gate::waiter, std::enable_shared_from_this<running_step> {
   running_step(step_request r, caf::typed_response_promise<step_outcome> p, self_ptr self)
-      : request(std::move(r)), reply(std::move(p)), master(caf::actor_cast<caf::actor_addr>(self)) {}
+      : request(std::move(r)), reply(std::move(p)), master(caf::actor_cast<caf::actor_addr>(self)) {
+  }
   void let_in() override {
     if (auto to = caf::actor_cast<caf::actor>(master))
       caf::anon_send(to, turn_came{shared_from_this()});
@@ -281,7 +285,8 @@ void fail(self_ptr self, const running_ptr& run, status why) {
                  outgoing{cancel_step{run->id, without_reports(run->error)}});
   auto now = self->clock().now();
   auto latest = std::max(run->request.deadline, now) + late_stop_patience;
-  run->due = self->state.due.add(self, std::min(now + stop_patience, latest), [=] { finish(self, run); });
+  run->due =
+      self->state.due.add(self, std::min(now + stop_patience, latest), [=] { finish(self, run); });
 }
 
 // A task's clock counts from another moment than ours. It began the step after we had asked, and
@@ -341,11 +346,12 @@ void start(self_ptr self, const running_ptr& run) {
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
     self->request(one.worker, until(self, run->request.deadline) + stop_patience, std::move(what))
-        .then([=](step_result& done) { answer_came(self, run, i, done); },
-              [=](const caf::error& why) {
-                step_result lost{naming(run->request.step->participants[i].task, from_caf(why)), {}};
-                answer_came(self, run, i, lost);
-              });
+        .then(
+            [=](step_result& done) { answer_came(self, run, i, done); },
+            [=](const caf::error& why) {
+              step_result lost{naming(run->request.step->participants[i].task, from_caf(why)), {}};
+              answer_came(self, run, i, lost);
+            });
   }
   run->due = self->state.due.add(self, run->request.deadline, [=] {
     fail(self, run,
@@ -361,7 +367,8 @@ void start_or_renew(self_ptr self, const running_ptr& run) {
   if (!what.step->stale)
     return start(self, run);
   // A lost task may be back: register everything again, everywhere, and go on.
-  self->request(caf::actor_cast<caf::actor>(self), until(self, what.deadline), renew_request{what.step, what.deadline})
+  self->request(caf::actor_cast<caf::actor>(self), until(self, what.deadline),
+                renew_request{what.step, what.deadline})
       .then([=](const step_ptr&) { start(self, run); },
             [=](const caf::error& why) {
               run->error = from_caf(why);
@@ -411,7 +418,8 @@ caf::result<step_ptr> renew(self_ptr self, const step_ptr& step, step_clock::tim
   };
   self->request(caf::actor_cast<caf::actor>(self), until(self, deadline) + stop_patience,
                 register_again{step, deadline})
-      .then([=](const step_ptr& fresh) { settle(fresh); }, [=](const caf::error& why) { settle(why); });
+      .then([=](const step_ptr& fresh) { settle(fresh); },
+            [=](const caf::error& why) { settle(why); });
   return promise;
 }
 
@@ -439,9 +447,7 @@ caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
                     if (answers->complete())
                       answers->deliver(*all);
                   },
-                  [=](const caf::error& why) {
-                    answers->fail(naming(task, from_caf(why)));
-                  });
+                  [=](const caf::error& why) { answers->fail(naming(task, from_caf(why))); });
         },
         [=](const status& why) { answers->fail(why); });
   return promise;
@@ -470,7 +476,12 @@ caf::behavior master_behavior(self_ptr self, master_options options) {
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const reset_request& what) {
         return ask_all<status>(
-            self, [](status& all, const status& one) { if (all.ok()) all = one; }, what);
+            self,
+            [](status& all, const status& one) {
+              if (all.ok())
+                all = one;
+            },
+            what);
       },
       [=](list_devices_atom) {
         return ask_all<std::vector<device_info>>(

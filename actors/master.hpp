@@ -1,5 +1,5 @@
-// The master of one session: prunes, optimizes, places, cuts, registers with workers, and runs steps that take
-// more than this process (white paper 3.1, OSDI 4).
+// The master of one session: prunes, optimizes, places, cuts, registers with workers, and runs
+// steps that take more than this process (white paper 3.1, OSDI 4).
 #pragma once
 #include "troupe/actors/client.hpp"
 #include "troupe/runtime/passes/passes.hpp"
@@ -18,11 +18,11 @@ struct master_options {
   std::string container;
   program_options programs = {};
   const node_times* measured = nullptr; ///< what is known of costs; must stay
-  device_list devices;  ///< the first is the default
+  device_list devices;                  ///< the first is the default
   pass_options passes = {};
   std::shared_ptr<device> host = {}; ///< computes what is constant; without one nothing is folded
-  std::map<task_name, caf::actor> workers; ///< in this process
-  caf::actor membership;                   ///< finds the others; none in a local session
+  std::map<task_name, caf::actor> workers;    ///< in this process
+  caf::actor membership;                      ///< finds the others; none in a local session
   std::chrono::milliseconds patience{10'000}; ///< with tasks that list devices or reset containers
 };
 

@@ -88,7 +88,8 @@ caf::result<peer_link> connect(self_ptr self, const connect_request& what) {
   one.waiting.push_back({promise, what.deadline});
   if (!one.dialing && !one.exchange)
     start_dialing(self, what.to, one);
-  auto patience = std::max<caf::timespan>(what.deadline - self->clock().now(), std::chrono::milliseconds{1});
+  auto patience =
+      std::max<caf::timespan>(what.deadline - self->clock().now(), std::chrono::milliseconds{1});
   self->delayed_send(self, patience, give_up{what.to});
   return promise;
 }
@@ -134,10 +135,10 @@ void lost(self_ptr self, const peer_gone& what) {
     if (to_string(task) == what.peer) {
       one.exchange = nullptr;
       one.ready = false;
-      refuse(one, failure(what.why.kind() == error_kind::failed_precondition
-                              ? what.why.kind()
-                              : error_kind::unavailable,
-                          task, " at ", one.address, ": ", what.why.message()));
+      refuse(one,
+             failure(what.why.kind() == error_kind::failed_precondition ? what.why.kind()
+                                                                        : error_kind::unavailable,
+                     task, " at ", one.address, ": ", what.why.message()));
     }
 }
 
@@ -162,10 +163,11 @@ caf::behavior membership_behavior(self_ptr self, membership_options options) {
       [=](const peer_gone& what) { lost(self, what); },
       [=](const give_up& what) {
         auto& one = self->state.members.at(what.to);
-        refuse(one,
-               failure(error_kind::unavailable, what.to, " at ", one.address,
-                       one.exchange ? " did not introduce itself in time" : " was not there in time"),
-               self->clock().now());
+        refuse(
+            one,
+            failure(error_kind::unavailable, what.to, " at ", one.address,
+                    one.exchange ? " did not introduce itself in time" : " was not there in time"),
+            self->clock().now());
       },
       [=](tick_atom tick) {
         for (auto& [task, one] : self->state.members)
@@ -186,8 +188,8 @@ membership_ways usual_ways() {
                 system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
                   auto news = call;
                   auto at = address::parse(text);
-                  auto socket = at ? dial(*at, news.deadline, *stop)
-                                   : result<socket_handle>{at.status()};
+                  auto socket =
+                      at ? dial(*at, news.deadline, *stop) : result<socket_handle>{at.status()};
                   if (socket)
                     news.socket = std::make_shared<socket_handle>(*std::move(socket));
                   else

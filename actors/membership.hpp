@@ -51,8 +51,8 @@ struct membership_options {
   membership_ways ways = usual_ways();
 };
 
-/// Understands connect_request: answers with a link whose peer has introduced itself as the task, or
-/// with `unavailable` after the deadline at the latest. A link serves until its connection ends.
+/// Understands connect_request: answers with a link whose peer has introduced itself as the task,
+/// or with `unavailable` after the deadline at the latest. A link serves until its connection ends.
 caf::actor spawn_membership(caf::actor_system& system, membership_options options);
 
 } // namespace troupe

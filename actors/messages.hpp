@@ -1,6 +1,6 @@
-// Every message between actors of one process: who sends it to whom, and what answers. None of these
-// types crosses a process; what does is in serialization/messages.hpp, and the exchange translates. What
-// sessions are asked is in session_messages.hpp.
+// Every message between actors of one process: who sends it to whom, and what answers. None of
+// these types crosses a process; what does is in serialization/messages.hpp, and the exchange
+// translates. What sessions are asked is in session_messages.hpp.
 #pragma once
 #include "troupe/actors/fwd.hpp"
 #include "troupe/actors/session_messages.hpp"
@@ -94,7 +94,8 @@ struct step_result {
   task_statistics statistics = {}; ///< where the request asked for times; by the worker's clock
 };
 
-/// A step's conductor -> worker: a step that somebody asked for by run_request has ended. No answer.
+/// A step's conductor -> worker: a step that somebody asked for by run_request has ended. No
+/// answer.
 struct background_ended {
   uint64_t step = 0;
   step_result result;
@@ -119,8 +120,8 @@ struct peer_link {
   caf::actor exchange;
 };
 
-/// Listener or membership -> itself and its exchanges: time has passed, who is silent? No answer. (An
-/// exchange with a timer of its own would be kept by it after its end.)
+/// Listener or membership -> itself and its exchanges: time has passed, who is silent? No answer.
+/// (An exchange with a timer of its own would be kept by it after its end.)
 using tick_atom = caf::atom_constant<caf::atom("tick")>;
 inline constexpr int ticks_per_timeout = 6;
 

@@ -19,7 +19,8 @@ struct participant {
   uint64_t handle = 0;
 };
 
-/// Immutable once prepared, except for `gate`, `stale`, and for what the master changes when it renews it.
+/// Immutable once prepared, except for `gate`, `stale`, and for what the master changes when it
+/// renews it.
 class prepared_step : public std::enable_shared_from_this<prepared_step> {
 public:
   explicit prepared_step(size_t most_at_once = 0) : gate(most_at_once) {}

@@ -46,8 +46,9 @@ void answer(self_ptr self, const fifo_queue::completions& done) {
       auto& to = it->second;
       auto outcome = one.outcome;
       // Errors name the node that asked; the queue names itself.
-      self->send(to.region, wait_answer{to.wait, std::move(outcome).within(to.origin->description()),
-                                        one.tensors});
+      self->send(
+          to.region,
+          wait_answer{to.wait, std::move(outcome).within(to.origin->description()), one.tensors});
       forget(self, it);
     }
 }
@@ -55,8 +56,9 @@ void answer(self_ptr self, const fifo_queue::completions& done) {
 void give_up(self_ptr self, troupe::queue_request who, int64_t after_ms) {
   fifo_queue::completions done;
   auto& queue = *self->state.queue;
-  queue.cancel(who, failure(error_kind::deadline_exceeded, "queue '", queue.name(), "': waited for ",
-                            after_ms, " ms"),
+  queue.cancel(who,
+               failure(error_kind::deadline_exceeded, "queue '", queue.name(), "': waited for ",
+                       after_ms, " ms"),
                done);
   answer(self, done);
 }
@@ -114,7 +116,8 @@ caf::behavior queue_behavior(self_ptr self, const std::shared_ptr<fifo_queue>& q
       [=](queue_wait& what) { serve(self, what); },
       [=](const queue_cancel& what) {
         fifo_queue::completions done;
-        self->state.queue->cancel(what.step, failure(error_kind::cancelled, "the step has failed"), done);
+        self->state.queue->cancel(what.step, failure(error_kind::cancelled, "the step has failed"),
+                                  done);
         // Nobody listens to a failed step's waits any more, but its leaving may serve others.
         std::erase_if(done, [&](const auto& one) {
           auto it = self->state.waiting.find(one.who.request);

@@ -101,7 +101,7 @@ void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
 
 void region_actor::become_ready(caf::execution_unit* unit, bool hurry) {
   if (!in_->conductor().enter())
-    return; // the step has failed
+    return;                     // the step has failed
   intrusive_ptr_add_ref_impl(); // until it has run
   if (unit && !(hurry && heavy()))
     unit->exec_later(this);
@@ -110,7 +110,8 @@ void region_actor::become_ready(caf::execution_unit* unit, bool hurry) {
 }
 
 caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, size_t) {
-  // The conductor may end the step, and with it the instance's use of this actor, in the last message.
+  // The conductor may end the step, and with it the instance's use of this actor, in the last
+  // message.
   auto keep = in_;
   messenger out{*keep, program_, unit};
   auto& since = keep->runs_since(program_, which_);

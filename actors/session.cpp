@@ -61,15 +61,24 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
                                           const node_times* measured) {
   if (!options.ops || !options.make_devices)
     return invalid("a local session needs ops and devices");
-  master_options master{.session = random_id(), .container = options.container,
-                        .programs = options.programs, .measured = measured, .devices = {},
-                        .passes = options.passes, .host = make_host(options), .workers = {},
+  master_options master{.session = random_id(),
+                        .container = options.container,
+                        .programs = options.programs,
+                        .measured = measured,
+                        .devices = {},
+                        .passes = options.passes,
+                        .host = make_host(options),
+                        .workers = {},
                         .membership = {}};
-  worker_options worker{.self = local_task, .ops = options.ops, .devices = {}, .membership = {},
-                        .steps = std::make_shared<step_table>(), .regions = cut_for(system)};
+  worker_options worker{.self = local_task,
+                        .ops = options.ops,
+                        .devices = {},
+                        .membership = {},
+                        .steps = std::make_shared<step_table>(),
+                        .regions = cut_for(system)};
   for (auto& one : options.make_devices()) {
-    master.devices.push_back({local_task.job, local_task.task, std::string{to_string(one->kind())},
-                              one->ordinal()});
+    master.devices.push_back(
+        {local_task.job, local_task.task, std::string{to_string(one->kind())}, one->ordinal()});
     worker.devices.push_back(std::move(one));
   }
   auto session = master.session;
@@ -84,19 +93,25 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                             const client_options& options,
                                             const node_times* measured) {
-  master_options master{.session = random_id(), .container = options.container,
-                        .programs = options.programs, .measured = measured, .devices = {},
-                        .passes = options.passes, .host = make_host(options), .workers = {},
-                        .membership = {},
-                        .patience = std::min<std::chrono::milliseconds>(options.timeout,
-                                                                        std::chrono::seconds{10})};
+  master_options master{
+      .session = random_id(),
+      .container = options.container,
+      .programs = options.programs,
+      .measured = measured,
+      .devices = {},
+      .passes = options.passes,
+      .host = make_host(options),
+      .workers = {},
+      .membership = {},
+      .patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10})};
   // TODO(limit): every task is taken to have one CPU device; ask the tasks when they may have more.
   for (const auto& task : tasks_of(cluster))
     master.devices.push_back({task.job, task.task, "cpu", 0});
   if (master.devices.empty())
     return invalid("the cluster has no tasks");
   // Nodes that do not care go to a worker, not to a parameter server.
-  std::ranges::stable_partition(master.devices, [](const auto& one) { return one.job == "worker"; });
+  std::ranges::stable_partition(master.devices,
+                                [](const auto& one) { return one.job == "worker"; });
   auto session = master.session;
   master.membership = spawn_membership(system, {.cluster = cluster,
                                                 .role = "client",

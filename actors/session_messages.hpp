@@ -12,8 +12,9 @@
 
 namespace troupe {
 
-/// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>, or
-/// an error that from_caf() (actors/errors.hpp) reads. Let go of it before its actor system ends.
+/// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>,
+/// or an error that from_caf() (actors/errors.hpp) reads. Let go of it before its actor system
+/// ends.
 struct prepare_request {
   const graph* of = nullptr; ///< unchanged until the answer; must outlive the prepared step
   step_signature signature;

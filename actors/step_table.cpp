@@ -26,7 +26,8 @@ void step_table::hand_over(task_instance& in, tensor_push&& what, caf::execution
       if (wait.region == route->region && wait.slots.size() == 1 && wait.slots[0] == route->slot &&
           (wait.origin->output_type(0) != what.value.type() ||
            !wait.origin->output_shape(0).compatible(what.value.dims()))) {
-        in.conductor().abort(what.step, invalid(wait.origin->description(), ": expected ",
+        in.conductor().abort(what.step,
+                             invalid(wait.origin->description(), ": expected ",
                                      wait.origin->output_type(0), wait.origin->output_shape(0),
                                      ", got ", what.value.type(), what.value.dims()),
                              unit);
@@ -34,8 +35,10 @@ void step_table::hand_over(task_instance& in, tensor_push&& what, caf::execution
       }
   in.end_wait(route->program, route->wait, what.value.bytes());
   deliver(in.region(route->program, route->region),
-          token{.region = route->region, .slot = what.dead ? token::no_slot : route->slot,
-                .value = std::move(what.value), .dead = what.dead},
+          token{.region = route->region,
+                .slot = what.dead ? token::no_slot : route->slot,
+                .value = std::move(what.value),
+                .dead = what.dead},
           unit);
 }
 
@@ -163,7 +166,8 @@ void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit*
     in->conductor().abort(step, why, unit);
 }
 
-void step_table::abort_all(const std::string& partner, const status& why, caf::execution_unit* unit) {
+void step_table::abort_all(const std::string& partner, const status& why,
+                           caf::execution_unit* unit) {
   abort_if([&](const auto& program) { return program.partners().contains(partner); }, why, unit);
 }
 

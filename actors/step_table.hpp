@@ -11,8 +11,8 @@ namespace troupe {
 /// Any thread may call. Tensors may come before their step; they are kept for a while.
 class step_table {
 public:
-  /// Makes a step that has begun known, with what has come for it already. Fails when it was cancelled
-  /// before it came, or when its id is in use.
+  /// Makes a step that has begun known, with what has come for it already. Fails when it was
+  /// cancelled before it came, or when its id is in use.
   status add(uint64_t step, const std::shared_ptr<task_instance>& in, caf::execution_unit* unit);
   /// Forgets an ended step; what still comes for it is dropped.
   void remove(uint64_t step);

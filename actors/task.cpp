@@ -39,8 +39,11 @@ public:
                                              .peer_timeout = options.peer_timeout,
                                              .owner = {},
                                              .steps = steps_});
-    worker_options worker{.self = options.self, .ops = options.ops, .devices = {},
-                          .membership = membership_, .steps = steps_,
+    worker_options worker{.self = options.self,
+                          .ops = options.ops,
+                          .devices = {},
+                          .membership = membership_,
+                          .steps = steps_,
                           .regions = cut_for(system_),
                           .deterministic = options.deterministic};
     for (auto& one : options.make_devices())

@@ -14,8 +14,8 @@ struct task_options {
   device_maker make_devices;
   cluster_spec cluster;
   task_name self;
-  std::string listen;          ///< "host:port"; empty: the address that the cluster gives to this task
-  bool insecure = false;       ///< allows an address other than loopback, without encryption
+  std::string listen;    ///< "host:port"; empty: the address that the cluster gives to this task
+  bool insecure = false; ///< allows an address other than loopback, without encryption
   size_t inter_op_threads = 0; ///< 0: one per core
   std::chrono::milliseconds peer_timeout{10'000};
   bool deterministic = false; ///< the same bits for any number of threads, for all sessions

@@ -68,7 +68,8 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       if (to.on_task() == self) {
         auto it = receives.find({out.key, out.to});
         if (it == receives.end())
-          return invalid(out.origin->description(), ": nobody on ", out.to, " receives key ", out.key);
+          return invalid(out.origin->description(), ": nobody on ", out.to, " receives key ",
+                         out.key);
         routes.push_back({.program = it->second.program,
                           .region = it->second.region,
                           .slot = it->second.slot,

@@ -49,11 +49,12 @@ struct worker_state {
   std::vector<owned_device> devices;
   std::map<std::string, std::shared_ptr<container>> containers;
   std::map<std::string, caf::actor> queues; // by container and name
-  std::vector<caf::actor_addr> all_queues;  // to end them with us, even those of a container before a reset
+  std::vector<caf::actor_addr>
+      all_queues; // to end them with us, even those of a container before a reset
   std::map<uint64_t, registration> programs;
   uint64_t next_handle = 1;
   bool tidies = false; // a tidy_atom is under way, as long as there are programs
-  deadlines due; // of steps
+  deadlines due;       // of steps
   std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>();
   std::map<uint64_t, caf::typed_response_promise<step_result>> asked; // by step
 };
@@ -99,7 +100,8 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   regions.one_per_node = what.region_per_node;
   node_times measured;
   for (auto& one : what.costs)
-    measured.add({.node = std::move(one.node), .device = {}, .runs = 1, .mean_ns = one.nanoseconds});
+    measured.add(
+        {.node = std::move(one.node), .device = {}, .runs = 1, .mean_ns = one.nanoseconds});
   regions.measured = &measured;
   regions.strict_order = what.deterministic || self->state.options.deterministic;
   for (auto& part : what.partitions) {
@@ -116,8 +118,9 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   }
   auto linked = std::make_shared<task_program>(self->system(), std::move(programs),
                                                std::move(owned), self->state.recorder);
-  TROUPE_TRY(linked->link(self->state.options.self, devices,
-                          [&](const node& maker) { return find_queue(self, maker, what.container); }));
+  TROUPE_TRY(linked->link(self->state.options.self, devices, [&](const node& maker) {
+    return find_queue(self, maker, what.container);
+  }));
   return linked;
 }
 
@@ -135,7 +138,8 @@ void tidy(self_ptr self) {
 }
 
 // Compiles, then reaches the tasks that the programs send to; answers when all is ready.
-caf::result<registered> register_programs(self_ptr self, register_partitions& what, std::string owner) {
+caf::result<registered> register_programs(self_ptr self, register_partitions& what,
+                                          std::string owner) {
   auto compiled = compile(self, what);
   if (!compiled)
     return to_caf(compiled.status());
@@ -223,14 +227,16 @@ void serve_register(self_ptr self, const register_graph& what, const incoming& f
   for (const auto& one : what.partitions) {
     auto device = device_name::parse(one.device);
     auto nodes = std::make_unique<graph>(*self->state.options.ops);
-    auto bytes = std::as_bytes(std::span{static_cast<const char*>(one.graph.raw()), one.graph.bytes()});
+    auto bytes =
+        std::as_bytes(std::span{static_cast<const char*>(one.graph.raw()), one.graph.bytes()});
     auto outcome = device ? read_graph(bytes, *nodes) : device.status();
     if (!outcome)
       return reply(0, std::move(outcome));
     parts->partitions.push_back({*device, std::move(nodes)});
   }
   // Through a request to itself, so that both ways of registering are one.
-  self->request(caf::actor_cast<caf::actor>(self), connect_patience * 2, register_request{parts}, from.peer)
+  self->request(caf::actor_cast<caf::actor>(self), connect_patience * 2, register_request{parts},
+                from.peer)
       .then([=](const registered& done) { reply(done.handle, {}); },
             [=](const caf::error& why) {
               reply(0, from_caf(why).within(to_string(self->state.options.self)));
@@ -269,7 +275,8 @@ void serve(self_ptr self, incoming& what) {
       self->state.programs.erase(it);
   } else if (auto* reset = std::get_if<container_reset>(&what.content)) {
     auto request = reset->request;
-    self->request(caf::actor_cast<caf::actor>(self), connect_patience, reset_request{reset->container})
+    self->request(caf::actor_cast<caf::actor>(self), connect_patience,
+                  reset_request{reset->container})
         .then([=, to = what.from](const status& outcome) {
           self->send(to, outgoing{reply{request, outcome}});
         });

@@ -23,8 +23,8 @@ struct worker_options {
   bool deterministic = false;        ///< all programs, whatever their session wants
 };
 
-/// Understands register_request, run_request, reset_request, list_devices_atom; from exchanges incoming
-/// and peer_gone.
+/// Understands register_request, run_request, reset_request, list_devices_atom; from exchanges
+/// incoming and peer_gone.
 caf::actor spawn_worker(caf::actor_system& system, worker_options options);
 
 } // namespace troupe

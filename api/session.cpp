@@ -155,8 +155,8 @@ struct session::state {
 std::vector<tensor> step::state::run(session::state& in, std::span<const tensor> values,
                                      const run_options& options, const char* function,
                                      const std::source_location& where) {
-  return unwrap(in.client->run(*prepared, values, in.deadline(options), insight_of(options)), function,
-                where);
+  return unwrap(in.client->run(*prepared, values, in.deadline(options), insight_of(options)),
+                function, where);
 }
 
 std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& options,
@@ -174,17 +174,18 @@ void step::run_async(std::vector<tensor> feeds, on_done done, const run_options&
   if (!in)
     throw error{failure(error_kind::failed_precondition, "the step's session is closed")
                     .within(at("step::run_async", where))};
-  in->client->run_async(*state_->prepared, std::move(feeds), in->deadline(options),
-                        [done = std::move(done), where](result<std::vector<tensor>> outcome) {
-                          if (!outcome)
-                            outcome = outcome.status().within(at("step::run_async", where));
-                          done(std::move(outcome));
-                        },
-                        insight_of(options));
+  in->client->run_async(
+      *state_->prepared, std::move(feeds), in->deadline(options),
+      [done = std::move(done), where](result<std::vector<tensor>> outcome) {
+        if (!outcome)
+          outcome = outcome.status().within(at("step::run_async", where));
+        done(std::move(outcome));
+      },
+      insight_of(options));
 }
 
-std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds, const run_options& options,
-                                                 location where) {
+std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds,
+                                                 const run_options& options, location where) {
   auto promise = std::make_shared<std::promise<std::vector<tensor>>>();
   auto future = promise->get_future();
   run_async(

@@ -35,20 +35,20 @@ struct target {
 };
 
 struct session_options {
-  int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
-  size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
-  size_t memory_limit = 0;     ///< of what ops make, in bytes; 0: none. Of local sessions
-  std::string container = {};  ///< of variables that name none
+  int intra_op_threads = 0;      ///< that one op may use; 0: one per core. Of local sessions
+  size_t inter_op_threads = 0;   ///< that run ops side by side; 0: one per core
+  size_t memory_limit = 0;       ///< of what ops make, in bytes; 0: none. Of local sessions
+  std::string container = {};    ///< of variables that name none
   size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another
-  pass_options passes = {};    ///< pass_options::none() runs graphs as they were written
+  pass_options passes = {};      ///< pass_options::none() runs graphs as they were written
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
   bool deterministic = false;  ///< the same bits for any number of threads: see docs/insight.md
   bool trap_nonfinite = false; ///< as in run_options, for all runs
   uint64_t sample_every = 0;   ///< measures one run in so many for node_times(); 0: none
-  /// What nodes cost, as far as it is known from before (read_node_times); else it is estimated from
-  /// shapes until runs are measured. Decides which branches of a graph run in parallel.
+  /// What nodes cost, as far as it is known from before (read_node_times); else it is estimated
+  /// from shapes until runs are measured. Decides which branches of a graph run in parallel.
   std::vector<node_time> node_times = {};
 };
 
@@ -143,8 +143,8 @@ public:
   step prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
                const std::vector<target>& targets = {}, location where = location::current());
 
-  /// How long nodes took in the runs that session_options::sample_every chose, together with what was
-  /// known before. Steps that are prepared from then on go by it; write_node_times() keeps it.
+  /// How long nodes took in the runs that session_options::sample_every chose, together with what
+  /// was known before. Steps that are prepared from then on go by it; write_node_times() keeps it.
   std::vector<node_time> node_times() const;
 
   /// All devices that steps may use, on all tasks.

@@ -7,13 +7,15 @@ namespace troupe {
 
 std::string_view to_string(attr_kind kind) noexcept {
   constexpr std::array<std::string_view, 12> names{
-      "bool",   "int",          "float",          "string",          "type",          "shape",
-      "tensor", "list of ints", "list of floats", "list of strings", "list of types", "list of shapes"};
+      "bool",          "int",           "float",        "string",         "type",
+      "shape",         "tensor",        "list of ints", "list of floats", "list of strings",
+      "list of types", "list of shapes"};
   return names[static_cast<size_t>(kind)];
 }
 
 bool attr_value::operator==(const attr_value& other) const noexcept {
-  if (auto *mine = get_if<troupe::tensor>(), *theirs = other.get_if<troupe::tensor>(); mine && theirs)
+  if (auto* mine = get_if<troupe::tensor>(), *theirs = other.get_if<troupe::tensor>();
+      mine && theirs)
     return identical(*mine, *theirs);
   if (kind() != other.kind() || kind() == attr_kind::tensor)
     return false;

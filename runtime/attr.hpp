@@ -30,16 +30,15 @@ std::string_view to_string(attr_kind kind) noexcept;
 /// One of the kinds of attr_kind, in that order.
 class attr_value {
 public:
-  using content = std::variant<bool, int64_t, double, std::string, dtype, partial_shape,
-                               troupe::tensor, std::vector<int64_t>, std::vector<double>,
-                               std::vector<std::string>, std::vector<dtype>,
-                               std::vector<partial_shape>>;
+  using content =
+      std::variant<bool, int64_t, double, std::string, dtype, partial_shape, troupe::tensor,
+                   std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
+                   std::vector<dtype>, std::vector<partial_shape>>;
 
   attr_value() : content_(false) {}
   attr_value(bool value) : content_(value) {}
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  attr_value(T value) : content_(static_cast<int64_t>(value)) {}
+  requires(!std::same_as<T, bool>) attr_value(T value) : content_(static_cast<int64_t>(value)) {}
   template <std::floating_point T>
   attr_value(T value) : content_(static_cast<double>(value)) {}
   attr_value(const char* value) : content_(std::string{value}) {}
@@ -74,7 +73,8 @@ std::ostream& operator<<(std::ostream& out, const attr_value& value);
 
 using attr_map = std::map<std::string, attr_value, std::less<>>;
 
-/// Returns the attribute's value; requires that the node has it, which adding it to a graph checked.
+/// Returns the attribute's value; requires that the node has it, which adding it to a graph
+/// checked.
 template <class T>
 const T& attr(const attr_map& attrs, std::string_view name) {
   return *attrs.find(name)->second.get_if<T>();

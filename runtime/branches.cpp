@@ -11,13 +11,14 @@ constexpr uint32_t no_node = UINT32_MAX;
 // More parallelism than any task has threads for only costs time to plan.
 constexpr uint32_t most_groups = 512;
 // What is done before this part of a heavy branch has passed counts as there from the start:
-// constants and shapes are needed everywhere, and tie branches together that have nothing in common.
+// constants and shapes are needed everywhere, and tie branches together that have nothing in
+// common.
 constexpr double soon = 1.0 / 8;
 // From how many hand-overs on a device spreads one node over its threads.
 constexpr double splits_itself = 10;
 
-// The dominator tree of the nodes of one base region: its parent is the last node that all ways to a
-// node share. Above all is a root that is no node.
+// The dominator tree of the nodes of one base region: its parent is the last node that all ways to
+// a node share. Above all is a root that is no node.
 class dominator_tree {
 public:
   explicit dominator_tree(size_t nodes) : up_(nodes), jump_(nodes), depth_(nodes, 0) {}
@@ -65,7 +66,8 @@ public:
   branch_finder(const graph& of, const std::vector<uint32_t>& base, const region_options& options)
       : graph_(of), base_(base), lanes_(static_cast<size_t>(options.lanes)),
         least_(worth_handing_over(options)),
-        most_(options.nodes_use_all_threads ? splits_itself * options.hand_over : 1e300), tree_(of.nodes().size()), cost_(of.nodes().size()), done_at_(of.nodes().size(), 0),
+        most_(options.nodes_use_all_threads ? splits_itself * options.hand_over : 1e300),
+        tree_(of.nodes().size()), cost_(of.nodes().size()), done_at_(of.nodes().size(), 0),
         groups_(of.nodes().size(), 0) {
     for (const auto& at : of.nodes())
       add(*at, options.measured);
@@ -76,7 +78,8 @@ public:
     for (size_t id = cost_.size(); id-- > 0;)
       if (auto above = tree_.parent(static_cast<uint32_t>(id)); above != no_node)
         cost_[above] += cost_[id];
-    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> siblings; // by parent; roots by region
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>>
+        siblings; // by parent; roots by region
     for (uint32_t id = 0; id < cost_.size(); ++id) {
       auto above = tree_.parent(id);
       siblings[{above, above == no_node ? base_[id] : 0}].push_back(id);

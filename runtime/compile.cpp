@@ -16,7 +16,8 @@ class compiler {
 public:
   compiler(program& out, const variable_finder& find_variable, const region_options& options)
       : out_(out), graph_(*out.graph_), find_variable_(find_variable), options_(options),
-        regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count), members_(regions_.count) {}
+        regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
+        members_(regions_.count) {}
 
   status run() {
     out_.regions_.resize(regions_.count);
@@ -55,7 +56,8 @@ private:
   // Gives slots to outputs, and makes a token for each tensor or order that crosses regions.
   status survey(node& at) {
     auto later = [&](const node* before) { return before->id() >= at.id(); };
-    if (std::ranges::any_of(at.inputs(), later, &edge::node) || std::ranges::any_of(at.controls(), later))
+    if (std::ranges::any_of(at.inputs(), later, &edge::node) ||
+        std::ranges::any_of(at.controls(), later))
       return failure(error_kind::internal, at.description(), ": comes before what it depends on");
     auto here = issue_region(at);
     members_[here].push_back(&at);
@@ -75,7 +77,8 @@ private:
     first_slot_[&at] = out_.slots_;
     out_.slots_ += static_cast<uint32_t>(at.outputs());
     if (is(at, internal_ops::feed))
-      out_.feeds_.push_back({static_cast<uint32_t>(at.attr<int64_t>("index")), first_slot_[&at], &at});
+      out_.feeds_.push_back(
+          {static_cast<uint32_t>(at.attr<int64_t>("index")), first_slot_[&at], &at});
     return {};
   }
 
@@ -198,8 +201,8 @@ private:
       for (auto slot : operands.slots)
         add_input(code, slot);
       code.code.target = static_cast<uint32_t>(out_.exports_.size());
-      out_.exports_.push_back({static_cast<uint32_t>(at.attr<int64_t>("key")),
-                               at.attr<std::string>("to"), &at});
+      out_.exports_.push_back(
+          {static_cast<uint32_t>(at.attr<int64_t>("key")), at.attr<std::string>("to"), &at});
       return {};
     }
     return write_kernel(at, operands);
@@ -210,8 +213,8 @@ private:
     std::vector<variable*> variables; // empty when there are no refs
   };
 
-  // A ref that is wanted as a value is read right before its consumer, so that the consumer sees every
-  // update that it depends on.
+  // A ref that is wanted as a value is read right before its consumer, so that the consumer sees
+  // every update that it depends on.
   result<gathered> gather(node& at, uint32_t here) {
     gathered found;
     bool any_ref = false;
@@ -349,7 +352,8 @@ private:
       std::erase_if(out_.feeds_, [&](const auto& one) { return !dead.contains(one.slot); });
   }
 
-  // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its own.
+  // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its
+  // own.
   void weigh() {
     auto enough = worth_handing_over(options_);
     for (auto& region : out_.regions_)
@@ -380,17 +384,18 @@ private:
   const variable_finder& find_variable_;
   const region_options& options_;
   region_map regions_;
-  std::vector<std::map<endpoint, uint32_t>> imports_;      // per region: slot of what comes from others
-  std::vector<std::map<uint32_t, const node*>> after_;     // per region: who waits for which node
-  std::vector<uint32_t> started_;                          // regions that need only the start
-  std::vector<std::vector<node*>> members_;                // per region, in order
+  std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
+  std::vector<std::map<uint32_t, const node*>> after_; // per region: who waits for which node
+  std::vector<uint32_t> started_;                      // regions that need only the start
+  std::vector<std::vector<node*>> members_;            // per region, in order
   std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
   std::map<const node*, uint32_t> first_slot_, wait_of_;
   std::map<const node*, variable*> known_;
   std::vector<draft> drafts_;
 };
 
-result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> of, troupe::device& on,
+result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> of,
+                                                        troupe::device& on,
                                                         const variable_finder& find_variable,
                                                         const region_options& options) {
   std::shared_ptr<program> made{new program};

@@ -25,9 +25,13 @@ std::string lower(std::string_view text) {
 
 } // namespace
 
-std::string to_string(const task_name& task) { return concat("/job:", task.job, "/task:", task.task); }
+std::string to_string(const task_name& task) {
+  return concat("/job:", task.job, "/task:", task.task);
+}
 
-std::ostream& operator<<(std::ostream& out, const task_name& task) { return out << to_string(task); }
+std::ostream& operator<<(std::ostream& out, const task_name& task) {
+  return out << to_string(task);
+}
 
 result<device_name> device_name::parse(std::string_view text) {
   device_name name;
@@ -88,11 +92,14 @@ std::string to_string(const device_name& name) {
   if (name.task >= 0)
     out << "/task:" << name.task;
   if (!name.kind.empty())
-    out << "/device:" << name.kind << ':' << (name.ordinal < 0 ? "*" : std::to_string(name.ordinal));
+    out << "/device:" << name.kind << ':'
+        << (name.ordinal < 0 ? "*" : std::to_string(name.ordinal));
   return std::move(out).str();
 }
 
-std::ostream& operator<<(std::ostream& out, const device_name& name) { return out << to_string(name); }
+std::ostream& operator<<(std::ostream& out, const device_name& name) {
+  return out << to_string(name);
+}
 
 result<device_name> merge(const device_name& a, const device_name& b) {
   auto conflict = [&] { return invalid("devices '", a, "' and '", b, "' contradict each other"); };

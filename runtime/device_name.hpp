@@ -26,7 +26,8 @@ struct device_name {
   std::string kind; ///< "cpu", "gpu"
   int ordinal = -1;
 
-  /// Reads parts in any order: /job:J /task:N (or /replica, which must be 0) /device:K:N /cpu:N /gpu:N.
+  /// Reads parts in any order: /job:J /task:N (or /replica, which must be 0) /device:K:N /cpu:N
+  /// /gpu:N.
   static result<device_name> parse(std::string_view text);
 
   bool whole() const noexcept { return !job.empty() && task >= 0 && !kind.empty() && ordinal >= 0; }

@@ -12,9 +12,23 @@ struct description {
 };
 
 constexpr std::array<description, dtype_count> descriptions{{
-    {"none", 0},  {"bool", 1},  {"u8", 1},   {"u16", 2}, {"u32", 4}, {"u64", 8},
-    {"i8", 1},    {"i16", 2},   {"i32", 4},  {"i64", 8}, {"f16", 2}, {"bf16", 2},
-    {"f32", 4},   {"f64", 8},   {"c64", 8},  {"c128", 16}, {"string", sizeof(std::string)},
+    {"none", 0},
+    {"bool", 1},
+    {"u8", 1},
+    {"u16", 2},
+    {"u32", 4},
+    {"u64", 8},
+    {"i8", 1},
+    {"i16", 2},
+    {"i32", 4},
+    {"i64", 8},
+    {"f16", 2},
+    {"bf16", 2},
+    {"f32", 4},
+    {"f64", 8},
+    {"c64", 8},
+    {"c128", 16},
+    {"string", sizeof(std::string)},
 }};
 
 const description& describe(dtype type) noexcept {

@@ -105,18 +105,32 @@ inline constexpr dtype_set any_type = numbers | dtype_set{dtype::boolean, dtype:
 template <class T>
 inline constexpr dtype dtype_of = [] {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, bool>) return dtype::boolean;
-  else if constexpr (std::is_same_v<U, float>) return dtype::f32;
-  else if constexpr (std::is_same_v<U, double>) return dtype::f64;
-  else if constexpr (std::is_same_v<U, float16>) return dtype::f16;
-  else if constexpr (std::is_same_v<U, bfloat16>) return dtype::bf16;
-  else if constexpr (std::is_same_v<U, std::complex<float>>) return dtype::c64;
-  else if constexpr (std::is_same_v<U, std::complex<double>>) return dtype::c128;
-  else if constexpr (std::is_same_v<U, std::string>) return dtype::string;
+  if constexpr (std::is_same_v<U, bool>)
+    return dtype::boolean;
+  else if constexpr (std::is_same_v<U, float>)
+    return dtype::f32;
+  else if constexpr (std::is_same_v<U, double>)
+    return dtype::f64;
+  else if constexpr (std::is_same_v<U, float16>)
+    return dtype::f16;
+  else if constexpr (std::is_same_v<U, bfloat16>)
+    return dtype::bf16;
+  else if constexpr (std::is_same_v<U, std::complex<float>>)
+    return dtype::c64;
+  else if constexpr (std::is_same_v<U, std::complex<double>>)
+    return dtype::c128;
+  else if constexpr (std::is_same_v<U, std::string>)
+    return dtype::string;
   else if constexpr (std::is_integral_v<U> && std::is_signed_v<U>)
-    return sizeof(U) == 1 ? dtype::i8 : sizeof(U) == 2 ? dtype::i16 : sizeof(U) == 4 ? dtype::i32 : dtype::i64;
+    return sizeof(U) == 1   ? dtype::i8
+           : sizeof(U) == 2 ? dtype::i16
+           : sizeof(U) == 4 ? dtype::i32
+                            : dtype::i64;
   else if constexpr (std::is_integral_v<U>)
-    return sizeof(U) == 1 ? dtype::u8 : sizeof(U) == 2 ? dtype::u16 : sizeof(U) == 4 ? dtype::u32 : dtype::u64;
+    return sizeof(U) == 1   ? dtype::u8
+           : sizeof(U) == 2 ? dtype::u16
+           : sizeof(U) == 4 ? dtype::u32
+                            : dtype::u64;
   else
     static_assert(sizeof(U) == 0, "no dtype holds this C++ type");
 }();

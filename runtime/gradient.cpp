@@ -167,7 +167,8 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
       if (!one.exists() || &one.node->graph() != in)
         return bad("all ys and xs must be edges of one graph");
       if (!differentiable(one.type()))
-        return bad("'", one, "' is ", one.type(), "; gradients exist for floating and complex types");
+        return bad("'", one, "' is ", one.type(),
+                   "; gradients exist for floating and complex types");
     }
   if (!ys_gradients.empty() && ys_gradients.size() != ys.size())
     return bad("got ", ys_gradients.size(), " weights for ", ys.size(), " ys");
@@ -176,8 +177,8 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
     if (!weight.exists() || &weight.node->graph() != in)
       return bad("weight ", i, " is not an edge of the graph of the ys");
     if (weight.type() != ys[i].type() || !weight.dims().compatible(ys[i].dims()))
-      return bad("weight '", weight, "' is ", weight.type(), weight.dims(), ", but '", ys[i], "' is ",
-                 ys[i].type(), ys[i].dims());
+      return bad("weight '", weight, "' is ", weight.type(), weight.dims(), ", but '", ys[i],
+                 "' is ", ys[i].type(), ys[i].dims());
   }
   in->push_scope("gradients");
   auto found = differentiator{*in}.run(ys, xs, ys_gradients);

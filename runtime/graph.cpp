@@ -11,12 +11,15 @@
 namespace troupe {
 namespace {
 
-// TensorFlow's rule, so that graphs can be exchanged; names that begin with _ are the runtime's own.
+// TensorFlow's rule, so that graphs can be exchanged; names that begin with _ are the runtime's
+// own.
 bool valid_name(std::string_view name, bool internal) {
   auto alnum = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   };
-  auto inner = [&](char c) { return alnum(c) || c == '_' || c == '.' || c == '\\' || c == '/' || c == '-' || c == '>'; };
+  auto inner = [&](char c) {
+    return alnum(c) || c == '_' || c == '.' || c == '\\' || c == '/' || c == '-' || c == '>';
+  };
   return !name.empty() && (alnum(name[0]) || name[0] == '.' || (name[0] == '_' && internal)) &&
          std::ranges::all_of(name, inner);
 }
@@ -243,7 +246,8 @@ std::string describe(const graph& of) {
 }
 
 const tensor* constant_value(edge of) noexcept {
-  if (!of || of.index != 0 || !of.node->inputs().empty() || has(of.node->op().effects, effect::stateful))
+  if (!of || of.index != 0 || !of.node->inputs().empty() ||
+      has(of.node->op().effects, effect::stateful))
     return nullptr;
   auto it = of.node->attrs().find("value");
   return it == of.node->attrs().end() ? nullptr : it->second.get_if<tensor>();
@@ -266,7 +270,8 @@ result<std::vector<node*>> topological_order(const graph& of) {
   std::vector<mark> marks(of.nodes().size(), mark::fresh);
   std::vector<node*> order;
   order.reserve(of.nodes().size());
-  std::vector<std::pair<node*, size_t>> path; // a node and how many of its predecessors were visited
+  std::vector<std::pair<node*, size_t>>
+      path; // a node and how many of its predecessors were visited
   auto predecessor = [](node* at, size_t i) -> node* {
     if (i < at->inputs().size())
       return at->inputs()[i].node;

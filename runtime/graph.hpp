@@ -20,10 +20,10 @@ struct edge {
 
   explicit operator bool() const noexcept { return node != nullptr; }
   bool operator==(const edge&) const = default;
-  dtype type() const;                 ///< requires an edge to something
-  const partial_shape& dims() const;  ///< what is known of the shape; likewise
-  std::string name() const;           ///< "w", or "split:1" for further outputs
-  bool exists() const noexcept;       ///< whether the node has such an output
+  dtype type() const;                ///< requires an edge to something
+  const partial_shape& dims() const; ///< what is known of the shape; likewise
+  std::string name() const;          ///< "w", or "split:1" for further outputs
+  bool exists() const noexcept;      ///< whether the node has such an output
 };
 
 std::ostream& operator<<(std::ostream& out, const edge& what);
@@ -36,7 +36,7 @@ struct node_spec {
   std::vector<edge> inputs = {}; ///< lists are flattened
   attr_map attrs = {};           ///< those that cannot be deduced from the inputs
   std::vector<node*> controls = {};
-  std::string device = {};       ///< such as "/job:ps/task:0", "/cpu:0"; empty: the scope's
+  std::string device = {}; ///< such as "/job:ps/task:0", "/cpu:0"; empty: the scope's
   std::source_location where = std::source_location::current();
 };
 
@@ -155,8 +155,8 @@ const tensor* constant_value(edge of) noexcept;
 /// Follows a ref edge back to the node that stands for the variable or queue.
 const node* resource_behind(edge ref) noexcept;
 
-/// Orders the nodes so that each comes after its inputs and controls. Fails with the names on the way
-/// for a cycle.
+/// Orders the nodes so that each comes after its inputs and controls. Fails with the names on the
+/// way for a cycle.
 result<std::vector<node*>> topological_order(const graph& of);
 
 } // namespace troupe

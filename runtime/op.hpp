@@ -53,11 +53,13 @@ struct at_least {
 
 /// Declares an attribute; which constructor is used says the kind, and whether there is a default.
 struct attr_def {
-  using default_value = std::variant<std::monostate, bool, int64_t, double, std::string_view, dtype>;
+  using default_value =
+      std::variant<std::monostate, bool, int64_t, double, std::string_view, dtype>;
 
   constexpr attr_def() = default;
   /// A type from the set, deduced from the inputs where a port names it.
-  constexpr attr_def(std::string_view n, dtype_set types) : name(n), kind(attr_kind::type), allowed(types) {}
+  constexpr attr_def(std::string_view n, dtype_set types)
+      : name(n), kind(attr_kind::type), allowed(types) {}
   constexpr attr_def(std::string_view n, dtype_set types, dtype value)
       : name(n), kind(attr_kind::type), allowed(types), preset(value) {}
   constexpr attr_def(std::string_view n, std::same_as<bool> auto value)
@@ -91,15 +93,16 @@ attr_value default_of(const attr_def& attr);
 /// What a run of an op does beside computing its outputs. Every pass reads these, never op names.
 enum class effect : uint16_t {
   none = 0,
-  stateful = 1,      ///< reads or changes state: two runs may differ; never folded or merged
-  random = 2,        ///< draws numbers
-  blocking = 4,      ///< may have to wait for another step: ends its region
-  forwardable = 8,   ///< may write its output over an input of the same size
-  fed = 16,          ///< has a value only when it is fed
-  commutative = 32,  ///< gives the same when its two inputs are exchanged
-  elementwise = 64,  ///< computes each element from the same element of each input: shapes are equal
-  broadcasting = 128, ///< with `elementwise`: inputs are stretched to a joint shape by NumPy's rules
-  of_shape = 256      ///< looks at the types and shapes of its inputs, never at their elements
+  stateful = 1,     ///< reads or changes state: two runs may differ; never folded or merged
+  random = 2,       ///< draws numbers
+  blocking = 4,     ///< may have to wait for another step: ends its region
+  forwardable = 8,  ///< may write its output over an input of the same size
+  fed = 16,         ///< has a value only when it is fed
+  commutative = 32, ///< gives the same when its two inputs are exchanged
+  elementwise = 64, ///< computes each element from the same element of each input: shapes are equal
+  broadcasting =
+      128,       ///< with `elementwise`: inputs are stretched to a joint shape by NumPy's rules
+  of_shape = 256 ///< looks at the types and shapes of its inputs, never at their elements
 };
 
 constexpr effect operator|(effect a, effect b) {
@@ -128,13 +131,14 @@ struct op_def {
   result<shapes> (*infer)(const infer_context&) = nullptr;
   /// Returns one edge per input tensor: the gradient with respect to it, or an edge to nothing.
   edges (*gradient)(gradient_context&) = nullptr;
-  /// How many floating-point operations a run takes, for the cost model; else one for each element of
-  /// the largest tensor. Unknown extents count as 1.
+  /// How many floating-point operations a run takes, for the cost model; else one for each element
+  /// of the largest tensor. Unknown extents count as 1.
   double (*flops)(const node&) = nullptr;
   /// Where there is no gradient function: why.
   std::string_view no_gradient = {};
-  /// Proposes what could stand for the only output of a node, within rounding: an edge that exists, or
-  /// one to cheaper nodes; an edge to nothing if the node is as simple as it gets. Sees pure nodes only.
+  /// Proposes what could stand for the only output of a node, within rounding: an edge that exists,
+  /// or one to cheaper nodes; an edge to nothing if the node is as simple as it gets. Sees pure
+  /// nodes only.
   edge (*simplify)(simplify_context&) = nullptr;
   /// A text graph (see docs/text-graphs.md) that shows the op and that the tests run.
   std::string_view example = {};

@@ -81,13 +81,14 @@ private:
                                .inputs = {edge{copy, what.index}},
                                .attrs = {{"key", key}, {"to", name_of(here)}},
                                .where = what.node->where()}));
-    return find_or_add(what, here, {.op = "_Recv",
-                                    .name = concat("_recv_", key, '/', what.node->name()),
-                                    .attrs = {{"key", key},
-                                              {"from", name_of(from)},
-                                              {"dtype", what.type()},
-                                              {"shape", what.dims()}},
-                                    .where = what.node->where()});
+    return find_or_add(what, here,
+                       {.op = "_Recv",
+                        .name = concat("_recv_", key, '/', what.node->name()),
+                        .attrs = {{"key", key},
+                                  {"from", name_of(from)},
+                                  {"dtype", what.type()},
+                                  {"shape", what.dims()}},
+                        .where = what.node->where()});
   }
 
   result<node*> bring_control(node* before, int here) {
@@ -128,7 +129,7 @@ private:
   const std::vector<int>& chosen_;
   const device_list& devices_;
   std::vector<std::unique_ptr<graph>> parts_;
-  std::vector<node*> copies_; // by the id of the original
+  std::vector<node*> copies_;                                 // by the id of the original
   std::map<std::tuple<const node*, int, int>, edge> brought_; // (node, output, device)
   int next_key_ = 0;
 };

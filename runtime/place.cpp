@@ -12,7 +12,9 @@ namespace {
 // Sets of nodes that must share a device.
 class colocation {
 public:
-  explicit colocation(size_t nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
+  explicit colocation(size_t nodes) : parent_(nodes) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
   int root(int id) {
     while (parent_[static_cast<size_t>(id)] != id) {
       auto& parent = parent_[static_cast<size_t>(id)];
@@ -30,8 +32,8 @@ private:
 bool runs_on(const node& at, const device_name& where) {
   if (has(at.op().effects, effect::blocking) || at.op().makes != resource::none)
     return where.kind == "cpu"; // queues and their handles live on the host
-  auto* kernel = at.graph().ops().find_kernel(
-      at.op().name, where.kind == "gpu" ? device_kind::cuda : device_kind::cpu);
+  auto* kernel = at.graph().ops().find_kernel(at.op().name, where.kind == "gpu" ? device_kind::cuda
+                                                                                : device_kind::cpu);
   return kernel != nullptr;
 }
 
@@ -67,7 +69,8 @@ result<std::vector<int>> place(const graph& of, const device_list& devices) {
       return merged.status().within(concat(at->description(), " must be placed with its variable"));
     joint = *merged;
   }
-  // A set goes to the first device that can run all of it: each node takes from its set's candidates.
+  // A set goes to the first device that can run all of it: each node takes from its set's
+  // candidates.
   std::vector<std::vector<int>> candidates(of.nodes().size());
   std::vector<bool> started(of.nodes().size(), false);
   for (auto* at : nodes) {
@@ -89,7 +92,8 @@ result<std::vector<int>> place(const graph& of, const device_list& devices) {
   }
   std::vector<int> chosen(of.nodes().size(), -1);
   for (auto* at : nodes)
-    chosen[static_cast<size_t>(at->id())] = candidates[static_cast<size_t>(together.root(at->id()))][0];
+    chosen[static_cast<size_t>(at->id())] =
+        candidates[static_cast<size_t>(together.root(at->id()))][0];
   return chosen;
 }
 

@@ -8,10 +8,10 @@ namespace troupe {
 /// The devices that a session may use; the first is where nodes go that do not care.
 using device_list = std::vector<device_name>;
 
-/// Returns an index into `devices` per node id; -1 for feeds and fetches, which go where they are read
-/// and made. What shares a variable or queue through a ref edge is placed together. Fails, naming the
-/// node, for a device that does not exist, for constraints that contradict each other, and where no
-/// kernel exists.
+/// Returns an index into `devices` per node id; -1 for feeds and fetches, which go where they are
+/// read and made. What shares a variable or queue through a ref edge is placed together. Fails,
+/// naming the node, for a device that does not exist, for constraints that contradict each other,
+/// and where no kernel exists.
 result<std::vector<int>> place(const graph& of, const device_list& devices);
 
 } // namespace troupe

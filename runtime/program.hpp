@@ -12,9 +12,9 @@ namespace troupe {
 
 /// Straight-line code that runs without a choice or a wait once all its tokens have come.
 struct region {
-  uint32_t first = 0;    // instruction
+  uint32_t first = 0; // instruction
   uint32_t count = 0;
-  uint32_t arrivals = 0; // tokens it needs, the start or the answer to its wait included
+  uint32_t arrivals = 0;  // tokens it needs, the start or the answer to its wait included
   double nanoseconds = 0; // what it is expected to take
   bool heavy = false;     // worth another thread
 };
@@ -22,8 +22,8 @@ struct region {
 /// The end of one region and a token to the next: a Recv, or a request to a queue.
 struct wait_point {
   const node* origin = nullptr;
-  const node* queue = nullptr;  // the node that stands for the queue; none for a Recv
-  uint32_t region = 0;          // which region the answer starts
+  const node* queue = nullptr;      // the node that stands for the queue; none for a Recv
+  uint32_t region = 0;              // which region the answer starts
   std::vector<uint32_t> slots = {}; // where the answer's tensors go; UINT32_MAX: nobody wants it
 };
 
@@ -54,12 +54,16 @@ public:
 
   const graph& of() const noexcept { return *graph_; }
   troupe::device& device() const noexcept { return *device_; }
-  std::span<const region> regions() const noexcept { return regions_; } ///< region 0 starts the step
+  std::span<const region> regions() const noexcept {
+    return regions_;
+  } ///< region 0 starts the step
   std::span<const instruction> code() const noexcept { return code_; }
   std::span<const wait_point> waits() const noexcept { return waits_; }
   std::span<const feed_point> feeds() const noexcept { return feeds_; }
   std::span<const export_point> exports() const noexcept { return exports_; }
-  std::span<const uint32_t> fetches() const noexcept { return fetches_; } ///< among the step's fetches
+  std::span<const uint32_t> fetches() const noexcept {
+    return fetches_;
+  } ///< among the step's fetches
   uint32_t slots() const noexcept { return slots_; }
 
   /// Prints the regions and their code, for people.

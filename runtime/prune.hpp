@@ -12,9 +12,10 @@ struct step_signature {
   bool operator==(const step_signature&) const = default;
 };
 
-/// The nodes that must run, each after what it needs, and updates of variables as late as that allows:
-/// a read that does not depend on an update comes before it. Fails for an edge to nothing, an edge of another
-/// graph, an edge fed twice, a node that has a value only when fed and is not, and a cycle.
+/// The nodes that must run, each after what it needs, and updates of variables as late as that
+/// allows: a read that does not depend on an update comes before it. Fails for an edge to nothing,
+/// an edge of another graph, an edge fed twice, a node that has a value only when fed and is not,
+/// and a cycle.
 result<std::vector<node*>> prune(const graph& of, const step_signature& signature);
 
 } // namespace troupe

@@ -23,9 +23,11 @@ status check(const op_def& op) {
   for (const auto* ports : {&op.inputs, &op.outputs})
     for (const auto& at : *ports) {
       auto* type = op.find_attr(at.type);
-      if (!dtype_from(at.type) && !(type && (type->kind == attr_kind::type || type->kind == attr_kind::types)))
+      if (!dtype_from(at.type) &&
+          !(type && (type->kind == attr_kind::type || type->kind == attr_kind::types)))
         return bad("port ", at.name, " has the unknown type ", at.type);
-      if (auto* count = op.find_attr(at.count); !at.count.empty() && (!count || count->kind != attr_kind::integer))
+      if (auto* count = op.find_attr(at.count);
+          !at.count.empty() && (!count || count->kind != attr_kind::integer))
         return bad("port ", at.name, " has the unknown count ", at.count);
     }
   return {};
@@ -50,8 +52,8 @@ status registry::add(const kernel_def& kernel) {
     return failure(error_kind::internal, "the ", to_string(kernel.device), " kernel of ", kernel.op,
                    " lacks a function");
   if (!kernels_.emplace(std::pair{kernel.op, kernel.device}, &kernel).second)
-    return failure(error_kind::already_exists, "op ", kernel.op, " has a ", to_string(kernel.device),
-                   " kernel already");
+    return failure(error_kind::already_exists, "op ", kernel.op, " has a ",
+                   to_string(kernel.device), " kernel already");
   return {};
 }
 
@@ -80,7 +82,8 @@ std::string_view to_string(device_kind kind) noexcept {
   return kind == device_kind::cpu ? "cpu" : "gpu";
 }
 
-std::vector<std::string> similar(std::string_view name, const std::vector<std::string_view>& among) {
+std::vector<std::string> similar(std::string_view name,
+                                 const std::vector<std::string_view>& among) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   auto distance = [&](std::string_view other) { // Levenshtein's, without regard to case
     std::vector<size_t> row(other.size() + 1);

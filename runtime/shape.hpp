@@ -1,4 +1,5 @@
-// The extents of a tensor: fully known (shape), or as far as known while a graph is built (partial_shape).
+// The extents of a tensor: fully known (shape), or as far as known while a graph is built
+// (partial_shape).
 #pragma once
 #include "troupe/runtime/status.hpp"
 
@@ -86,7 +87,8 @@ std::ostream& operator<<(std::ostream& out, const partial_shape& dims);
 /// Joins what is known of both; fails when they contradict each other.
 result<partial_shape> merge(const partial_shape& a, const partial_shape& b);
 
-/// The shape of an element-wise op on both, by NumPy's rules; fails when extents differ and neither is 1.
+/// The shape of an element-wise op on both, by NumPy's rules; fails when extents differ and neither
+/// is 1.
 result<partial_shape> broadcast(const partial_shape& a, const partial_shape& b);
 result<shape> broadcast(const shape& a, const shape& b);
 

@@ -53,7 +53,8 @@ private:
       if (auto* types = value.get_if<std::vector<dtype>>())
         for (auto type : *types)
           if (!attr->allowed.contains(type))
-            return invalid("attribute ", name, " must list types of {", attr->allowed, "}, got ", type);
+            return invalid("attribute ", name, " must list types of {", attr->allowed, "}, got ",
+                           type);
       if (auto* number = value.get_if<int64_t>(); number && *number < attr->minimum)
         return invalid("attribute ", name, " must be at least ", attr->minimum, ", got ", *number);
     }
@@ -86,8 +87,8 @@ private:
       }
     }
     auto article = attr.kind == attr_kind::integer ? "an " : "a ";
-    return invalid("attribute ", attr.name, " must be ", article, to_string(attr.kind), ", got the ",
-                   to_string(value.kind()), ' ', value);
+    return invalid("attribute ", attr.name, " must be ", article, to_string(attr.kind),
+                   ", got the ", to_string(value.kind()), ' ', value);
   }
 
   // The one count (or list of types) that was not given is what is left of the inputs.
@@ -175,7 +176,8 @@ private:
     auto type = from.type();
     if (auto fixed = dtype_from(at.type)) {
       if (type != *fixed)
-        return invalid("input ", at.name, " must be ", *fixed, ", got ", type, " from '", from, "'");
+        return invalid("input ", at.name, " must be ", *fixed, ", got ", type, " from '", from,
+                       "'");
       return {};
     }
     auto* attr = op_.find_attr(at.type);
@@ -185,8 +187,8 @@ private:
     if (attr->kind == attr_kind::types) {
       auto expected = (*value->get_if<std::vector<dtype>>())[i];
       return type == expected ? status{}
-                              : invalid("input ", at.name, '[', i, "] must be ", expected,
-                                        ", got ", type, " from '", from, "'");
+                              : invalid("input ", at.name, '[', i, "] must be ", expected, ", got ",
+                                        type, " from '", from, "'");
     }
     if (!attr->allowed.contains(type))
       return invalid("input ", at.name, " must be one of {", attr->allowed, "}, got ", type,
@@ -224,7 +226,8 @@ private:
       if (!type) {
         auto* value = given(at.type);
         if (!value)
-          return failure(error_kind::internal, "output ", at.name, " has the unknown type ", at.type);
+          return failure(error_kind::internal, "output ", at.name, " has the unknown type ",
+                         at.type);
         if (auto* list = value->get_if<std::vector<dtype>>())
           type = (*list)[i];
         else if (auto* one = value->get_if<dtype>())

@@ -14,19 +14,19 @@ namespace troupe {
 /// Says what to do next; numbered as TensorFlow's canonical codes.
 enum class error_kind : uint8_t {
   ok = 0,
-  cancelled = 1,            ///< the caller asked for it
-  invalid_argument = 3,     ///< mend the call; the same call fails again
-  deadline_exceeded = 4,    ///< it may still be running well: allow more time
-  not_found = 5,            ///< mend the name
-  already_exists = 6,       ///< choose another name
-  resource_exhausted = 8,   ///< free something or lower the demand
-  failed_precondition = 9,  ///< do something else first, such as initialising a variable
-  aborted = 10,             ///< lost a race or a peer changed: try the whole thing again
-  out_of_range = 11,        ///< end of data
-  unimplemented = 12,       ///< not supported
-  internal = 13,            ///< a defect of Troupe
-  unavailable = 14,         ///< a task is gone or not there yet: try again later
-  data_loss = 15,           ///< bytes are damaged
+  cancelled = 1,           ///< the caller asked for it
+  invalid_argument = 3,    ///< mend the call; the same call fails again
+  deadline_exceeded = 4,   ///< it may still be running well: allow more time
+  not_found = 5,           ///< mend the name
+  already_exists = 6,      ///< choose another name
+  resource_exhausted = 8,  ///< free something or lower the demand
+  failed_precondition = 9, ///< do something else first, such as initialising a variable
+  aborted = 10,            ///< lost a race or a peer changed: try the whole thing again
+  out_of_range = 11,       ///< end of data
+  unimplemented = 12,      ///< not supported
+  internal = 13,           ///< a defect of Troupe
+  unavailable = 14,        ///< a task is gone or not there yet: try again later
+  data_loss = 15,          ///< bytes are damaged
 };
 
 std::string_view to_string(error_kind kind) noexcept;
@@ -89,7 +89,8 @@ public:
   /// Takes an error; success without a value is a defect of who returns it, and becomes an error.
   result(troupe::status error) : content_(std::in_place_index<1>, std::move(error)) {
     if (std::get<1>(content_).ok())
-      content_.template emplace<1>(error_kind::internal, "a result has neither a value nor an error");
+      content_.template emplace<1>(error_kind::internal,
+                                   "a result has neither a value nor an error");
   }
 
   bool ok() const noexcept { return content_.index() == 0; }
@@ -100,9 +101,7 @@ public:
   T* operator->() { return &std::get<0>(content_); }
   const T* operator->() const { return &std::get<0>(content_); }
   /// Returns success or a copy of the error.
-  troupe::status status() const {
-    return ok() ? troupe::status{} : std::get<1>(content_);
-  }
+  troupe::status status() const { return ok() ? troupe::status{} : std::get<1>(content_); }
 
 private:
   std::variant<T, troupe::status> content_;
@@ -124,14 +123,16 @@ status as_status(const result<T>& what) {
 #define TROUPE_CONCAT_(a, b) a##b
 #define TROUPE_CONCAT(a, b) TROUPE_CONCAT_(a, b)
 
-/// Returns the error of `expression` (a status or a result) from the calling function, if it is one.
+/// Returns the error of `expression` (a status or a result) from the calling function, if it is
+/// one.
 #define TROUPE_TRY(...)                                                                            \
   do {                                                                                             \
     if (auto troupe_outcome = (__VA_ARGS__); !troupe_outcome)                                      \
       return ::troupe::detail::as_status(std::move(troupe_outcome));                               \
   } while (false)
 
-/// Declares `declaration` with the value of a result, or returns the error from the calling function.
+/// Declares `declaration` with the value of a result, or returns the error from the calling
+/// function.
 #define TROUPE_ASSIGN(declaration, ...)                                                            \
   auto TROUPE_CONCAT(troupe_outcome_, __LINE__) = (__VA_ARGS__);                                   \
   if (!TROUPE_CONCAT(troupe_outcome_, __LINE__))                                                   \

@@ -10,10 +10,10 @@ namespace {
 class plain_heap final : public allocator {
 public:
   void* allocate(size_t bytes) noexcept override {
-    return ::operator new(bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+    return ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
   }
   void deallocate(void* memory, size_t) noexcept override {
-    ::operator delete(memory, std::align_val_t{tensor_alignment});
+    ::operator delete (memory, std::align_val_t{tensor_alignment});
   }
 };
 
@@ -100,8 +100,8 @@ result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
   if (is_text)
     std::uninitialized_default_construct_n(reinterpret_cast<std::string*>(elements),
                                            dims.elements());
-  auto* made = new (memory)
-      buffer{elements, bytes, is_text ? release_strings : release_numbers, &from};
+  auto* made =
+      new (memory) buffer{elements, bytes, is_text ? release_strings : release_numbers, &from};
   return over(made, type, dims);
 }
 

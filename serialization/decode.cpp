@@ -129,8 +129,13 @@ private:
   }
 
   result<message> read(wire::RegisterGraph::Reader in) {
-    register_graph made{in.getRequest(), in.getSession(), text_of(in.getContainer()),
-                        in.getRegionPerNode(), {}, in.getDeterministic(), {}};
+    register_graph made{in.getRequest(),
+                        in.getSession(),
+                        text_of(in.getContainer()),
+                        in.getRegionPerNode(),
+                        {},
+                        in.getDeterministic(),
+                        {}};
     for (auto each : in.getPartitions()) {
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));
       if (graph.type() != dtype::u8)

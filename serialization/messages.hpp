@@ -48,7 +48,7 @@ struct register_graph {
   std::string container; ///< of variables that name none
   bool region_per_node = false;
   std::vector<registered_partition> partitions;
-  bool deterministic = false; ///< kernels shall give the same bits for any number of threads
+  bool deterministic = false;        ///< kernels shall give the same bits for any number of threads
   std::vector<node_cost> costs = {}; ///< of nodes that were measured
 };
 

@@ -40,7 +40,8 @@ result<node_time> read_one(const json& from) {
   const auto* runs = member<json::number_unsigned_t>(from, "runs");
   if (!runs || !read_number(from, "mean_ns", one.mean_ns) ||
       !read_number(from, "mean_bytes", one.mean_bytes))
-    return invalid("node '", one.node, "': expected runs, mean_ns and mean_bytes, numbers from 0 on");
+    return invalid("node '", one.node,
+                   "': expected runs, mean_ns and mean_bytes, numbers from 0 on");
   one.runs = *runs;
   return one;
 }

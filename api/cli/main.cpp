@@ -12,7 +12,8 @@ namespace {
 constexpr int failed = 1, wrong_usage = 2;
 
 /// One line, whatever the text brings.
-// Whoever reads line by line finds an error in one, but for the indented ones that say more about it.
+// Whoever reads line by line finds an error in one, but for the indented ones that say more about
+// it.
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n')
     text.pop_back();

@@ -1,7 +1,7 @@
 // The passes over the graph of a step, and the order in which they are run (docs/passes.md).
 #pragma once
-#include "troupe/runtime/extract.hpp"
 #include "troupe/runtime/device.hpp"
+#include "troupe/runtime/extract.hpp"
 #include "troupe/runtime/partition.hpp"
 
 namespace troupe {

@@ -26,21 +26,23 @@ struct membership_world : actor_world {
     options.cluster.jobs["worker"] = {"127.0.0.1:1", "127.0.0.1:2"};
     options.role = "client";
     options.ways = {
-        .dial = [this](caf::actor_system&, dialed call, const std::string& address,
-                       const std::shared_ptr<std::atomic<bool>>&, const caf::actor&) {
-          CHECK(address == "127.0.0.1:2");
-          calls.push_back(std::move(call));
-        },
+        .dial =
+            [this](caf::actor_system&, dialed call, const std::string& address,
+                   const std::shared_ptr<std::atomic<bool>>&, const caf::actor&) {
+              CHECK(address == "127.0.0.1:2");
+              calls.push_back(std::move(call));
+            },
         .open =
             [this](caf::actor_system& system, socket_handle&, const exchange_options& made) {
               CHECK(made.expected == one);
-              exchanges.push_back(system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
-                self->set_exit_handler([this, self](const caf::exit_msg& what) {
-                  ++ended;
-                  self->quit(what.reason);
-                });
-                return {[](tick_atom) {}};
-              }));
+              exchanges.push_back(
+                  system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
+                    self->set_exit_handler([this, self](const caf::exit_msg& what) {
+                      ++ended;
+                      self->quit(what.reason);
+                    });
+                    return {[](tick_atom) {}};
+                  }));
               return exchanges.back();
             }};
     membership = spawn_membership(system(), std::move(options));
@@ -159,7 +161,8 @@ TEST_CASE("who waits for a peer that is lost before it has spoken hears why") {
   membership_world world;
   auto box = world.connect(one, 10s);
   world.answer_call();
-  world.tell(peer_gone{to_string(one), failure(error_kind::failed_precondition, "another version")});
+  world.tell(
+      peer_gone{to_string(one), failure(error_kind::failed_precondition, "another version")});
   CHECK(why(box).kind() == error_kind::failed_precondition);
   CHECK(why(box).message().find("another version") != std::string::npos);
 }

@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Two towers over one input, and what joins them. The times say that each product is worth a thread.
+// Two towers over one input, and what joins them. The times say that each product is worth a
+// thread.
 struct branches {
   graph_builder g;
   edge x = g.placeholder(dtype::f32, {16, 16}, "x");
@@ -36,13 +37,12 @@ struct branches {
   }
 };
 
-tensor filled(float with) {
-  return tensor::of<float>({16, 16}, std::vector<float>(256, with));
-}
+tensor filled(float with) { return tensor::of<float>({16, 16}, std::vector<float>(256, with)); }
 
 } // namespace
 
-TEST_CASE("eight threads run steps of parallel branches, some of them too late, and none is wrong") {
+TEST_CASE(
+    "eight threads run steps of parallel branches, some of them too late, and none is wrong") {
   watchdog watch;
   auto seed = std::random_device{}();
   INFO("seed " << seed);
@@ -50,7 +50,8 @@ TEST_CASE("eight threads run steps of parallel branches, some of them too late, 
   auto alone = session::local({.intra_op_threads = 1, .inter_op_threads = 1});
   std::vector<float> expected;
   for (int i = 0; i < 4; ++i)
-    expected.push_back(to_scalar<float>(alone.fetch(b.sums, {{b.x, filled(0.1f * static_cast<float>(i))}})));
+    expected.push_back(
+        to_scalar<float>(alone.fetch(b.sums, {{b.x, filled(0.1f * static_cast<float>(i))}})));
 
   auto s = session::local({.intra_op_threads = 1, .inter_op_threads = 8, .node_times = b.times});
   auto step = s.prepare({b.x}, {b.sums});
@@ -69,7 +70,8 @@ TEST_CASE("eight threads run steps of parallel branches, some of them too late, 
           auto which = dice() % 4;
           run_options options;
           if (dice() % 3 == 0)
-            options.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds{dice() % 300};
+            options.deadline =
+                std::chrono::steady_clock::now() + std::chrono::microseconds{dice() % 300};
           try {
             auto sums = step.run({filled(0.1f * static_cast<float>(which))}, options);
             ++(to_scalar<float>(sums[0]) == expected[which] ? right : wrong);

@@ -69,7 +69,8 @@ struct towers {
       from = product(from);
     return from;
   }
-  edge source = add(in, {.op = "Placeholder", .attrs = {{"dtype", dtype::f32}, {"shape", shape{1000}}}});
+  edge source =
+      add(in, {.op = "Placeholder", .attrs = {{"dtype", dtype::f32}, {"shape", shape{1000}}}});
   // Such a product is estimated at 1.2 microseconds.
   region_options two_lanes{.lanes = 2, .hand_over = 1'000};
 };

@@ -18,9 +18,13 @@ inline std::vector<message> example_messages() {
   return {
       hello{protocol_version, "0.1.0", "task", "worker", 3, 0xfedcba9876543210, 1 << 20, 1 << 30},
       refusal{failure(error_kind::failed_precondition, "not you")},
-      register_graph{
-          1, 2, "box", true, {{"/job:a/task:0/device:cpu:0", tensor::vector<uint8_t>({1, 2})}}, true,
-          {{"layer1/product", 1500.5}}},
+      register_graph{1,
+                     2,
+                     "box",
+                     true,
+                     {{"/job:a/task:0/device:cpu:0", tensor::vector<uint8_t>({1, 2})}},
+                     true,
+                     {{"layer1/product", 1500.5}}},
       register_reply{3, 4, failure(error_kind::not_found, "no kernel")},
       deregister_graph{5},
       run_step{

@@ -10,7 +10,11 @@ using namespace troupe;
 namespace {
 
 const std::vector<node_time> some{
-    {.node = "layer1/product", .device = "cpu:0", .runs = 12, .mean_ns = 1500.5, .mean_bytes = 2560},
+    {.node = "layer1/product",
+     .device = "cpu:0",
+     .runs = 12,
+     .mean_ns = 1500.5,
+     .mean_bytes = 2560},
     {.node = "name with \"quotes\"", .device = "", .runs = 1, .mean_ns = 0, .mean_bytes = 0}};
 
 void same(const std::vector<node_time>& a, const std::vector<node_time>& b) {
@@ -27,7 +31,8 @@ void same(const std::vector<node_time>& a, const std::vector<node_time>& b) {
 } // namespace
 
 TEST_CASE("node times come back from a file as they were written") {
-  auto path = std::filesystem::temp_directory_path() / concat("node_times_test.", getpid(), ".json");
+  auto path =
+      std::filesystem::temp_directory_path() / concat("node_times_test.", getpid(), ".json");
   REQUIRE(write_node_times(path, some).ok());
   auto found = read_node_times(path);
   std::filesystem::remove(path);
@@ -43,8 +48,7 @@ TEST_CASE("text that is no node times says what it should have been") {
   CHECK(complaint(R"({"troupe": "node times", "version": 1, "nodes": 1})") ==
         "node times: expected a list of nodes");
   auto one = [&](std::string_view node) {
-    return complaint(
-        concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
+    return complaint(concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
   };
   CHECK(one("3").starts_with("node times, entry 0"));
   CHECK(one(R"({"node": "a", "runs": 1, "mean_ns": -1, "mean_bytes": 0})").find("'a'") !=

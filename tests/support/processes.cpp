@@ -65,8 +65,7 @@ std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& s
 
 std::unique_ptr<client> connect_to(const cluster_spec& cluster,
                                    std::chrono::milliseconds peer_timeout,
-                                   const std::string& container,
-                                   const program_options& programs) {
+                                   const std::string& container, const program_options& programs) {
   auto made = client::connect(cluster, {.ops = &library(),
                                         .make_devices = {},
                                         .inter_op_threads = 2,

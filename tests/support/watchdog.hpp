@@ -16,6 +16,13 @@ inline constexpr int slowness = 5;
 inline constexpr int slowness = 1;
 #endif
 
+/// The thread sanitizer takes several times the memory that it watches: gigabytes do not fit.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool gigabytes_fit = false;
+#else
+inline constexpr bool gigabytes_fit = true;
+#endif
+
 /// Aborts the process unless it is destroyed in time.
 class watchdog {
 public:
