@@ -1,7 +1,5 @@
 #include "troupe/actors/prepared_step.hpp"
 
-#include "troupe/runtime/fits.hpp"
-
 #include <caf/send.hpp>
 
 namespace troupe {
@@ -24,7 +22,7 @@ status check_feeds(const step_signature& signature, std::span<const tensor> feed
     return invalid("the step has ", signature.feeds.size(), " feeds, got ", feeds.size());
   for (size_t i = 0; i < feeds.size(); ++i) {
     const auto& wanted = signature.feeds[i];
-    if (feeds[i].type() != wanted.type() || !fits(wanted.dims(), feeds[i].dims()))
+    if (feeds[i].type() != wanted.type() || !wanted.dims().compatible(feeds[i].dims()))
       return invalid(wanted.node->description(), ": must be fed with ", wanted.type(),
                      wanted.dims(), ", got ", feeds[i].type(), feeds[i].dims());
   }

@@ -55,21 +55,26 @@ caf::behavior session_behavior(self_ptr self, const caf::actor& master,
   };
 }
 
+// What masters of all sessions have in common.
+master_options master_of(const client_options& options, const node_times* measured) {
+  return {.session = random_id(),
+          .container = options.container,
+          .programs = options.programs,
+          .measured = measured,
+          .devices = {},
+          .passes = options.passes,
+          .host = make_host(options),
+          .workers = {},
+          .membership = {}};
+}
+
 } // namespace
 
 result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options,
                                           const node_times* measured) {
   if (!options.ops || !options.make_devices)
     return invalid("a local session needs ops and devices");
-  master_options master{.session = random_id(),
-                        .container = options.container,
-                        .programs = options.programs,
-                        .measured = measured,
-                        .devices = {},
-                        .passes = options.passes,
-                        .host = make_host(options),
-                        .workers = {},
-                        .membership = {}};
+  auto master = master_of(options, measured);
   worker_options worker{.self = local_task,
                         .ops = options.ops,
                         .devices = {},
@@ -93,17 +98,8 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                             const client_options& options,
                                             const node_times* measured) {
-  master_options master{
-      .session = random_id(),
-      .container = options.container,
-      .programs = options.programs,
-      .measured = measured,
-      .devices = {},
-      .passes = options.passes,
-      .host = make_host(options),
-      .workers = {},
-      .membership = {},
-      .patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10})};
+  auto master = master_of(options, measured);
+  master.patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10});
   // TODO(limit): every task is taken to have one CPU device; ask the tasks when they may have more.
   for (const auto& task : tasks_of(cluster))
     master.devices.push_back({task.job, task.task, "cpu", 0});

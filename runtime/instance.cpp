@@ -3,7 +3,6 @@
 #include "troupe/runtime/graph.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace troupe {
 namespace {
@@ -21,16 +20,6 @@ constexpr std::ptrdiff_t instructions_per_look = 64;
 status stopped(const stop_signal& stop) {
   return stop.late() ? failure(error_kind::deadline_exceeded, "the step was not done in time")
                      : failure(error_kind::cancelled, "the step was stopped");
-}
-
-// Kernels may use containers of the standard library for what they need beside their tensors.
-status run_kernel(const instruction& code, kernel_context& at) {
-  try {
-    return code.run(at);
-  } catch (const std::bad_alloc&) {
-    return failure(error_kind::resource_exhausted,
-                   "out of memory for what the kernel needs to run");
-  }
 }
 
 // More are let go of when their tensors are kept longer than the next steps take.

@@ -5,6 +5,7 @@
 #include "troupe/runtime/variable.hpp"
 
 #include <memory>
+#include <new>
 #include <span>
 
 namespace troupe {
@@ -131,5 +132,17 @@ private:
   allocator& memory_;
   stop_signal* stop_;
 };
+
+/// Runs the instruction that the context stands at. Kernels may use containers of the standard
+/// library for what they need beside their tensors: where these get no memory, that is an error
+/// like others.
+inline status run_kernel(const instruction& code, kernel_context& at) {
+  try {
+    return code.run(at);
+  } catch (const std::bad_alloc&) {
+    return failure(error_kind::resource_exhausted,
+                   "out of memory for what the kernel needs to run");
+  }
+}
 
 } // namespace troupe

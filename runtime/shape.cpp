@@ -110,12 +110,22 @@ shape partial_shape::known() const {
   return all;
 }
 
-bool partial_shape::compatible(const partial_shape& other) const noexcept {
-  if (!known_rank_ || !other.known_rank_)
-    return true;
-  return std::ranges::equal(extents_, other.extents_, [](int64_t a, int64_t b) {
-    return a == b || a == unknown_extent || b == unknown_extent;
+namespace {
+
+bool may_be_equal(std::span<const int64_t> a, std::span<const int64_t> b) {
+  return std::ranges::equal(a, b, [](int64_t one, int64_t other) {
+    return one == other || one == unknown_extent || other == unknown_extent;
   });
+}
+
+} // namespace
+
+bool partial_shape::compatible(const partial_shape& other) const noexcept {
+  return !known_rank_ || !other.known_rank_ || may_be_equal(extents_, other.extents_);
+}
+
+bool partial_shape::compatible(const shape& found) const noexcept {
+  return !known_rank_ || may_be_equal(extents_, found.extents());
 }
 
 std::ostream& operator<<(std::ostream& out, const partial_shape& dims) {

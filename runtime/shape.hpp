@@ -75,6 +75,9 @@ public:
 
   /// Says whether a tensor of the other shape could be described by this one as well.
   bool compatible(const partial_shape& other) const noexcept;
+  /// Says whether this describes a tensor of the shape; takes no memory, as it is asked in each
+  /// step.
+  bool compatible(const shape& found) const noexcept;
   bool operator==(const partial_shape&) const = default;
 
 private:

@@ -1,7 +1,5 @@
 #include "troupe/runtime/variable.hpp"
 
-#include "troupe/runtime/fits.hpp"
-
 namespace troupe {
 
 result<tensor> variable::read() const {
@@ -19,7 +17,7 @@ bool variable::initialized() const {
 status variable::assign(tensor value) {
   if (value.type() != type_)
     return invalid("variable '", name_, "' holds ", type_, ", got ", value.type());
-  if (!fits(dims_, value.dims()))
+  if (!dims_.compatible(value.dims()))
     return invalid("variable '", name_, "' has shape ", dims_, ", got ", value.dims());
   std::lock_guard guard{mutex_};
   value_ = std::move(value);

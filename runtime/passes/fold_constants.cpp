@@ -66,7 +66,7 @@ result<std::vector<tensor>> run(const node& at, device& host) {
                    .origin = &at};
   kernel_context context{slots.data(), host};
   context.step_to(code);
-  TROUPE_TRY(function(context));
+  TROUPE_TRY(run_kernel(code, context));
   slots.erase(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
   return slots;
 }

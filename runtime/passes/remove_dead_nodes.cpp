@@ -18,7 +18,7 @@ std::vector<node*> predecessors(const node& at) {
 }
 
 // There from the start: to come after it means nothing.
-bool is_at_hand(const node& at) {
+bool is_ready_at_once(const node& at) {
   return at.inputs().empty() && at.controls().empty() &&
          (is_pure(at) || has(at.op().effects, effect::fed) || at.op().makes != resource::none);
 }
@@ -59,7 +59,7 @@ void remove_dead_nodes(step_graph& of) {
     auto twice = std::ranges::unique(wanted);
     wanted.erase(twice.begin(), twice.end());
     std::erase_if(wanted, [&](node* before) {
-      return is_at_hand(*before) ||
+      return is_ready_at_once(*before) ||
              std::ranges::find(at->inputs(), before, &edge::node) != at->inputs().end();
     });
     if (!std::ranges::is_permutation(wanted, at->controls()))

@@ -184,14 +184,21 @@ fetch get = i32(7)
 run
 put = QueueEnqueue(q, i32(7))
 target put
+run
+begun = FIFOQueue component_types=[i32] shapes=[[]] shared_name="begun" @"/job:worker/task:0"
+news = QueueDequeue(begun) component_types=[i32]
+fetch news
 )"};
-  {
-    task_process waiting{cluster, {"client", 0}};
-    std::this_thread::sleep_for(100ms); // its step reaches the queue
-    waiting.kill();
-  }
-  // The task hears of it when the kernel closes the connection; then the wait is gone.
-  std::this_thread::sleep_for(200ms * slowness);
+  auto descriptors = [&] { return footprint_of(zero.pid()).descriptors; };
+  task_process waiting{cluster, {"client", 0}};
+  REQUIRE(run(*client, text, 2, 10s).ok()); // its step is about to ask the queue
+  auto connected = descriptors();
+  waiting.kill();
+  // The task hears of the loss before it closes the connection.
+  auto end = clock_type::now() + 10s;
+  while (descriptors() >= connected && clock_type::now() < end)
+    std::this_thread::yield();
+  REQUIRE(descriptors() < connected);
   REQUIRE(run(*client, text, 1, 10s).ok());
   CHECK(complaint_about(text.text.runs[0], run(*client, text, 0, 10s)) == "");
 }

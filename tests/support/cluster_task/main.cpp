@@ -1,6 +1,7 @@
 // One task of a cluster as a process of its own, for tests that kill, stop and restart it:
 // cluster_task JOB TASK CLUSTER_JSON PEER_TIMEOUT_MS. Prints "ready PORT"; ends with its parent.
-// As the job "client" it is no task, but waits for an element of the queue 'q' on task 0.
+// As the job "client" it is no task, but gives the queue 'begun' on task 0 an element, and waits
+// for one of the queue 'q' there.
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/troupe.hpp"
@@ -20,6 +21,8 @@ int wait_for_an_element(const cluster_spec& cluster) {
   graph_builder g;
   g.push_device("/job:worker/task:0");
   auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "q"});
+  auto news = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "begun"});
+  auto later = g.after({queue_enqueue(news, {g.constant(tensor::scalar(1))})});
   auto taken = queue_dequeue(queue, {dtype::i32})[0];
   auto s = session::connect(cluster);
   auto wait = s.prepare({}, {taken});
