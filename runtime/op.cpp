@@ -23,7 +23,7 @@ attr_value empty_value(attr_kind kind) {
   return {};
 }
 
-void print_ports(std::ostream& out, const upto<port, 8>& ports) {
+void print_ports(std::ostream& out, const port_list& ports) {
   const char* between = "";
   for (const auto& one : ports) {
     out << between << one.name << ": ";

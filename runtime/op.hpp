@@ -112,6 +112,8 @@ constexpr bool has(effect all, effect one) {
   return (static_cast<uint16_t>(all) & static_cast<uint16_t>(one)) != 0;
 }
 
+using port_list = upto<port, 14>;
+using attr_list = upto<attr_def, 16>;
 using shapes = std::vector<partial_shape>;
 using edges = std::vector<edge>;
 
@@ -122,9 +124,9 @@ enum class resource : uint8_t { none, variable, queue };
 struct op_def {
   std::string_view name;
   std::string_view doc; ///< first a sentence; then, after an empty line, details
-  upto<port, 8> inputs = {};
-  upto<port, 8> outputs = {};
-  upto<attr_def, 12> attrs = {};
+  port_list inputs = {};
+  port_list outputs = {};
+  attr_list attrs = {};
   effect effects = effect::none;
   resource makes = resource::none;
   /// Returns one shape per output tensor; reports what can be known to fail.

@@ -23,7 +23,7 @@ std::string anchor(std::string_view name) {
   return lower;
 }
 
-void print_ports(std::ostream& out, const char* title, const upto<port, 8>& ports) {
+void print_ports(std::ostream& out, const char* title, const port_list& ports) {
   if (ports.empty())
     return;
   out << "- " << title << ": ";

@@ -33,8 +33,8 @@ result<shapes> as_valued(const infer_context& at) {
 
 result<shapes> answers(const infer_context&) { return shapes{shape{}, shape{}}; }
 
-constexpr upto<port, 8> x{{"x", "T"}}, x_and_y{{"x", "T"}, {"y", "T"}}, y{{"y", "T"}};
-constexpr upto<attr_def, 12> of_kinds{{"T", kinds}},
+constexpr port_list x{{"x", "T"}}, x_and_y{{"x", "T"}, {"y", "T"}}, y{{"y", "T"}};
+constexpr attr_list of_kinds{{"T", kinds}},
     typed{{"dtype", any_type}, {"shape", attr_kind::shape, true}};
 
 edges gradient_of_add(gradient_context& at) {
