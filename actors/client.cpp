@@ -146,8 +146,8 @@ public:
 
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
                                                  step_clock::time_point deadline) override {
-    return ask_for<std::shared_ptr<prepared_step>>(deadline,
-                                                   prepare_request{&of, signature, deadline});
+    TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    return ask_for<std::shared_ptr<prepared_step>>(deadline, std::move(request));
   }
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,

@@ -15,6 +15,8 @@ task_program::task_program(caf::actor_system& system,
                            std::shared_ptr<flight_recorder> recorder)
     : system_(system), devices_(std::move(devices)), recorder_(std::move(recorder)),
       programs_(std::move(programs)) {
+  for (auto& shard : pool_)
+    shard.idle.reserve(8); // steps that move to another core take no memory for it
   for (const auto& one : programs_) {
     regions_ += one->regions().size();
     for (auto index : one->fetches()) {
