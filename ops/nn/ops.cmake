@@ -1,6 +1,15 @@
 troupe_add_ops(
   nn/bias_add
   nn/bias_add_grad
+  nn/conv2d
+  nn/conv2d_backprop_input
+  nn/conv2d_backprop_filter
+  nn/depthwise_conv2d_native
+  nn/depthwise_conv2d_native_backprop_input
+  nn/depthwise_conv2d_native_backprop_filter
+  nn/conv3d
+  nn/conv3d_backprop_input_v2
+  nn/conv3d_backprop_filter_v2
   nn/in_top_k
   nn/l2_loss
   nn/log_softmax
