@@ -16,6 +16,11 @@ endif()
 set(FOUND_LIBATOMIC TRUE)
 find_package(CapnProto REQUIRED)  # serialization
 find_package(xxHash REQUIRED)     # serialization
+# New Protobuf's own package knows what it needs; that of Debian 12 has none, CMake finds it.
+find_package(Protobuf CONFIG QUIET) # serialization
+if(NOT Protobuf_FOUND)
+  find_package(Protobuf 3.21 REQUIRED)
+endif()
 find_package(ZLIB REQUIRED)       # api
 find_package(DNNL REQUIRED)       # devices, ops
 

@@ -13,8 +13,8 @@ install(TARGETS ${exported} EXPORT troupe_targets)
 install(EXPORT troupe_targets NAMESPACE troupe:: FILE troupe-targets.cmake
   DESTINATION "${package_dir}")
 
-# Headers keep the paths they have in the tree. Those of single devices stay private: they include
-# what users need not have installed.
+# Headers keep the paths they have in the tree. Those of single devices and of formats stay private: they
+# include what users need not have installed.
 foreach(folder IN ITEMS runtime devices ops serialization actors api)
   foreach(root IN ITEMS "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated/troupe")
     install(DIRECTORY "${root}/${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/troupe/${folder}"
@@ -25,7 +25,8 @@ foreach(folder IN ITEMS runtime devices ops serialization actors api)
       PATTERN cuda EXCLUDE
       PATTERN no_cuda EXCLUDE
       PATTERN cli EXCLUDE
-      PATTERN generate EXCLUDE)
+      PATTERN generate EXCLUDE
+      PATTERN graph_def EXCLUDE)
   endforeach()
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/troupe.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/troupe")

@@ -1,5 +1,6 @@
 // Reads graphs that others wrote: nothing in them is believed.
 #include "troupe/serialization/frame.hpp"
+#include "troupe/serialization/input_order.hpp"
 #include "troupe/serialization/origin.hpp"
 #include "troupe/serialization/payload.hpp"
 #include "troupe/serialization/wire.capnp.h"
@@ -90,37 +91,10 @@ private:
     return before;
   }
 
-  // Every node after its inputs and controls; as they stand where that is so already.
+  // Every node after its inputs and controls.
   result<std::vector<uint32_t>> sorted() const {
     TROUPE_ASSIGN(auto before, predecessors());
-    enum class mark : uint8_t { fresh, open, done };
-    std::vector<mark> marks(nodes_.size(), mark::fresh);
-    std::vector<uint32_t> order;
-    std::vector<std::pair<uint32_t, size_t>> path; // a node, and how many before it were visited
-    for (uint32_t start = 0; start < nodes_.size(); ++start) {
-      if (marks[start] != mark::fresh)
-        continue;
-      marks[start] = mark::open;
-      path.emplace_back(start, 0);
-      while (!path.empty()) {
-        auto& [at, next] = path.back();
-        if (next == before[at].size()) {
-          marks[at] = mark::done;
-          order.push_back(at);
-          path.pop_back();
-          continue;
-        }
-        auto input = before[at][next++];
-        if (marks[input] == mark::open)
-          return invalid(description(input), ": its inputs lead back to it, through ",
-                         description(at));
-        if (marks[input] == mark::fresh) {
-          marks[input] = mark::open;
-          path.emplace_back(input, 0);
-        }
-      }
-    }
-    return order;
+    return order_after_inputs(before, [this](uint32_t at) { return description(at); });
   }
 
   result<node*> add(wire::Node::Reader from) {

@@ -1,0 +1,59 @@
+#include "troupe/serialization/graph_def/values.hpp"
+
+namespace troupe::graph_def {
+
+constexpr int first_ref = 100;
+
+result<dtype> read_type(int number) {
+  switch (number > first_ref ? number - first_ref : number) {
+    case DT_FLOAT: return dtype::f32;
+    case DT_DOUBLE: return dtype::f64;
+    case DT_INT8:
+    case DT_QINT8: return dtype::i8;
+    case DT_INT16:
+    case DT_QINT16: return dtype::i16;
+    case DT_INT32:
+    case DT_QINT32: return dtype::i32;
+    case DT_INT64: return dtype::i64;
+    case DT_UINT8:
+    case DT_QUINT8: return dtype::u8;
+    case DT_UINT16:
+    case DT_QUINT16: return dtype::u16;
+    case DT_UINT32: return dtype::u32;
+    case DT_UINT64: return dtype::u64;
+    case DT_BOOL: return dtype::boolean;
+    case DT_STRING: return dtype::string;
+    case DT_COMPLEX64: return dtype::c64;
+    case DT_COMPLEX128: return dtype::c128;
+    case DT_HALF: return dtype::f16;
+    case DT_BFLOAT16: return dtype::bf16;
+    case DT_RESOURCE:
+      return failure(error_kind::unimplemented, "there are no resources (DT_RESOURCE): variables "
+                                                "are references, as VariableV2 makes them");
+    case DT_INVALID: return invalid("a type is missing (DT_INVALID)");
+    default: break;
+  }
+  auto known = DataType_IsValid(number) ? DataType_Name(static_cast<DataType>(number)) : "";
+  return failure(error_kind::unimplemented, "there is no element type ",
+                 known.empty() ? concat("number ", number) : known);
+}
+
+result<partial_shape> read_shape(const TensorShapeProto& from) {
+  if (from.unknown_rank())
+    return partial_shape::unknown();
+  std::vector<int64_t> extents;
+  for (const auto& each : from.dim())
+    extents.push_back(each.size());
+  return partial_shape::make(extents);
+}
+
+status fill_budget::take(size_t count, size_t bytes_each) {
+  if (bytes_each > 0 && count > bytes / bytes_each)
+    return failure(error_kind::resource_exhausted, "a constant of ", count, " elements of ",
+                   bytes_each,
+                   " bytes, which the file does not hold, is more than may be filled in");
+  bytes -= count * bytes_each;
+  return {};
+}
+
+} // namespace troupe::graph_def

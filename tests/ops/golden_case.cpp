@@ -1,0 +1,213 @@
+#include "troupe/tests/ops/golden_case.hpp"
+
+#include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/tests/ops/every_op.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+
+namespace troupe::test {
+namespace {
+
+std::string unzipped(const std::string& path) {
+  std::string all;
+  auto* file = gzopen(path.c_str(), "rb");
+  if (!file)
+    throw std::runtime_error{"cannot read " + path};
+  char part[1 << 14];
+  int size = 0;
+  while ((size = gzread(file, part, sizeof part)) > 0)
+    all.append(part, static_cast<size_t>(size));
+  if (gzclose(file) != Z_OK || size < 0)
+    throw std::runtime_error{path + " is damaged"};
+  return all;
+}
+
+// Takes a number of base 128 from the front.
+size_t take_varint(std::string_view& from) {
+  size_t value = 0;
+  for (unsigned shift = 0; !from.empty() && shift < 64; shift += 7) {
+    auto byte = static_cast<unsigned char>(from.front());
+    from.remove_prefix(1);
+    value |= static_cast<size_t>(byte & 127) << shift;
+    if (byte < 128)
+      return value;
+  }
+  throw std::runtime_error{"a file of golden cases is cut off"};
+}
+
+// Takes a length and as many bytes.
+std::string_view take_sized(std::string_view& from) {
+  auto size = take_varint(from);
+  if (size > from.size())
+    throw std::runtime_error{"a file of golden cases is cut off"};
+  auto taken = from.substr(0, size);
+  from.remove_prefix(size);
+  return taken;
+}
+
+bool wanted(const std::string& op) {
+  const auto* list = std::getenv("GOLDEN");
+  return !list || concat(',', list, ',').find(concat(',', op, ',')) != std::string::npos;
+}
+
+// Calls body with "<stem>0", "<stem>1", ... as long as there are such nodes; some may be left out.
+void for_each_numbered(const graph& in, std::string_view stem, size_t at_most,
+                       const std::function<void(size_t, node&)>& body) {
+  for (size_t i = 0; i < at_most; ++i)
+    if (auto* found = in.find(concat(stem, i)))
+      body(i, *found);
+}
+
+class case_runner {
+public:
+  case_runner(client& in, const graph& of) : client_(in), graph_(of), case_(*of.find("case")) {
+    if (const auto* given = graph_.find("tolerance"))
+      tolerance_ = constant_value({const_cast<node*>(given), 0})->data<double>()[0];
+  }
+
+  std::string complaint() {
+    std::vector<node*> starts;
+    for_each_numbered(graph_, "init_", case_.inputs().size(),
+                      [&](size_t, node& at) { starts.push_back(&at); });
+    if (!starts.empty())
+      if (auto started = run({}, starts); !started)
+        return report(concat("variables: ", started.status()));
+    auto refused = graph_.find("refused") != nullptr;
+    if (refused)
+      for (int i = 0; i < case_.outputs(); ++i)
+        compared_.push_back({case_.output(i), {}});
+    for_each_numbered(graph_, "expect_", static_cast<size_t>(case_.outputs()),
+                      [&](size_t i, node& at) { compare(case_.output(static_cast<int>(i)), at); });
+    auto why = check(refused);
+    for_each_numbered(graph_, "after_", case_.inputs().size(),
+                      [&](size_t i, node& at) { compare(case_.inputs()[i], at); });
+    return refused || compared_.empty() || !why.empty() ? why : check(false);
+  }
+
+private:
+  struct comparison {
+    edge actual;
+    tensor expected;
+  };
+
+  void compare(edge actual, node& expected) {
+    compared_.push_back({actual, *constant_value({&expected, 0})});
+  }
+
+  result<std::vector<tensor>> run(std::vector<edge> fetches, std::vector<node*> targets) {
+    auto deadline = step_clock::now() + std::chrono::seconds{20};
+    TROUPE_ASSIGN(auto step,
+                  client_.prepare(graph_, {{}, std::move(fetches), std::move(targets)}, deadline));
+    return client_.run(*step, {}, deadline);
+  }
+
+  // Runs the case, or what reads its variables after it, and compares.
+  std::string check(bool refused) {
+    auto compared = std::exchange(compared_, {});
+    std::vector<edge> fetches;
+    for (const auto& one : compared)
+      fetches.push_back(one.actual);
+    auto outcome = run(fetches, case_ran_ ? std::vector<node*>{} : std::vector<node*>{&case_});
+    case_ran_ = true;
+    if (refused)
+      return outcome ? report(outcome->empty() ? "must be refused"
+                                               : concat("must be refused, gives ", (*outcome)[0]))
+             : outcome.status().kind() == error_kind::internal ? report(concat(outcome.status()))
+                                                               : "";
+    if (!outcome)
+      return report(concat(outcome.status()));
+    for (size_t i = 0; i < compared.size(); ++i) {
+      const auto& expected = compared[i].expected;
+      const auto& actual = (*outcome)[i];
+      std::string why;
+      auto tolerance = tolerance_.value_or(default_tolerance(expected.type()));
+      if (!close_to(actual, expected, tolerance, &why))
+        return report(concat("'", compared[i].actual, "': ", why, "\n  expected ", expected,
+                             "\n  actual   ", actual));
+    }
+    return "";
+  }
+
+  std::string report(const std::string& why) const {
+    auto text = concat(case_.op().name, '\n');
+    for (const auto& [name, value] : case_.attrs())
+      text += concat("  ", name, '=', value, '\n');
+    for (size_t i = 0; i < case_.inputs().size(); ++i) {
+      const auto* start = graph_.find(concat("start_", i));
+      auto from = start ? edge{const_cast<node*>(start), 0} : case_.inputs()[i];
+      if (const auto* value = constant_value(from))
+        text += concat("  input ", i, start ? " (variable) " : " ", *value, '\n');
+    }
+    return text + "  " + why;
+  }
+
+  client& client_;
+  const graph& graph_;
+  node& case_;
+  std::vector<comparison> compared_;
+  std::optional<double> tolerance_;
+  bool case_ran_ = false;
+};
+
+} // namespace
+
+std::string golden_case::op() const {
+  // A GraphDef lists nodes as field 1; a node's name is its field 1, its op field 2.
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    if (auto tag = take_varint(rest); tag != (1 << 3 | 2)) {
+      take_sized(rest); // `versions` and `library` have a length as well
+      continue;
+    }
+    auto node = take_sized(rest);
+    if (take_varint(node) == (1 << 3 | 2) && take_sized(node) == "case" &&
+        take_varint(node) == (2 << 3 | 2))
+      return std::string{take_sized(node)};
+  }
+  throw std::runtime_error{name + " has no node 'case'"};
+}
+
+bool all_goldens_wanted() { return std::getenv("GOLDEN") == nullptr; }
+
+std::vector<golden_case> golden_cases() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator{TROUPE_GOLDENS})
+    if (entry.path().extension() == ".gz")
+      files.push_back(entry.path());
+  std::ranges::sort(files);
+  std::vector<golden_case> all;
+  for (const auto& path : files) {
+    auto content = unzipped(path);
+    auto family = path.stem().stem().string();
+    std::string_view rest = content;
+    for (int number = 1; !rest.empty(); ++number)
+      if (golden_case next{concat(family, ' ', number), std::string{take_sized(rest)}};
+          wanted(next.op()))
+        all.push_back(std::move(next));
+  }
+  return all;
+}
+
+std::string complaint_about(client& in, const golden_case& what) {
+  graph nodes{library()};
+  auto imported = read_graph_def(std::as_bytes(std::span{what.bytes}), nodes);
+  if (!imported) {
+    auto kind = imported.status().kind();
+    auto refused = what.bytes.find("refused") != std::string::npos && library().find_op(what.op());
+    return refused && kind != error_kind::internal ? ""
+                                                   : concat(what.op(), ": ", imported.status());
+  }
+  auto why = case_runner{in, nodes}.complaint();
+  auto cleared = in.reset("", step_clock::now() + std::chrono::seconds{20});
+  return why.empty() && !cleared ? concat(cleared) : why;
+}
+
+} // namespace troupe::test

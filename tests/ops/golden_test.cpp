@@ -1,0 +1,52 @@
+// Ops compute what an independent implementation computes (tests/ops/goldens/README.md).
+#include "troupe/api/library.hpp"
+#include "troupe/tests/ops/every_op.hpp"
+#include "troupe/tests/ops/few_goldens.hpp"
+#include "troupe/tests/ops/golden_case.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+#include <map>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+void run_all_goldens(const pass_options& passes) {
+  client_options options;
+  options.ops = &test::library();
+  options.make_devices = [] { return make_devices(2); };
+  options.passes = passes;
+  auto local = client::local(options);
+  REQUIRE(local);
+  auto cases = golden_cases();
+  CHECK(!cases.empty());
+  for (const auto& one : cases)
+    if (auto why = complaint_about(**local, one); !why.empty())
+      FAIL_CHECK(one.name << ": " << why);
+}
+
+} // namespace
+
+TEST_CASE("every op computes what others compute", "[golden]") {
+  run_all_goldens(pass_options::none());
+}
+
+TEST_CASE("every op computes what others compute, whatever passes make of it", "[golden]") {
+  run_all_goldens({});
+}
+
+TEST_CASE("every op has at least six golden cases") {
+  if (!all_goldens_wanted())
+    return;
+  std::map<std::string, int, std::less<>> cases;
+  for (const auto& one : golden_cases())
+    ++cases[one.op()];
+  check_every_op(
+      [&](const op_def& op) {
+        auto found = cases.find(op.name);
+        auto count = found == cases.end() ? 0 : found->second;
+        return count >= 6 ? complaints{} : complaints{concat("has only ", count, " golden cases")};
+      },
+      few_goldens());
+}
