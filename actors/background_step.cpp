@@ -19,7 +19,8 @@ public:
     std::unique_ptr<reporter> self{this};
     auto& conductor = in_->conductor();
     steps_->remove(conductor.step());
-    step_result result{conductor.outcome(), {}, in_->statistics()};
+    step_result result{conductor.outcome(), {}, {}};
+    in_->collect(result.statistics);
     if (result.outcome.ok()) {
       for (auto index : program_->fetch_indexes())
         result.fetches.push_back({index, std::move(conductor.fetches()[index])});

@@ -146,8 +146,8 @@ public:
 
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
                                                  step_clock::time_point deadline) override {
-    return ask_for<std::shared_ptr<prepared_step>>(deadline,
-                                                   prepare_request{&of, signature, deadline});
+    TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    return ask_for<std::shared_ptr<prepared_step>>(deadline, std::move(request));
   }
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
@@ -164,9 +164,13 @@ public:
       return invalid("the step has ", step.signature.fetches.size(), " fetches, got room for ",
                      fetches.size());
     auto wanted = measure(insight);
-    step_statistics found;
+    // Who traces many steps into one place pays for its memory once.
+    auto found = wanted.to ? std::move(*wanted.to) : step_statistics{};
+    found.step = 0;
     auto outcome = step.local ? drive(step, feeds, fetches, deadline, wanted.watch, found)
                               : ask_session(step, feeds, fetches, deadline, wanted.watch, found);
+    if (found.step == 0) // it never began
+      found.tasks.clear();
     tell(wanted, std::move(found), outcome.ok());
     return outcome;
   }
@@ -289,7 +293,8 @@ private:
     }
     if (watch.times) {
       found.step = step;
-      found.tasks.push_back(in->statistics());
+      found.tasks.resize(1);
+      in->collect(found.tasks.front());
     }
     if (!conductor.outcome()) {
       auto outcome = conductor.outcome();

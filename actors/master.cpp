@@ -98,7 +98,7 @@ void add_costs(register_partitions& to, const node_times& measured) {
 
 result<step_ptr> compile(self_ptr self, const prepare_request& what) {
   const auto& options = self->state.options;
-  TROUPE_ASSIGN(auto closed, extract(*what.of, what.signature));
+  auto& closed = *what.of;
   optimize(closed, options.passes, options.host.get());
   TROUPE_ASSIGN(auto chosen, place(*closed.nodes, options.devices));
   TROUPE_ASSIGN(auto parts, cut(*closed.nodes, chosen, options.devices));

@@ -1,5 +1,7 @@
 #include "troupe/actors/prepared_step.hpp"
 
+#include "troupe/actors/session_messages.hpp"
+
 #include <caf/send.hpp>
 
 namespace troupe {
@@ -27,6 +29,13 @@ status check_feeds(const step_signature& signature, std::span<const tensor> feed
                      wanted.dims(), ", got ", feeds[i].type(), feeds[i].dims());
   }
   return {};
+}
+
+result<prepare_request> prepare_request::make(const graph& of, step_signature signature,
+                                              step_clock::time_point deadline) {
+  TROUPE_ASSIGN(auto closed, extract(of, signature));
+  return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(signature),
+                         deadline};
 }
 
 } // namespace troupe

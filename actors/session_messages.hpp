@@ -1,6 +1,7 @@
 // What a session actor understands. Master and workers share some of it.
 #pragma once
 #include "troupe/actors/client.hpp"
+#include "troupe/runtime/extract.hpp"
 #include "troupe/runtime/step_watch.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -16,9 +17,14 @@ namespace troupe {
 /// or an error that from_caf() (actors/errors.hpp) reads. Let go of it before its actor system
 /// ends.
 struct prepare_request {
-  const graph* of = nullptr; ///< unchanged until the answer; must outlive the prepared step
-  step_signature signature;
+  std::shared_ptr<step_graph> of; ///< a copy of what the step needs, for the master alone
+  step_signature signature;       ///< its edges must outlive the prepared step
   step_clock::time_point deadline;
+
+  /// Copies that part of the graph, on the caller's thread: a master that answers too late reads
+  /// nothing of the caller's. Fails as extract() does.
+  static result<prepare_request> make(const graph& of, step_signature signature,
+                                      step_clock::time_point deadline);
 };
 
 /// Client -> session -> master: run a step. Answered by step_outcome.

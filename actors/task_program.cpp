@@ -2,6 +2,7 @@
 
 #include "troupe/actors/region.hpp"
 #include "troupe/runtime/internal_ops.hpp"
+#include "troupe/runtime/thread_number.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -14,6 +15,8 @@ task_program::task_program(caf::actor_system& system,
                            std::shared_ptr<flight_recorder> recorder)
     : system_(system), devices_(std::move(devices)), recorder_(std::move(recorder)),
       programs_(std::move(programs)) {
+  for (auto& shard : pool_)
+    shard.idle.reserve(8); // steps that move to another core take no memory for it
   for (const auto& one : programs_) {
     regions_ += one->regions().size();
     for (auto index : one->fetches()) {
@@ -88,12 +91,11 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
   return {};
 }
 
-// Calls `use` on shards that nobody else uses now, beginning with the thread's own, until one
+// Calls `use` on shards that nobody else uses now, beginning with the core's own, until one
 // satisfies it.
 template <class Use>
 bool task_program::use_a_shard(Use use) {
-  static std::atomic<size_t> threads{0};
-  thread_local const size_t own = threads.fetch_add(1, std::memory_order_relaxed);
+  const size_t own = core_number();
   for (size_t i = 0; i < pool_shards; ++i) {
     auto& shard = pool_[(own + i) % pool_shards];
     if (shard.busy.test_and_set(std::memory_order_acquire))
@@ -235,10 +237,10 @@ void task_instance::watch(watch_options what) {
   }
 }
 
-task_statistics task_instance::statistics() const {
-  task_statistics found;
+void task_instance::collect(task_statistics& found) const {
+  found.spans.clear();
   if (!watching_.times)
-    return found;
+    return;
   found.task = program_.task();
   found.subjects = program_.subjects();
   found.begin_ns = watched_since_;
@@ -253,7 +255,6 @@ task_statistics task_instance::statistics() const {
   found.allocated_bytes = held.allocated;
   found.peak_bytes = held.peak;
   found.end_ns = steady_ns();
-  return found;
 }
 
 step_memory_statistics task_instance::memory() const noexcept {

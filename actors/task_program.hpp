@@ -98,7 +98,7 @@ private:
     std::shared_ptr<task_instance> instance;
     uint64_t since; // how many calls of shrink() there had been
   };
-  // A part of the pool; threads prefer different ones, and wait for none.
+  // A part of the pool; cores prefer different ones, and wait for none.
   struct alignas(64) pool_shard {
     std::atomic_flag busy;
     std::vector<pooled> idle; // the one used last is taken first
@@ -133,8 +133,9 @@ public:
 
   /// Has the next step note down what it does, until the instance is checked in.
   void watch(watch_options what);
-  /// What the step did, which has ended. Nothing where nobody asked for times.
-  task_statistics statistics() const;
+  /// What the step did, which has ended; takes the place of what `to` held, whose memory is used
+  /// again. Nothing where nobody asked for times.
+  void collect(task_statistics& to) const;
   bool watched() const noexcept { return watching_.any(); }
 
   // Who waits can say for what and since when; a region that runs, since when. Any thread.

@@ -13,7 +13,7 @@ namespace troupe {
 /// Spawns a session in the caller's actor system, with a task of its own in this process. It
 /// understands, and answers an error (see from_caf()) where that fails:
 ///
-///     prepare_request    -> std::shared_ptr<prepared_step>    compiles a kind of step
+///     prepare_request    -> std::shared_ptr<prepared_step>    compiles a kind of step; see its make()
 ///     step_request       -> step_outcome                      runs it
 ///     reset_request      -> status                            forgets a container's variables
 ///     list_devices_atom  -> std::vector<device_info>

@@ -2,6 +2,7 @@
 
 #include "troupe/api/client_options.hpp"
 #include "troupe/api/library.hpp"
+#include "troupe/runtime/rundown.hpp"
 #include "troupe/serialization/cluster.hpp"
 
 #include <algorithm>
@@ -69,12 +70,8 @@ client_options to_client(const session_options& from) {
 }
 
 struct step::state {
-  std::weak_ptr<session::state> owner;
+  std::shared_ptr<session::shared_state> of;
   std::shared_ptr<prepared_step> prepared; // nothing once the session is closed
-
-  std::vector<tensor> run(session::state& in, std::span<const tensor> values,
-                          const run_options& options, const char* function,
-                          const std::source_location& where);
 };
 
 struct session::state {
@@ -152,28 +149,45 @@ struct session::state {
   }
 };
 
-std::vector<tensor> step::state::run(session::state& in, std::span<const tensor> values,
-                                     const run_options& options, const char* function,
-                                     const std::source_location& where) {
-  return unwrap(in.client->run(*prepared, values, in.deadline(options), insight_of(options)),
-                function, where);
-}
+struct session::shared_state {
+  rundown users; // of the state, apart from the session itself
+  std::unique_ptr<session::state> state;
+};
+
+// Keeps a step's session while the step runs in it. All callers of a step pass here: it must not
+// make them write to one place.
+class step::use {
+public:
+  use(const step& of, const char* function, const location& where)
+      : of_(*of.state_->of), ticket_(of_.users.enter()) {
+    if (!ticket_)
+      throw error{failure(error_kind::failed_precondition, "the step's session is closed")
+                      .within(at(function, where))};
+  }
+  use(const use&) = delete;
+  use& operator=(const use&) = delete;
+  ~use() {
+    if (of_.users.leave(ticket_))
+      of_.state.reset();
+  }
+  session::state* operator->() const noexcept { return of_.state.get(); }
+
+private:
+  session::shared_state& of_;
+  rundown::ticket ticket_;
+};
 
 std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& options,
                               location where) {
-  auto in = state_->owner.lock();
-  if (!in)
-    throw error{failure(error_kind::failed_precondition, "the step's session is closed")
-                    .within(at("step::run", where))};
-  return state_->run(*in, feeds, options, "step::run", where);
+  use in{*this, "step::run", where};
+  return unwrap(
+      in->client->run(*state_->prepared, feeds, in->deadline(options), insight_of(options)),
+      "step::run", where);
 }
 
 void step::run_async(std::vector<tensor> feeds, on_done done, const run_options& options,
                      location where) {
-  auto in = state_->owner.lock();
-  if (!in)
-    throw error{failure(error_kind::failed_precondition, "the step's session is closed")
-                    .within(at("step::run_async", where))};
+  use in{*this, "step::run_async", where};
   in->client->run_async(
       *state_->prepared, std::move(feeds), in->deadline(options),
       [done = std::move(done), where](result<std::vector<tensor>> outcome) {
@@ -202,23 +216,22 @@ std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds,
 
 void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
                     const run_options& options, location where) {
-  auto in = state_->owner.lock();
-  auto outcome = in ? in->client->run_into(*state_->prepared, feeds, fetches, in->deadline(options),
-                                           insight_of(options))
-                    : failure(error_kind::failed_precondition, "the step's session is closed");
+  use in{*this, "step::run_into", where};
+  auto outcome = in->client->run_into(*state_->prepared, feeds, fetches, in->deadline(options),
+                                      insight_of(options));
   if (!outcome)
     throw error{std::move(outcome).within(at("step::run_into", where))};
 }
 
 session session::local(const session_options& options, location where) {
-  auto made = std::make_shared<state>();
+  auto made = std::make_unique<state>();
   made->client = unwrap(client::local(to_client(options)), "session::local", where);
   return session{std::move(made)};
 }
 
 session session::connect(const cluster_spec& cluster, const session_options& options,
                          location where) {
-  auto made = std::make_shared<state>();
+  auto made = std::make_unique<state>();
   made->client = unwrap(client::connect(cluster, to_client(options)), "session::connect", where);
   return session{std::move(made)};
 }
@@ -230,9 +243,21 @@ session session::connect(std::string_view cluster, const session_options& option
   return connect(unwrap(std::move(spec), "session::connect", where), options, where);
 }
 
+session::session(std::unique_ptr<state> made) : shared_(std::make_shared<shared_state>()) {
+  shared_->state = std::move(made);
+}
 session::session(session&&) noexcept = default;
-session& session::operator=(session&&) noexcept = default;
-session::~session() = default;
+session& session::operator=(session&& other) noexcept {
+  close();
+  shared_ = std::move(other.shared_);
+  return *this;
+}
+session::~session() { close(); }
+
+void session::close() noexcept {
+  if (auto closing = std::exchange(shared_, nullptr); closing && closing->users.close())
+    closing->state.reset();
+}
 
 std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
                                  const std::vector<target>& targets, const run_options& options,
@@ -252,8 +277,11 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   }
   for (const auto& one : targets)
     signature.targets.push_back(one.run);
-  auto found = state_->find_or_compile(signature, state_->deadline(options), "session::run", where);
-  return found->run(*state_, values, options, "session::run", where);
+  auto& in = *shared_->state;
+  auto until = in.deadline(options);
+  auto found = in.find_or_compile(signature, until, "session::run", where);
+  return unwrap(in.client->run(*found->prepared, values, until, insight_of(options)),
+                "session::run", where);
 }
 
 tensor session::fetch(edge what, const std::vector<feed>& feeds, const run_options& options,
@@ -267,23 +295,25 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
   for (const auto& one : targets)
     signature.targets.push_back(one.run);
   const auto& of = state::graph_of(signature, "session::prepare", where);
-  auto made = state_->compile(of, signature, state_->deadline({}), "session::prepare", where);
-  made->owner = state_;
+  auto& in = *shared_->state;
+  auto made = in.compile(of, signature, in.deadline({}), "session::prepare", where);
+  made->of = shared_;
   return step{std::move(made)};
 }
 
-std::vector<node_time> session::node_times() const { return state_->client->times().all(); }
+std::vector<node_time> session::node_times() const { return shared_->state->client->times().all(); }
 
 std::vector<device_info> session::devices(location where) {
-  auto found = unwrap(state_->client->devices(state_->deadline({})), "session::devices", where);
+  auto found = unwrap(shared_->state->client->devices(shared_->state->deadline({})),
+                      "session::devices", where);
   std::ranges::sort(found, {}, &device_info::name); // tasks answer in any order
   return found;
 }
 
-void session::reset(location where) { reset(state_->client->options().container, where); }
+void session::reset(location where) { reset(shared_->state->client->options().container, where); }
 
 void session::reset(const std::string& container, location where) {
-  if (auto done = state_->client->reset(container, state_->deadline({})); !done)
+  if (auto done = shared_->state->client->reset(container, shared_->state->deadline({})); !done)
     throw error{std::move(done).within(at("session::reset", where))};
 }
 

@@ -95,6 +95,7 @@ public:
 private:
   friend class session;
   struct state;
+  class use;
   explicit step(std::shared_ptr<state> of) : state_(std::move(of)) {}
   std::shared_ptr<state> state_;
 };
@@ -155,10 +156,12 @@ public:
   void reset(const std::string& container, location where = location::current());
 
 private:
-  friend struct step::state;
-  struct state;
-  explicit session(std::shared_ptr<state> made) : state_(std::move(made)) {}
-  std::shared_ptr<state> state_;
+  friend class step;
+  struct state; // goes with the session, or with the last run in it if that takes longer
+  struct shared_state;
+  explicit session(std::unique_ptr<state> made);
+  void close() noexcept;
+  std::shared_ptr<shared_state> shared_; // with the steps
 };
 
 /// The only element of a tensor. Throws when it has another type or another number of elements.

@@ -20,7 +20,12 @@ void square_of(caf::event_based_actor* self, const caf::actor& session, const gr
   auto until = step_clock::now() + patience;
   auto failed = [=](const caf::error& why) { std::cout << from_caf(why) << '\n'; };
   step_signature signature{.feeds = {x}, .fetches = {y}, .targets = {}};
-  self->request(session, patience, prepare_request{&g, signature, until})
+  auto request = prepare_request::make(g, signature, until);
+  if (!request) {
+    std::cout << request.status() << '\n';
+    return;
+  }
+  self->request(session, patience, *std::move(request))
       .then(
           [=](const prepared& step) {
             self->request(session, patience, step_request{step, {tensor::scalar(7)}, until})
@@ -38,7 +43,7 @@ void square_of(caf::event_based_actor* self, const caf::actor& session, const gr
 }
 
 int main() {
-  graph_builder g; // outlives the actors, which read it
+  graph_builder g; // outlives the actors, which look at its edges
   auto x = g.placeholder(dtype::i32, shape{}, "x");
   auto y = square(x);
 

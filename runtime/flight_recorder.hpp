@@ -1,5 +1,6 @@
 // The last things that a task did, for when a step of it does not end well.
 #pragma once
+#include "troupe/runtime/thread_number.hpp"
 #include "troupe/runtime/ticks.hpp"
 
 #include <array>
@@ -21,8 +22,8 @@ enum class flight_event : uint8_t {
 
 std::string_view to_string(flight_event what) noexcept;
 
-/// Keeps the last events of each of some groups of threads, in 48 KiB, and forgets older ones. Any
-/// thread may note and read at once, and nobody waits for anybody: threads that share a group may
+/// Keeps the last events of each of some groups of cores, in 48 KiB, and forgets older ones. Any
+/// thread may note and read at once, and nobody waits for anybody: cores that share a group may
 /// lose an event to each other, but never read one that did not happen. An event costs some ten
 /// nanoseconds, most of them to read the time.
 class flight_recorder {
@@ -38,7 +39,7 @@ public:
 
   void note(flight_event what, uint64_t step, uint32_t program = 0, uint32_t index = 0) noexcept {
     auto thread = thread_number();
-    auto& in = groups_[thread % groups];
+    auto& in = groups_[core_number() % groups];
     auto next = in.next.load(std::memory_order_relaxed);
     in.next.store(next + 1, std::memory_order_relaxed);
     auto& to = in.places[next % places_in_group];

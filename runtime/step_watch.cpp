@@ -1,6 +1,7 @@
 #include "troupe/runtime/step_watch.hpp"
 
 #include "troupe/runtime/internal_ops.hpp"
+#include "troupe/runtime/thread_number.hpp"
 
 #include <algorithm>
 

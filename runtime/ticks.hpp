@@ -1,6 +1,5 @@
 // Clocks for what is timed a million times a second.
 #pragma once
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -52,12 +51,5 @@ private:
   moment first_;
   double ns_per_tick_;
 };
-
-/// A small number for the calling thread, the same as long as it lives and no other thread's.
-inline uint32_t thread_number() noexcept {
-  static std::atomic<uint32_t> next{0};
-  thread_local const uint32_t mine = next.fetch_add(1, std::memory_order_relaxed);
-  return mine;
-}
 
 } // namespace troupe

@@ -143,7 +143,7 @@ TEST_CASE("a host's own actor system runs a thousand steps at once through a ses
     std::shared_ptr<prepared_step> step;
     auto deadline = clock_type::now() + 30s;
     self->request(session->session, 30s,
-                  prepare_request{text.nodes.get(), signature_of(text.text.runs[0]), deadline})
+                  *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), deadline))
         .receive([&](std::shared_ptr<prepared_step>& made) { step = made; },
                  [&](const caf::error& why) { FAIL(from_caf(why)); });
     int right = 0;

@@ -85,7 +85,7 @@ fetch z
 
   answer_box<std::shared_ptr<prepared_step>> begin_prepare() {
     auto box = ask<std::shared_ptr<prepared_step>>(
-        master, prepare_request{text.nodes.get(), signature_of(text.text.runs[0]), now() + 1s});
+        master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 1s));
     run();
     return box;
   }
@@ -116,6 +116,17 @@ status outcome_of(const answer_box<step_outcome>& box) {
 }
 
 } // namespace
+
+TEST_CASE("a master that compiles late needs nothing of the graph") {
+  master_world world;
+  auto box = world.ask<std::shared_ptr<prepared_step>>(
+      world.master, *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
+                                           world.now() + 1s));
+  world.text.nodes.reset(); // whoever asked has given up
+  world.run();
+  REQUIRE(*box);
+  CHECK(box->value());
+}
 
 TEST_CASE("a step's fetches come from all its tasks, and feeds go where they are used") {
   master_world world;

@@ -17,7 +17,7 @@ struct silent final : step_observer {
 step_memory_statistics memory_of(local_world& world, const graph& of, step_signature signature,
                                  std::span<const tensor> feeds) {
   auto box = world.ask<std::shared_ptr<prepared_step>>(
-      world.session(), prepare_request{&of, signature, world.now() + 10s});
+      world.session(), *prepare_request::make(of, signature, world.now() + 10s));
   world.run();
   auto step = box->value();
   if (!step)

@@ -1,4 +1,5 @@
 #include "troupe/runtime/instance.hpp"
+#include "troupe/runtime/thread_number.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 

@@ -32,9 +32,10 @@ public:
   }
 
   result<std::shared_ptr<prepared_step>> prepare(const text_case& of, size_t which = 0) {
-    auto box = ask<std::shared_ptr<prepared_step>>(
-        session_, prepare_request{of.nodes.get(), signature_of(of.text.runs.at(which)),
-                                  now() + std::chrono::seconds{10}});
+    TROUPE_ASSIGN(auto request,
+                  prepare_request::make(*of.nodes, signature_of(of.text.runs.at(which)),
+                                        now() + std::chrono::seconds{10}));
+    auto box = ask<std::shared_ptr<prepared_step>>(session_, std::move(request));
     run();
     return box->value();
   }

@@ -1,0 +1,11 @@
+#include "troupe/ops/training/rules.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def apply_centered_rms_prop_cpu{
+    .op = "ApplyCenteredRMSProp",
+    .run = apply_kernels<centered_rms_prop>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/training/rules.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def apply_ftrl_cpu{
+    .op = "ApplyFtrl",
+    .run = ftrl_kernels<false>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/training/rules.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def apply_ftrl_v2_cpu{
+    .op = "ApplyFtrlV2",
+    .run = ftrl_kernels<true>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/training/rules.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def apply_proximal_gradient_descent_cpu{
+    .op = "ApplyProximalGradientDescent",
+    .run = apply_kernels<proximal_gradient_descent>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,24 @@
+troupe_add_ops(
+  training/apply_momentum
+  training/sparse_apply_momentum
+  training/apply_adagrad
+  training/sparse_apply_adagrad
+  training/apply_adagrad_da
+  training/sparse_apply_adagrad_da
+  training/apply_adadelta
+  training/sparse_apply_adadelta
+  training/apply_adam
+  training/apply_ada_max
+  training/apply_rms_prop
+  training/sparse_apply_rms_prop
+  training/apply_centered_rms_prop
+  training/sparse_apply_centered_rms_prop
+  training/apply_ftrl
+  training/sparse_apply_ftrl
+  training/apply_ftrl_v2
+  training/apply_proximal_adagrad
+  training/sparse_apply_proximal_adagrad
+  training/apply_proximal_gradient_descent
+  training/sparse_apply_proximal_gradient_descent
+  training/apply_add_sign
+  training/apply_power_sign)

@@ -1,0 +1,11 @@
+#include "troupe/ops/training/rules.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def sparse_apply_adadelta_cpu{
+    .op = "SparseApplyAdadelta",
+    .run = apply_kernels<adadelta>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops

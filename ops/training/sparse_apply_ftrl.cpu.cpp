@@ -1,0 +1,11 @@
+#include "troupe/ops/training/rules.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def sparse_apply_ftrl_cpu{
+    .op = "SparseApplyFtrl",
+    .run = ftrl_kernels<false>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/training/rules.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def sparse_apply_momentum_cpu{
+    .op = "SparseApplyMomentum",
+    .run = apply_kernels<momentum>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops
