@@ -221,6 +221,12 @@ constexpr exception nowhere[] = {
     {"StopGradient", "says that there is none, on purpose"},
 };
 
+std::vector<exception> with(std::span<const exception> some, exception one) {
+  std::vector<exception> all{some.begin(), some.end()};
+  all.push_back(one);
+  return all;
+}
+
 } // namespace
 
 TEST_CASE("every gradient agrees with differences") {
@@ -230,8 +236,9 @@ TEST_CASE("every gradient agrees with differences") {
 
 TEST_CASE(
     "every gradient agrees with differences where no shape and no value is known in advance") {
-  check_every_op([](const op_def& op) { return check(op, false); },
-                 {std::begin(nowhere), std::end(nowhere)});
+  check_every_op(
+      [](const op_def& op) { return check(op, false); },
+      with(nowhere, {"MatrixSolveLs", "has one formula for tall matrices, another for wide ones"}));
 }
 
 TEST_CASE("every gradient of complex numbers agrees with differences") {
