@@ -173,6 +173,7 @@ complaints check(const op_def& op, bool known) {
 
 constexpr exception nowhere[] = {
     {"Conj", "takes complex numbers only"},
+    {"SparseMatMul", "takes no f64, and is a MatMul"},
     {"StopGradient", "says that there is none, on purpose"},
 };
 
