@@ -173,6 +173,7 @@ complaints check(const op_def& op, bool known) {
 
 constexpr exception nowhere[] = {
     {"Conj", "takes complex numbers only"},
+    {"PreventGradient", "fails, on purpose"},
     {"StopGradient", "says that there is none, on purpose"},
 };
 
