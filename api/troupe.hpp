@@ -2,6 +2,8 @@
 #pragma once
 #include "troupe/api/error.hpp"
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/api/graph_def.hpp"
+#include "troupe/api/npy.hpp"
 #include "troupe/api/operators.hpp"
 #include "troupe/api/ops.hpp"
 #include "troupe/api/train/optimizers.hpp"

@@ -50,6 +50,8 @@ def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None
         raise ValueError(f"TensorFlow has no op {op}")
     if len(inputs) != len(definition.input_arg):
         raise ValueError(f"{op} takes {[arg.name for arg in definition.input_arg]}")
+    if tolerance is not None and any(attr.name == "tolerance" for attr in definition.attr):
+        attrs["tolerance"], tolerance = tolerance, None  # the op's own, as ApproximateEqual has one
     graph = v1.Graph()
     variables, count = [], 0
 
