@@ -213,6 +213,7 @@ constexpr exception nowhere[] = {
     {"Complex", "gives complex numbers only"},
     {"ComplexAbs", "takes complex numbers only"},
     {"Conj", "takes complex numbers only"},
+    {"PreventGradient", "fails, on purpose"},
     {"Imag", "takes complex numbers only"},
     {"Polygamma", "the derivative by the order is not known"},
     {"Real", "takes complex numbers only"},
