@@ -63,7 +63,8 @@ def frozen(graph, outputs):
     """The graph with its variables as constants, as models are shipped."""
     with v1.Session(graph=graph) as session:
         session.run(graph.get_operation_by_name("init"))
-        graph_def = v1.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), outputs)
+        freeze = v1.graph_util.convert_variables_to_constants
+        graph_def = freeze(session, graph.as_graph_def(), outputs)
     made = v1.Graph()
     with made.as_default():
         v1.import_graph_def(graph_def, name="")
@@ -71,7 +72,7 @@ def frozen(graph, outputs):
 
 
 def weights(name, *shape, scale=0.3):
-    return v1.get_variable(name, shape, initializer=v1.random_normal_initializer(0, scale, seed=len(name)))
+    return v1.get_variable(name, shape, initializer=v1.random_normal_initializer(0, scale, len(name)))
 
 
 def convnet(random):
@@ -85,7 +86,8 @@ def convnet(random):
                 x = tf.nn.conv2d(x, weights("filter", 3, 3, before, channels), [1, 1, 1, 1], "SAME")
                 x = tf.nn.bias_add(x, weights("bias", channels))
                 # All moments are positive, as variances must be.
-                numbers = [tf.abs(weights(part, channels)) + 0.5 for part in ("scale", "offset", "mean", "variance")]
+                parts = ("scale", "offset", "mean", "variance")
+                numbers = [tf.abs(weights(part, channels)) + 0.5 for part in parts]
                 x, _, _ = v1.nn.fused_batch_norm(x, *numbers, epsilon=0.001, is_training=False)
                 x = tf.nn.relu(x)
                 pool = tf.nn.max_pool2d if i == 0 else tf.nn.avg_pool2d
@@ -99,7 +101,8 @@ def convnet(random):
         v1.group(v1.global_variables_initializer(), name="init")
     model = Recorder(frozen(graph, ["probabilities", "classes"]))
     for count in (4, 1):
-        model.step({"images": random.normal(size=(count, 16, 16, 3)).astype(np.float32)}, ["probabilities", "classes"])
+        images = random.normal(size=(count, 16, 16, 3)).astype(np.float32)
+        model.step({"images": images}, ["probabilities", "classes"])
     return model
 
 
@@ -124,7 +127,7 @@ def language(random):
             outputs.append(h)
         together = tf.reshape(tf.stack(outputs, axis=1), [-1, size])
         logits = tf.matmul(together, weights("out", size, words)) + weights("out_bias", words)
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(targets, [-1]), logits=logits)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.reshape(targets, [-1]), logits)
         tf.exp(tf.reduce_mean(losses), name="perplexity")
         tf.reshape(tf.nn.softmax(logits), [batch, length, words], name="next_word")
         tf.identity(c, "next_c"), tf.identity(h, "next_h")
@@ -202,7 +205,7 @@ def functions(random):
     return model
 
 
-models = {"convnet": convnet, "language": language, "momentum": momentum, "adam": adam, "functions": functions}
+models = {each.__name__: each for each in (convnet, language, momentum, adam, functions)}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:
