@@ -91,6 +91,7 @@ public:
   explicit graph(const registry& ops) : ops_(&ops) {}
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
+  virtual ~graph() = default;
 
   /// Checks the node against its op's definition, deduces attributes, types and shapes.
   result<node*> add(node_spec spec);

@@ -112,7 +112,7 @@ constexpr bool has(effect all, effect one) {
   return (static_cast<uint16_t>(all) & static_cast<uint16_t>(one)) != 0;
 }
 
-using port_list = upto<port, 14>;
+using port_list = upto<port, 18>;
 using attr_list = upto<attr_def, 16>;
 using shapes = std::vector<partial_shape>;
 using edges = std::vector<edge>;

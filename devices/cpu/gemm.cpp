@@ -1,10 +1,10 @@
 #include "troupe/devices/cpu/gemm.hpp"
 
 #include "troupe/devices/cpu/double_gemm.hpp"
+#include "troupe/devices/cpu/one_openmp_thread.hpp"
 #include "troupe/devices/deterministic.hpp"
 
 #include <algorithm>
-#include <dlfcn.h>
 #include <mutex>
 #include <new>
 #include <oneapi/dnnl/dnnl.h>
@@ -49,37 +49,6 @@ struct product {
     part.add = add || begin > 0;
     return part;
   }
-};
-
-/// Keeps oneDNN on the calling thread: its OpenMP pool would compete with ours, and its threads
-/// spin after each product. Looked up at run time, because oneDNN may be built on another thread
-/// library.
-class one_openmp_thread {
-public:
-  one_openmp_thread() {
-    if (!functions().set || !functions().get)
-      return;
-    before_ = functions().get();
-    if (before_ != 1)
-      functions().set(1);
-  }
-  ~one_openmp_thread() {
-    if (before_ > 1)
-      functions().set(before_);
-  }
-  one_openmp_thread(const one_openmp_thread&) = delete;
-  one_openmp_thread& operator=(const one_openmp_thread&) = delete;
-
-private:
-  struct found {
-    void (*set)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
-    int (*get)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
-  };
-  static const found& functions() {
-    static const found them;
-    return them;
-  }
-  int before_ = 1;
 };
 
 template <class T>

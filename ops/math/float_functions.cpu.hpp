@@ -1,5 +1,5 @@
-// exp, log and their kin of float in plain arithmetic without branches, so that loops over them
-// become vector code for whatever the processor has. Errors are below 2 units in the last place.
+// exp, log, tanh and their kin of float in plain arithmetic without branches, so that loops over
+// them become vector code for whatever the processor has. Errors are few units in the last place.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -10,30 +10,64 @@ namespace troupe::ops {
 namespace detail {
 // ln 2 in two parts; the first has few bits, so that products with small whole numbers are exact.
 inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
-} // namespace detail
 
-/// 2^n * e^r with x = n * ln 2 + r and |r| <= ln 2 / 2; e^r by a polynomial that interpolates it at
+/// e^x = 2^power * (1 + rest).
+struct split_exponential {
+  uint32_t power; // two's complement
+  float rest;
+};
+
+/// x = power * ln 2 + r and |r| <= ln 2 / 2; e^r - 1 by a polynomial that interpolates at
 /// Chebyshev's nodes.
-inline __attribute__((always_inline)) float exponential(float x) {
-  // Beyond these e^x is infinite or zero, and n would not fit.
-  x = x > 89.f ? 89.f : x;
-  x = x < -104.f ? -104.f : x;
+inline __attribute__((always_inline)) split_exponential split(float x) {
   // Adding 1.5 * 2^23 rounds to a whole number, which then stands in the low bits.
   constexpr float shift = 0x1.8p23f;
   float shifted = x * 1.44269504f + shift;
   auto n = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(shift);
   float whole = shifted - shift;
-  float r = (x - whole * detail::ln2_high) - whole * detail::ln2_low;
+  float r = (x - whole * ln2_high) - whole * ln2_low;
   float p = 0x1.6d1606p-10f;
   p = p * r + 0x1.12106cp-7f;
   p = p * r + 0x1.555516p-5f;
   p = p * r + 0x1.5554d8p-3f;
   p = p * r + 0.5f;
-  p = p * (r * r) + r + 1.f;
+  return {n, p * (r * r) + r};
+}
+
+/// 2^n for exponents of numbers with a leading one.
+inline __attribute__((always_inline)) float power_of_two(uint32_t n) {
+  return std::bit_cast<float>((n + 127) << 23);
+}
+
+} // namespace detail
+
+inline __attribute__((always_inline)) float exponential(float x) {
+  // Beyond these e^x is infinite or zero, and n would not fit.
+  x = x > 89.f ? 89.f : x;
+  x = x < -104.f ? -104.f : x;
+  auto [n, rest] = detail::split(x);
   // In two steps: 2^n alone may be beyond the range where the product is not.
   auto half = static_cast<uint32_t>(static_cast<int32_t>(n) >> 1);
-  auto power = [](uint32_t exponent) { return std::bit_cast<float>((exponent + 127) << 23); };
-  return p * power(half) * power(n - half);
+  return (rest + 1.f) * detail::power_of_two(half) * detail::power_of_two(n - half);
+}
+
+/// e^x - 1 for x up to 88, exact to the last places where e^x itself would be rounded to 1.
+inline __attribute__((always_inline)) float exponential_minus_one(float x) {
+  auto [n, rest] = detail::split(x < -80.f ? -80.f : x);
+  auto scale = detail::power_of_two(n);
+  return scale * rest + (scale - 1.f);
+}
+
+inline __attribute__((always_inline)) float logistic_function(float x) {
+  return 1.f / (1.f + exponential(-x));
+}
+
+/// (e^2x - 1) / (e^2x + 1), which is +-1 from +-10 on.
+inline __attribute__((always_inline)) float hyperbolic_tangent(float x) {
+  x = x > 10.f ? 10.f : x;
+  x = x < -10.f ? -10.f : x;
+  float m = exponential_minus_one(2.f * x);
+  return m / (m + 2.f);
 }
 
 /// e * ln 2 + log(1 + f) with x = 2^e * (1 + f) and 1 + f between the roots of 1/2 and 2.
@@ -60,14 +94,6 @@ inline __attribute__((always_inline)) float natural_logarithm(float x) {
   log = x <= std::numeric_limits<float>::max() ? log : x; // infinity and NaN
   log = x == 0.f ? -std::numeric_limits<float>::infinity() : log;
   return x < 0.f ? std::numeric_limits<float>::quiet_NaN() : log;
-}
-
-/// e^x - 1. Where e^x is near 1, its error is divided out: e^x - 1 and log(e^x) have the same.
-inline __attribute__((always_inline)) float exponential_less_one(float x) {
-  float power = exponential(x), difference = power - 1.f;
-  bool near_one = power > 0.5f && power < 2.f;
-  float corrected = power == 1.f ? x : difference * (x / natural_logarithm(power));
-  return near_one ? corrected : difference;
 }
 
 /// log(1 + x), corrected for what 1 + x has lost to rounding.

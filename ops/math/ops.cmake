@@ -82,10 +82,18 @@ troupe_add_ops(
   math/right_shift
   math/population_count
   math/matmul
+  math/batch_matmul
+  math/batch_matmul_v2
+  math/sparse_matmul
   math/add_n
   math/sum
   math/mean
   math/prod
+  math/all
+  math/any
+  math/euclidean_norm
+  math/cumsum
+  math/cumprod
   math/max
   math/min
   math/arg_max
@@ -100,4 +108,27 @@ troupe_add_ops(
   math/reciprocal_grad
   math/inv_grad
   math/range
-  math/unsorted_segment_sum)
+  math/lin_space
+  math/bincount
+  math/bucketize
+  math/histogram_fixed_width
+  math/clip_by_value
+  math/cross
+  math/unsorted_segment_sum
+  math/segment_sum
+  math/segment_mean
+  math/segment_prod
+  math/segment_max
+  math/segment_min
+  math/unsorted_segment_prod
+  math/unsorted_segment_max
+  math/unsorted_segment_min
+  math/sparse_segment_sum
+  math/sparse_segment_sum_with_num_segments
+  math/sparse_segment_sum_grad
+  math/sparse_segment_mean
+  math/sparse_segment_mean_with_num_segments
+  math/sparse_segment_mean_grad
+  math/sparse_segment_sqrt_n
+  math/sparse_segment_sqrt_n_with_num_segments
+  math/sparse_segment_sqrt_n_grad)

@@ -24,7 +24,7 @@ extern constexpr op_def range{
            "delta counts down; one that does not lead to limit fails.",
     .inputs = {{"start", "Tidx"}, {"limit", "Tidx"}, {"delta", "Tidx"}},
     .outputs = {{"output", "Tidx"}},
-    .attrs = {{"Tidx", floating | index_types, dtype::i32}},
+    .attrs = {{"Tidx", real_numbers, dtype::i32}},
     .infer = infer,
     .no_gradient = "the number of elements jumps",
     .example = R"(

@@ -35,7 +35,7 @@ constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
 
 extern constexpr kernel_def range_cpu{
     .op = "Range",
-    .run = kernels(types::floating + type_list<int32_t, int64_t>{}),
+    .run = kernels(types::real_numbers),
     .key = "Tidx",
 };
 

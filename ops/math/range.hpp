@@ -13,7 +13,7 @@ result<int64_t> count_steps(T start, T limit, T delta) {
   if (!(delta != 0))
     return invalid("delta must not be 0");
   if (start != limit && (delta > 0) != (limit > start))
-    return invalid("delta ", delta, " does not lead from ", start, " to ", limit);
+    return invalid("delta ", +delta, " does not lead from ", +start, " to ", +limit);
   constexpr auto most = int64_t{1} << 62;
   if constexpr (std::is_integral_v<T>) {
     auto bits = [](T value) { return static_cast<uint64_t>(value); }; // differences do not overflow

@@ -1,7 +1,8 @@
 // Kernels that reduce some axes of a tensor to one element each.
 //
-// A functor gives `start<T>()` and `step(a, b)`. Floats are added up in blocks whose totals are
-// added up in double, so that long sums stay exact and do not depend on the number of threads.
+// A functor gives `start<T>()`, `step(a, b)`, and perhaps `map(x)`, which each element goes through
+// before its step. Floats are added up in blocks whose totals are added up in double, so that long
+// sums stay exact and do not depend on the number of threads.
 #pragma once
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/axes.hpp"
@@ -12,8 +13,19 @@
 namespace troupe::ops {
 namespace detail {
 
+// Truth values are bytes, because threads could not write to bits beside each other.
 template <class T>
-using total_t = std::conditional_t<std::is_same_v<compute_type<T>, float>, double, T>;
+using total_t = std::conditional_t<std::is_same_v<compute_type<T>, float>, double,
+                                   std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+
+// The element as it takes part in the steps.
+template <class Fn, class To, class T>
+inline __attribute__((always_inline)) To element(const T& x) {
+  if constexpr (requires { Fn::map(To{}); })
+    return Fn::map(static_cast<To>(widen(x)));
+  else
+    return static_cast<To>(widen(x));
+}
 
 inline constexpr int64_t block_length = 512, tile_columns = 256, block_rows = 64;
 
@@ -27,9 +39,9 @@ inline __attribute__((always_inline)) compute_type<T> block_of(const T* x, int64
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes)
     for (int lane = 0; lane < lanes; ++lane)
-      running[lane] = Fn::step(running[lane], value{widen(x[i + lane])});
+      running[lane] = Fn::step(running[lane], element<Fn, value>(x[i + lane]));
   for (; i < count; ++i)
-    running[0] = Fn::step(running[0], value{widen(x[i])});
+    running[0] = Fn::step(running[0], element<Fn, value>(x[i]));
   for (int half = lanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane)
       running[lane] = Fn::step(running[lane], running[lane + half]);
@@ -40,7 +52,7 @@ template <class Fn, class T>
 inline __attribute__((always_inline)) void add_row(const T* x, compute_type<T>* to, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i)
-    to[i] = Fn::step(to[i], static_cast<compute_type<T>>(widen(x[i])));
+    to[i] = Fn::step(to[i], element<Fn, compute_type<T>>(x[i]));
 }
 
 template <class Fn, class T>
@@ -58,7 +70,7 @@ total_t<T> reduce_run(const T* x, int64_t count) {
   auto total = Fn::template start<total_t<T>>();
   if (count <= 16) { // not worth the lanes
     for (int64_t i = 0; i < count; ++i)
-      total = Fn::step(total, total_t<T>(widen(x[i])));
+      total = Fn::step(total, element<Fn, total_t<T>>(x[i]));
     return total;
   }
   for (int64_t i = 0; i < count; i += block_length) {

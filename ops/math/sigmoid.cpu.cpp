@@ -10,7 +10,7 @@ struct logistic {
   static void run(const double* from, double* to, int64_t count) {
     flat_map<double>(to, count) = Eigen::Map<const Eigen::ArrayXd>(from, count).logistic();
   }
-  float operator()(float x) const { return 1.f / (1.f + exponential(-x)); }
+  float operator()(float x) const { return logistic_function(x); }
   template <class T>
   T operator()(const T& x) const {
     return T{1} / (T{1} + std::exp(-x));

@@ -1,11 +1,32 @@
 troupe_add_ops(
   nn/bias_add
   nn/bias_add_grad
+  nn/conv2d
+  nn/conv2d_backprop_input
+  nn/conv2d_backprop_filter
+  nn/depthwise_conv2d_native
+  nn/depthwise_conv2d_native_backprop_input
+  nn/depthwise_conv2d_native_backprop_filter
+  nn/conv3d
+  nn/conv3d_backprop_input_v2
+  nn/conv3d_backprop_filter_v2
+  nn/elu
+  nn/elu_grad
   nn/in_top_k
   nn/l2_loss
+  nn/leaky_relu
+  nn/leaky_relu_grad
   nn/log_softmax
   nn/relu
   nn/relu_grad
+  nn/relu6
+  nn/relu6_grad
+  nn/selu
+  nn/selu_grad
   nn/softmax
   nn/softmax_cross_entropy_with_logits
+  nn/softplus
+  nn/softplus_grad
+  nn/softsign
+  nn/softsign_grad
   nn/sparse_softmax_cross_entropy_with_logits)

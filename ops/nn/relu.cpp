@@ -1,6 +1,5 @@
 // Relu: replaces negative elements by zero.
-#include "troupe/ops/build.hpp"
-#include "troupe/runtime/infer.hpp"
+#include "troupe/ops/nn/activation.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -11,14 +10,10 @@ edges gradient(gradient_context& at) {
 
 } // namespace
 
-extern constexpr op_def relu{
+extern constexpr op_def relu = activation({
     .name = "Relu",
     .doc = "Computes max(x, 0) of each element.",
-    .inputs = {{"features", "T"}},
-    .outputs = {{"activations", "T"}},
     .attrs = {{"T", real_numbers}},
-    .effects = effect::forwardable | effect::elementwise,
-    .infer = infer::same_as_input,
     .gradient = gradient,
     .example = R"(
 x = Placeholder dtype=f32 shape=[-1]
@@ -26,6 +21,6 @@ y = Relu(x)
 feed x = f32[-1, 0, 2.5]
 fetch y = f32[0, 0, 2.5]
 )",
-};
+});
 
 } // namespace troupe::ops

@@ -1,14 +1,8 @@
 // ReluGrad: the gradient of Relu, as an op of its own because a step runs it for every layer.
-#include "troupe/ops/build.hpp"
-#include "troupe/runtime/infer.hpp"
+#include "troupe/ops/nn/activation.hpp"
 
 namespace troupe::ops {
 namespace {
-
-result<shapes> infer(const infer_context& at) {
-  TROUPE_ASSIGN(auto joint, merge(at.input(0), at.input(1)));
-  return shapes{std::move(joint)};
-}
 
 // The features only decide which elements pass; that does not change for a small change of theirs.
 edges gradient(gradient_context& at) {
@@ -17,16 +11,12 @@ edges gradient(gradient_context& at) {
 
 } // namespace
 
-extern constexpr op_def relu_grad{
+extern constexpr op_def relu_grad = activation_gradient({
     .name = "ReluGrad",
     .doc =
         "Passes the gradients on where the features of a Relu are positive, and zero elsewhere.\n\n"
         "The features may be the inputs or the outputs of that Relu.",
-    .inputs = {{"gradients", "T"}, {"features", "T"}},
-    .outputs = {{"backprops", "T"}},
     .attrs = {{"T", real_numbers}},
-    .effects = effect::forwardable | effect::elementwise,
-    .infer = infer,
     .gradient = gradient,
     .example = R"(
 dy = Placeholder dtype=f32 shape=[-1]
@@ -36,6 +26,6 @@ feed dy = f32[1, 2, 3]
 feed y = f32[-1, 0, 5]
 fetch dx = f32[0, 0, 3]
 )",
-};
+});
 
 } // namespace troupe::ops

@@ -1,199 +1,91 @@
 // Reads graphs that others wrote: nothing in them is believed.
-#include "troupe/runtime/registry.hpp"
 #include "troupe/serialization/graph_def.hpp"
-#include "troupe/serialization/graph_def/values.hpp"
-#include "troupe/serialization/input_order.hpp"
-#include "troupe/serialization/origin.hpp"
+#include "troupe/serialization/graph_def/add_nodes.hpp"
+#include "troupe/serialization/graph_def/inline_calls.hpp"
+#include "troupe/serialization/graph_def/input_name.hpp"
 
-#include <algorithm>
-#include <charconv>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/text_format.h>
+
 #include <climits>
+#include <tuple>
 
 namespace troupe {
 namespace graph_def {
 namespace {
 
-// Attributes that ask for a way of computing, or say what gradients need; results do not depend on
-// them.
-constexpr std::string_view harmless[] = {
-    "Index",       "Tidx",      "Tindices",         "Tshape",      "allowed_devices",
-    "debug_name",  "grad_a",    "grad_b",           "grad_x",      "grad_y",
-    "shared_name", "container", "use_cudnn_on_gpu", "use_locking", "validate_indices",
-};
-
-// What an attribute is set to when the feature behind it is not used.
-bool is_off(const AttrValue& value) {
-  switch (value.value_case()) {
-    case AttrValue::kB: return !value.b();
-    case AttrValue::kI: return value.i() == 0;
-    case AttrValue::kF: return value.f() == 0;
-    case AttrValue::kS: return value.s().empty();
-    case AttrValue::kList: return value.list().ByteSizeLong() == 0;
-    default: return false;
-  }
+// Before version 22 nobody could tell a scalar from an unknown shape.
+void mend_old_placeholders(GraphDef& in) {
+  if (in.versions().producer() >= 22)
+    return;
+  for (auto& each : *in.mutable_node())
+    if (each.op() == "Placeholder")
+      if (auto dims = each.mutable_attr()->find("shape");
+          dims != each.mutable_attr()->end() && dims->second.shape().dim_size() == 0)
+        dims->second.mutable_shape()->set_unknown_rank(true);
 }
 
-bool may_be_dropped(const std::string& name, const AttrValue& value) {
-  return name.starts_with('_') || is_off(value) || std::ranges::count(harmless, name) > 0;
-}
-
-// "node", "node:1", "^node".
-struct input_name {
-  std::string_view node;
-  int output = 0;
-  bool control = false;
-
-  static result<input_name> parse(std::string_view text) {
-    input_name made{text};
-    if (text.starts_with('^'))
-      return input_name{text.substr(1), 0, true};
-    if (auto colon = text.rfind(':'); colon != text.npos) {
-      const auto *first = text.data() + colon + 1, *last = text.data() + text.size();
-      auto [stop, error] = std::from_chars(first, last, made.output);
-      if (error != std::errc{} || stop != last || made.output < 0)
-        return invalid("'", text, "' is no input: write node, node:1 or ^node");
-      made.node = text.substr(0, colon);
+result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options& options) {
+  mend_old_placeholders(from);
+  auto calls = inline_calls(from, into.ops());
+  if (!calls)
+    return calls.status().within(options.file);
+  TROUPE_TRY(add_nodes(from, into, options));
+  imported_graph made{into, into.scope()};
+  for (const auto& [name, call] : *calls) {
+    std::vector<edge> outputs;
+    for (const auto& output : call.outputs) {
+      TROUPE_ASSIGN(auto found, made.find_edge(output));
+      outputs.push_back(found);
     }
-    return made;
+    made.add_call(name, std::move(outputs), made.find(call.end));
   }
-};
+  return made;
+}
 
-class graph_def_reader {
+// Keeps the first error.
+class error_keeper final : public google::protobuf::io::ErrorCollector {
 public:
-  graph_def_reader(const GraphDef& from, graph& into, const graph_def_options& options)
-      : nodes_(from.node()), into_(into), file_(options.file), budget_{options.filled_bytes} {}
-
-  status read() {
-    TROUPE_TRY(check_ops());
-    TROUPE_TRY(index_names());
-    TROUPE_ASSIGN(auto before, predecessors());
-    TROUPE_ASSIGN(auto order, order_after_inputs(before, [this](uint32_t position) {
-                    return description(at(position));
-                  }));
-    added_.resize(before.size());
-    for (auto position : order) {
-      auto made = add(at(position));
-      if (!made)
-        return made.status();
-      added_[position] = *made;
-    }
-    return {};
+  explicit error_keeper(const std::string& file) : file_(file) {}
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (first_.ok())
+      first_ = invalid(file_, ':', line + 1, ':', column + 1, ": ", message);
   }
+  void AddWarning(int, google::protobuf::io::ColumnNumber, const std::string&) override {}
+  status first() const { return first_; }
 
 private:
-  const NodeDef& at(uint32_t position) const { return nodes_[static_cast<int>(position)]; }
-
-  std::string description(const NodeDef& of) const {
-    return concat(of.op(), " '", of.name(), "' (", file_, ')');
-  }
-
-  // All that is missing at once, so that nobody has to ask again and again.
-  status check_ops() const {
-    struct use {
-      size_t count = 0;
-      std::string first;
-    };
-    std::map<std::string, use> missing;
-    for (const auto& each : nodes_)
-      if (!into_.ops().find_op(each.op()))
-        if (auto& found = missing[each.op()]; found.count++ == 0)
-          found.first = each.name();
-    if (missing.empty())
-      return {};
-    std::string list;
-    for (const auto& [op, found] : missing)
-      list += concat(list.empty() ? "" : ", ", op, " (",
-                     found.count == 1 ? "" : concat(found.count, " nodes, such as "), "'",
-                     found.first, "')");
-    return failure(error_kind::unimplemented, file_, ": no such op: ", list);
-  }
-
-  status index_names() {
-    for (uint32_t i = 0; i < static_cast<uint32_t>(nodes_.size()); ++i)
-      if (auto [first, fresh] = by_name_.emplace(at(i).name(), i); !fresh)
-        return failure(error_kind::already_exists, description(at(i)),
-                       ": the name is used already by ", description(at(first->second)));
-    return {};
-  }
-
-  result<uint32_t> position_of(std::string_view name) const {
-    if (auto found = by_name_.find(name); found != by_name_.end())
-      return found->second;
-    std::vector<std::string_view> known;
-    for (const auto& each : nodes_)
-      known.push_back(each.name());
-    return failure(error_kind::not_found, "there is no node '", name, "'",
-                   did_you_mean(name, known));
-  }
-
-  result<std::vector<std::vector<uint32_t>>> predecessors() const {
-    std::vector<std::vector<uint32_t>> before;
-    before.reserve(static_cast<size_t>(nodes_.size()));
-    for (const auto& each : nodes_) {
-      auto& inputs = before.emplace_back();
-      for (const auto& text : each.input()) {
-        auto position = [&]() -> result<uint32_t> {
-          TROUPE_ASSIGN(auto name, input_name::parse(text));
-          return position_of(name.node);
-        }();
-        if (!position)
-          return position.status().within(description(each));
-        inputs.push_back(*position);
-      }
-    }
-    return before;
-  }
-
-  result<node*> add(const NodeDef& from) {
-    node_spec spec;
-    spec.op = from.op();
-    spec.name = from.name();
-    spec.device = from.device();
-    if (auto filled = fill(spec, from); !filled)
-      return std::move(filled).within(description(from));
-    return add_with_origin(into_, std::move(spec), file_);
-  }
-
-  status fill(node_spec& spec, const NodeDef& from) {
-    for (const auto& text : from.input()) {
-      auto name = *input_name::parse(text); // predecessors() has read it
-      auto* producer = added_[by_name_.find(name.node)->second];
-      if (name.control)
-        spec.controls.push_back(producer);
-      else if (name.output < producer->outputs())
-        spec.inputs.push_back(producer->output(name.output));
-      else
-        return invalid("there is no output '", text, "', ", producer->description(), " has ",
-                       producer->outputs());
-    }
-    TROUPE_ASSIGN(const auto* op, into_.ops().find_op(spec.op));
-    // In a fixed order, so that errors are always the same.
-    std::map<std::string_view, const AttrValue*> attrs;
-    for (const auto& [name, value] : from.attr())
-      attrs.emplace(name, &value);
-    for (const auto& [view, value] : attrs) {
-      std::string name{view};
-      if (const auto* as = op->find_attr(name)) {
-        TROUPE_ASSIGN(auto read, read_attr(*value, *as, budget_));
-        spec.attrs.emplace(std::move(name), std::move(read));
-      } else if (!may_be_dropped(name, *value)) {
-        return failure(error_kind::unimplemented, "there is no attribute '", name,
-                       "', which the file sets to { ", to_text(*value), " }");
-      }
-    }
-    return {};
-  }
-
-  const google::protobuf::RepeatedPtrField<NodeDef>& nodes_;
-  graph& into_;
   const std::string& file_;
-  fill_budget budget_;
-  std::unordered_map<std::string_view, uint32_t> by_name_;
-  std::vector<node*> added_;
+  status first_;
 };
 
 } // namespace
 } // namespace graph_def
+
+result<edge> imported_graph::find_edge(std::string_view name) const {
+  auto [node, output] = std::pair{name, 0};
+  if (auto input = graph_def::input_name::parse(name); input && !input->control)
+    std::tie(node, output) = std::pair{input->node, input->output};
+  auto call = calls_.find(node);
+  if (call == calls_.end())
+    return in_->find_edge(scope_ + std::string{name});
+  const auto& outputs = call->second.outputs;
+  if (static_cast<size_t>(output) >= outputs.size())
+    return failure(error_kind::not_found, "there is no output '", name, "', the call has ",
+                   outputs.size());
+  return outputs[static_cast<size_t>(output)];
+}
+
+node* imported_graph::find(std::string_view name) const noexcept {
+  auto call = calls_.find(name);
+  return call == calls_.end() ? in_->find(scope_ + std::string{name}) : call->second.end;
+}
+
+void imported_graph::add_call(std::string name, std::vector<edge> outputs, node* end) {
+  calls_.emplace(std::move(name), call{std::move(outputs), end});
+}
 
 result<imported_graph> read_graph_def(std::span<const std::byte> bytes, graph& into,
                                       const graph_def_options& options) {
@@ -201,8 +93,21 @@ result<imported_graph> read_graph_def(std::span<const std::byte> bytes, graph& i
   if (bytes.size() > INT_MAX ||
       !parsed.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return failure(error_kind::data_loss, options.file, ": this is no GraphDef, or a damaged one");
-  TROUPE_TRY(graph_def::graph_def_reader{parsed, into, options}.read());
-  return imported_graph{into, into.scope()};
+  return graph_def::read(parsed, into, options);
+}
+
+result<imported_graph> read_graph_def_text(std::string_view text, graph& into,
+                                           const graph_def_options& options) {
+  graph_def::GraphDef parsed;
+  graph_def::error_keeper errors{options.file};
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.AllowUnknownField(true);
+  parser.SetRecursionLimit(100);
+  google::protobuf::io::ArrayInputStream in{text.data(), static_cast<int>(text.size())};
+  if (text.size() > INT_MAX || !parser.Parse(&in, &parsed))
+    return errors.first().ok() ? invalid(options.file, ": the text is too long") : errors.first();
+  return graph_def::read(parsed, into, options);
 }
 
 } // namespace troupe

@@ -23,6 +23,12 @@ result<tensor> read_tensor(const TensorProto& from, fill_budget& budget);
 /// Reads an attribute as what the op declares it.
 result<attr_value> read_attr(const AttrValue& from, const attr_def& as, fill_budget& budget);
 
+/// The inverses.
+DataType written(dtype type);
+TensorShapeProto written(const partial_shape& dims);
+TensorProto written(const tensor& value);
+AttrValue written(const attr_value& value);
+
 /// Prints an attribute for errors, shortened.
 std::string to_text(const AttrValue& value);
 

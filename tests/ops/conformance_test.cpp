@@ -2,6 +2,7 @@
 #include "troupe/tests/ops/every_op.hpp"
 
 #include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/text_graph.hpp"
 #include "troupe/serialization/wire.hpp"
 #include "troupe/tests/support/catch.hpp"
@@ -127,14 +128,26 @@ std::string all_about(const node& at) {
   return std::move(out).str();
 }
 
-complaints check_serialization(const op_def& op) {
+status copy_by_wire(const graph& from, graph& to) {
+  TROUPE_ASSIGN(auto bytes, write_graph(from));
+  return read_graph(std::as_bytes(bytes.values<uint8_t>()), to);
+}
+
+status copy_by_graph_def(const graph& from, graph& to) {
+  TROUPE_ASSIGN(auto bytes, write_graph_def(from));
+  return read_graph_def(std::as_bytes(std::span{bytes}), to).status();
+}
+
+status copy_by_graph_def_text(const graph& from, graph& to) {
+  TROUPE_ASSIGN(auto text, write_graph_def(from, graph_def_format::text));
+  return read_graph_def_text(text, to).status();
+}
+
+complaints check_serialization(const op_def& op, status (*copy_to)(const graph&, graph&)) {
   graph written{library()}, read{library()};
   if (auto parsed = parse_text_graph(op.example, op.name, written); !parsed)
     return {parsed.status().message()};
-  auto bytes = write_graph(written);
-  if (!bytes)
-    return {bytes.status().message()};
-  if (auto outcome = read_graph(std::as_bytes(bytes->values<uint8_t>()), read); !outcome)
+  if (auto outcome = copy_to(written, read); !outcome)
     return {outcome.message()};
   complaints found;
   for (const auto& at : written.nodes()) {
@@ -185,4 +198,7 @@ TEST_CASE("every op runs in all its types, and to the same effect") {
       {{"Range", "the step of its example, 0.5, is none in whole numbers"}});
 }
 
-TEST_CASE("every op survives serialization") { check_every_op(check_serialization); }
+TEST_CASE("every op survives serialization, as bytes and as a GraphDef of either form") {
+  for (auto copy : {copy_by_wire, copy_by_graph_def, copy_by_graph_def_text})
+    check_every_op([&](const op_def& op) { return check_serialization(op, copy); });
+}

@@ -216,8 +216,9 @@ constexpr exception nowhere[] = {
     {"Imag", "takes complex numbers only"},
     {"Polygamma", "the derivative by the order is not known"},
     {"Real", "takes complex numbers only"},
-    {"Zeta", "the derivative by x is not known"},
+    {"SparseMatMul", "takes no f64, and is a MatMul"},
     {"StopGradient", "says that there is none, on purpose"},
+    {"Zeta", "the derivative by x is not known"},
 };
 
 } // namespace

@@ -85,7 +85,8 @@ for name in DENSE:
         update(op, (4, 3), np.float64, lr=0.0, lr_power=-0.3, multiply_linear_by_lr=True)
     gradient = "delta" if name in ("GradientDescent", "ProximalGradientDescent") else "grad"
     update(op, (2, 3), np.float32, change={gradient: np.zeros((2, 3), np.float32)})
-    update(op, (2,), np.float32, change={gradient: np.array([np.inf, np.nan], np.float32)})
+    if "Ftrl" not in name:  # whose comparison lets TensorFlow take NaN for zero
+        update(op, (2,), np.float32, change={gradient: np.array([np.inf, np.nan], np.float32)})
 
 for name in SPARSE:
     op = "SparseApply" + name

@@ -1,0 +1,139 @@
+#include "troupe/api/train/optimizer.hpp"
+
+#include "troupe/api/error.hpp"
+#include "troupe/api/ops.hpp"
+#include "troupe/runtime/gradient.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+[[noreturn]] void fail(std::source_location where, const auto&... parts) {
+  throw error{invalid(parts...).within(concat("minimize (", to_string(where), ')'))};
+}
+
+/// The floating variables from which the loss can be reached, in the order in which they were
+/// added.
+std::vector<edge> variables_behind(edge loss) {
+  std::vector<bool> seen(loss.node->graph().nodes().size());
+  std::vector<node*> open{loss.node}, found;
+  while (!open.empty()) {
+    auto* at = open.back();
+    open.pop_back();
+    if (seen[static_cast<size_t>(at->id())])
+      continue;
+    seen[static_cast<size_t>(at->id())] = true;
+    if (at->op().makes == resource::variable && floating.contains(at->output_type(0)))
+      found.push_back(at);
+    for (const auto& input : at->inputs())
+      open.push_back(input.node);
+  }
+  std::ranges::sort(found, {}, &node::id);
+  std::vector<edge> refs;
+  for (auto* one : found)
+    refs.push_back(one->output(0));
+  return refs;
+}
+
+graph_builder& builder_of(edge variable, std::source_location where) {
+  auto* builder = dynamic_cast<graph_builder*>(&variable.node->graph());
+  if (!builder)
+    fail(where, variable.node->description(), " is in a graph that no graph_builder made");
+  return *builder;
+}
+
+// A name that is free in the current scope.
+std::string free_name(const graph& in, std::string name) {
+  auto candidate = name;
+  for (int i = 1; in.find(in.scope() + candidate); ++i)
+    candidate = concat(name, '_', i);
+  return candidate;
+}
+
+edge filled(graph_builder& in, dtype type, const shape& dims, double value,
+            std::source_location where) {
+  auto one = value_or_throw(converted(tensor::scalar(value), type));
+  return fill(in, tensor::vector<int64_t>({dims.begin(), dims.end()}), one, {}, where);
+}
+
+} // namespace
+
+std::vector<variable_gradient>
+optimizer::compute_gradients(edge loss, const std::vector<edge>& variables, location where) {
+  if (!loss)
+    fail(where, "the loss is an edge to nothing");
+  auto chosen = variables.empty() ? variables_behind(loss) : variables;
+  if (chosen.empty())
+    fail(where, loss.node->description(), " depends on no variable of a floating type");
+  auto found = value_or_throw(troupe::gradients({loss}, chosen, {}, where));
+  std::vector<variable_gradient> pairs;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    if (found[i])
+      pairs.push_back({chosen[i], found[i]});
+    else if (!variables.empty())
+      fail(where, loss.node->description(), " does not depend on ", chosen[i].node->description());
+  }
+  if (pairs.empty())
+    fail(where, "no gradient of ", loss.node->description(), " reaches a variable");
+  return pairs;
+}
+
+node* optimizer::apply_gradients(const std::vector<variable_gradient>& gradients, location where) {
+  std::vector<node*> updates;
+  for (const auto& one : gradients) {
+    if (!one.variable || !one.gradient)
+      fail(where, "a variable or a gradient is an edge to nothing");
+    // An update runs where its variable lives: that is where the new value must be.
+    auto& in = one.variable.node->graph();
+    in.push_device(one.variable.node->device());
+    graph_scope on{in, graph_scope::kind::device};
+    updates.push_back(update(one, where));
+  }
+  if (updates.empty())
+    fail(where, "there are no gradients to apply");
+  auto& in = builder_of(gradients.front().variable, where);
+  {
+    auto later = in.after(updates);
+    std::ranges::copy(after_updates(in, where), std::back_inserter(updates));
+  }
+  return in.group(updates, {}, where);
+}
+
+node* optimizer::minimize(edge loss, const std::vector<edge>& variables, location where) {
+  return apply_gradients(compute_gradients(loss, variables, where), where);
+}
+
+variable_handle optimizer::make_slot(edge variable, std::string_view name, double initial,
+                                     location where) {
+  auto& in = builder_of(variable, where);
+  if (!variable.dims().fully_known())
+    fail(where, variable.node->description(), " has the shape ", variable.dims(),
+         "; what an optimizer remembers of it needs a known one");
+  auto value = filled(in, variable.type(), variable.dims().known(), initial, where);
+  auto made = in.variable(value, free_name(in, concat(variable.node->name(), '/', name)), where);
+  slots_[{variable.node, std::string{name}}] = made;
+  return made;
+}
+
+variable_handle optimizer::make_shared(edge variable, std::string_view name, double initial,
+                                       location where) {
+  auto& in = builder_of(variable, where);
+  return in.variable(filled(in, variable.type(), shape{}, initial, where),
+                     free_name(in, std::string{name}), where);
+}
+
+variable_handle optimizer::slot(edge variable, std::string_view name, location where) const {
+  std::string others;
+  for (const auto& [key, made] : slots_) {
+    if (key.first == variable.node && key.second == name)
+      return made;
+    if (key.first == variable.node)
+      others += concat(others.empty() ? "" : ", ", key.second);
+  }
+  throw error{failure(error_kind::not_found, "there is no slot '", name, "' of '", variable,
+                      "'; there is ", others.empty() ? "none" : others)
+                  .within(concat("slot (", to_string(where), ')'))};
+}
+
+} // namespace troupe

@@ -1,0 +1,60 @@
+// What all optimizers are: gradients of a loss, and the nodes that make variables follow them.
+#pragma once
+#include "troupe/api/graph_builder.hpp"
+
+#include <map>
+
+namespace troupe {
+
+struct variable_gradient {
+  edge variable; ///< a ref
+  edge gradient;
+};
+
+/// Each kind (api/train/optimizers.hpp) says how one variable follows its gradient, and keeps what
+/// it remembers of a variable in further variables, its *slots*, which live where the variable
+/// does, are initialized, saved and restored like it, and are called "<variable>/<slot>".
+class optimizer {
+public:
+  using location = std::source_location;
+
+  virtual ~optimizer() = default;
+
+  /// Returns the node that takes one step for all floating variables that the loss depends on, or
+  /// for those given. Throws when there are none, or when the loss does not depend on one of those
+  /// given.
+  node* minimize(edge loss, const std::vector<edge>& variables = {},
+                 location where = location::current());
+
+  /// The first half of minimize(), for those who change gradients before applying them.
+  static std::vector<variable_gradient> compute_gradients(edge loss,
+                                                          const std::vector<edge>& variables = {},
+                                                          location where = location::current());
+
+  /// The second half: returns the node that applies all of them.
+  node* apply_gradients(const std::vector<variable_gradient>& gradients,
+                        location where = location::current());
+
+  /// What it remembers of a variable, such as "momentum". Throws, and lists the slots that there
+  /// are, where there is no such slot.
+  variable_handle slot(edge variable, std::string_view name,
+                       location where = location::current()) const;
+
+protected:
+  optimizer() = default;
+
+  /// Returns the node that changes the variable. New nodes go where the variable is.
+  virtual node* update(const variable_gradient& of, location where) = 0;
+  /// Nodes that run once in each step, after all updates.
+  virtual std::vector<node*> after_updates(graph_builder&, location) { return {}; }
+
+  /// Makes a slot of the variable's type and shape, all of whose elements begin with one value.
+  variable_handle make_slot(edge variable, std::string_view name, double initial, location where);
+  /// Makes a variable for all variables of this one's type: a scalar.
+  variable_handle make_shared(edge variable, std::string_view name, double initial, location where);
+
+private:
+  std::map<std::pair<const node*, std::string>, variable_handle> slots_;
+};
+
+} // namespace troupe

@@ -1,0 +1,53 @@
+#include "troupe/ops/linalg/matrices.cpu.hpp"
+#include "troupe/ops/matrix_product.hpp"
+#include "troupe/ops/solvers.hpp"
+#include "troupe/runtime/graph.hpp"
+
+#include <algorithm>
+
+namespace troupe::ops {
+namespace {
+
+struct orientation {
+  bool lower, adjoint;
+};
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<orientation>(
+      orientation{setup.of.attr<bool>("lower"), setup.of.attr<bool>("adjoint")})};
+}
+
+struct solution {
+  template <class T>
+  static status run(kernel_context& at) {
+    const auto &matrix = at.input(0), &rhs = at.input(1);
+    TROUPE_ASSIGN(auto of, square_matrices_of(matrix));
+    TROUPE_ASSIGN(auto right, matrices_of(rhs));
+    TROUPE_ASSIGN(auto plan, plan_product(matrix.dims(), {}, rhs.dims(), {}));
+    TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
+    if (out->elements() == 0)
+      return {};
+    const auto *a = matrix.data<T>(), *b = rhs.data<T>();
+    auto* x = out->template data<T>();
+    auto [lower, adjoint] = at.state<orientation>();
+    auto work = static_cast<double>(of.size()) * static_cast<double>(right.columns);
+    const auto& batches = plan.what.batches;
+    return for_each_matrix(at, batches.elements(), work, [&](int64_t i) -> status {
+      auto where = batches.at(i);
+      auto* to = x + i * right.size();
+      std::copy_n(b + where[1], right.size(), to);
+      solve_triangular<T>(a + where[0], of.rows, lower, adjoint, to, right.columns);
+      return {};
+    });
+  }
+};
+
+} // namespace
+
+extern constexpr kernel_def matrix_triangular_solve_cpu{
+    .op = "MatrixTriangularSolve",
+    .run = kernels_of<solution>(types::fields),
+    .prepare = prepare,
+};
+
+} // namespace troupe::ops

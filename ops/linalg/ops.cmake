@@ -1,0 +1,11 @@
+troupe_add_ops(
+  linalg/matrix_inverse
+  linalg/matrix_determinant
+  linalg/log_matrix_determinant
+  linalg/cholesky
+  linalg/qr
+  linalg/svd
+  linalg/self_adjoint_eig_v2
+  linalg/matrix_solve
+  linalg/matrix_triangular_solve
+  linalg/matrix_solve_ls)

@@ -1,0 +1,12 @@
+#include "troupe/ops/math/arithmetic.cpu.hpp"
+#include "troupe/ops/math/scan.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def cumprod_cpu{
+    .op = "Cumprod",
+    .run = scan_kernels<multiplication>(types::numbers),
+    .prepare = prepare_scan,
+};
+
+} // namespace troupe::ops

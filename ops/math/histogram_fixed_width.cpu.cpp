@@ -1,0 +1,54 @@
+#include "troupe/ops/element_types.hpp"
+
+#include <algorithm>
+
+namespace troupe::ops {
+namespace {
+
+template <class T, class Count>
+void count_values(kernel_context& at, const T* range, int64_t bins, Count* counts) {
+  const auto& values = at.input(0);
+  const auto* x = values.data<T>();
+  auto low = static_cast<double>(range[0]);
+  auto width = (static_cast<double>(range[1]) - low) / static_cast<double>(bins);
+  std::fill_n(counts, bins, Count{0});
+  for (int64_t i = 0; i < values.elements(); ++i) {
+    if (i % 500'000 == 499'999 && at.stopped())
+      return;
+    auto bin = (std::max(static_cast<double>(x[i]), low) - low) / width;
+    if (!is_nan(x[i]) && !is_nan(bin))
+      ++counts[static_cast<int64_t>(std::min(bin, static_cast<double>(bins - 1)))];
+  }
+}
+
+template <class T>
+status run(kernel_context& at) {
+  const auto &range = at.input(1), &bins = at.input(2);
+  if (range.elements() != 2 || bins.elements() != 1)
+    return invalid("value_range must have two elements and nbins one, got shapes ", range.dims(),
+                   " and ", bins.dims());
+  const auto* ends = range.data<T>();
+  int64_t count = *bins.data<int32_t>();
+  if (count <= 0)
+    return invalid("nbins must be positive, got ", count);
+  if (!(ends[0] < ends[1]))
+    return invalid("value_range must increase, got ", ends[0], " and ", ends[1]);
+  TROUPE_ASSIGN(auto* out, at.allocate(0, shape{count}));
+  if (out->type() == dtype::i64)
+    count_values(at, ends, count, out->template data<int64_t>());
+  else
+    count_values(at, ends, count, out->template data<int32_t>());
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def histogram_fixed_width_cpu{
+    .op = "HistogramFixedWidth",
+    .run = {{dtype::i32, run<int32_t>},
+            {dtype::i64, run<int64_t>},
+            {dtype::f32, run<float>},
+            {dtype::f64, run<double>}},
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,22 @@
+#include "troupe/ops/segment_rows.hpp"
+
+#include <cmath>
+
+namespace troupe::ops {
+namespace {
+
+double weight(double count) { return 1 / std::sqrt(count); }
+
+status run(kernel_context& at) {
+  TROUPE_ASSIGN(auto rows, sparse_segment_gradients(at, weight));
+  return combine(at, rows, combination::sum);
+}
+
+} // namespace
+
+extern constexpr kernel_def sparse_segment_sqrt_n_grad_cpu{
+    .op = "SparseSegmentSqrtNGrad",
+    .run = {{dtype::none, run}},
+};
+
+} // namespace troupe::ops

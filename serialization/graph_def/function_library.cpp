@@ -1,0 +1,100 @@
+#include "troupe/serialization/graph_def/function_library.hpp"
+
+#include <algorithm>
+
+namespace troupe::graph_def {
+namespace {
+
+// An output of an op, as a function would declare it.
+OpDef::ArgDef declared(const port& of, const op_def& op) {
+  OpDef::ArgDef like;
+  like.set_number_attr(std::string{of.count});
+  if (const auto* attr = op.find_attr(of.type); attr && attr->kind == attr_kind::types)
+    like.set_type_list_attr(std::string{of.type});
+  return like;
+}
+
+} // namespace
+
+const AttrValue* find(const attrs& in, const std::string& name) {
+  auto found = in.find(name);
+  return found == in.end() ? nullptr : &found->second;
+}
+
+const AttrValue* find(const attrs& in, const std::string& name, const attrs& given) {
+  const auto* found = find(in, name);
+  return found && found->value_case() == AttrValue::kPlaceholder ? find(given, found->placeholder())
+                                                                 : found;
+}
+
+result<size_t> tensors_of(const OpDef::ArgDef& of, const attrs& in, const attrs& given) {
+  const auto& name = of.number_attr().empty() ? of.type_list_attr() : of.number_attr();
+  if (name.empty())
+    return size_t{1};
+  const auto* value = find(in, name, given);
+  if (!value)
+    return invalid("attribute ", name, " is missing");
+  auto count = of.number_attr().empty() ? value->list().type_size() : value->i();
+  if (count < 0 || count > UINT16_MAX)
+    return invalid("attribute ", name, " says ", count, " tensors");
+  return static_cast<size_t>(count);
+}
+
+function_library::function_library(const FunctionDefLibrary& functions, const registry& ops)
+    : ops_(ops) {
+  for (const auto& each : functions.function())
+    functions_.emplace(each.signature().name(), &each);
+}
+
+function_call function_library::callee(const NodeDef& of) const {
+  auto partitioned = of.op() == "PartitionedCall" || of.op() == "StatefulPartitionedCall";
+  const auto* f = partitioned ? find(of.attr(), "f") : nullptr;
+  auto found = functions_.find(f ? f->func().name() : of.op());
+  if (found == functions_.end())
+    return {};
+  return {found->second, f ? &f->func().attr() : &of.attr(), partitioned};
+}
+
+bool function_library::has_effect(const NodeDef& of) const {
+  auto stateful = [this](const NodeDef& each) {
+    auto op = ops_.find_op(each.op());
+    // What is not known may well have effects: a call within a function, for instance.
+    return !op || (has((*op)->effects, effect::stateful) && (*op)->makes == resource::none);
+  };
+  auto called = callee(of);
+  return called ? std::ranges::any_of(called.body->node_def(), stateful) : stateful(of);
+}
+
+result<size_t> function_library::first_of(const NodeDef& node, std::string_view output,
+                                          const attrs& given) const {
+  size_t first = 0;
+  auto passes = [&](std::string_view name, const OpDef::ArgDef& each) -> result<bool> {
+    if (name == output)
+      return false;
+    TROUPE_ASSIGN(auto count, tensors_of(each, node.attr(), given));
+    first += count;
+    return true;
+  };
+  if (auto called = callee(node); called && called.partitioned)
+    return first;
+  else if (called) {
+    for (const auto& each : called.body->signature().output_arg()) {
+      TROUPE_ASSIGN(auto further, passes(each.name(), each));
+      if (!further)
+        return first;
+    }
+  } else {
+    auto op = ops_.find_op(node.op());
+    if (!op)
+      return first; // the ops that are missing are told later, all together
+    for (const auto& each : (*op)->outputs) {
+      TROUPE_ASSIGN(auto further, passes(each.name, declared(each, **op)));
+      if (!further)
+        return first;
+    }
+  }
+  return failure(error_kind::not_found, node.op(), " '", node.name(), "' has no output '", output,
+                 "'");
+}
+
+} // namespace troupe::graph_def

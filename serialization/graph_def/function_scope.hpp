@@ -1,0 +1,46 @@
+// The nodes of one call of a function, on their way into the graph.
+#pragma once
+#include "troupe/serialization/graph_def/function_library.hpp"
+
+#include <string>
+#include <vector>
+
+namespace troupe::graph_def {
+
+class function_scope {
+public:
+  function_scope(const NodeDef& call, const function_call& called, const function_library& library)
+      : call_(call), body_(*called.body), library_(library), given_(*called.given) {}
+
+  /// Matches the inputs of the call with the arguments of the function.
+  status bind();
+
+  /// Makes a node of the function one of the graph: with the call's name before its own.
+  status translate(NodeDef& node) const;
+
+  /// Where the outputs of the function come from.
+  result<std::vector<std::string>> outputs() const;
+
+  const NodeDef& call() const { return call_; }
+  const FunctionDef& body() const { return body_; }
+  std::string inner(std::string_view name) const { return concat(call_.name(), '/', name); }
+
+  /// The nodes that the call waits for; the nodes of the function wait for begin() then.
+  const std::vector<std::string>& before() const { return before_; }
+  std::string begin() const { return inner("_begin"); }
+
+private:
+  status substitute(attrs& in) const;
+  result<std::string> control(const std::string& name) const;
+  result<std::string> source(std::string_view text, size_t further) const;
+
+  const NodeDef& call_;
+  const FunctionDef& body_;
+  const function_library& library_;
+  attrs given_;
+  std::map<std::string_view, std::vector<std::string>> arguments_;
+  std::map<std::string_view, const NodeDef*> nodes_;
+  std::vector<std::string> before_;
+};
+
+} // namespace troupe::graph_def

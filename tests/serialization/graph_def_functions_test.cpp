@@ -1,0 +1,158 @@
+// Calls of functions in a GraphDef become what the functions consist of.
+#include "troupe/api/library.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/evaluate.hpp"
+
+namespace troupe {
+namespace {
+
+using Catch::Matchers::Contains;
+
+constexpr std::string_view two = R"(
+  node { name: 'two' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+         attr { key: 'value' value { tensor { dtype: DT_FLOAT float_val: 2 } } } })";
+
+// double(x) = x + x; both(x) = double(x), x
+constexpr std::string_view functions = R"(
+  library {
+    function {
+      signature { name: 'double' input_arg { name: 'x' type_attr: 'T' }
+                  output_arg { name: 'y' type_attr: 'T' } attr { name: 'T' type: 'type' } }
+      node_def { name: 'sum' op: 'Add' input: 'x' input: 'x'
+                 attr { key: 'T' value { placeholder: 'T' } } }
+      ret { key: 'y' value: 'sum:z:0' }
+    }
+    function {
+      signature { name: 'both' input_arg { name: 'x' type: DT_FLOAT }
+                  output_arg { name: 'twice' type: DT_FLOAT } output_arg { name: 'same' type: DT_FLOAT } }
+      node_def { name: 'inner' op: 'double' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+      node_def { name: 'copy' op: 'Identity' input: 'inner:y:0'
+                 attr { key: 'T' value { type: DT_FLOAT } } }
+      ret { key: 'twice' value: 'copy:output:0' }
+      ret { key: 'same' value: 'x' }
+    }
+    function {
+      signature { name: 'endless' input_arg { name: 'x' type: DT_FLOAT }
+                  output_arg { name: 'y' type: DT_FLOAT } }
+      node_def { name: 'a' op: 'endless' input: 'x' }
+      ret { key: 'y' value: 'a:y:0' }
+    }
+    function {
+      signature { name: 'self' input_arg { name: 'x' type: DT_FLOAT }
+                  output_arg { name: 'y' type: DT_FLOAT } }
+      ret { key: 'y' value: 'x' }
+    }
+    function {
+      signature { name: 'split' input_arg { name: 'x' type: DT_FLOAT }
+                  output_arg { name: 'parts' type: DT_FLOAT number_attr: 'N' }
+                  attr { name: 'N' type: 'int' default_value { i: 2 } } }
+      node_def { name: 'axis' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } }
+                 attr { key: 'value' value { tensor { dtype: DT_INT32 } } } }
+      node_def { name: 'parts' op: 'Split' input: 'axis:output:0' input: 'x'
+                 attr { key: 'num_split' value { placeholder: 'N' } } }
+      ret { key: 'parts' value: 'parts:output' }
+    }
+    function {
+      signature { name: 'count' input_arg { name: 'v' type: DT_FLOAT is_ref: true }
+                  input_arg { name: 'by' type: DT_FLOAT } output_arg { name: 'by' type: DT_FLOAT } }
+      node_def { name: 'add' op: 'AssignAdd' input: 'v' input: 'by' }
+      ret { key: 'by' value: 'by' }
+      control_ret { key: 'add' value: 'add' }
+    }
+  })";
+
+struct imported {
+  explicit imported(std::string_view nodes)
+      : g(library()), read(read_graph_def_text(concat(two, nodes, functions), g)) {}
+
+  std::string value(std::string_view name) {
+    INFO(read.status() << '\n' << describe(g));
+    REQUIRE(read);
+    auto from = read->find_edge(name);
+    REQUIRE(from);
+    auto device = std::move(make_devices(1).front());
+    test::evaluator by{g, *device};
+    auto got = by.run({}, {*from});
+    return got ? to_string((*got)[0]) : got.status().message();
+  }
+
+  graph g;
+  result<imported_graph> read;
+};
+
+TEST_CASE("a call by the function's name gives what the function gives") {
+  imported call{"node { name: 'c' op: 'double' input: 'two' "
+                "attr { key: 'T' value { type: DT_FLOAT } } } "
+                "node { name: 'd' op: 'double' input: 'c:0' "
+                "attr { key: 'T' value { type: DT_FLOAT } } }"};
+  CHECK(call.value("c") == "f32[] {4}");
+  CHECK(call.value("d:0") == "f32[] {8}");
+  CHECK(call.g.find("d/sum") != nullptr);
+  CHECK_THAT(call.read->find_edge("c:1").status().message(), Contains("the call has 1"));
+  REQUIRE(call.read->find("c") != nullptr);
+  CHECK(call.read->find("c")->op().name == "NoOp");
+}
+
+TEST_CASE("a PartitionedCall of a function that calls another gives all of its outputs") {
+  imported call{"node { name: 'p' op: 'PartitionedCall' input: 'two' device: '/cpu:0' "
+                "attr { key: 'f' value { func { name: 'both' } } } } "
+                "node { name: 'z' op: 'Add' input: 'p:1' input: 'p' input: '^p' }"};
+  CHECK(call.value("z") == "f32[] {6}");
+  CHECK(call.g.find("p/inner/sum")->device() == "/cpu:0");
+}
+
+TEST_CASE("lists of results have the length that attributes say") {
+  constexpr std::string_view pair =
+      "node { name: 'v' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: "
+      "'value' value { tensor { dtype: DT_FLOAT float_val: [1, 2] "
+      "tensor_shape { dim { size: 2 } } } } } } ";
+  imported call{concat(pair, "node { name: 's' op: 'split' input: 'v' }")};
+  CHECK(call.value("s:1") == "f32[1] {2}");
+  imported one{concat(pair, "node { name: 's' op: 'split' input: 'v' "
+                            "attr { key: 'N' value { i: 1 } } }")};
+  CHECK(one.value("s") == "f32[2] {1, 2}");
+}
+
+TEST_CASE(
+    "outputs of a call wait for the function's effects, and those for what the call waits for") {
+  imported call{"node { name: 'v' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } } "
+                "attr { key: 'shape' value { shape { } } } } "
+                "node { name: 'init' op: 'Assign' input: 'v' input: 'two' } "
+                "node { name: 'c' op: 'count' input: 'v' input: 'two' input: '^init' } "
+                "node { name: 'now' op: 'Identity' input: 'v' input: '^c' } "};
+  CHECK(call.value("now") == "f32[] {4}");
+  auto output = call.read->find_edge("c");
+  REQUIRE(output);
+  CHECK(output->node->controls().size() == 1);
+  CHECK(output->node->controls()[0]->name() == "c/add");
+  CHECK(call.g.find("c/add")->controls()[0]->name() == "c/_begin");
+}
+
+TEST_CASE("calls that cannot be are told") {
+  auto refusal = [](std::string_view nodes) { return imported{nodes}.read.status().message(); };
+  CHECK_THAT(refusal("node { name: 'e' op: 'endless' input: 'two' }"),
+             Contains("'e/a': the function endless calls itself"));
+  CHECK_THAT(refusal("node { name: 'e' op: 'self' input: 'e' }"), Contains("its own input"));
+  CHECK_THAT(refusal("node { name: 'e' op: 'self' }"), Contains("takes more than 0 inputs"));
+  CHECK_THAT(refusal("node { name: 'e' op: 'self' input: 'two' input: 'two' }"),
+             Contains("takes 1 inputs, got 2"));
+  CHECK_THAT(refusal("node { name: 'e' op: 'double' input: 'two' }"),
+             Contains("attribute T is missing"));
+  CHECK_THAT(refusal("node { name: 'e' op: 'PartitionedCall' "
+                     "attr { key: 'f' value { func { name: 'nothing' } } } }"),
+             Contains("no such op"));
+}
+
+TEST_CASE("calls of calls of calls are not followed without end") {
+  std::string library = "library { ";
+  for (int i = 0; i < 40; ++i) // each calls the next one twice
+    library += concat("function { signature { name: 'f", i, "' } node_def { name: 'a' op: 'f",
+                      i + 1, "' } node_def { name: 'b' op: 'f", i + 1, "' } } ");
+  graph g{troupe::library()};
+  auto outcome = read_graph_def_text(concat(library, "} node { name: 'c' op: 'f0' }"), g).status();
+  CHECK(outcome.kind() == error_kind::resource_exhausted);
+}
+
+} // namespace
+} // namespace troupe
