@@ -175,7 +175,13 @@ TEST_CASE("every example gives what it says") {
 TEST_CASE("every shape function knows as much as its inputs, and agrees with the kernel") {
   check_every_op([](const op_def& op) { return check_example(op, placeholders::as_fed); },
                  {{"BroadcastGradientArgs", "how many axes depends on the shapes that it is given"},
-                  {"Range", "its example feeds the limit"}});
+                  {"DynamicPartition", "how many rows depends on the values"},
+                  {"ListDiff", "how many elements depends on the values"},
+                  {"Range", "its example feeds the limit"},
+                  {"Unique", "how many elements depends on the values"},
+                  {"UniqueV2", "how many slices depends on the values"},
+                  {"UniqueWithCounts", "how many elements depends on the values"},
+                  {"Where", "how many elements depends on the values"}});
 }
 
 TEST_CASE("every shape function agrees with the kernel where nothing is known") {
@@ -195,7 +201,8 @@ TEST_CASE("every op runs in all its types, and to the same effect") {
               check_types(sample, attr, found);
         return found;
       },
-      {{"Range", "the step of its example, 0.5, is none in whole numbers"}});
+      {{"Bitcast", "its shape depends on the size of both types"},
+       {"Range", "the step of its example, 0.5, is none in whole numbers"}});
 }
 
 TEST_CASE("every op survives serialization, as bytes and as a GraphDef of either form") {

@@ -216,10 +216,21 @@ constexpr exception nowhere[] = {
     {"Imag", "takes complex numbers only"},
     {"Polygamma", "the derivative by the order is not known"},
     {"Real", "takes complex numbers only"},
+    {"PreventGradient", "fails, on purpose"},
+    {"Imag", "takes complex numbers only"},
+    {"Polygamma", "the derivative by the order is not known"},
+    {"Real", "takes complex numbers only"},
+    {"Zeta", "the derivative by x is not known"},
     {"SparseMatMul", "takes no f64, and is a MatMul"},
     {"StopGradient", "says that there is none, on purpose"},
     {"Zeta", "the derivative by x is not known"},
 };
+
+std::vector<exception> with(std::span<const exception> some, exception one) {
+  std::vector<exception> all{some.begin(), some.end()};
+  all.push_back(one);
+  return all;
+}
 
 } // namespace
 
@@ -230,8 +241,9 @@ TEST_CASE("every gradient agrees with differences") {
 
 TEST_CASE(
     "every gradient agrees with differences where no shape and no value is known in advance") {
-  check_every_op([](const op_def& op) { return check(op, false); },
-                 {std::begin(nowhere), std::end(nowhere)});
+  check_every_op(
+      [](const op_def& op) { return check(op, false); },
+      with(nowhere, {"MatrixSolveLs", "has one formula for tall matrices, another for wide ones"}));
 }
 
 TEST_CASE("every gradient of complex numbers agrees with differences") {

@@ -183,6 +183,23 @@ def uniform(low, high, *shape, dtype=np.float32):
     return _generator.uniform(low, high, shape).astype(dtype)
 
 
+def some(dtype, *shape):
+    """Elements of any type, most of them different."""
+    if dtype is str:
+        count = np.prod(shape, dtype=int)
+        return np.array([f"text {i}" for i in range(count)], object).reshape(shape)
+    if dtype is bool:
+        return uniform(0, 2, *shape, dtype=np.int32) == 1
+    if np.dtype(dtype).kind in "iu":
+        return uniform(0, 100, *shape, dtype=dtype)
+    wide = np.complex128 if np.dtype(dtype).kind == "c" else np.float64
+    return normal(*shape, dtype=wide).astype(dtype)
+
+
+def ints(*values, dtype=np.int32):
+    return np.array(values, dtype)
+
+
 def reseed():
     """Each family starts from the same numbers, whichever were made before."""
     global _generator
