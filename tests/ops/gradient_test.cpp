@@ -213,9 +213,6 @@ constexpr exception nowhere[] = {
     {"Complex", "gives complex numbers only"},
     {"ComplexAbs", "takes complex numbers only"},
     {"Conj", "takes complex numbers only"},
-    {"Imag", "takes complex numbers only"},
-    {"Polygamma", "the derivative by the order is not known"},
-    {"Real", "takes complex numbers only"},
     {"PreventGradient", "fails, on purpose"},
     {"Imag", "takes complex numbers only"},
     {"Polygamma", "the derivative by the order is not known"},
@@ -223,7 +220,6 @@ constexpr exception nowhere[] = {
     {"Zeta", "the derivative by x is not known"},
     {"SparseMatMul", "takes no f64, and is a MatMul"},
     {"StopGradient", "says that there is none, on purpose"},
-    {"Zeta", "the derivative by x is not known"},
 };
 
 std::vector<exception> with(std::span<const exception> some, exception one) {
