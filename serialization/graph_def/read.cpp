@@ -44,16 +44,19 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
   return made;
 }
 
-// Keeps the first error.
+// Keeps the first error. Which pair of functions Protobuf calls depends on its version.
 class error_keeper final : public google::protobuf::io::ErrorCollector {
 public:
   explicit error_keeper(const std::string& file) : file_(file) {}
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
+  void RecordError(int line, int column, std::string_view message) {
     if (first_.ok())
       first_ = invalid(file_, ':', line + 1, ':', column + 1, ": ", message);
   }
-  void AddWarning(int, google::protobuf::io::ColumnNumber, const std::string&) override {}
+  void RecordWarning(int, int, std::string_view) {}
+  void AddError(int line, int column, const std::string& message) {
+    RecordError(line, column, message);
+  }
+  void AddWarning(int, int, const std::string&) {}
   status first() const { return first_; }
 
 private:
