@@ -59,7 +59,7 @@ edges top_k_gradient(gradient_context& at) {
   return parts;
 }
 
-status top_k(kernel_context& at, int64_t k) {
+status find_greatest(kernel_context& at, int64_t k) {
   const auto& x = at.input(0);
   auto dims = x.dims();
   auto last = dims.rank() - 1;

@@ -13,6 +13,6 @@ inline constexpr auto ranked_types = real_numbers;
 /// The shape of both outputs; k may not be known yet.
 result<shapes> infer_top_k(const infer_context& at, std::optional<int64_t> k);
 edges top_k_gradient(gradient_context& at);
-status top_k(kernel_context& at, int64_t k);
+status find_greatest(kernel_context& at, int64_t k);
 
 } // namespace troupe::ops

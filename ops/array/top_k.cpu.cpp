@@ -4,7 +4,7 @@
 namespace troupe::ops {
 namespace {
 
-status run(kernel_context& at) { return top_k(at, at.state<int64_t>()); }
+status run(kernel_context& at) { return find_greatest(at, at.state<int64_t>()); }
 
 } // namespace
 

@@ -6,7 +6,7 @@ namespace {
 status run(kernel_context& at) {
   if (at.input(1).elements() != 1)
     return invalid("k must be a scalar, got shape ", at.input(1).dims());
-  return top_k(at, to_integers(at.input(1))[0]);
+  return find_greatest(at, to_integers(at.input(1))[0]);
 }
 
 } // namespace

@@ -6,9 +6,11 @@
 namespace troupe::ops {
 namespace {
 
-struct exponential_minus_one {
+struct less_one {
   static constexpr double cost = costly;
-  float operator()(float x) const { return exponential_less_one(x); }
+  float operator()(float x) const {
+    return x > 80.f ? exponential(x) : exponential_minus_one(x);
+  }
   double operator()(double x) const { return std::expm1(x); }
   // e^a (cos b + i sin b) - 1, with 1 - cos b = 2 sin(b / 2)^2
   template <class T>
@@ -25,7 +27,7 @@ struct exponential_minus_one {
 
 extern constexpr kernel_def expm1_cpu{
     .op = "Expm1",
-    .run = unary_kernels<exponential_minus_one>(types::floating + types::complex),
+    .run = unary_kernels<less_one>(types::floating + types::complex),
 };
 
 } // namespace troupe::ops

@@ -96,14 +96,6 @@ inline __attribute__((always_inline)) float natural_logarithm(float x) {
   return x < 0.f ? std::numeric_limits<float>::quiet_NaN() : log;
 }
 
-/// e^x - 1. Where e^x is near 1, its error is divided out: e^x - 1 and log(e^x) have the same.
-inline __attribute__((always_inline)) float exponential_less_one(float x) {
-  float power = exponential(x), difference = power - 1.f;
-  bool near_one = power > 0.5f && power < 2.f;
-  float corrected = power == 1.f ? x : difference * (x / natural_logarithm(power));
-  return near_one ? corrected : difference;
-}
-
 /// log(1 + x), corrected for what 1 + x has lost to rounding.
 inline __attribute__((always_inline)) float logarithm_of_one_more(float x) {
   float sum = 1.f + x;
