@@ -51,9 +51,8 @@ std::vector<edge> clip_by_global_norm(const std::vector<edge>& values, operand l
 
 gradient_list clip_by_value(const gradient_list& gradients, operand low, operand high,
                             location where) {
-  return changed(gradients, [&](edge one) {
-    return minimum(maximum(one, low, {}, where), high, {}, where);
-  });
+  return changed(gradients,
+                 [&](edge one) { return minimum(maximum(one, low, {}, where), high, {}, where); });
 }
 
 gradient_list clip_by_norm(const gradient_list& gradients, operand limit, location where) {

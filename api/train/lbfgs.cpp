@@ -45,8 +45,8 @@ edge direction(edge gradient, edge s, edge y, int memory, location where) {
   }
   auto size = dot(changes.back(), changes.back(), where);
   auto known = greater(size, 0, {}, where);
-  auto scale = mul(dot(steps.back(), changes.back(), where), inverse_if_positive(size, where), {},
-                   where);
+  auto scale =
+      mul(dot(steps.back(), changes.back(), where), inverse_if_positive(size, where), {}, where);
   auto r = mul(q, select(known, scale, ones_like(scale, {}, where), {}, where), {}, where);
   for (size_t i = 0; i < steps.size(); ++i) {
     auto back = mul(curvature[i], dot(changes[i], r, where), {}, where);
@@ -91,10 +91,10 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
   auto way = state({size}, "direction");
 
   auto x = joined(values, where), gradient = joined(gradients, where);
-  aim_ = in->group({assign(from, x, {}, where).node, assign(gradient_there, gradient, {}, where).node,
-                    assign(way, direction(gradient, steps, changes, options.memory, where), {}, where)
-                        .node},
-                   "aim", where);
+  aim_ = in->group(
+      {assign(from, x, {}, where).node, assign(gradient_there, gradient, {}, where).node,
+       assign(way, direction(gradient, steps, changes, options.memory, where), {}, where).node},
+      "aim", where);
   slope_ = dot(way, gradient, where);
   largest_ = max(abs(gradient, {}, where), where);
 

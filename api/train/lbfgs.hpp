@@ -12,9 +12,10 @@ struct lbfgs_options {
   double tolerance = 1e-5; ///< done when no element of the gradient is larger
 };
 
-/// Made of ordinary nodes: the curvature's memory and the direction are variables, called "lbfgs/...",
-/// which the graph's initializer initializes. Only the line search, for the weak Wolfe conditions,
-/// looks at numbers outside of the graph. All variables must have one floating type and known shapes.
+/// Made of ordinary nodes: the curvature's memory and the direction are variables, called
+/// "lbfgs/...", which the graph's initializer initializes. Only the line search, for the weak Wolfe
+/// conditions, looks at numbers outside of the graph. All variables must have one floating type and
+/// known shapes.
 class lbfgs {
 public:
   using location = std::source_location;
@@ -41,7 +42,7 @@ private:
 
   lbfgs_options options_;
   edge loss_, slope_, largest_;
-  edge length_;                                 // how far along the direction
+  edge length_; // how far along the direction
   node *aim_ = nullptr, *move_ = nullptr, *remember_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// Learning rates that change with the number of steps. Each is an f32 scalar to give an optimizer as
-// its rate; `step` is a number of any type, often the variable that count_steps() counts in.
+// Learning rates that change with the number of steps. Each is an f32 scalar to give an optimizer
+// as its rate; `step` is a number of any type, often the variable that count_steps() counts in.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 
@@ -31,7 +31,8 @@ struct polynomial_options {
   double last = 1e-4; ///< from the step `over` on
   double power = 1;
 };
-/// From `initial` to `last` within `over` steps: (initial - last) * (1 - step / over) ^ power + last.
+/// From `initial` to `last` within `over` steps: (initial - last) * (1 - step / over) ^ power +
+/// last.
 edge polynomial_decay(operand step, double initial, double over, polynomial_options options = {},
                       std::source_location where = std::source_location::current());
 

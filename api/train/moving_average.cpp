@@ -12,6 +12,12 @@ edge slower_at_first(operand decay, edge step, std::source_location where) {
   return minimum(decay, most, {}, where);
 }
 
+operand rest_of(const operand& decay, std::source_location where) {
+  if (decay.is_edge())
+    return sub(1.0, decay, {}, where);
+  return 1 - value_or_throw(converted(decay.value(), dtype::f64)).data<double>()[0];
+}
+
 } // namespace
 
 node* exponential_moving_average::follow(graph_builder& in, node* train,
@@ -29,14 +35,15 @@ node* exponential_moving_average::follow(graph_builder& in, node* train,
         in.variable(one.initializer->inputs()[1], one.name() + "/average", where);
   }
   auto later = in.after({train}, where);
-  auto decay = step_ ? operand{slower_at_first(decay_, step_, where)} : decay_;
-  auto rest = sub(1.0, decay, {}, where);
+  auto rest = rest_of(step_ ? operand{slower_at_first(decay_, step_, where)} : decay_, where);
   std::vector<node*> updates;
   for (const auto& one : variables) {
     auto on = in.on(one.ref.node->device(), where);
     auto average = averages_[one.ref.node];
     auto behind = sub(average, one, {}, where);
-    auto part = rest.type() == one.type() ? rest : cast(rest, one.type(), {}, where);
+    auto part = rest.is_edge() && rest.from().type() != one.type()
+                    ? operand{cast(rest, one.type(), {}, where)}
+                    : rest;
     updates.push_back(assign_sub(average, mul(behind, part, {}, where), {}, where).node);
   }
   return in.group(updates, {}, where);

@@ -1,19 +1,10 @@
-#include "troupe/runtime/kernel.hpp"
+#include "troupe/ops/array/passing.cpu.hpp"
 
 namespace troupe::ops {
-namespace {
-
-status run(kernel_context& at) {
-  for (int i = 0; i < at.inputs(); ++i)
-    at.set_output(i, at.input(i));
-  return {};
-}
-
-} // namespace
 
 extern constexpr kernel_def identity_n_cpu{
     .op = "IdentityN",
-    .run = {{dtype::none, run}},
+    .run = {{dtype::none, pass_inputs}},
 };
 
 } // namespace troupe::ops

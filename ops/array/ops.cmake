@@ -84,4 +84,8 @@ troupe_add_ops(
   array/extract_image_patches
   array/bitcast
   array/quantize_v2
-  array/dequantize)
+  array/dequantize
+  array/fake_quant_with_min_max_args
+  array/fake_quant_with_min_max_args_gradient
+  array/fake_quant_with_min_max_vars
+  array/fake_quant_with_min_max_vars_gradient)

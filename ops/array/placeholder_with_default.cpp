@@ -27,6 +27,9 @@ extern constexpr op_def placeholder_with_default{
     .example = R"(
 x = PlaceholderWithDefault(f32[1, 2]) shape=[2]
 fetch x = f32[1, 2]
+run
+feed x = f32[3, 4]
+fetch x = f32[3, 4]
 )",
 };
 

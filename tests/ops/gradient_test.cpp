@@ -213,6 +213,8 @@ constexpr exception nowhere[] = {
     {"Complex", "gives complex numbers only"},
     {"ComplexAbs", "takes complex numbers only"},
     {"Conj", "takes complex numbers only"},
+    {"FakeQuantWithMinMaxArgs", "pretends that it does not round, on purpose"},
+    {"FakeQuantWithMinMaxVars", "pretends that it does not round, on purpose"},
     {"PreventGradient", "fails, on purpose"},
     {"Imag", "takes complex numbers only"},
     {"Polygamma", "the derivative by the order is not known"},

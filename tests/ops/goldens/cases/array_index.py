@@ -193,3 +193,15 @@ for dtype in (tf.quint8, tf.qint8, tf.quint16, tf.qint16, tf.qint32):
     case("Dequantize", values.reshape(2, 3), np.array([-1, 0, -2], np.float32), np.array([1, 2, 2], np.float32),
          mode="SCALED", narrow_range=True, axis=1)
 case("Dequantize", np.zeros((0,), tf.qint8.as_numpy_dtype), np.float32(0), np.float32(1))
+values = uniform(-8, 8, 3, 5)
+for least, most in ((-6, 6), (0, 3), (-0.1, 7.3), (-5, 0)):
+    for bits, narrow_range in ((8, False), (4, True)):
+        attrs = dict(num_bits=bits, narrow_range=narrow_range)
+        ends = np.float32(least), np.float32(most)
+        case("FakeQuantWithMinMaxArgs", values, min=least, max=most, **attrs)
+        case("FakeQuantWithMinMaxArgsGradient", some(np.float32, 3, 5), values, min=least, max=most, **attrs)
+        case("FakeQuantWithMinMaxVars", values, *ends, **attrs)
+        case("FakeQuantWithMinMaxVarsGradient", some(np.float32, 3, 5), values, *ends, **attrs)
+case("FakeQuantWithMinMaxArgs", np.zeros((0,), np.float32), num_bits=16)
+case("FakeQuantWithMinMaxVars", values, np.float32(0), np.float32(0))
+case("FakeQuantWithMinMaxVarsGradient", some(np.float32, 3, 5), values, np.float32(0), np.float32(0))
