@@ -69,7 +69,7 @@ result<partial_shape> infer_named_blocks(const infer_context& at, const partial_
   return partial_shape::make(extents);
 }
 
-result<shapes> infer_scatter(const infer_context& at) {
+result<shapes> infer_tensor_scatter(const infer_context& at) {
   TROUPE_ASSIGN(auto blocks, infer_named_blocks(at, at.input(1), at.input(0)));
   TROUPE_TRY(merge(blocks, at.input(2)));
   return shapes{at.input(0)};
