@@ -2,6 +2,7 @@
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
+#include "troupe/runtime/kernel.hpp"
 
 #include <CLI/CLI.hpp>
 
