@@ -19,8 +19,7 @@ auto distance(const T& a, const T& b) {
 template <class T>
 status run(kernel_context& at) {
   const auto &x = at.input(0), &y = at.input(1);
-  if (!(x.dims() == y.dims()))
-    return invalid("x and y must have one shape, got ", x.dims(), " and ", y.dims());
+  TROUPE_TRY(check_paired(at));
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
   auto a = x.values<T>(), b = y.values<T>();
   auto z = out->values<bool>();

@@ -127,11 +127,16 @@ status binary(kernel_context& at) {
   });
 }
 
-/// out = fn(a, b) where the shapes of both are equal, as those of an output and its gradient.
+/// For two inputs that are not broadcast, such as an output and its gradient.
+inline status check_paired(const kernel_context& at) {
+  const auto &a = at.input(0).dims(), &b = at.input(1).dims();
+  return a == b ? status{} : invalid("both inputs must have one shape, got ", a, " and ", b);
+}
+
+/// out = fn(a, b) where the shapes of both are equal.
 template <class T, class Fn>
 status paired(kernel_context& at) {
-  if (!(at.input(0).dims() == at.input(1).dims()))
-    return invalid("shapes ", at.input(0).dims(), " and ", at.input(1).dims(), " must be equal");
+  TROUPE_TRY(check_paired(at));
   return binary<T, Fn>(at);
 }
 

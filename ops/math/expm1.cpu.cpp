@@ -8,9 +8,7 @@ namespace {
 
 struct less_one {
   static constexpr double cost = costly;
-  float operator()(float x) const {
-    return x > 80.f ? exponential(x) : exponential_minus_one(x);
-  }
+  float operator()(float x) const { return x > 80.f ? exponential(x) : exponential_minus_one(x); }
   double operator()(double x) const { return std::expm1(x); }
   // e^a (cos b + i sin b) - 1, with 1 - cos b = 2 sin(b / 2)^2
   template <class T>

@@ -123,6 +123,16 @@ class CommandTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.one_line(result, "troupe: ")
 
+    def test_coverage_tells_types_and_gradients(self):
+        lines = troupe("ops", "--coverage").stdout.splitlines()
+        rows = {line.split("\t")[0]: line.split("\t") for line in lines[1:-1]}
+        self.assertIn("f32", rows["MatMul"][1])
+        self.assertIn("f32", rows["Relu"][1])
+        self.assertEqual(rows["Relu"][3], "yes")
+        self.assertTrue(rows["Shape"][3].startswith("none: "))
+        self.assertEqual(rows["QueueDequeue"][1], "by an actor")
+        self.assertTrue(lines[-1].startswith(f"# {len(rows)} ops, "))
+
     def test_ops_are_listed_but_not_the_hidden_ones(self):
         result = troupe("ops")
         self.assertEqual(result.returncode, 0)
@@ -151,7 +161,8 @@ class CommandTest(unittest.TestCase):
 
     def test_a_graph_of_tensorflow_runs_with_feeds_and_fetches(self):
         path = write("graph.pbtxt", GRAPH_DEF)
-        result = troupe("run", path, "--init", "init", "--feed", "x=[1, 2]", "--fetch", "twice", "--fetch", "x:0")
+        result = troupe("run", path, "--init", "init", "--feed", "x=[1, 2]", "--fetch", "twice",
+                        "--fetch", "x:0")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "twice = f32[2] {2, 4}\nx:0 = f32[2] {1, 2}\n")
         result = troupe("run", path, "--feed", "names/count=three", "--fetch", "names/same")
@@ -161,20 +172,22 @@ class CommandTest(unittest.TestCase):
         path = write("graph.pbtxt", GRAPH_DEF)
         fed = write_npy("x.npy", "<f8", "(2,)", struct.pack("<2d", 1, 0.5))
         saved = os.path.join(FOLDER, "twice.npy")
-        result = troupe("run", path, "--init", "init", "--feed", f"x=@{fed}", "--save", f"twice=@{saved}")
+        result = troupe("run", path, "--init", "init", "--feed", f"x=@{fed}",
+                        "--save", f"twice=@{saved}")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "")
         header, data = read_npy(saved)
         self.assertIn("'descr': '<f4', 'fortran_order': False, 'shape': (2,)", header)
         self.assertEqual(struct.unpack("<2f", data), (2, 1))
         out = os.path.join(FOLDER, "out")
-        result = troupe("run", path, "--init", "init", "--feed", f"x=@{fed}", "--fetch", "twice", "--fetch",
-                        "x:0", "--out", out)
+        result = troupe("run", path, "--init", "init", "--feed", f"x=@{fed}", "--fetch", "twice",
+                        "--fetch", "x:0", "--out", out)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(sorted(os.listdir(out)), ["twice.npy", "x_0.npy"])
 
     def test_a_text_graph_runs_with_other_feeds_than_it_says(self):
-        result = troupe("run", write("good.txt", GRAPH.format(last=4)), "--feed", "x=f32[3, 4]", "--fetch", "y")
+        result = troupe("run", write("good.txt", GRAPH.format(last=4)), "--feed", "x=f32[3, 4]",
+                        "--fetch", "y")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "y = f32[2] {6, 8}\n")
 

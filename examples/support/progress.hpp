@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace digits {
+namespace examples {
 
 /// On a terminal a bar that is drawn over again, elsewhere a line now and then. Any thread may
 /// call.
@@ -29,4 +29,4 @@ private:
   float loss_ = 0; // smoothed
 };
 
-} // namespace digits
+} // namespace examples

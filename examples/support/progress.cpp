@@ -1,4 +1,4 @@
-#include "troupe/examples/train_digits/progress.hpp"
+#include "troupe/examples/support/progress.hpp"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-namespace digits {
+namespace examples {
 namespace {
 
 constexpr int bar_width = 30;
@@ -58,4 +58,4 @@ void progress::finish() {
   std::printf("%lld steps in %.1f s\n", static_cast<long long>(done_), seconds());
 }
 
-} // namespace digits
+} // namespace examples

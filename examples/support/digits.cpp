@@ -1,4 +1,4 @@
-#include "troupe/examples/train_digits/digits.hpp"
+#include "troupe/examples/support/digits.hpp"
 
 #include <zlib.h>
 
