@@ -16,7 +16,7 @@ struct named_blocks {
 };
 
 /// Fails for coordinates outside of the shape, unless the policy is "IGNORE".
-result<named_blocks> blocks_named(const tensor& indices, const shape& dims,
+result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, const shape& dims,
                                   std::string_view policy);
 
 /// The shape of the blocks, as far as it is known.

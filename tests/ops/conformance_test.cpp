@@ -181,6 +181,7 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"Unique", "how many elements depends on the values"},
                   {"UniqueV2", "how many slices depends on the values"},
                   {"UniqueWithCounts", "how many elements depends on the values"},
+                  {"UniqueWithCountsV2", "how many slices depends on the values"},
                   {"Where", "how many elements depends on the values"}});
 }
 
