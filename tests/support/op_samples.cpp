@@ -11,12 +11,20 @@
 namespace troupe::test {
 namespace {
 
-// Attributes that name the type or number of an input follow from the inputs.
+bool is_list(const op_def& op, const port& at) {
+  auto* type = op.find_attr(at.type);
+  return !at.count.empty() || (type && type->kind == attr_kind::types);
+}
+
+// Attributes that name the type or number of an input follow from the inputs; but of several lists,
+// the length of only one.
 attr_map without_deduced(const op_def& op, attr_map attrs) {
-  for (const auto& port : op.inputs) {
-    attrs.erase(std::string{port.type});
-    attrs.erase(std::string{port.count});
-  }
+  auto lists = std::ranges::count_if(op.inputs, [&](auto& at) { return is_list(op, at); });
+  for (const auto& port : op.inputs)
+    if (lists <= 1 || !is_list(op, port)) {
+      attrs.erase(std::string{port.type});
+      attrs.erase(std::string{port.count});
+    }
   return attrs;
 }
 
@@ -216,12 +224,11 @@ result<std::vector<tensor>> run(rebuilt& what, device& on) {
 
 std::vector<std::string> type_attrs_of_inputs(const op_sample& of) {
   std::vector<std::string> names;
-  auto others =
-      of.op->inputs.size() - 1; // at most one port is a list whose length is not known here
+  auto others = of.op->inputs.size() - 1;
   for (const auto& port : of.op->inputs) {
     auto* type = of.op->find_attr(port.type);
-    auto list = !port.count.empty() || (type && type->kind == attr_kind::types);
-    auto count = list ? of.inputs.size() - others : 1;
+    auto count =
+        is_list(*of.op, port) ? of.inputs.size() - others : 1; // of several lists, one each
     auto typed = type && type->kind == attr_kind::type;
     names.insert(names.end(), count, typed ? std::string{port.type} : std::string{});
   }
