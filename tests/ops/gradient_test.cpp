@@ -173,6 +173,9 @@ complaints check(const op_def& op, bool known) {
 
 constexpr exception nowhere[] = {
     {"Conj", "takes complex numbers only"},
+    {"CropAndResize", "its output is f32, whatever its input"},
+    {"ResizeBicubic", "its output is f32, whatever its input"},
+    {"ResizeBilinear", "its output is f32, whatever its input"},
     {"StopGradient", "says that there is none, on purpose"},
 };
 
