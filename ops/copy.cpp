@@ -68,6 +68,26 @@ result<tensor> zero_of(dtype type) {
   return zero;
 }
 
+result<tensor*> output_from_input(kernel_context& at, int i) {
+  const auto& x = at.input(i);
+  TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {i}, x.dims()));
+  if (out->raw() != x.raw())
+    at.parallel_for(x.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
+      copy_elements({x, begin}, {*out, begin}, end - begin);
+    });
+  return out;
+}
+
+void fill_zeros(kernel_context& at, const tensor& to) {
+  with_unit(to.type(), [&](auto unit_type) {
+    using T = typename decltype(unit_type)::type;
+    auto* target = static_cast<T*>(to.raw());
+    at.parallel_for(to.elements(), 0.2, [&](int64_t begin, int64_t end) {
+      std::fill(target + begin, target + end, T{});
+    });
+  });
+}
+
 void copy_walked(kernel_context& at, const walk& places, elements_from from, const tensor& to) {
   if (to.elements() == 0)
     return;
@@ -100,6 +120,59 @@ void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, 
           for (int64_t k = 0; k < count; ++k)
             target[where[0] + k * places.step(0)] = source[i + k];
       });
+    });
+  });
+}
+
+void copy_between(kernel_context& at, const walk& places, elements_from from, elements_from to) {
+  with_unit(from.of.type(), [&](auto unit_type) {
+    using T = typename decltype(unit_type)::type;
+    auto* source = elements<T>(from);
+    auto* target = elements<T>(to);
+    at.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
+      places.runs(begin, end, [&](int64_t, const walk::offsets& where, int64_t count) {
+        for (int64_t k = 0; k < count; ++k)
+          target[where[1] + k * places.step(1)] = source[where[0] + k * places.step(0)];
+      });
+    });
+  });
+}
+
+void take_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
+                 int64_t length, const tensor& to) {
+  with_unit(to.type(), [&](auto unit_type) {
+    using T = typename decltype(unit_type)::type;
+    auto* source = static_cast<const T*>(from.raw());
+    auto* target = static_cast<T*>(to.raw());
+    auto cost = 3 + nanoseconds_per_copy * static_cast<double>(length);
+    auto count = static_cast<int64_t>(places.size());
+    at.parallel_for(count, cost, [&](int64_t begin, int64_t end) {
+      for (auto i = begin; i < end; ++i)
+        if (auto place = places[static_cast<size_t>(i)]; place >= 0)
+          std::copy_n(source + place * length, length, target + i * length);
+        else
+          std::fill_n(target + i * length, length, T{});
+    });
+  });
+}
+
+// Bands of columns are shared out, not blocks: several blocks may have one place.
+void put_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
+                int64_t length, const tensor& to) {
+  constexpr int64_t columns = 512;
+  with_unit(to.type(), [&](auto unit_type) {
+    using T = typename decltype(unit_type)::type;
+    auto* source = static_cast<const T*>(from.raw());
+    auto* target = static_cast<T*>(to.raw());
+    auto width = std::min(columns, length);
+    auto cost = (3 + nanoseconds_per_copy * static_cast<double>(width)) *
+                static_cast<double>(places.size());
+    at.parallel_for((length + columns - 1) / columns, cost, [&](int64_t begin, int64_t end) {
+      auto first = begin * columns, count = std::min(end * columns, length) - first;
+      for (size_t i = 0; i < places.size() && !(i % 100'000 == 99'999 && at.stopped()); ++i)
+        if (places[i] >= 0)
+          std::copy_n(source + static_cast<int64_t>(i) * length + first, count,
+                      target + places[i] * length + first);
     });
   });
 }

@@ -44,10 +44,29 @@ void fill_elements(const tensor& value, elements_from to, int64_t count);
 /// Zero of the type: 0, false, or the empty string.
 result<tensor> zero_of(dtype type);
 
+/// Makes output 0 a copy of the input, in its own memory where nobody else needs that any more.
+result<tensor*> output_from_input(kernel_context& at, int i);
+
+/// Makes all elements zero.
+void fill_zeros(kernel_context& at, const tensor& to);
+
 /// Fills `to` in order with the elements at the places in `from` that the walk names.
 void copy_walked(kernel_context& at, const walk& places, elements_from from, const tensor& to);
 
 /// Copies the elements of `from` in order to the places in `to` that the walk names.
 void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, elements_from to);
+
+/// Copies from the places that the walk names for its first operand to those for its second.
+void copy_between(kernel_context& at, const walk& places, elements_from from, elements_from to);
+
+/// Fills `to` with blocks of `length` neighbours: the i-th is number places[i] of those in `from`,
+/// or zeros where that is negative.
+void take_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
+                 int64_t length, const tensor& to);
+
+/// Copies the i-th block of `from` over number places[i] of those in `to`, or nowhere where that is
+/// negative. Of several for one place the last stays.
+void put_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
+                int64_t length, const tensor& to);
 
 } // namespace troupe::ops

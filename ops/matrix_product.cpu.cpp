@@ -161,9 +161,10 @@ status multiply_as(kernel_context& at, const matrix_product& of, const tensor& a
 template <class... Ts>
 status multiply_any(type_list<Ts...>, kernel_context& at, const matrix_product& of, const tensor& a,
                     const tensor& b, tensor& c) {
-  auto outcome = invalid("takes numbers, got ", c.type());
-  ((c.type() == dtype_of<Ts> && (outcome = multiply_as<Ts>(at, of, a, b, c), true)) || ...);
-  return outcome;
+  status outcome;
+  auto known =
+      ((c.type() == dtype_of<Ts> && (outcome = multiply_as<Ts>(at, of, a, b, c), true)) || ...);
+  return known ? outcome : invalid("takes numbers, got ", c.type());
 }
 
 } // namespace

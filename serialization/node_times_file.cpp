@@ -1,8 +1,9 @@
 #include "troupe/serialization/node_times_file.hpp"
 
+#include "troupe/serialization/file.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include <fstream>
 #include <sstream>
 
 namespace troupe {
@@ -84,18 +85,14 @@ result<std::vector<node_time>> parse_node_times(std::string_view text) {
 }
 
 status write_node_times(const std::string& path, std::span<const node_time> times) {
-  std::ofstream out{path, std::ios::binary};
-  if (!out || !(out << node_times_json(times) << '\n') || !out.flush())
-    return failure(error_kind::unavailable, "cannot write node times to ", path);
-  return {};
+  return write_file(path, node_times_json(times) + '\n').within("node times");
 }
 
 result<std::vector<node_time>> read_node_times(const std::string& path) {
-  std::ifstream in{path, std::ios::binary};
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf()))
-    return failure(error_kind::not_found, "cannot read node times from ", path);
-  auto parsed = parse_node_times(text.str());
+  auto text = read_file(path);
+  if (!text)
+    return text.status().within("node times");
+  auto parsed = parse_node_times(*text);
   if (!parsed)
     return parsed.status().within(path);
   return parsed;

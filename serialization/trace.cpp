@@ -1,9 +1,10 @@
 #include "troupe/serialization/trace.hpp"
 
+#include "troupe/serialization/file.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <map>
 
@@ -183,10 +184,7 @@ std::string trace_json(std::span<const step_statistics> steps) {
 }
 
 status write_trace(const std::string& path, std::span<const step_statistics> steps) {
-  std::ofstream out{path, std::ios::binary};
-  if (!out || !(out << trace_json(steps) << '\n') || !out.flush())
-    return failure(error_kind::unavailable, "cannot write the trace to ", path);
-  return {};
+  return write_file(path, trace_json(steps) + '\n').within("the trace");
 }
 
 } // namespace troupe

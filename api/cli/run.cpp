@@ -1,29 +1,23 @@
-// troupe run: runs a text graph (docs/text-graphs.md) and compares what comes out.
+// troupe run: runs a text graph (docs/text-graphs.md) and compares what comes out, or runs what the
+// command line asks for of a graph of any format.
+#include "troupe/api/cli/asked_run.hpp"
 #include "troupe/api/cli/commands.hpp"
-#include "troupe/api/graph_builder.hpp"
 #include "troupe/api/library.hpp"
+#include "troupe/api/npy.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/file.hpp"
 #include "troupe/serialization/text_graph.hpp"
 #include "troupe/serialization/trace.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <fstream>
 #include <iostream>
 #include <memory>
 
 namespace troupe::cli {
 namespace {
-
-std::string content_of(const std::string& path) {
-  std::ifstream in{path, std::ios::binary};
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf()))
-    throw error{failure(error_kind::not_found, "cannot read ", path)};
-  return std::move(text).str();
-}
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -32,7 +26,8 @@ public:
   runner(std::string file, session& in, const run_options& options)
       : file_(std::move(file)), session_(in), options_(options) {}
 
-  void run(const text_run& what) {
+  void run(const asked_run& asked) {
+    const auto& what = asked.run;
     std::vector<feed> feeds;
     for (const auto& one : what.feeds)
       feeds.emplace_back(one.to, one.value);
@@ -52,7 +47,10 @@ public:
       check(what.error->line,
             invalid("the run should have failed with ", to_string(what.error->kind)));
     for (size_t i = 0; i < fetched.size(); ++i)
-      compare(what.fetches[i], fetched[i]);
+      if (asked.names.empty())
+        compare(what.fetches[i], fetched[i]);
+      else
+        tell(asked.names[i], asked.files[i], fetched[i]);
   }
 
   bool all_as_promised() const noexcept { return as_promised_; }
@@ -63,6 +61,13 @@ private:
     std::string why;
     if (wanted.expected && !close_to(actual, *wanted.expected, wanted.tolerance, &why))
       check(wanted.line, invalid("'", wanted.from, "': ", why));
+  }
+
+  static void tell(const std::string& name, const std::string& file, const tensor& value) {
+    if (file.empty())
+      std::cout << name << " = " << value << '\n';
+    else
+      save_npy(file, value);
   }
 
   void check(int line, const status& outcome) {
@@ -82,7 +87,23 @@ struct command_options {
   std::string file, cluster, trace;
   double timeout = 60;
   bool deterministic = false, trap_nonfinite = false, passes = true, dump = false;
+  asked what;
 };
+
+/// Reads the graph, and what to run of it.
+std::vector<asked_run> load(const command_options& chosen, graph_builder& to) {
+  auto is = [&](std::string_view suffix) { return chosen.file.ends_with(suffix); };
+  if (is(".pb") || is(".pbtxt"))
+    return runs_of(chosen.what, import_graph_def(to, chosen.file), to);
+  auto content = value_or_throw(read_file(chosen.file));
+  auto parsed = value_or_throw(parse_text_graph(content, file_name(chosen.file), to));
+  if (chosen.what.anything())
+    return runs_of(chosen.what, graph_import{imported_graph{to, ""}}, to);
+  std::vector<asked_run> runs;
+  for (auto& each : parsed.runs)
+    runs.push_back({std::move(each)});
+  return runs;
+}
 
 /// Prints what a run becomes before it is placed, and, since here is one device, after it.
 void print_optimized(const text_run& what, const graph& of, const pass_options& passes) {
@@ -102,8 +123,7 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
 
 bool run_file(const command_options& chosen) {
   graph_builder g;
-  auto file = file_name(chosen.file);
-  auto parsed = value_or_throw(parse_text_graph(content_of(chosen.file), file, g));
+  auto runs = load(chosen, g);
   session_options options{.deterministic = chosen.deterministic};
   if (!chosen.passes)
     options.passes = pass_options::none();
@@ -111,7 +131,7 @@ bool run_file(const command_options& chosen) {
       chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
   std::vector<step_statistics> steps;
   step_statistics step;
-  runner all{file,
+  runner all{file_name(chosen.file),
              s,
              {.timeout = std::chrono::milliseconds{static_cast<int64_t>(chosen.timeout * 1000)},
               .statistics = chosen.trace.empty() ? nullptr : &step,
@@ -120,9 +140,9 @@ bool run_file(const command_options& chosen) {
     if (!chosen.trace.empty())
       throw_if_failed(write_trace(chosen.trace, steps));
   };
-  for (const auto& one : parsed.runs) {
-    if (chosen.dump && !one.error)
-      print_optimized(one, g, options.passes);
+  for (const auto& one : runs) {
+    if (chosen.dump && !one.run.error)
+      print_optimized(one.run, g, options.passes);
     try {
       all.run(one);
     } catch (const error&) { // what it did before is worth seeing all the more
@@ -140,8 +160,20 @@ bool run_file(const command_options& chosen) {
 
 void add_run(CLI::App& to, int& exit_code) {
   auto chosen = std::make_shared<command_options>();
-  auto* command = to.add_subcommand("run", "Run a text graph and print what it fetches");
-  command->add_option("GRAPH", chosen->file, "A file as docs/text-graphs.md describes")->required();
+  auto* command = to.add_subcommand("run", "Run a graph and print what it fetches");
+  command
+      ->add_option("GRAPH", chosen->file,
+                   "A text graph (docs/text-graphs.md), or TensorFlow's .pb or .pbtxt")
+      ->required();
+  auto add = [&](const char* name, std::vector<std::string>& words, const char* help) {
+    command->add_option(name, words, help)->allow_extra_args(false);
+  };
+  add("--feed", chosen->what.feeds, "NAME=VALUE or NAME=@FILE.npy, once for each input");
+  add("--fetch", chosen->what.fetches, "NAME or NAME:1, once for each result");
+  add("--target", chosen->what.targets, "NAME of a node to run for its effect, with the fetches");
+  add("--init", chosen->what.inits, "NAME of a node to run before all that, as a step of its own");
+  add("--save", chosen->what.saves, "NAME=@FILE.npy: save a result instead of printing it");
+  command->add_option("--out", chosen->what.out, "Folder to save all results in, as NAME.npy");
   command->add_option("--cluster", chosen->cluster,
                       "File with the addresses of the tasks to run on; by default here");
   command->add_option("--timeout", chosen->timeout, "Seconds for each run")->capture_default_str();

@@ -1,9 +1,9 @@
 // Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes
 // with asynchronous steps, through the same API.
-#include "troupe/examples/train_digits/digits.hpp"
+#include "troupe/examples/support/digits.hpp"
 #include "troupe/examples/train_digits/local_cluster.hpp"
 #include "troupe/examples/train_digits/model.hpp"
-#include "troupe/examples/train_digits/progress.hpp"
+#include "troupe/examples/support/progress.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -83,7 +83,7 @@ private:
 };
 
 void train(const digits::model& model, troupe::session& in, batches& from, recording& trace,
-           digits::progress& shown) {
+           examples::progress& shown) {
   auto step = in.prepare({model.images, model.labels}, {model.loss}, {model.train});
   while (auto one = from.next())
     shown.step_done(troupe::to_scalar<float>(trace.run(step, *one)[0]));
@@ -91,7 +91,7 @@ void train(const digits::model& model, troupe::session& in, batches& from, recor
 
 /// One client thread per replica. The first error of any of them counts.
 void train_all(const std::vector<digits::model>& replicas, troupe::session& in, batches& from,
-               recording& trace, digits::progress& shown) {
+               recording& trace, examples::progress& shown) {
   std::exception_ptr problem;
   std::mutex mutex;
   {
@@ -164,7 +164,7 @@ void run(const options& chosen) {
   session.run(
       replicas.front().initializer); // replicas share the variables: they have the same names
   batches from{data.training, chosen};
-  digits::progress shown{from.count()};
+  examples::progress shown{from.count()};
   recording trace{chosen.trace};
   train_all(replicas, session, from, trace, shown);
   shown.finish();

@@ -17,7 +17,7 @@ status run(kernel_context& at) {
     size_t count = 0;
     auto missing = joint.rank() - own.rank();
     for (int axis = 0; axis < joint.rank(); ++axis)
-      if (axis < missing || own[axis - missing] == 1)
+      if (!(a == b) && (axis < missing || own[axis - missing] == 1))
         axes[count++] = static_cast<T>(axis);
     TROUPE_ASSIGN(auto* out, at.allocate(i, {static_cast<int64_t>(count)}));
     std::copy_n(axes.begin(), count, out->template data<T>());

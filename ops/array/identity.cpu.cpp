@@ -1,18 +1,10 @@
-#include "troupe/runtime/kernel.hpp"
+#include "troupe/ops/array/passing.cpu.hpp"
 
 namespace troupe::ops {
-namespace {
-
-status run(kernel_context& at) {
-  at.set_output(0, at.input(0));
-  return {};
-}
-
-} // namespace
 
 extern constexpr kernel_def identity_cpu{
     .op = "Identity",
-    .run = {{dtype::none, run}},
+    .run = {{dtype::none, pass_inputs}},
 };
 
 } // namespace troupe::ops

@@ -1,29 +1,92 @@
 troupe_add_ops(
   array/constant
   array/placeholder
+  array/placeholder_with_default
   array/identity
+  array/identity_n
   array/stop_gradient
+  array/prevent_gradient
+  array/check_numerics
+  array/ensure_shape
   array/shape
+  array/shape_n
   array/size
   array/rank
   array/reshape
   array/expand_dims
   array/squeeze
   array/transpose
+  array/conjugate_transpose
   array/invert_permutation
   array/slice
+  array/strided_slice
+  array/strided_slice_grad
+  array/reverse
+  array/reverse_v2
+  array/reverse_sequence
+  array/roll
   array/pad
+  array/pad_v2
+  array/mirror_pad
+  array/mirror_pad_grad
   array/tile
   array/broadcast_to
   array/broadcast_gradient_args
+  array/broadcast_args
   array/fill
+  array/empty
   array/zeros_like
   array/ones_like
   array/one_hot
   array/select
+  array/select_v2
+  array/where
   array/concat
   array/concat_v2
+  array/concat_offset
   array/split
+  array/split_v
   array/pack
   array/unpack
-  array/gather)
+  array/gather
+  array/gather_v2
+  array/gather_nd
+  array/scatter_nd
+  array/tensor_scatter_update
+  array/tensor_scatter_add
+  array/tensor_scatter_sub
+  array/tensor_scatter_min
+  array/tensor_scatter_max
+  array/dynamic_partition
+  array/dynamic_stitch
+  array/parallel_dynamic_stitch
+  array/unique
+  array/unique_v2
+  array/unique_with_counts
+  array/unique_with_counts_v2
+  array/list_diff
+  array/top_k
+  array/top_k_v2
+  array/lower_bound
+  array/upper_bound
+  array/edit_distance
+  array/matrix_diag
+  array/matrix_diag_part
+  array/matrix_set_diag
+  array/matrix_band_part
+  array/diag
+  array/diag_part
+  array/space_to_depth
+  array/depth_to_space
+  array/space_to_batch_nd
+  array/batch_to_space_nd
+  array/space_to_batch
+  array/batch_to_space
+  array/extract_image_patches
+  array/bitcast
+  array/quantize_v2
+  array/dequantize
+  array/fake_quant_with_min_max_args
+  array/fake_quant_with_min_max_args_gradient
+  array/fake_quant_with_min_max_vars
+  array/fake_quant_with_min_max_vars_gradient)

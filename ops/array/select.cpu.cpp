@@ -1,25 +1,9 @@
+#include "troupe/ops/array/choice.cpu.hpp"
 #include "troupe/ops/axes.hpp"
-#include "troupe/ops/copy.hpp"
 #include "troupe/runtime/kernel.hpp"
 
 namespace troupe::ops {
 namespace {
-
-template <class T>
-void choose(const bool* chosen, const T* yes, const T* no, T* to, int64_t count) {
-  if constexpr (!std::is_same_v<T, std::string> && sizeof(T) <= sizeof(uint64_t)) {
-    // With masks instead of choices the loop becomes vector code.
-    using word = std::remove_cvref_t<decltype(to->words[0])>;
-#pragma GCC ivdep
-    for (int64_t i = 0; i < count; ++i) {
-      auto mask = static_cast<word>(0 - static_cast<word>(chosen[i]));
-      to[i].words[0] = static_cast<word>((yes[i].words[0] & mask) | (no[i].words[0] & ~mask));
-    }
-  } else {
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = chosen[i] ? yes[i] : no[i];
-  }
-}
 
 status run(kernel_context& at) {
   const auto &condition = at.input(0), &yes = at.input(1), &no = at.input(2);
@@ -45,7 +29,8 @@ status run(kernel_context& at) {
     auto* to = static_cast<T*>(out->raw());
     at.parallel_for(out->elements(), 0.5, [&](int64_t begin, int64_t end) {
       if (row == 1)
-        return choose(chosen + begin, from_yes + begin, from_no + begin, to + begin, end - begin);
+        return choose(chosen + begin, from_yes + begin, 1, from_no + begin, 1, to + begin,
+                      end - begin);
       for (auto i = begin; i < end; ++i)
         to[i] = chosen[i / row] ? from_yes[i] : from_no[i];
     });

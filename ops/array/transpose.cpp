@@ -2,31 +2,13 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
-#include "troupe/runtime/infer.hpp"
+#include "troupe/ops/transposition.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 #include <algorithm>
 
 namespace troupe::ops {
 namespace {
-
-result<shapes> infer(const infer_context& at) {
-  const auto& dims = at.input(0);
-  TROUPE_ASSIGN(auto vector, at.of_rank(1, 1));
-  auto order = at.integers(1);
-  if (!dims.has_rank())
-    return shapes{partial_shape::unknown()};
-  if (!order) {
-    if (vector[0] != dims.rank() && vector[0] != unknown_extent)
-      return at.invalid("perm must list ", dims.rank(), " axes, got ", vector[0]);
-    return shapes{partial_shape::of_rank(dims.rank())};
-  }
-  TROUPE_ASSIGN(auto axes, permutation_of(*order, dims.rank()));
-  auto out = dims;
-  for (int axis = 0; axis < dims.rank(); ++axis)
-    out.set(axis, dims[axes[static_cast<size_t>(axis)]]);
-  return shapes{out};
-}
 
 edges gradient(gradient_context& at) {
   auto order = at.input(1);
@@ -64,7 +46,7 @@ extern constexpr op_def transpose{
     .inputs = {{"x", "T"}, {"perm", "Tperm"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", any_type}, {"Tperm", index_types, dtype::i32}},
-    .infer = infer,
+    .infer = infer_transposition,
     .gradient = gradient,
     .simplify = simplify,
     .example = R"(

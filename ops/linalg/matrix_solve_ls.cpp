@@ -20,10 +20,18 @@ result<shapes> infer(const infer_context& at) {
   return shapes{output};
 }
 
+// -sum(x * y), the gradient with respect to l2_regularizer.
+edge of_regularizer(gradient_context& at, edge x, edge y) {
+  if (!at.attr<bool>("fast"))
+    return {};
+  auto products = conjugate(x) * y;
+  return -cast_to(sum_over(reshaped(products, integers_like(x, {-1})), {0}), dtype::f64);
+}
+
 // For tall a, x = c^-1 a' b with c = a' a + l2, and with z = c^-1 dx:
-//   db = a z, da = (b - a x) z' - a z x'.
+//   db = a z, da = (b - a x) z' - a z x', dl2 = -sum(z * x).
 // For wide a, x = a' w with w = c^-1 b and c = a a' + l2, and with z = c^-1 a dx:
-//   db = z, da = w (dx - a' z)' - z x'.
+//   db = z, da = w (dx - a' z)' - z x', dl2 = -sum(z * w).
 edges gradient(gradient_context& at) {
   auto a = at.input(0), b = at.input(1), x = at.output(0), dx = at.output_gradient(0);
   const auto& dims = a.dims();
@@ -37,25 +45,26 @@ edges gradient(gradient_context& at) {
   auto divided = [&](edge by) { return build("MatrixSolve", {c, by}); };
   if (tall) {
     auto z = divided(dx), db = product(a, z);
-    return {product(b - product(a, x), z, false, true) - product(db, x, false, true), db, {}};
+    auto da = product(b - product(a, x), z, false, true) - product(db, x, false, true);
+    return {da, db, of_regularizer(at, z, x)};
   }
   auto z = divided(product(a, dx)), w = divided(b);
   auto da = product(w, dx - product(a, z, true), false, true) - product(z, x, false, true);
-  return {da, z, {}};
+  return {da, z, of_regularizer(at, z, w)};
 }
 
 } // namespace
 
 extern constexpr op_def matrix_solve_ls{
     .name = "MatrixSolveLs",
-    .doc = "Solves matrix * output = rhs in the least-squares sense for each matrix.\n\nThe last "
-           "two axes are the matrices; all others are equal. A fast solution factorizes matrix' * "
-           "matrix + l2_regularizer, or matrix * matrix' + l2_regularizer where there are fewer "
-           "rows than columns; then output is the shortest of all solutions. It fails for "
-           "matrices that have not full rank, or nearly so. Otherwise, an orthogonal decomposition "
-           "finds the shortest solution for any matrix, and l2_regularizer is not looked at. The "
-           "gradient is defined for full rank, needs to know how many rows and columns there are, "
-           "and leaves out l2_regularizer.",
+    .doc =
+        "Solves matrix * output = rhs in the least-squares sense for each matrix.\n\nThe last "
+        "two axes are the matrices; all others are equal. A fast solution factorizes matrix' * "
+        "matrix + l2_regularizer, or matrix * matrix' + l2_regularizer where there are fewer "
+        "rows than columns; then output is the shortest of all solutions. It fails for "
+        "matrices that have not full rank, or nearly so. Otherwise, an orthogonal decomposition "
+        "finds the shortest solution for any matrix, and l2_regularizer is not looked at. The "
+        "gradient is defined for full rank, and needs to know how many rows and columns there are.",
     .inputs = {{"matrix", "T"}, {"rhs", "T"}, {"l2_regularizer", "f64"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", field_types}, {"fast", true}},

@@ -10,7 +10,7 @@ result<shapes> infer(const infer_context& at) {
   auto joint = t;
   for (int i = 1; i < 3; ++i) {
     const auto& bound = at.input(i);
-    if (!bound.has_rank() || bound.rank() == 0 || bound.elements() == 1)
+    if (!bound.has_rank() || bound.rank() == 0)
       continue;
     auto merged = merge(joint, bound);
     if (!merged)

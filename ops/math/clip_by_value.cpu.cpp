@@ -24,10 +24,10 @@ status run(kernel_context& at) {
   int64_t steps[2];
   for (int i = 0; i < 2; ++i) {
     const auto& bound = at.input(i + 1);
-    if (bound.elements() != 1 && !(bound.dims() == t.dims()))
+    if (bound.rank() != 0 && !(bound.dims() == t.dims()))
       return invalid("bounds must be scalars or have the shape of t, got ", bound.dims(), " and ",
                      t.dims());
-    steps[i] = bound.elements() == 1 ? 0 : 1;
+    steps[i] = bound.rank() == 0 ? 0 : 1;
   }
   const T *x = t.data<T>(), *low = at.input(1).data<T>(), *high = at.input(2).data<T>();
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, t.dims()));

@@ -1,4 +1,4 @@
-// What the kernels of Div and RealDiv share.
+// What the kernels share that compute quotients or remainders.
 #pragma once
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
@@ -14,19 +14,20 @@ struct divides {
   }
 };
 
-template <class T>
+/// out = fn(a, b) with broadcasting, where whole numbers b must not be zero.
+template <class T, class Fn>
 status divide(kernel_context& at) {
   if constexpr (std::is_integral_v<T>)
     // The quotient may be empty although y is not.
     if (at.input(0).elements() > 0 && std::ranges::count(at.input(1).values<T>(), T{0}) > 0)
       return invalid("cannot divide a whole number by zero");
-  return binary<T, divides>(at);
+  return binary<T, Fn>(at);
 }
 
-template <class... Ts>
+template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> division_kernels(type_list<Ts...>) {
-  return {std::is_integral_v<Ts> ? typed_kernel{dtype_of<Ts>, divide<Ts>} // may fail
-                                 : binary_kernel<Ts, divides>(divide<Ts>)...};
+  return {std::is_integral_v<Ts> ? typed_kernel{dtype_of<Ts>, divide<Ts, Fn>} // may fail
+                                 : binary_kernel<Ts, Fn>(divide<Ts, Fn>)...};
 }
 
 } // namespace troupe::ops

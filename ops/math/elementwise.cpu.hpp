@@ -9,8 +9,9 @@
 namespace troupe::ops {
 
 /// Estimates of a loop's cost in nanoseconds per element, for parallel_for. A functor that is not
-/// cheap says so: `static constexpr double cost = costly`.
-inline constexpr double cheap = 0.3, costly = 3;
+/// cheap says so: `static constexpr double cost = costly`. One that calls a function for each
+/// element becomes no vector code, so that several versions of its loops would be the same.
+inline constexpr double cheap = 0.3, costly = 3, called = 12;
 
 template <class Fn>
 constexpr double cost_of() {
@@ -21,6 +22,10 @@ constexpr double cost_of() {
 }
 
 namespace detail {
+
+/// Whether a loop is worth several versions.
+template <class Fn, class T>
+inline constexpr bool has_clones = is_hot<T>&& cost_of<Fn>() < called;
 
 // Elements are read before they are written over, whichever buffers are the same: hence ivdep.
 template <class Fn, class T, class R>
@@ -55,29 +60,29 @@ TROUPE_SIMD_CLONES void binary_hot(const T* a, int64_t step_a, const T* b, int64
 
 template <class Fn, class T, class R>
 void binary_any(const T* a, int64_t step_a, const T* b, int64_t step_b, R* out, int64_t count) {
-  if constexpr (is_hot<T>)
+  if constexpr (has_clones<Fn, T>)
     binary_hot<Fn>(a, step_a, b, step_b, out, count);
   else
     binary_run<Fn>(a, step_a, b, step_b, out, count);
 }
 
-template <class Fn, class T>
-inline __attribute__((always_inline)) void unary_run(const T* from, T* to, int64_t count) {
+template <class Fn, class T, class R>
+inline __attribute__((always_inline)) void unary_run(const T* from, R* to, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<T>(Fn{}(from[i]));
+    to[i] = static_cast<R>(Fn{}(widen(from[i])));
 }
 
-template <class Fn, class T>
-TROUPE_SIMD_CLONES void unary_hot(const T* from, T* to, int64_t count) {
+template <class Fn, class T, class R>
+TROUPE_SIMD_CLONES void unary_hot(const T* from, R* to, int64_t count) {
   unary_run<Fn>(from, to, count);
 }
 
-template <class Fn, class T>
-void unary_any(const T* from, T* to, int64_t count) {
+template <class Fn, class T, class R>
+void unary_any(const T* from, R* to, int64_t count) {
   if constexpr (requires { Fn::run(from, to, count); }) { // run() is for exactly this type
     Fn::run(from, to, count);
-  } else if constexpr (is_half<T>) {
+  } else if constexpr (is_half<T> && std::is_same_v<T, R>) {
     // In blocks through float, so that halves need no loops of their own.
     float block[256];
     for (int64_t i = 0; i < count; i += 256) {
@@ -86,7 +91,7 @@ void unary_any(const T* from, T* to, int64_t count) {
       unary_any<Fn>(static_cast<const float*>(block), block, length);
       std::transform(block, block + length, to + i, [](float x) { return static_cast<T>(x); });
     }
-  } else if constexpr (is_hot<T>) {
+  } else if constexpr (has_clones<Fn, T>) {
     unary_hot<Fn>(from, to, count);
   } else {
     unary_run<Fn>(from, to, count);
@@ -122,13 +127,27 @@ status binary(kernel_context& at) {
   });
 }
 
-/// out = fn(x).
+/// For two inputs that are not broadcast, such as an output and its gradient.
+inline status check_paired(const kernel_context& at) {
+  const auto &a = at.input(0).dims(), &b = at.input(1).dims();
+  return a == b ? status{} : invalid("both inputs must have one shape, got ", a, " and ", b);
+}
+
+/// out = fn(a, b) where the shapes of both are equal.
 template <class T, class Fn>
+status paired(kernel_context& at) {
+  TROUPE_TRY(check_paired(at));
+  return binary<T, Fn>(at);
+}
+
+/// out = fn(x).
+template <class T, class Fn, class R = T>
 status unary(kernel_context& at) {
   const auto& x = at.input(0);
   const auto* from = x.data<T>();
-  TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, x.dims()));
-  auto* to = out->template data<T>();
+  TROUPE_ASSIGN(auto* out, std::is_same_v<T, R> ? at.forward_or_allocate(0, {0}, x.dims())
+                                                : at.allocate(0, x.dims()));
+  auto* to = out->template data<R>();
   at.parallel_for(x.elements(), cost_of<Fn>(), [&](int64_t begin, int64_t end) {
     detail::unary_any<Fn>(from + begin, to + begin, end - begin);
   });
@@ -143,9 +162,9 @@ void binary_lane(const void* const* inputs, const int64_t* steps, void* output, 
                          count);
 }
 
-template <class T, class Fn>
+template <class T, class Fn, class R = T>
 void unary_lane(const void* const* inputs, const int64_t*, void* output, int64_t count) {
-  detail::unary_any<Fn>(static_cast<const T*>(inputs[0]), static_cast<T*>(output), count);
+  detail::unary_any<Fn>(static_cast<const T*>(inputs[0]), static_cast<R*>(output), count);
 }
 
 template <class T, class Fn, class R = T>
@@ -165,6 +184,17 @@ constexpr upto<typed_kernel, 18> binary_kernels(type_list<Ts...>) {
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
   return {binary_kernel<Ts, Fn, bool>()...};
+}
+
+template <class Fn, class... Ts>
+constexpr upto<typed_kernel, 18> paired_kernels(type_list<Ts...>) {
+  return {binary_kernel<Ts, Fn>(paired<Ts, Fn>)...};
+}
+
+/// The output has elements of type R.
+template <class R, class Fn, class... Ts>
+constexpr upto<typed_kernel, 18> unary_kernels_to(type_list<Ts...>) {
+  return {{dtype_of<Ts>, unary<Ts, Fn, R>, unary_lane<Ts, Fn, R>, cost_of<Fn>()}...};
 }
 
 template <class Fn, class... Ts>

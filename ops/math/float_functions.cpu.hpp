@@ -1,5 +1,5 @@
-// exp, log and tanh of float in plain arithmetic without branches, so that loops over them become
-// vector code for whatever the processor has. Errors are below 2 units in the last place.
+// exp, log and their kin of float in plain arithmetic without branches, so that loops over them
+// become vector code for whatever the processor has. Errors are below 2 units in the last place.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -94,6 +94,13 @@ inline __attribute__((always_inline)) float natural_logarithm(float x) {
   log = x <= std::numeric_limits<float>::max() ? log : x; // infinity and NaN
   log = x == 0.f ? -std::numeric_limits<float>::infinity() : log;
   return x < 0.f ? std::numeric_limits<float>::quiet_NaN() : log;
+}
+
+/// log(1 + x), corrected for what 1 + x has lost to rounding.
+inline __attribute__((always_inline)) float logarithm_of_one_more(float x) {
+  float sum = 1.f + x;
+  float log = sum == 1.f ? x : natural_logarithm(sum) * (x / (sum - 1.f));
+  return sum <= std::numeric_limits<float>::max() ? log : x; // infinity and NaN
 }
 
 } // namespace troupe::ops

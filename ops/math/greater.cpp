@@ -3,6 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
+
 extern constexpr op_def greater{
     .name = "Greater",
     .doc = "Says where x is greater than y.\n\nBroadcasts by NumPy's rules. NaN differs from "

@@ -3,6 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
+
 extern constexpr op_def greater_equal{
     .name = "GreaterEqual",
     .doc = "Says where x is greater than y or equal to it.\n\nBroadcasts by NumPy's rules. NaN "

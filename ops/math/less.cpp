@@ -3,6 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
+
 extern constexpr op_def less{
     .name = "Less",
     .doc = "Says where x is less than y.\n\nBroadcasts by NumPy's rules. NaN differs from "

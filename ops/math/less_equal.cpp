@@ -3,6 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
+
 extern constexpr op_def less_equal{
     .name = "LessEqual",
     .doc = "Says where x is less than y or equal to it.\n\nBroadcasts by NumPy's rules. NaN "

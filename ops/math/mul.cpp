@@ -20,8 +20,7 @@ edge simplify(simplify_context& at) {
     if (whole.contains(at.output_type()) && at.is_all(1 - i, 0) && at.keeps_shape_of(1 - i))
       return at.input(1 - i);
   }
-  constexpr auto squared = floating | complex_types | index_types;
-  if (at.input(0) == at.input(1) && squared.contains(at.output_type()))
+  if (at.input(0) == at.input(1))
     return at.op("Square", {at.input(0)});
   return {};
 }

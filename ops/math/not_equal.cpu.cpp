@@ -1,4 +1,4 @@
-#include "troupe/ops/math/elementwise.cpu.hpp"
+#include "troupe/ops/math/equality.cpu.hpp"
 
 #include <functional>
 
@@ -6,7 +6,8 @@ namespace troupe::ops {
 
 extern constexpr kernel_def not_equal_cpu{
     .op = "NotEqual",
-    .run = comparison_kernels<std::not_equal_to<>>(types::numbers + types::boolean + types::string),
+    .run = equality_kernels<std::not_equal_to<>>(types::numbers + types::boolean + types::string),
+    .prepare = keep_attr<bool, "incompatible_shape_error">,
 };
 
 } // namespace troupe::ops

@@ -1,31 +1,86 @@
 troupe_add_ops(
   math/add
+  math/add_v2
   math/sub
   math/mul
   math/div
   math/real_div
+  math/div_no_nan
+  math/floor_div
+  math/truncate_div
+  math/mod
+  math/floor_mod
+  math/truncate_mod
   math/neg
   math/abs
   math/sign
+  math/reciprocal
+  math/inv
+  math/ceil
+  math/floor
+  math/round
+  math/rint
   math/exp
+  math/expm1
   math/log
+  math/log1p
+  math/xdivy
+  math/xlogy
   math/sqrt
   math/rsqrt
   math/square
   math/pow
+  math/sin
+  math/cos
+  math/tan
+  math/asin
+  math/acos
+  math/atan
+  math/atan2
+  math/sinh
+  math/cosh
+  math/asinh
+  math/acosh
+  math/atanh
+  math/erf
+  math/erfc
+  math/lgamma
+  math/digamma
+  math/polygamma
+  math/zeta
+  math/igamma
+  math/igammac
+  math/igamma_grad_a
+  math/betainc
   math/maximum
   math/minimum
   math/squared_difference
   math/conj
+  math/complex
+  math/real
+  math/imag
+  math/angle
+  math/complex_abs
   math/greater
   math/greater_equal
   math/less
   math/less_equal
   math/equal
   math/not_equal
+  math/approximate_equal
+  math/is_nan
+  math/is_inf
+  math/is_finite
   math/logical_and
   math/logical_or
   math/logical_not
+  math/invert
+  math/bitwise_and
+  math/bitwise_or
+  math/bitwise_xor
+  math/left_shift
+  math/right_shift
+  math/population_count
   math/matmul
   math/batch_matmul
   math/batch_matmul_v2
@@ -46,6 +101,12 @@ troupe_add_ops(
   math/cast
   math/sigmoid
   math/tanh
+  math/sigmoid_grad
+  math/tanh_grad
+  math/sqrt_grad
+  math/rsqrt_grad
+  math/reciprocal_grad
+  math/inv_grad
   math/range
   math/lin_space
   math/bincount

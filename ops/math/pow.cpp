@@ -37,7 +37,7 @@ extern constexpr op_def pow{
            "numbers wrap around, and a negative power of them fails.",
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
-    .attrs = {{"T", floating | complex_types | index_types}},
+    .attrs = {{"T", floating | complex_types | signed_integers}},
     .effects = effect::forwardable | effect::elementwise | effect::broadcasting,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,

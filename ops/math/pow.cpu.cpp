@@ -6,7 +6,7 @@ namespace troupe::ops {
 namespace {
 
 struct power {
-  static constexpr double cost = 10;
+  static constexpr double cost = called;
   template <class T>
   T operator()(T x, T y) const {
     if constexpr (std::is_integral_v<T>) {
@@ -40,7 +40,7 @@ constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
 
 extern constexpr kernel_def pow_cpu{
     .op = "Pow",
-    .run = kernels(types::floating + types::complex + type_list<int32_t, int64_t>{}),
+    .run = kernels(types::floating + types::complex + types::signed_integers),
 };
 
 } // namespace troupe::ops

@@ -4,7 +4,7 @@ namespace troupe::ops {
 
 extern constexpr kernel_def real_div_cpu{
     .op = "RealDiv",
-    .run = division_kernels(types::numbers),
+    .run = division_kernels<divides>(types::numbers),
 };
 
 } // namespace troupe::ops

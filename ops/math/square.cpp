@@ -17,7 +17,7 @@ extern constexpr op_def square{
     .doc = "Multiplies each element by itself.\n\nWhole numbers wrap around.",
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
-    .attrs = {{"T", floating | complex_types | index_types}},
+    .attrs = {{"T", numbers}},
     .effects = effect::forwardable | effect::elementwise,
     .infer = infer::same_as_input,
     .gradient = gradient,

@@ -14,7 +14,7 @@ struct squared {
 
 extern constexpr kernel_def square_cpu{
     .op = "Square",
-    .run = unary_kernels<squared>(types::floating + types::complex + type_list<int32_t, int64_t>{}),
+    .run = unary_kernels<squared>(types::numbers),
 };
 
 } // namespace troupe::ops

@@ -1,6 +1,6 @@
 // What the definitions of activations, and of their gradients, share.
 #pragma once
-#include "troupe/ops/build.hpp"
+#include "troupe/ops/math/output_gradients.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
@@ -14,17 +14,12 @@ constexpr op_def activation(op_def own) {
   return own;
 }
 
-inline result<shapes> infer_activation_gradient(const infer_context& at) {
-  TROUPE_ASSIGN(auto joint, merge(at.input(0), at.input(1)));
-  return shapes{std::move(joint)};
-}
-
 /// Completes the form of an activation's gradient, computed from its features or its outputs.
 constexpr op_def activation_gradient(op_def own, std::string_view from = "features") {
   own.inputs = {{"gradients", "T"}, {from, "T"}};
   own.outputs = {{"backprops", "T"}};
   own.effects = effect::forwardable | effect::elementwise;
-  own.infer = infer_activation_gradient;
+  own.infer = infer_paired;
   return own;
 }
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/nn/activation_gradient.cpu.hpp"
+#include "troupe/ops/math/elementwise.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -14,7 +14,7 @@ struct elu_slope {
 
 extern constexpr kernel_def elu_grad_cpu{
     .op = "EluGrad",
-    .run = activation_gradient_kernels<elu_slope>(types::floating),
+    .run = paired_kernels<elu_slope>(types::floating),
 };
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-#include "troupe/ops/nn/activation_gradient.cpu.hpp"
+#include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/nn/leak.cpu.hpp"
 
 namespace troupe::ops {
@@ -6,7 +6,7 @@ namespace {
 
 template <class T>
 status run(kernel_context& at) {
-  TROUPE_TRY(check_activation_gradient(at));
+  TROUPE_TRY(check_paired(at));
   return run_leak<T>(at, at.input(0), at.input(1));
 }
 

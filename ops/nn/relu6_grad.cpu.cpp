@@ -1,4 +1,4 @@
-#include "troupe/ops/nn/activation_gradient.cpu.hpp"
+#include "troupe/ops/math/elementwise.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -14,7 +14,7 @@ struct pass_inside {
 
 extern constexpr kernel_def relu6_grad_cpu{
     .op = "Relu6Grad",
-    .run = activation_gradient_kernels<pass_inside>(types::real_numbers),
+    .run = paired_kernels<pass_inside>(types::real_numbers),
 };
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-#include "troupe/ops/nn/activation_gradient.cpu.hpp"
+#include "troupe/ops/math/elementwise.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -14,7 +14,7 @@ struct pass_where_positive {
 
 extern constexpr kernel_def relu_grad_cpu{
     .op = "ReluGrad",
-    .run = activation_gradient_kernels<pass_where_positive>(types::real_numbers),
+    .run = paired_kernels<pass_where_positive>(types::real_numbers),
 };
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-#include "troupe/ops/nn/activation_gradient.cpu.hpp"
+#include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/nn/selu.hpp"
 
 namespace troupe::ops {
@@ -16,7 +16,7 @@ struct selu_slope {
 
 extern constexpr kernel_def selu_grad_cpu{
     .op = "SeluGrad",
-    .run = activation_gradient_kernels<selu_slope>(types::floating),
+    .run = paired_kernels<selu_slope>(types::floating),
 };
 
 } // namespace troupe::ops

@@ -8,10 +8,8 @@ namespace {
 struct smooth_positive_part {
   static constexpr double cost = 2 * costly;
   float operator()(float x) const {
-    float tail = exponential(x < 0.f ? x : -x), sum = 1.f + tail;
-    // What rounding took from the sum is put right, to first order, by the factor.
-    float log = sum == 1.f ? tail : natural_logarithm(sum) * (tail / (sum - 1.f));
-    return (x < 0.f ? 0.f : x) + log;
+    float tail = exponential(x < 0.f ? x : -x);
+    return (x < 0.f ? 0.f : x) + logarithm_of_one_more(tail);
   }
   double operator()(double x) const {
     return (x < 0 ? 0 : x) + std::log1p(std::exp(x < 0 ? x : -x));

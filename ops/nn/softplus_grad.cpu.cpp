@@ -1,5 +1,5 @@
+#include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
-#include "troupe/ops/nn/activation_gradient.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -18,7 +18,7 @@ struct softplus_slope {
 
 extern constexpr kernel_def softplus_grad_cpu{
     .op = "SoftplusGrad",
-    .run = activation_gradient_kernels<softplus_slope>(types::floating),
+    .run = paired_kernels<softplus_slope>(types::floating),
 };
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-#include "troupe/ops/nn/activation_gradient.cpu.hpp"
+#include "troupe/ops/math/elementwise.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -15,7 +15,7 @@ struct softsign_slope {
 
 extern constexpr kernel_def softsign_grad_cpu{
     .op = "SoftsignGrad",
-    .run = activation_gradient_kernels<softsign_slope>(types::floating),
+    .run = paired_kernels<softsign_slope>(types::floating),
 };
 
 } // namespace troupe::ops

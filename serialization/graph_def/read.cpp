@@ -1,6 +1,7 @@
 // Reads graphs that others wrote: nothing in them is believed.
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/graph_def/add_nodes.hpp"
+#include "troupe/serialization/graph_def/check_ops.hpp"
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 
@@ -28,6 +29,7 @@ void mend_old_placeholders(GraphDef& in) {
 
 result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options& options) {
   mend_old_placeholders(from);
+  TROUPE_TRY(check_ops(from, into.ops()).within(options.file));
   auto calls = inline_calls(from, into.ops());
   if (!calls)
     return calls.status().within(options.file);
@@ -44,16 +46,19 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
   return made;
 }
 
-// Keeps the first error.
+// Keeps the first error. Which pair of functions Protobuf calls depends on its version.
 class error_keeper final : public google::protobuf::io::ErrorCollector {
 public:
   explicit error_keeper(const std::string& file) : file_(file) {}
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
+  void RecordError(int line, int column, std::string_view message) {
     if (first_.ok())
       first_ = invalid(file_, ':', line + 1, ':', column + 1, ": ", message);
   }
-  void AddWarning(int, google::protobuf::io::ColumnNumber, const std::string&) override {}
+  void RecordWarning(int, int, std::string_view) {}
+  void AddError(int line, int column, const std::string& message) {
+    RecordError(line, column, message);
+  }
+  void AddWarning(int, int, const std::string&) {}
   status first() const { return first_; }
 
 private:

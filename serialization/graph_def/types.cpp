@@ -33,7 +33,7 @@ result<dtype> read_type(int number) {
     case DT_INVALID: return invalid("a type is missing (DT_INVALID)");
     default: break;
   }
-  auto known = DataType_IsValid(number) ? DataType_Name(static_cast<DataType>(number)) : "";
+  std::string known{DataType_IsValid(number) ? DataType_Name(static_cast<DataType>(number)) : ""};
   return failure(error_kind::unimplemented, "there is no element type ",
                  known.empty() ? concat("number ", number) : known);
 }

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -23,6 +24,22 @@ def write(name, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
+
+
+def write_npy(name, descr, shape, data):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    path = write(name, "")
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data)
+    return path
+
+
+def read_npy(path):
+    """Header and data."""
+    with open(path, "rb") as file:
+        content = file.read()
+    end = 10 + struct.unpack("<H", content[8:10])[0]
+    return content[10:end].decode(), content[end:]
 
 
 def free_port():
@@ -66,6 +83,22 @@ feed x = f32[2, -1]
 fetch y
 """
 
+# total += x in each step, and what it was doubled; as TensorFlow would write it.
+GRAPH_DEF = """
+node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+       attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+node { name: 'zeros' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+       attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } } } } }
+node { name: 'total' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } }
+       attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+node { name: 'init' op: 'Assign' input: 'total' input: 'zeros' }
+node { name: 'add' op: 'AssignAdd' input: 'total' input: 'x' }
+node { name: 'twice' op: 'Add' input: 'add' input: 'add' }
+node { name: 'names/count' op: 'Placeholder' attr { key: 'dtype' value { type: DT_STRING } } }
+node { name: 'names/same' op: 'Identity' input: 'names/count' }
+versions { producer: 27 }
+"""
+
 DRAWN = """
 drawn = RandomUniform(i32[4]) dtype=f32
 fetch drawn
@@ -89,6 +122,16 @@ class CommandTest(unittest.TestCase):
                 result = troupe(*arguments)
                 self.assertEqual(result.returncode, 2)
                 self.one_line(result, "troupe: ")
+
+    def test_coverage_tells_types_and_gradients(self):
+        lines = troupe("ops", "--coverage").stdout.splitlines()
+        rows = {line.split("\t")[0]: line.split("\t") for line in lines[1:-1]}
+        self.assertIn("f32", rows["MatMul"][1])
+        self.assertIn("f32", rows["Relu"][1])
+        self.assertEqual(rows["Relu"][3], "yes")
+        self.assertTrue(rows["Shape"][3].startswith("none: "))
+        self.assertEqual(rows["QueueDequeue"][1], "by an actor")
+        self.assertTrue(lines[-1].startswith(f"# {len(rows)} ops, "))
 
     def test_ops_are_listed_but_not_the_hidden_ones(self):
         result = troupe("ops")
@@ -115,6 +158,57 @@ class CommandTest(unittest.TestCase):
         result = troupe("run", write("good.txt", GRAPH.format(last=4)))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "y = f32[2] {2, 4}\n")
+
+    def test_a_graph_of_tensorflow_runs_with_feeds_and_fetches(self):
+        path = write("graph.pbtxt", GRAPH_DEF)
+        result = troupe("run", path, "--init", "init", "--feed", "x=[1, 2]", "--fetch", "twice",
+                        "--fetch", "x:0")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, "twice = f32[2] {2, 4}\nx:0 = f32[2] {1, 2}\n")
+        result = troupe("run", path, "--feed", "names/count=three", "--fetch", "names/same")
+        self.assertEqual(result.stdout, 'names/same = string[] {"three"}\n', result.stderr)
+
+    def test_arrays_of_numpy_are_fed_and_saved(self):
+        path = write("graph.pbtxt", GRAPH_DEF)
+        fed = write_npy("x.npy", "<f8", "(2,)", struct.pack("<2d", 1, 0.5))
+        saved = os.path.join(FOLDER, "twice.npy")
+        result = troupe("run", path, "--init", "init", "--feed", f"x=@{fed}",
+                        "--save", f"twice=@{saved}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, "")
+        header, data = read_npy(saved)
+        self.assertIn("'descr': '<f4', 'fortran_order': False, 'shape': (2,)", header)
+        self.assertEqual(struct.unpack("<2f", data), (2, 1))
+        out = os.path.join(FOLDER, "out")
+        result = troupe("run", path, "--init", "init", "--feed", f"x=@{fed}", "--fetch", "twice",
+                        "--fetch", "x:0", "--out", out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(os.listdir(out)), ["twice.npy", "x_0.npy"])
+
+    def test_a_text_graph_runs_with_other_feeds_than_it_says(self):
+        result = troupe("run", write("good.txt", GRAPH.format(last=4)), "--feed", "x=f32[3, 4]",
+                        "--fetch", "y")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, "y = f32[2] {6, 8}\n")
+
+    def test_what_cannot_be_run_is_told(self):
+        path = write("graph.pbtxt", GRAPH_DEF)
+        for arguments, part in (
+                ([], "feeds x f32[2], feeds names/count string"),
+                (["--fetch", "twic"], "did you mean 'twice'?"),
+                (["--feed", "x"], "--feed takes NAME=VALUE"),
+                (["--feed", "x=@nowhere.npy", "--fetch", "x"], "cannot read nowhere.npy"),
+                (["--feed", "x=[1, two]", "--fetch", "x"], "a number"),
+                (["--fetch", "twice"], "x"),
+                (["--target", "nothing"], "nothing")):
+            with self.subTest(arguments=arguments):
+                result = troupe("run", path, *arguments)
+                self.assertEqual(result.returncode, 1)
+                self.one_line(result, part)
+        result = troupe("run", write("broken.pbtxt", "node { name 'x' }"), "--fetch", "x")
+        self.one_line(result, "broken.pbtxt:1:13")
+        result = troupe("run", write("broken.pb", "no graph"), "--fetch", "x")
+        self.one_line(result, "broken.pb: ")
 
     def test_a_run_shows_what_the_passes_make_of_its_graph(self):
         file = write("chain.txt", "x = f32(1)\na = Placeholder dtype=f32 shape=[]\n"

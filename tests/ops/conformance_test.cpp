@@ -187,6 +187,14 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"Range", "its example feeds the limit"},
                   {"StringSplit", "how many pieces depends on the strings"},
                   {"StringSplitV2", "how many pieces depends on the strings"}});
+                  {"DynamicPartition", "how many rows depends on the values"},
+                  {"ListDiff", "how many elements depends on the values"},
+                  {"Range", "its example feeds the limit"},
+                  {"Unique", "how many elements depends on the values"},
+                  {"UniqueV2", "how many slices depends on the values"},
+                  {"UniqueWithCounts", "how many elements depends on the values"},
+                  {"UniqueWithCountsV2", "how many slices depends on the values"},
+                  {"Where", "how many elements depends on the values"}});
 }
 
 TEST_CASE("every shape function agrees with the kernel where nothing is known") {
@@ -208,6 +216,7 @@ TEST_CASE("every op runs in all its types, and to the same effect") {
       },
       {{"DecodeRaw", "the same bytes are other numbers in another type"},
        {"ParseTensor", "the bytes are of one type"},
+      {{"Bitcast", "its shape depends on the size of both types"},
        {"Range", "the step of its example, 0.5, is none in whole numbers"}});
 }
 

@@ -3,8 +3,7 @@
 #include "troupe/serialization/close_to.hpp"
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/tests/ops/every_op.hpp"
-
-#include <zlib.h>
+#include "troupe/tests/support/unzip.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,20 +14,6 @@
 
 namespace troupe::test {
 namespace {
-
-std::string unzipped(const std::string& path) {
-  std::string all;
-  auto* file = gzopen(path.c_str(), "rb");
-  if (!file)
-    throw std::runtime_error{"cannot read " + path};
-  char part[1 << 14];
-  int size = 0;
-  while ((size = gzread(file, part, sizeof part)) > 0)
-    all.append(part, static_cast<size_t>(size));
-  if (gzclose(file) != Z_OK || size < 0)
-    throw std::runtime_error{path + " is damaged"};
-  return all;
-}
 
 // Takes a number of base 128 from the front.
 size_t take_varint(std::string_view& from) {

@@ -224,11 +224,13 @@ result<std::vector<tensor>> run(rebuilt& what, device& on) {
 
 std::vector<std::string> type_attrs_of_inputs(const op_sample& of) {
   std::vector<std::string> names;
-  auto others = of.op->inputs.size() - 1;
+  auto list = [&](const port& one) { return is_list(*of.op, one); };
+  // Where several ports are lists, they have one length.
+  auto lists = static_cast<size_t>(std::ranges::count_if(of.op->inputs, list));
+  auto others = of.op->inputs.size() - lists;
   for (const auto& port : of.op->inputs) {
     auto* type = of.op->find_attr(port.type);
-    auto count =
-        is_list(*of.op, port) ? of.inputs.size() - others : 1; // of several lists, one each
+    auto count = list(port) ? (of.inputs.size() - others) / lists : 1;
     auto typed = type && type->kind == attr_kind::type;
     names.insert(names.end(), count, typed ? std::string{port.type} : std::string{});
   }

@@ -50,6 +50,8 @@ def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None
         raise ValueError(f"TensorFlow has no op {op}")
     if len(inputs) != len(definition.input_arg):
         raise ValueError(f"{op} takes {[arg.name for arg in definition.input_arg]}")
+    if tolerance is not None and any(attr.name == "tolerance" for attr in definition.attr):
+        attrs["tolerance"], tolerance = tolerance, None  # the op's own, as ApproximateEqual has one
     graph = v1.Graph()
     variables, count = [], 0
 
@@ -179,6 +181,23 @@ def uniform(low, high, *shape, dtype=np.float32):
     if np.dtype(dtype).kind in "iu":
         return _generator.integers(low, high, shape, dtype=dtype)
     return _generator.uniform(low, high, shape).astype(dtype)
+
+
+def some(dtype, *shape):
+    """Elements of any type, most of them different."""
+    if dtype is str:
+        count = np.prod(shape, dtype=int)
+        return np.array([f"text {i}" for i in range(count)], object).reshape(shape)
+    if dtype is bool:
+        return uniform(0, 2, *shape, dtype=np.int32) == 1
+    if np.dtype(dtype).kind in "iu":
+        return uniform(0, 100, *shape, dtype=dtype)
+    wide = np.complex128 if np.dtype(dtype).kind == "c" else np.float64
+    return normal(*shape, dtype=wide).astype(dtype)
+
+
+def ints(*values, dtype=np.int32):
+    return np.array(values, dtype)
 
 
 def reseed():

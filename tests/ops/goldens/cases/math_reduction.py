@@ -53,7 +53,9 @@ for op in ("Cumsum", "Cumprod"):
             for axis in (0, 1, -1):
                 case(op, normal(2, 3, 4), np.int32(axis), exclusive=exclusive, reverse=reverse)
     for dtype in FLOATING + COMPLEX:
-        case(op, normal(5, 2).astype(dtype), np.int64(0), exclusive=False, reverse=False)
+        # TensorFlow rounds halves after each step.
+        tolerance = 0.03 if dtype in (np.float16, bfloat16) else None
+        case(op, normal(5, 2).astype(dtype), np.int64(0), tolerance=tolerance, exclusive=False, reverse=False)
     for dtype in WHOLE:
         case(op, whole(4, 2, dtype=dtype, high=4), np.int32(0), exclusive=False, reverse=True)
     case(op, np.zeros((0, 2), np.float32), np.int32(0), exclusive=True, reverse=False)

@@ -1,0 +1,92 @@
+#include "troupe/api/train/learning_rate.hpp"
+
+#include "troupe/api/error.hpp"
+#include "troupe/api/operators.hpp"
+
+#include <algorithm>
+#include <numbers>
+
+namespace troupe {
+namespace {
+
+using location = std::source_location;
+
+// Calls for numbers that make sense, at the user's line.
+void check(bool good, const char* function, const char* what, location where) {
+  if (!good)
+    throw error{invalid(what).within(concat(function, " (", to_string(where), ')'))};
+}
+
+edge progress(const operand& step, double over, location where) {
+  return div(cast(step, dtype::f32, {}, where), over, {}, where);
+}
+
+edge periods(const operand& step, double every, const decay_options& options, const char* function,
+             location where) {
+  check(every > 0, function, "`every` must be above 0", where);
+  auto passed = progress(step, every, where);
+  return options.staircase ? floor(passed, {}, where) : passed;
+}
+
+} // namespace
+
+variable_handle step_counter(graph_builder& in, location where) {
+  return in.variable(tensor::scalar(int64_t{0}), "global_step", where);
+}
+
+node* count_steps(node* train, const variable_handle& counter, location where) {
+  auto& in = counter.ref.node->graph();
+  in.push_controls({train});
+  graph_scope later{in, graph_scope::kind::controls};
+  return assign_add(counter, tensor::scalar(int64_t{1}), {}, where).node;
+}
+
+edge exponential_decay(operand step, double initial, double every, double factor,
+                       decay_options options, location where) {
+  check(factor > 0, "exponential_decay", "the factor must be above 0", where);
+  auto passed = periods(step, every, options, "exponential_decay", where);
+  return mul(pow(factor, passed, {}, where), initial, {}, where);
+}
+
+edge inverse_time_decay(operand step, double initial, double every, double factor,
+                        decay_options options, location where) {
+  auto passed = periods(step, every, options, "inverse_time_decay", where);
+  return div(initial, add(mul(passed, factor, {}, where), 1.0, {}, where), {}, where);
+}
+
+edge polynomial_decay(operand step, double initial, double over, polynomial_options options,
+                      location where) {
+  check(over > 0, "polynomial_decay", "`over` must be above 0", where);
+  auto left = sub(1.0, minimum(progress(step, over, where), 1.0, {}, where), {}, where);
+  auto part = pow(left, options.power, {}, where);
+  return add(mul(part, initial - options.last, {}, where), options.last, {}, where);
+}
+
+edge cosine_decay(operand step, double initial, double over, double least, location where) {
+  check(over > 0, "cosine_decay", "`over` must be above 0", where);
+  auto passed = minimum(progress(step, over, where), 1.0, {}, where);
+  auto wave = cos(mul(passed, std::numbers::pi, {}, where), {}, where);
+  auto part = mul(add(wave, 1.0, {}, where), (1 - least) / 2, {}, where);
+  return mul(add(part, least, {}, where), initial, {}, where);
+}
+
+edge piecewise_constant(operand step, const std::vector<double>& boundaries,
+                        const std::vector<double>& values, location where) {
+  check(values.size() == boundaries.size() + 1, "piecewise_constant",
+        "there must be one value more than boundaries", where);
+  check(std::ranges::is_sorted(boundaries), "piecewise_constant", "boundaries must grow", where);
+  auto now = cast(step, dtype::f64, {}, where);
+  auto& in = now.node->graph();
+  auto rate = fill(in, tensor::vector<int64_t>({}), static_cast<float>(values.back()), {}, where);
+  for (size_t i = boundaries.size(); i-- > 0;)
+    rate = select(less_equal(now, boundaries[i], {}, where), static_cast<float>(values[i]), rate,
+                  {}, where);
+  return rate;
+}
+
+edge warm_up(operand step, edge rate, double over, location where) {
+  check(over > 0, "warm_up", "`over` must be above 0", where);
+  return mul(rate, minimum(progress(step, over, where), 1.0, {}, where), {}, where);
+}
+
+} // namespace troupe

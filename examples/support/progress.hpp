@@ -1,0 +1,32 @@
+// Shows how far training has come.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+
+namespace examples {
+
+/// On a terminal a bar that is drawn over again, elsewhere a line now and then. Any thread may
+/// call.
+class progress {
+public:
+  explicit progress(int64_t total);
+
+  void step_done(float loss);
+  /// Ends the bar; says how long it took.
+  void finish();
+
+private:
+  void draw(bool last);
+  double seconds() const;
+
+  const int64_t total_;
+  const bool terminal_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point drawn_{};
+  std::mutex mutex_;
+  int64_t done_ = 0;
+  float loss_ = 0; // smoothed
+};
+
+} // namespace examples

@@ -1,0 +1,16 @@
+#include "troupe/ops/space_and_depth.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return move_blocks(at, false); }
+
+} // namespace
+
+extern constexpr kernel_def depth_to_space_cpu{
+    .op = "DepthToSpace",
+    .run = {{dtype::none, run}},
+    .prepare = keep_block_layout,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,10 @@
+#include "troupe/ops/stitching.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def dynamic_stitch_cpu{
+    .op = "DynamicStitch",
+    .run = {{dtype::none, stitch}},
+};
+
+} // namespace troupe::ops

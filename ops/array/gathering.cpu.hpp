@@ -1,0 +1,41 @@
+// What the kernels of Gather and GatherV2 share.
+#pragma once
+#include "troupe/ops/axes.hpp"
+#include "troupe/ops/copy.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+
+/// Takes slices of input 0 along the axis, by the numbers in input 1. The first `batches` axes of
+/// both are the same.
+inline status gather_slices(kernel_context& at, int axis, int batches) {
+  const auto &params = at.input(0), &indices = at.input(1);
+  const auto &from = params.dims(), &by = indices.dims();
+  std::vector<int64_t> extents{from.begin(), from.begin() + axis};
+  extents.insert(extents.end(), by.begin() + batches, by.end());
+  extents.insert(extents.end(), from.begin() + axis + 1, from.end());
+  TROUPE_ASSIGN(auto dims, shape::make(extents));
+  auto numbers = to_integers(indices);
+  for (auto number : numbers)
+    if (number < 0 || number >= from[axis])
+      return invalid("indices has ", number, ", but axis ", axis, " of params ", from,
+                     " has the places [0, ", from[axis], ')');
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  if (out->elements() == 0)
+    return {};
+  auto length = product(from, axis + 1, from.rank());
+  if (axis == 0) {
+    take_blocks(at, params, {numbers.begin(), numbers.end()}, length, *out);
+    return {};
+  }
+  auto per_batch = product(by, batches, by.rank()), outer = product(from, batches, axis);
+  std::vector<int64_t> places;
+  places.reserve(static_cast<size_t>(out->elements() / length));
+  for (int64_t i = 0; i < product(from, 0, axis); ++i)
+    for (int64_t k = 0; k < per_batch; ++k)
+      places.push_back(i * from[axis] + numbers[static_cast<size_t>(i / outer * per_batch + k)]);
+  take_blocks(at, params, places, length, *out);
+  return {};
+}
+
+} // namespace troupe::ops

@@ -1,0 +1,10 @@
+#include "troupe/ops/array/passing.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def identity_n_cpu{
+    .op = "IdentityN",
+    .run = {{dtype::none, pass_inputs}},
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,73 @@
+#include "troupe/ops/array/mirroring.hpp"
+#include "troupe/ops/attr_state.hpp"
+#include "troupe/ops/axes.hpp"
+#include "troupe/ops/element_types.hpp"
+
+namespace troupe::ops {
+namespace {
+
+// One axis folded: an element gets itself and its images on both sides.
+template <class T>
+void fold(kernel_context& at, const tensor& from, const tensor& to, int axis, int64_t before,
+          int64_t offset) {
+  auto wide = from.dims()[axis], extent = to.dims()[axis];
+  auto inner = product(to.dims(), axis + 1, to.rank());
+  const T* source = from.data<T>();
+  T* target = to.data<T>();
+  at.parallel_for(to.elements(), 1, [&](int64_t begin, int64_t end) {
+    for (auto k = begin; k < end; ++k) {
+      auto i = k / inner % extent;
+      const T* line = source + k / inner / extent * wide * inner + k % inner;
+      compute_type<T> total = widen(line[(before + i) * inner]);
+      auto left = before + offset - 1 - i, right = before + 2 * extent - 1 - offset - i;
+      if (left >= 0 && left < before)
+        total = wrapping(std::plus<>{}, total, compute_type<T>{widen(line[left * inner])});
+      if (right >= before + extent && right < wide)
+        total = wrapping(std::plus<>{}, total, compute_type<T>{widen(line[right * inner])});
+      target[k] = static_cast<T>(total);
+    }
+  });
+}
+
+template <class T>
+status run(kernel_context& at) {
+  auto folded = at.input(0);
+  TROUPE_ASSIGN(auto offset, mirror_offset(at.state<std::string>()));
+  TROUPE_ASSIGN(auto frames, frames_of(at.input(1), folded.dims()));
+  auto dims = folded.dims();
+  for (size_t i = 0; i < frames.size(); ++i) {
+    auto axis = static_cast<int>(i);
+    auto left = dims[axis] - frames[i].before;
+    if (left < frames[i].after)
+      return invalid("axis ", axis, " of ", folded.dims(), " has no frame of ", frames[i].before,
+                     " and ", frames[i].after);
+    dims.set(axis, left - frames[i].after);
+  }
+  TROUPE_TRY(check_mirrored(dims, frames, offset));
+  for (int axis = 0; axis < dims.rank(); ++axis) {
+    auto next = folded.dims();
+    next.set(axis, dims[axis]);
+    if (next == folded.dims())
+      continue;
+    TROUPE_ASSIGN(auto sums, tensor::make(folded.type(), next, at.memory()));
+    fold<T>(at, folded, sums, axis, frames[static_cast<size_t>(axis)].before, offset);
+    folded = std::move(sums);
+  }
+  at.set_output(0, std::move(folded));
+  return {};
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def mirror_pad_grad_cpu{
+    .op = "MirrorPadGrad",
+    .run = kernels(types::numbers),
+    .prepare = keep_attr<std::string, "mode">,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,10 @@
+#include "troupe/ops/stitching.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def parallel_dynamic_stitch_cpu{
+    .op = "ParallelDynamicStitch",
+    .run = {{dtype::none, stitch}},
+};
+
+} // namespace troupe::ops

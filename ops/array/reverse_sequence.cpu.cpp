@@ -1,0 +1,61 @@
+#include "troupe/ops/axes.hpp"
+#include "troupe/ops/copy.hpp"
+#include "troupe/ops/dims.hpp"
+#include "troupe/runtime/graph.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+struct sequence_axes {
+  int64_t along, batch;
+};
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  sequence_axes axes{setup.of.attr<int64_t>("seq_dim"), setup.of.attr<int64_t>("batch_dim")};
+  return std::shared_ptr<void>{std::make_shared<sequence_axes>(axes)};
+}
+
+status run(kernel_context& at) {
+  const auto& x = at.input(0);
+  const auto& dims = x.dims();
+  auto [along, batch] = at.state<sequence_axes>();
+  if (along < 0 || batch < 0 || along == batch || std::max(along, batch) >= x.rank())
+    return invalid("seq_dim and batch_dim must be two axes of ", dims, ", got ", along, " and ",
+                   batch);
+  auto sequence = static_cast<int>(along), row = static_cast<int>(batch);
+  if (!(at.input(1).dims() == shape{dims[row]}))
+    return invalid("seq_lengths must list ", dims[row], " lengths, got shape ", at.input(1).dims());
+  auto lengths = to_integers(at.input(1));
+  for (auto length : lengths)
+    if (length < 0 || length > dims[sequence])
+      return invalid("seq_lengths has ", length, ", but axis ", sequence, " of ", dims,
+                     " has extent ", dims[sequence]);
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  if (x.elements() == 0)
+    return {};
+  // What the axes are not about moves in blocks.
+  auto block = product(dims, std::max(sequence, row) + 1, dims.rank());
+  auto strides = strides_of(dims);
+  auto step = strides[static_cast<size_t>(sequence)] / block;
+  auto row_step = strides[static_cast<size_t>(row)] / block;
+  std::vector<int64_t> places(static_cast<size_t>(x.elements() / block));
+  for (size_t i = 0; i < places.size(); ++i) {
+    auto place = static_cast<int64_t>(i);
+    auto time = place / step % dims[sequence], entry = place / row_step % dims[row];
+    auto length = lengths[static_cast<size_t>(entry)];
+    places[i] = time < length ? place + (length - 1 - 2 * time) * step : place;
+  }
+  take_blocks(at, x, places, block, *out);
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def reverse_sequence_cpu{
+    .op = "ReverseSequence",
+    .run = {{dtype::none, run}},
+    .prepare = prepare,
+};
+
+} // namespace troupe::ops

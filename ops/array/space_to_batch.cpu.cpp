@@ -1,0 +1,17 @@
+#include "troupe/ops/attr_state.hpp"
+#include "troupe/ops/space_and_batch.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return move_square_batches(at, batching::space_to_batch); }
+
+} // namespace
+
+extern constexpr kernel_def space_to_batch_cpu{
+    .op = "SpaceToBatch",
+    .run = {{dtype::none, run}},
+    .prepare = keep_attr<int64_t, "block_size">,
+};
+
+} // namespace troupe::ops

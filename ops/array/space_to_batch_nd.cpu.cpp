@@ -1,0 +1,15 @@
+#include "troupe/ops/space_and_batch.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return move_batches_nd(at, batching::space_to_batch); }
+
+} // namespace
+
+extern constexpr kernel_def space_to_batch_nd_cpu{
+    .op = "SpaceToBatchND",
+    .run = {{dtype::none, run}},
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,16 @@
+#include "troupe/ops/space_and_depth.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return move_blocks(at, true); }
+
+} // namespace
+
+extern constexpr kernel_def space_to_depth_cpu{
+    .op = "SpaceToDepth",
+    .run = {{dtype::none, run}},
+    .prepare = keep_block_layout,
+};
+
+} // namespace troupe::ops

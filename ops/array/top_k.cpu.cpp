@@ -1,0 +1,17 @@
+#include "troupe/ops/top_k.hpp"
+#include "troupe/ops/attr_state.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return find_greatest(at, at.state<int64_t>()); }
+
+} // namespace
+
+extern constexpr kernel_def top_k_cpu{
+    .op = "TopK",
+    .run = {{dtype::none, run}},
+    .prepare = keep_attr<int64_t, "k">,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,25 @@
+// AddV2: the sum of each two numbers.
+#include "troupe/ops/math/add.hpp"
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+
+extern constexpr op_def add_v2{
+    .name = "AddV2",
+    .doc = "Adds x and y, element by element, as Add does, but not strings.\n\nBroadcasts by "
+           "NumPy's rules. Whole numbers wrap around.",
+    .inputs = {{"x", "T"}, {"y", "T"}},
+    .outputs = {{"z", "T"}},
+    .attrs = {{"T", numbers}},
+    .effects =
+        effect::forwardable | effect::commutative | effect::elementwise | effect::broadcasting,
+    .infer = infer::broadcast_inputs,
+    .gradient = sum_gradient,
+    .simplify = simplify_sum,
+    .example = R"(
+z = AddV2(f32[[1, 2], [3, 4]], f32[10, 20])
+fetch z = f32[[11, 22], [13, 24]]
+)",
+};
+
+} // namespace troupe::ops

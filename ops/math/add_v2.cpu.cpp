@@ -1,0 +1,10 @@
+#include "troupe/ops/math/add.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def add_v2_cpu{
+    .op = "AddV2",
+    .run = binary_kernels<plus>(types::numbers),
+};
+
+} // namespace troupe::ops

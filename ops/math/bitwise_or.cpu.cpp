@@ -1,0 +1,12 @@
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+#include <functional>
+
+namespace troupe::ops {
+
+extern constexpr kernel_def bitwise_or_cpu{
+    .op = "BitwiseOr",
+    .run = binary_kernels<std::bit_or<>>(types::integers),
+};
+
+} // namespace troupe::ops

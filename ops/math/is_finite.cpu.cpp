@@ -1,0 +1,22 @@
+#include "troupe/ops/math/elementwise.cpu.hpp"
+
+#include <cmath>
+
+namespace troupe::ops {
+namespace {
+
+struct finite {
+  template <class T>
+  bool operator()(T x) const {
+    return std::isfinite(x);
+  }
+};
+
+} // namespace
+
+extern constexpr kernel_def is_finite_cpu{
+    .op = "IsFinite",
+    .run = unary_kernels_to<bool, finite>(types::floating),
+};
+
+} // namespace troupe::ops

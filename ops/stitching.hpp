@@ -1,0 +1,15 @@
+// What DynamicStitch and ParallelDynamicStitch share. Their difference is what may be assumed of
+// indices that appear twice; here the last always stays.
+#pragma once
+#include "troupe/ops/build.hpp"
+#include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/kernel.hpp"
+
+namespace troupe::ops {
+
+/// The first half of the inputs are indices, the second half the data for each of them.
+result<shapes> infer_stitching(const infer_context& at);
+edges stitching_gradient(gradient_context& at);
+status stitch(kernel_context& at);
+
+} // namespace troupe::ops

@@ -1,0 +1,144 @@
+// Each optimizer does what its paper says, computed here by hand.
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/troupe.hpp"
+
+#include <cmath>
+#include <functional>
+
+using namespace troupe;
+
+namespace {
+
+// What an optimizer keeps of one number.
+struct remembered {
+  double a = 0, b = 0, c = 0;
+};
+using rule = std::function<void(double& w, double g, remembered& of, int step)>;
+
+constexpr double start[] = {1.0, -2.0, 0.5};
+constexpr double target[] = {0.25, 1.0, -3.0};
+
+// Four steps on the loss sum((w - target)^2), whose gradient is 2 * (w - target).
+void check(const char* what, optimizer& by, const remembered& initial, const rule& expected) {
+  INFO(what);
+  graph_builder g;
+  auto w = g.variable(tensor::vector<double>({start[0], start[1], start[2]}), "w");
+  auto loss = sum(square(w - tensor::vector<double>({target[0], target[1], target[2]})));
+  auto* train = by.minimize(loss);
+  auto s = session::local();
+  s.run(g.initializer());
+  double values[3];
+  remembered state[3] = {initial, initial, initial};
+  std::copy_n(start, 3, values);
+  for (int step = 1; step <= 4; ++step) {
+    s.run(train);
+    auto found = s.fetch(w);
+    for (size_t i = 0; i < 3; ++i) {
+      expected(values[i], 2 * (values[i] - target[i]), state[i], step);
+      INFO("step " << step << ", element " << i);
+      CHECK(found.values<double>()[i] == Approx(values[i]).epsilon(1e-9));
+    }
+  }
+}
+
+double shrunk(double x, double by) { return std::copysign(std::max(std::abs(x) - by, 0.0), x); }
+
+} // namespace
+
+TEST_CASE("gradient descent and momentum") {
+  gradient_descent plain{0.1};
+  check("plain", plain, {}, [](double& w, double g, remembered&, int) { w -= 0.1 * g; });
+  momentum heavy{0.1, 0.5};
+  check("momentum", heavy, {}, [](double& w, double g, remembered& of, int) {
+    of.a = 0.5 * of.a + g;
+    w -= 0.1 * of.a;
+  });
+  momentum ahead{0.1, 0.5, {.nesterov = true}};
+  check("nesterov", ahead, {}, [](double& w, double g, remembered& of, int) {
+    of.a = 0.5 * of.a + g;
+    w -= 0.1 * (g + 0.5 * of.a);
+  });
+}
+
+TEST_CASE("optimizers that divide by what gradients were") {
+  adagrad sums{0.3};
+  check("adagrad", sums, {.a = 0.1}, [](double& w, double g, remembered& of, int) {
+    of.a += g * g;
+    w -= 0.3 * g / std::sqrt(of.a);
+  });
+  adadelta rates{1.0};
+  check("adadelta", rates, {}, [](double& w, double g, remembered& of, int) {
+    of.a = 0.95 * of.a + 0.05 * g * g;
+    auto by = std::sqrt(of.b + 1e-6) / std::sqrt(of.a + 1e-6) * g;
+    of.b = 0.95 * of.b + 0.05 * by * by;
+    w -= by;
+  });
+  rmsprop means{0.1, {.momentum = 0.3}};
+  check("rmsprop", means, {.a = 1}, [](double& w, double g, remembered& of, int) {
+    of.a = 0.9 * of.a + 0.1 * g * g;
+    of.b = 0.3 * of.b + 0.1 * g / std::sqrt(of.a + 1e-10);
+    w -= of.b;
+  });
+  rmsprop deviations{0.1, {.centered = true}};
+  check("centered rmsprop", deviations, {.a = 1}, [](double& w, double g, remembered& of, int) {
+    of.a = 0.9 * of.a + 0.1 * g * g;
+    of.b = 0.9 * of.b + 0.1 * g;
+    w -= 0.1 * g / std::sqrt(of.a - of.b * of.b + 1e-10);
+  });
+  adam moments{0.05};
+  check("adam", moments, {}, [](double& w, double g, remembered& of, int step) {
+    of.a = 0.9 * of.a + 0.1 * g;
+    of.b = 0.999 * of.b + 0.001 * g * g;
+    auto rate = 0.05 * std::sqrt(1 - std::pow(0.999, step)) / (1 - std::pow(0.9, step));
+    w -= rate * of.a / (std::sqrt(of.b) + 1e-8);
+  });
+}
+
+TEST_CASE("optimizers that regularize") {
+  proximal_adagrad proximal{0.3, {.l1 = 0.2, .l2 = 0.1}};
+  check("proximal adagrad", proximal, {.a = 0.1}, [](double& w, double g, remembered& of, int) {
+    of.a += g * g;
+    auto rate = 0.3 / std::sqrt(of.a);
+    w = shrunk(w - rate * g, rate * 0.2) / (1 + rate * 0.1);
+  });
+  ftrl leader{0.3, {.l1 = 0.2, .l2 = 0.1}};
+  check("ftrl", leader, {.a = 0.1}, [](double& w, double g, remembered& of, int) {
+    auto sum = of.a + g * g;
+    of.b += g - (std::sqrt(sum) - std::sqrt(of.a)) / 0.3 * w;
+    of.a = sum;
+    w = -shrunk(of.b, 0.2) / (std::sqrt(of.a) / 0.3 + 2 * 0.1);
+  });
+}
+
+TEST_CASE("slots have names, types and shapes, and live where their variable does") {
+  graph_builder g;
+  auto far = g.on("/cpu:0");
+  auto w = g.variable(tensor::of<double>({2, 1}, {1, 2}), "w");
+  adam by{0.1};
+  auto* train = by.minimize(sum(square(w)));
+  auto m = by.slot(w, "mean");
+  CHECK(m.name() == "w/mean");
+  CHECK(m.type() == dtype::f64);
+  CHECK(m.dims() == w.dims());
+  CHECK(m.ref.node->device() == w.ref.node->device());
+  CHECK_THROWS_WITH(by.slot(w, "momentum"), Catch::Contains("mean, mean_square"));
+  auto s = session::local();
+  s.run(g.initializer());
+  s.run(train);
+  CHECK(s.fetch(m).values<double>()[1] == Approx(0.4));
+}
+
+TEST_CASE("a rate may be an edge, and an optimizer serves two losses") {
+  graph_builder g;
+  auto w = g.variable(1.0f, "w");
+  auto rate = g.placeholder(dtype::f32, shape{}, "rate");
+  momentum by{rate, 0.0};
+  auto* first = by.minimize(w * 3.0f);
+  auto* second = by.minimize(w * -1.0f);
+  auto s = session::local();
+  s.run(g.initializer());
+  s.run(first, {{rate, 0.5f}});
+  CHECK(to_scalar<float>(s.fetch(w)) == Approx(-0.5));
+  s.run(second, {{rate, 2.0f}});
+  CHECK(to_scalar<float>(s.fetch(w)) == Approx(1.5));
+}

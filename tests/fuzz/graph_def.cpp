@@ -1,0 +1,16 @@
+// Binary GraphDefs: what read_graph_def() takes can be written and read again.
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  graph into{fuzz::all_ops()};
+  if (!read_graph_def(fuzz::bytes(data, size), into, {.filled_bytes = 1 << 20}))
+    return 0;
+  auto again = write_graph_def(into);
+  fuzz::require(again.ok());
+  graph copy{fuzz::all_ops()};
+  fuzz::require(read_graph_def(std::as_bytes(std::span{*again}), copy).ok());
+  fuzz::require(describe(copy) == describe(into));
+  return 0;
+}

@@ -1,0 +1,17 @@
+// GraphDefs as text: what read_graph_def_text() takes can be written and read again.
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  graph into{fuzz::all_ops()};
+  std::string_view text{reinterpret_cast<const char*>(data), size};
+  if (!read_graph_def_text(text, into, {.filled_bytes = 1 << 20}))
+    return 0;
+  auto again = write_graph_def(into, graph_def_format::text);
+  fuzz::require(again.ok());
+  graph copy{fuzz::all_ops()};
+  fuzz::require(read_graph_def_text(*again, copy).ok());
+  fuzz::require(copy.nodes().size() == into.nodes().size());
+  return 0;
+}

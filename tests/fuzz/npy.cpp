@@ -1,0 +1,15 @@
+// Arrays of NumPy: what read_npy() takes can be written and read again.
+#include "troupe/serialization/npy.hpp"
+#include "troupe/tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  auto value = read_npy(fuzz::bytes(data, size));
+  if (!value)
+    return 0;
+  auto again = write_npy(*value);
+  fuzz::require(again.ok());
+  auto copy = read_npy(std::as_bytes(std::span{*again}));
+  fuzz::require(copy && identical(*copy, *value));
+  return 0;
+}
