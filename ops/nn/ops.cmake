@@ -1,4 +1,8 @@
 troupe_add_ops(
+  nn/avg_pool
+  nn/avg_pool_grad
+  nn/avg_pool_3d
+  nn/avg_pool_3d_grad
   nn/bias_add
   nn/bias_add_grad
   nn/conv2d
@@ -12,11 +16,28 @@ troupe_add_ops(
   nn/conv3d_backprop_filter_v2
   nn/elu
   nn/elu_grad
+  nn/fused_batch_norm
+  nn/fused_batch_norm_grad
+  nn/fused_batch_norm_grad_v2
+  nn/fused_batch_norm_grad_v3
+  nn/fused_batch_norm_v2
+  nn/fused_batch_norm_v3
   nn/in_top_k
   nn/l2_loss
   nn/leaky_relu
   nn/leaky_relu_grad
   nn/log_softmax
+  nn/lrn
+  nn/lrn_grad
+  nn/max_pool
+  nn/max_pool_grad
+  nn/max_pool_grad_grad
+  nn/max_pool_with_argmax
+  nn/max_pool_grad_with_argmax
+  nn/max_pool_grad_grad_with_argmax
+  nn/max_pool_3d
+  nn/max_pool_3d_grad
+  nn/max_pool_3d_grad_grad
   nn/relu
   nn/relu_grad
   nn/relu6
