@@ -1,6 +1,8 @@
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/image/crop.cpu.hpp"
 
+#include <algorithm>
+
 namespace troupe::ops {
 namespace {
 
