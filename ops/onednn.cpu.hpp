@@ -41,6 +41,15 @@ inline dnnl::primitive_attr with_own_scratchpad() {
   return attr;
 }
 
+/// An argument's zero point, an i32, is known when the primitive runs.
+template <class Attr>
+void take_zero_point(Attr& attr, int argument) {
+  if constexpr (requires { attr.set_zero_points_mask(argument, 0); })
+    attr.set_zero_points_mask(argument, 0);
+  else
+    attr.set_zero_points(argument, 0, {DNNL_RUNTIME_S32_VAL});
+}
+
 inline dnnl::memory over(const dnnl::memory::desc& layout, const void* data) {
   return {layout, processor(), const_cast<void*>(data)};
 }

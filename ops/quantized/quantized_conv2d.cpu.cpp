@@ -1,6 +1,5 @@
-#include "troupe/devices/cpu/int8_gemm.hpp"
 #include "troupe/ops/direct_convolution.cpu.hpp"
-#include "troupe/ops/first_failure.hpp"
+#include "troupe/ops/int8_product.cpu.hpp"
 #include "troupe/ops/quantized_bytes.cpu.hpp"
 #include "troupe/runtime/graph.hpp"
 
@@ -57,9 +56,11 @@ private:
 
 // As many patches at once as the second cache holds, and enough for the filter, which is packed
 // each time, to be worth it.
-int64_t patches_at_once(int64_t length) {
+int64_t patches_at_once(int64_t outputs, int64_t length) {
   constexpr int64_t bytes = 1 << 18, least = 192;
-  return std::max(least, bytes / length);
+  auto most = std::max(least, bytes / length);
+  auto jobs = (outputs + most - 1) / most;
+  return (outputs + jobs - 1) / jobs;
 }
 
 // Where all windows have one pixel, the input is the matrix.
@@ -82,30 +83,22 @@ status convolve_bytes(kernel_context& at, const convolution_shape& of, const byt
                      .zero_a = static_cast<uint8_t>(with.a.zero),
                      .zero_b = static_cast<int8_t>(with.b.zero)};
   if (windows_are_pixels(of))
-    return int8_gemm(at.device(), whole, at.stop());
-  auto cost =
-      static_cast<double>(rows.length()) * (0.05 + 0.003 * static_cast<double>(of.out_channels));
-  first_failure failed;
-  auto convolve = [&](int64_t begin, int64_t end) -> status {
-    auto most = std::min(end - begin, patches_at_once(rows.length()));
-    TROUPE_ASSIGN(auto matrix, tensor::make(dtype::u8, shape{most, rows.length()}, at.memory()));
-    auto* to = matrix.data<uint8_t>();
-    for (auto i = begin; i < end && !at.stopped(); i += most) {
-      auto part = whole;
-      part.m = std::min(most, end - i);
-      for (int64_t k = 0; k < part.m; ++k)
-        rows.write(i + k, to + k * part.k);
-      part.a = to;
-      part.c = out + i * part.n;
-      TROUPE_TRY(int8_gemm(part));
-    }
-    return {};
-  };
-  at.parallel_for(outputs, cost, [&](int64_t begin, int64_t end) {
-    if (auto done = convolve(begin, end); !done)
-      failed.note(begin, std::move(done));
-  });
-  return failed.take();
+    return multiply_bytes(at, whole);
+  auto each = patches_at_once(outputs, rows.length());
+  auto cost = static_cast<double>(each) * static_cast<double>(rows.length()) *
+              (0.05 + nanoseconds_per_byte_product * static_cast<double>(of.out_channels));
+  return onednn::for_each_job(
+      at, (outputs + each - 1) / each, cost, [&](dnnl::stream& on, int64_t i) -> status {
+        auto part = whole;
+        part.m = std::min(each, outputs - i * each);
+        TROUPE_ASSIGN(auto matrix, onednn::buffer_of(at, static_cast<size_t>(part.m * part.k)));
+        auto* to = static_cast<uint8_t*>(matrix.raw());
+        for (int64_t k = 0; k < part.m; ++k)
+          rows.write(i * each + k, to + k * part.k);
+        part.a = to;
+        part.c = out + i * each * part.n;
+        return multiply_bytes(at, on, part);
+      });
 }
 
 // By plain loops.

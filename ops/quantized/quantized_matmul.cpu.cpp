@@ -1,4 +1,4 @@
-#include "troupe/devices/cpu/int8_gemm.hpp"
+#include "troupe/ops/int8_product.cpu.hpp"
 #include "troupe/ops/math/matmul.cpu.hpp"
 #include "troupe/ops/quantized_bytes.cpu.hpp"
 
@@ -13,18 +13,16 @@ status multiply_quantized(kernel_context& at, const matrix_product& what,
     TROUPE_ASSIGN(auto wide_b, from_zero_on(at, b));
     return multiply(at, what, wide_a, wide_b, out);
   }
-  return int8_gemm(at.device(),
-                   {.transpose_a = what.a.transpose,
-                    .transpose_b = what.b.transpose,
-                    .m = what.m,
-                    .n = what.n,
-                    .k = what.k,
-                    .a = bytes.a.values.data<uint8_t>(),
-                    .b = bytes.b.values.data<int8_t>(),
-                    .c = out.data<int32_t>(),
-                    .zero_a = static_cast<uint8_t>(bytes.a.zero),
-                    .zero_b = static_cast<int8_t>(bytes.b.zero)},
-                   at.stop());
+  return multiply_bytes(at, {.transpose_a = what.a.transpose,
+                             .transpose_b = what.b.transpose,
+                             .m = what.m,
+                             .n = what.n,
+                             .k = what.k,
+                             .a = bytes.a.values.data<uint8_t>(),
+                             .b = bytes.b.values.data<int8_t>(),
+                             .c = out.data<int32_t>(),
+                             .zero_a = static_cast<uint8_t>(bytes.a.zero),
+                             .zero_b = static_cast<int8_t>(bytes.b.zero)});
 }
 
 status run(kernel_context& at) {
