@@ -194,6 +194,9 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"UniqueWithCounts", "how many elements depends on the values"},
                   {"UniqueWithCountsV2", "how many slices depends on the values"},
                   {"Where", "how many elements depends on the values"}});
+                  {"ComputeAccidentalHits", "how many hits there are depends on the classes"},
+                  {"CTCGreedyDecoder", "how many labels there are depends on the logits"},
+                  {"Range", "its example feeds the limit"}});
 }
 
 TEST_CASE("every shape function agrees with the kernel where nothing is known") {
