@@ -216,12 +216,16 @@ result<std::vector<tensor>> run(rebuilt& what, device& on) {
 
 std::vector<std::string> type_attrs_of_inputs(const op_sample& of) {
   std::vector<std::string> names;
-  auto others =
-      of.op->inputs.size() - 1; // at most one port is a list whose length is not known here
+  auto is_list = [&](const port& one) {
+    auto* type = of.op->find_attr(one.type);
+    return !one.count.empty() || (type && type->kind == attr_kind::types);
+  };
+  // Where several ports are lists, they have one length.
+  auto lists = static_cast<size_t>(std::ranges::count_if(of.op->inputs, is_list));
+  auto others = of.op->inputs.size() - lists;
   for (const auto& port : of.op->inputs) {
     auto* type = of.op->find_attr(port.type);
-    auto list = !port.count.empty() || (type && type->kind == attr_kind::types);
-    auto count = list ? of.inputs.size() - others : 1;
+    auto count = is_list(port) ? (of.inputs.size() - others) / lists : 1;
     auto typed = type && type->kind == attr_kind::type;
     names.insert(names.end(), count, typed ? std::string{port.type} : std::string{});
   }
