@@ -197,6 +197,9 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"ComputeAccidentalHits", "how many hits there are depends on the classes"},
                   {"CTCGreedyDecoder", "how many labels there are depends on the logits"},
                   {"Range", "its example feeds the limit"}});
+                  {"Range", "its example feeds the limit"},
+                  {"SparseAdd", "how many elements are there depends on the indices"},
+                  {"SparseFillEmptyRows", "how many elements are there depends on the indices"}});
 }
 
 TEST_CASE("every shape function agrees with the kernel where nothing is known") {
