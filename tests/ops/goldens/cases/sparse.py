@@ -130,3 +130,53 @@ for rows, inner, columns, count in ((1, 1, 1, 1), (5, 4, 1, 9), (2, 3, 4, 0), (3
 case("SparseTensorDenseMatMul", np.array([[0, 0], [0, 0]], i64), np.array([1, 2], f32), np.array([2, 2], i64), normal(2, 2))
 case("SparseTensorDenseMatMul", *OUTSIDE, normal(3, 2), refused=True)
 case("SparseTensorDenseMatMul", *sparse((3, 4), 2), normal(3, 2), refused=True)
+
+for dims, count, to in (((2, 6), 5, (3, 4)), ((2, 6), 5, (-1,)), ((12,), 4, (2, -1, 3)), ((3, 4, 2), 9, (6, 4)), ((3, 3), 0, (9, 1)),
+                        ((2, 2), 4, (2, 2))):
+    indices, _, shape = sparse(dims, count)
+    case("SparseReshape", indices, shape, np.array(to, i64))
+case("SparseReshape", sparse((2, 3), 2)[0], np.array([2, 3], i64), np.array([4, 2], i64), refused=True)
+case("SparseReshape", sparse((2, 3), 2)[0], np.array([2, 3], i64), np.array([-1, -1], i64), refused=True)
+
+for op in ("SparseReduceMax",):
+    for dtype in NUMBERS:
+        case(op, *sparse((3, 4), 7, dtype), np.array([1], i32))
+    for axes in ([0], [1], [-1], [0, 2], [0, 1, 2], [], [2, 1]):
+        for keep_dims in (False, True):
+            case(op, *sparse((3, 4, 2), 11), np.array(axes, i32), keep_dims=keep_dims)
+    case(op, *sparse((3, 4), 2), np.array([0], i32))
+    case(op, np.array([[1, 1], [0, 0], [1, 0]], i64), np.array([-1, -2, -3], f32), np.array([3, 2], i64), np.array([1], i32))
+    case(op, *sparse((3, 4), 2), np.array([2], i32), refused=True)
+
+for dims, count, start, size in (((4, 5), 9, (1, 2), (2, 3)), ((4, 5), 9, (0, 0), (9, 9)), ((4, 5), 9, (3, 4), (1, 1)), ((6,), 4, (2,), (0,)),
+                                 ((3, 4, 2), 15, (1, 0, 1), (2, 3, 9)), ((4, 5), 0, (1, 1), (2, 2))):
+    case("SparseSlice", *sparse(dims, count), np.array(start, i64), np.array(size, i64))
+for dtype in (np.float64, i32, np.complex64):
+    case("SparseSlice", *sparse((4, 5), 9, dtype), np.array([1, 1], i64), np.array([2, 3], i64))
+case("SparseSlice", np.array([[0], [2]], i64), np.array([b"a", b"b"]), np.array([3], i64), np.array([1], i64), np.array([2], i64))
+
+for dtype in (f32, np.float64, i32, i64, np.complex64, np.int8):
+    indices, _, _ = sparse((4, 5), 9)
+    inside = indices[(indices[:, 0] >= 1) & (indices[:, 0] < 3) & (indices[:, 1] >= 2)]
+    case("SparseSliceGrad", numbers(dtype, len(inside)), indices, np.array([1, 2], i64), inside - np.array([1, 2]))
+case("SparseSliceGrad", np.zeros(0, f32), sparse((3, 3), 4)[0], np.array([1, 2], i64), np.zeros((0, 2), i64))
+
+for dims, count, axis, parts in (((4, 5), 9, 1, 2), ((4, 5), 9, 0, 4), ((4, 5), 9, 1, 3), ((3, 4, 2), 13, 2, 2), ((7,), 5, 0, 3),
+                                 ((4, 4), 0, 0, 2)):
+    case("SparseSplit", i64(axis), *sparse(dims, count), num_split=parts)
+for dtype in (np.float64, i32, np.complex64):
+    case("SparseSplit", i64(0), *sparse((4, 5), 9, dtype), num_split=2)
+case("SparseSplit", i64(1), *sparse((4, 2), 3), num_split=3, refused=True)
+
+for dtype in (np.float16, f32, np.float64):
+    case("SparseSoftmax", *sparse((3, 4), 7, dtype))
+    case("SparseSoftmax", *sparse((2, 3, 5), 17, dtype))
+case("SparseSoftmax", *sparse((3, 3), 0))
+case("SparseSoftmax", np.array([[0, 0], [0, 1], [2, 0]], i64), np.array([1000, -1000, 5], f32), np.array([3, 2], i64))
+
+for op in ("SparseSparseMaximum", "SparseSparseMinimum"):
+    for dtype in NUMBERS:
+        case(op, *sparse((3, 4), 5, dtype), *sparse((3, 4), 6, dtype))
+    for dims, a, b in (((4,), 2, 3), ((3, 4, 2), 9, 13), ((3, 3), 0, 4), ((3, 3), 4, 0), ((2, 2), 0, 0)):
+        case(op, *sparse(dims, a), *sparse(dims, b))
+    case(op, *sparse((3, 4), 5), *sparse((4, 3), 6), refused=True)
