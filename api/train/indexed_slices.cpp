@@ -29,6 +29,8 @@ std::optional<indexed_slices> joined(const std::vector<indexed_slices>& parts,
     values.push_back(reshape(part.values, tensor::vector(row)));
     indices.push_back(reshape(cast(part.indices, dtype::i64), {-1}));
   }
+  if (parts.size() == 1)
+    return indexed_slices{values[0], indices[0]};
   return indexed_slices{concatenate(values, 0), concatenate(indices, 0)};
 }
 
@@ -50,6 +52,16 @@ std::optional<indexed_slices> slices_of(edge gradient) {
     parts.push_back(*part);
   }
   return joined(parts, gradient.dims());
+}
+
+std::optional<indexed_slices> summed_slices_of(edge gradient) {
+  auto rows = slices_of(gradient);
+  if (rows)
+    rows = joined({*rows}, gradient.dims());
+  if (!rows)
+    return std::nullopt;
+  auto [once, which] = unique(rows->indices);
+  return indexed_slices{unsorted_segment_sum(rows->values, which, size_of(once)), once};
 }
 
 } // namespace troupe

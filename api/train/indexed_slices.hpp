@@ -19,4 +19,8 @@ struct indexed_slices {
 /// simpler: a step that uses the rows alone leaves out the nodes that would fill in the zeros.
 std::optional<indexed_slices> slices_of(edge gradient);
 
+/// The same with indices that are a vector and name each row once: what was given for one row is
+/// added up. For steps that are not linear in the gradient, such as those that square it.
+std::optional<indexed_slices> summed_slices_of(edge gradient);
+
 } // namespace troupe
