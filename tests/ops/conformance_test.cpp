@@ -189,6 +189,8 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"ParseSingleExample", "how many values depends on the example"},
                   {"ParseTensor", "the shape stands in the bytes"},
                   {"Range", "its example feeds the limit"},
+                  {"SparseAdd", "how many elements are there depends on the indices"},
+                  {"SparseFillEmptyRows", "how many elements are there depends on the indices"},
                   {"StringSplit", "how many pieces depends on the strings"},
                   {"StringSplitV2", "how many pieces depends on the strings"},
                   {"Unique", "how many elements depends on the values"},
