@@ -6,7 +6,6 @@ std::vector<exception> few_goldens() {
   return {
       {"Const", "every case has some"},
       {"FIFOQueue", "a case is one step, a queue needs several"},
-      {"NoOp", "it computes nothing"},
       {"FixedUnigramCandidateSampler", "others draw other numbers"},
       {"LearnedUnigramCandidateSampler", "others draw other numbers"},
       {"LogUniformCandidateSampler", "others draw other numbers"},
@@ -27,8 +26,6 @@ std::vector<exception> few_goldens() {
       {"RandomStandardNormal", "others draw other numbers"},
       {"RandomUniform", "others draw other numbers"},
       {"RandomUniformInt", "others draw other numbers"},
-      {"TopK", "TensorFlow has dropped it; TopKV2 runs the same kernel"},
-      {"TruncatedNormal", "others draw other numbers"},
       {"StatelessRandomNormal", "others draw other numbers"},
       {"StatelessRandomUniform", "others draw other numbers"},
       {"StatelessTruncatedNormal", "others draw other numbers"},
