@@ -71,7 +71,7 @@ lstm_layer::sequence lstm_layer::operator()(edge x, const lstm_state& from, loca
                          .use_peephole = options_.peephole},
                         {}, where);
   auto last = [&](edge of) {
-    auto row = slice(of, {steps - 1, int64_t{0}, int64_t{0}}, {1, -1, -1}, {}, where);
+    auto row = slice(of, {static_cast<int32_t>(steps - 1), 0, 0}, {1, -1, -1}, {}, where);
     return squeeze(row, {.squeeze_dims = {0}}, {}, where);
   };
   return {run.h, {last(run.cs), last(run.h)}};

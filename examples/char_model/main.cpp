@@ -114,8 +114,8 @@ void run(const options& chosen) {
   auto piece = g.placeholder(dtype::i32, {chosen.length + 1, chosen.batch}, "piece");
   auto cells = g.placeholder(dtype::f32, {chosen.batch, chosen.units}, "cells_before");
   auto last = g.placeholder(dtype::f32, {chosen.batch, chosen.units}, "output_before");
-  auto read = slice(piece, {0, 0}, {chosen.length, chosen.batch});
-  auto wanted = slice(piece, {1, 0}, {chosen.length, chosen.batch});
+  auto read = slice(piece, {int64_t{0}, int64_t{0}}, {chosen.length, chosen.batch});
+  auto wanted = slice(piece, {int64_t{1}, int64_t{0}}, {chosen.length, chosen.batch});
   auto [outputs, state] = net.memory(net.letters(read), {cells, last});
   auto logits = net.output(reshape(outputs, {int64_t{-1}, chosen.units}));
   auto loss = softmax_loss(logits, reshape(wanted, {-1}));
