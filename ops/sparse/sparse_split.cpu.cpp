@@ -12,6 +12,13 @@ status run(kernel_context& at) {
   if (parts > extent)
     return invalid("cannot cut the extent ", extent, " of axis ", axis, " into ", parts, " blocks");
   auto length = extent / parts, longer = extent % parts;
+  auto longer_end = longer * (length + 1);
+  std::vector<std::vector<int64_t>> kept(static_cast<size_t>(parts));
+  for (int64_t i = 0; i < x.count(); ++i) {
+    auto place = x.index(i)[static_cast<size_t>(axis)];
+    auto part = place < longer_end ? place / (length + 1) : longer + (place - longer_end) / length;
+    kept[static_cast<size_t>(part)].push_back(i);
+  }
   int64_t begin = 0;
   for (int part = 0; part < parts; ++part) {
     auto dims = x.dims();
@@ -19,14 +26,12 @@ status run(kernel_context& at) {
     sparse_block block{dims, {}};
     block.start[static_cast<size_t>(axis)] = begin;
     begin += dims[axis];
-    std::vector<int64_t> kept, positions;
-    for (int64_t i = 0; i < x.count(); ++i)
-      if (auto position = block.position_of(x.index(i))) {
-        kept.push_back(i);
-        positions.push_back(*position);
-      }
+    const auto& which = kept[static_cast<size_t>(part)];
+    std::vector<int64_t> positions;
+    for (auto i : which)
+      positions.push_back(*block.position_of(x.index(i)));
     TROUPE_TRY(make_indices(at, part, positions, dims));
-    TROUPE_TRY(make_values(at, static_cast<int>(parts) + part, x.values(), kept));
+    TROUPE_TRY(make_values(at, static_cast<int>(parts) + part, x.values(), which));
     TROUPE_TRY(make_dims(at, 2 * static_cast<int>(parts) + part, dims));
   }
   return {};

@@ -65,6 +65,33 @@ TEST_CASE("Hessians times vectors agree with the differences of gradients") {
   });
 }
 
+TEST_CASE(
+    "Hessians times vectors reach through convolutions, pools, and what has no dense gradient") {
+  auto filter = tensor::of<double>({2, 2, 1, 2}, {0.5, -1, 0.25, 2, -0.75, 1.5, 1, -0.5});
+  auto image = [](edge x) { return reshape(x, {1, 2, 3, 1}); };
+  auto axis = tensor::scalar<int32_t>(1);
+  check_hessian("a convolution", [&](edge x) {
+    auto y = conv2d(image(x * x), filter, {1, 1, 1, 1}, "SAME");
+    return sum(y * y * y);
+  });
+  check_hessian("a convolution by what it convolves", [&](edge x) {
+    return sum(square(conv2d(image(x), reshape(x, {2, 3, 1, 1}), {1, 1, 1, 1}, "SAME")));
+  });
+  check_hessian("a pool", [&](edge x) {
+    return sum(square(square(max_pool(image(x), {1, 2, 2, 1}, {1, 1, 1, 1}, "VALID"))));
+  });
+  check_hessian("rectifiers", [](edge x) { return sum(elu(x) * relu(x) + square(elu(x))); });
+  check_hessian("logarithms", [](edge x) { return sum(square(log_softmax(x))); });
+  check_hessian("products", [&](edge x) { return sum(square(prod(x, axis))); });
+  check_hessian("running sums", [&](edge x) { return sum(square(square(cumsum(x, axis)))); });
+  check_hessian("the largest", [&](edge x) { return sum(square(square(max(x, axis)))); });
+  check_hessian("a sparse softmax", [](edge x) {
+    auto indices = tensor::of<int64_t>({6, 2}, {0, 1, 0, 3, 1, 0, 2, 0, 2, 1, 2, 2});
+    auto y = sparse_softmax(indices, reshape(x, {6}), tensor::vector<int64_t>({3, 4}));
+    return sum(y * y * y);
+  });
+}
+
 TEST_CASE("a gradient that was given trains through an op that has none") {
   auto straight_through = [](gradient_context& at) { return edges{at.output_gradient(0)}; };
   graph_builder g;
