@@ -186,3 +186,33 @@ TEST_CASE("rows that came twice are added up") {
   CHECK_FALSE(summed_slices_of(g.gradients(sum(square(w)), {w})[0]));
   CHECK_FALSE(summed_slices_of({}));
 }
+
+TEST_CASE("a variable of numbers has rows, too, and one number names a row") {
+  graph_builder g;
+  auto w = g.variable(tensor::vector<double>({1, 2, 3, 4}), "w");
+  auto one = gather(w, tensor::scalar<int32_t>(2));
+  auto loss = square(one) + sum(gather(w, tensor::vector<int32_t>({0, 2})));
+  auto* train = adagrad{1, 0}.minimize(loss);
+  CHECK(ops_behind(train).contains("SparseApplyAdagrad"));
+  auto s = session::local();
+  s.run(g.initializer());
+  s.run(train); // each by its rate, as nothing is known of gradients before
+  CHECK(std::ranges::equal(s.fetch(w).values<double>(), std::vector<double>{0, 2, 2, 4}));
+}
+
+TEST_CASE("an embedding in parts changes rows of its parts") {
+  graph_builder g;
+  embedding_table table{g, 7, 3, {.devices = {"/cpu:0", "/cpu:0"}}};
+  auto numbers = g.placeholder(dtype::i32, {-1, 2}, "numbers");
+  auto* train = adagrad{1}.minimize(sum(square(table(numbers))));
+  auto behind = ops_behind(train);
+  CHECK(behind.contains("SparseApplyAdagrad"));
+  CHECK_FALSE(behind.contains("ApplyAdagrad"));
+  auto s = session::local();
+  s.run(g.initializer());
+  auto before = s.fetch(table.parts()[1]);
+  s.run(train, {{numbers, tensor::of<int32_t>({2, 2}, {3, 0, 3, 3})}});
+  auto after = s.fetch(table.parts()[1]); // rows 1, 3, and 5
+  for (size_t i = 0; i < 9; ++i)
+    CHECK((before.values<float>()[i] == after.values<float>()[i]) == (i / 3 != 1));
+}
