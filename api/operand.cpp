@@ -180,5 +180,12 @@ std::vector<edge> outputs(node& of, int first, int behind) {
   return found;
 }
 
+std::vector<edge> next_outputs(node& of, int& next, int64_t count) {
+  std::vector<edge> found;
+  for (; count > 0; --count)
+    found.push_back(of.output(next++));
+  return found;
+}
+
 } // namespace detail
 } // namespace troupe

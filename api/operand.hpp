@@ -63,6 +63,8 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
 
 /// The outputs of a node without the first and last few.
 std::vector<edge> outputs(node& of, int first, int behind);
+/// The next `count` outputs of a node.
+std::vector<edge> next_outputs(node& of, int& next, int64_t count);
 
 } // namespace detail
 } // namespace troupe

@@ -23,6 +23,10 @@ if(NOT Protobuf_FOUND)
 endif()
 find_package(ZLIB REQUIRED)       # api
 find_package(DNNL REQUIRED)       # devices, ops
+find_package(RE2 REQUIRED)        # ops
+find_package(FarmHash REQUIRED)   # ops
+find_package(PNG REQUIRED)        # ops
+find_package(JPEG REQUIRED)       # ops
 
 # Header-only: named in HEADER_DEPENDS, they leave no trace in the installed package.
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)

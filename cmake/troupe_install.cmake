@@ -40,6 +40,8 @@ install(FILES
   "${PROJECT_BINARY_DIR}/package/troupe-config-version.cmake"
   cmake/FindCAF.cmake
   cmake/FindDNNL.cmake
+  cmake/FindFarmHash.cmake
+  cmake/FindRE2.cmake
   cmake/FindxxHash.cmake
   DESTINATION "${package_dir}")
 

@@ -7,6 +7,8 @@ namespace troupe::ops {
 /// Swaps the last two axes of [images, rows, columns].
 template <class T>
 void turn(kernel_context& at, const T* from, T* to, int64_t images, int64_t rows, int64_t columns) {
+  if (images == 0 || rows == 0)
+    return;
   constexpr int64_t tile = 16;
   auto bands = (columns + tile - 1) / tile;
   at.parallel_for(images * bands, static_cast<double>(rows * tile),

@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/onednn_convolution.cpu.hpp"
+#include "troupe/ops/window_walk.hpp"
 
 namespace troupe::ops {
 namespace detail {
@@ -15,64 +16,6 @@ inline __attribute__((always_inline)) void add_product(T factor, const T* row, T
     to[i] += factor * row[i];
 }
 
-/// Where an element of a tensor with channels last is.
-struct place {
-  int64_t image, at[3];
-};
-
-inline place place_of(int64_t index, const window_axes& axes, int64_t window_axis::*extent) {
-  place made{};
-  for (int i = 2; i >= 0; --i) {
-    auto size = axes[static_cast<size_t>(i)].*extent;
-    made.at[i] = index % size;
-    index /= size;
-  }
-  made.image = index;
-  return made;
-}
-
-/// Calls `body(k, x)` for the elements k of the windows at an output, with the place x of the
-/// input, counted as pixels of all images.
-template <class Body>
-void for_each_element(const convolution_shape& of, const place& out, Body&& body) {
-  const auto& [depth, rows, columns] = of.axes;
-  auto start = [&](int i) {
-    const auto& axis = of.axes[static_cast<size_t>(i)];
-    return out.at[i] * axis.stride - axis.before;
-  };
-  for (auto d = depth.first_in(out.at[0]); d < depth.last_in(out.at[0]); ++d)
-    for (auto r = rows.first_in(out.at[1]); r < rows.last_in(out.at[1]); ++r) {
-      auto from = ((out.image * depth.in + start(0) + d * depth.dilation) * rows.in + start(1) +
-                   r * rows.dilation) *
-                  columns.in;
-      for (auto c = columns.first_in(out.at[2]); c < columns.last_in(out.at[2]); ++c)
-        body((d * rows.size + r) * columns.size + c, from + start(2) + c * columns.dilation);
-    }
-}
-
-/// Calls `body(k, y)` for the windows that contain an input as element k, with the place y of the
-/// output.
-template <class Body>
-void for_each_window(const convolution_shape& of, const place& in, Body&& body) {
-  // The window of which the element is the k-th, or -1.
-  auto window = [&](int i, int64_t k) {
-    const auto& axis = of.axes[static_cast<size_t>(i)];
-    auto start = in.at[i] + axis.before - k * axis.dilation;
-    return start >= 0 && start % axis.stride == 0 && start / axis.stride < axis.out
-               ? start / axis.stride
-               : -1;
-  };
-  const auto& [depth, rows, columns] = of.axes;
-  for (int64_t d = 0; d < depth.size; ++d)
-    if (auto plane = window(0, d); plane >= 0)
-      for (int64_t r = 0; r < rows.size; ++r)
-        if (auto row = window(1, r); row >= 0)
-          for (int64_t c = 0; c < columns.size; ++c)
-            if (auto column = window(2, c); column >= 0)
-              body((d * rows.size + r) * columns.size + c,
-                   ((in.image * depth.out + plane) * rows.out + row) * columns.out + column);
-}
-
 } // namespace detail
 
 template <class T>
@@ -83,8 +26,8 @@ void direct_output(kernel_context& at, const convolution_shape& of, convolution_
     for (auto i = begin; i < end; ++i) {
       auto* y = data.output + i * of.out_channels;
       std::fill_n(y, of.out_channels, T{});
-      auto where = detail::place_of(i, of.axes, &window_axis::out);
-      detail::for_each_element(of, where, [&](int64_t k, int64_t pixel) {
+      auto where = place_of(i, of.axes, &window_axis::out);
+      for_each_element(of.axes, where, [&](int64_t k, int64_t pixel) {
         const auto* x = data.input + pixel * of.in_channels;
         const auto* w = data.filter + k * inputs * of.out_channels;
         for (int64_t group = 0; group < of.groups; ++group)
@@ -104,8 +47,8 @@ void direct_input(kernel_context& at, const convolution_shape& of, convolution_d
     for (auto i = begin; i < end; ++i) {
       auto* dx = data.input + i * of.in_channels;
       std::fill_n(dx, of.in_channels, T{});
-      auto where = detail::place_of(i, of.axes, &window_axis::in);
-      detail::for_each_window(of, where, [&](int64_t k, int64_t pixel) {
+      auto where = place_of(i, of.axes, &window_axis::in);
+      for_each_window(of.axes, where, [&](int64_t k, int64_t pixel) {
         const auto* dy = data.output + pixel * of.out_channels;
         const auto* w = data.filter + k * inputs * of.out_channels;
         for (int64_t group = 0; group < of.groups; ++group)
@@ -137,7 +80,7 @@ void direct_filter(kernel_context& at, const convolution_shape& of, convolution_
         if (at.stopped())
           return;
         for (auto i = row; i < row + columns; ++i) {
-          auto where = detail::place_of(i, of.axes, &window_axis::out);
+          auto where = place_of(i, of.axes, &window_axis::out);
           auto inside = true;
           auto pixel = where.image;
           auto rest = element;

@@ -13,7 +13,7 @@ status check_policy(std::string_view policy) {
 
 } // namespace
 
-result<named_blocks> blocks_named(const tensor& indices, const shape& dims,
+result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, const shape& dims,
                                   std::string_view policy) {
   TROUPE_TRY(check_policy(policy));
   const auto& rows = indices.dims();
@@ -28,22 +28,22 @@ result<named_blocks> blocks_named(const tensor& indices, const shape& dims,
   for (auto axis = depth; axis < static_cast<size_t>(dims.rank()); ++axis)
     found.length *= dims[static_cast<int>(axis)];
   auto coordinates = to_integers(indices);
-  size_t count = 1;
+  int64_t count = 1;
   for (int axis = 0; axis + 1 < rows.rank(); ++axis)
-    count *= static_cast<size_t>(rows[axis]);
-  if (depth == 0 && found.dims.elements() == 0)
-    count = 0; // no memory then bounds the number of rows
-  found.places.reserve(count);
-  for (size_t row = 0; row < count; ++row) {
+    count *= rows[axis];
+  if (depth == 0) // then there may be more rows than there is memory
+    TROUPE_TRY(tensor::make(dtype::i64, {count}, at.memory()));
+  found.places.reserve(static_cast<size_t>(count));
+  for (size_t row = 0; row < static_cast<size_t>(count); ++row) {
     int64_t place = 0;
     for (size_t i = 0; i < depth && place >= 0; ++i) {
-      auto at = coordinates[row * depth + i], extent = dims[static_cast<int>(i)];
-      if (at >= 0 && at < extent)
-        place = place * extent + at;
+      auto coordinate = coordinates[row * depth + i], extent = dims[static_cast<int>(i)];
+      if (coordinate >= 0 && coordinate < extent)
+        place = place * extent + coordinate;
       else if (policy == "IGNORE")
         place = -1;
       else
-        return invalid("indices has the coordinate ", at, ", but axis ", i, " of ", dims,
+        return invalid("indices has the coordinate ", coordinate, ", but axis ", i, " of ", dims,
                        " has the places [0, ", extent, ')');
     }
     found.places.push_back(place);
@@ -69,7 +69,7 @@ result<partial_shape> infer_named_blocks(const infer_context& at, const partial_
   return partial_shape::make(extents);
 }
 
-result<shapes> infer_scatter(const infer_context& at) {
+result<shapes> infer_tensor_scatter(const infer_context& at) {
   TROUPE_ASSIGN(auto blocks, infer_named_blocks(at, at.input(1), at.input(0)));
   TROUPE_TRY(merge(blocks, at.input(2)));
   return shapes{at.input(0)};

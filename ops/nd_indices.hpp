@@ -16,7 +16,7 @@ struct named_blocks {
 };
 
 /// Fails for coordinates outside of the shape, unless the policy is "IGNORE".
-result<named_blocks> blocks_named(const tensor& indices, const shape& dims,
+result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, const shape& dims,
                                   std::string_view policy);
 
 /// The shape of the blocks, as far as it is known.
@@ -24,6 +24,6 @@ result<partial_shape> infer_named_blocks(const infer_context& at, const partial_
                                          const partial_shape& dims);
 
 /// For ops that change input 0 where input 1 says by input 2.
-result<shapes> infer_scatter(const infer_context& at);
+result<shapes> infer_tensor_scatter(const infer_context& at);
 
 } // namespace troupe::ops

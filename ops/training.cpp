@@ -1,6 +1,7 @@
 #include "troupe/ops/training.hpp"
 
 #include "troupe/ops/rows.hpp"
+#include "troupe/ops/scalar.hpp"
 
 #include <algorithm>
 
@@ -38,21 +39,6 @@ result<std::shared_ptr<void>> keep_training(const kernel_setup& setup) {
           setup.of.attr<bool>(attr.name);
   return std::shared_ptr<void>{std::move(state)};
 }
-
-namespace {
-
-double to_double(const tensor& scalar) {
-  switch (scalar.type()) {
-    case dtype::f16: return static_cast<float>(*scalar.data<float16>());
-    case dtype::bf16: return static_cast<float>(*scalar.data<bfloat16>());
-    case dtype::f32: return *scalar.data<float>();
-    case dtype::f64: return *scalar.data<double>();
-    case dtype::i64: return static_cast<double>(*scalar.data<int64_t>());
-    default: return 0;
-  }
-}
-
-} // namespace
 
 result<std::array<double, 8>> training_scalars(const kernel_context& at) {
   const auto& roles = at.state<training_state>().roles;

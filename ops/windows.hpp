@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/shape.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -24,6 +25,15 @@ struct window_axis {
   int64_t last_in(int64_t i) const {
     auto start = i * stride - before;
     return start >= in ? 0 : std::min(size, (in - start + dilation - 1) / dilation);
+  }
+  /// Calls `visit(k, window)` for each window that has the element as its k-th.
+  template <class Visit>
+  void for_each_window(int64_t element, Visit&& visit) const {
+    auto place = element + before;
+    for (auto k = std::max<int64_t>(0, place - (out - 1) * stride + dilation - 1) / dilation;
+         k < size && k * dilation <= place; ++k)
+      if ((place - k * dilation) % stride == 0)
+        visit(k, (place - k * dilation) / stride);
   }
 };
 

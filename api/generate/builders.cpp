@@ -57,6 +57,13 @@ std::string type_of(attr_kind kind, bool parameter) {
   throw std::logic_error{"an attribute of a kind that has no C++ type"};
 }
 
+std::string quoted(std::string_view text) {
+  std::string out;
+  for (char c : text)
+    out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string{c};
+  return '"' + out + '"';
+}
+
 std::string literal(const attr_value& value) {
   if (auto* flag = value.get_if<bool>())
     return *flag ? "true" : "false";
@@ -65,7 +72,7 @@ std::string literal(const attr_value& value) {
   if (auto* number = value.get_if<double>())
     return (std::ostringstream{} << *number).str();
   if (auto* text = value.get_if<std::string>())
-    return text->empty() ? "{}" : '"' + *text + '"';
+    return text->empty() ? "{}" : quoted(*text);
   if (auto* type = value.get_if<dtype>()) {
     auto name = std::string{to_string(*type)};
     return "troupe::dtype::" + (*type == dtype::boolean ? "boolean" : name);
@@ -161,6 +168,33 @@ void print_outputs(std::ostream& out, const op_def& op) {
   out << "};\n";
 }
 
+/// How many outputs each list has stands in the attributes.
+void print_lists(std::ostream& out, const op_def& op) {
+  out << "  int next = 0;\n  return {";
+  for (const auto& one : op.outputs) {
+    out << (&one == op.outputs.begin() ? "" : ",\n          ");
+    if (!one.count.empty())
+      out << "detail::next_outputs(made, next, made.attr<int64_t>(\"" << one.count << "\"))";
+    else if (variadic(op, one))
+      out << "detail::next_outputs(made, next, std::ssize(made.attr<std::vector<dtype>>(\""
+          << one.type << "\")))";
+    else
+      out << "made.output(next++)";
+  }
+  out << "};\n";
+}
+
+/// Of several lists of inputs, the length of one follows from the others.
+std::vector<std::string> counts_of_lists(const op_def& op) {
+  std::vector<std::string> counts;
+  if (std::ranges::count_if(op.inputs, [&](const port& p) { return variadic(op, p); }) > 1)
+    for (const auto& in : op.inputs)
+      if (!in.count.empty())
+        counts.push_back("{\"" + std::string{in.count} + "\", std::ssize(" +
+                         parameter_name(in.name) + ")}");
+  return counts;
+}
+
 void print_return(std::ostream& out, const op_def& op) {
   if (op.outputs.empty()) {
     out << "  return &made;\n";
@@ -168,7 +202,7 @@ void print_return(std::ostream& out, const op_def& op) {
   }
   auto lists = std::ranges::count_if(op.outputs, [&](const port& p) { return variadic(op, p); });
   if (lists > 1)
-    throw std::logic_error{std::string{op.name} + ": several lists of outputs"};
+    return print_lists(out, op);
   if (op.outputs.size() == 1) {
     out << (lists ? "  return detail::outputs(made, 0, 0);\n" : "  return made.output(0);\n");
     return;
@@ -251,7 +285,7 @@ std::string builders_source(const std::vector<const op_def*>& ops) {
   for (auto* op : ops) {
     if (!has_builder(*op))
       continue;
-    std::vector<std::string> inputs, attrs;
+    std::vector<std::string> inputs, attrs = counts_of_lists(*op);
     for (const auto& in : op->inputs)
       inputs.push_back(variadic(*op, in) ? "detail::list(" + parameter_name(in.name) + ", where)"
                                          : "{" + parameter_name(in.name) + '}');

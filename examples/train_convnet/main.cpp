@@ -25,8 +25,11 @@ class network {
 public:
   network(graph_builder& g, int64_t classes, int64_t height, int64_t width, int64_t seed)
       : first_{g, 1, 16, {3, 3}, {.activation = relu, .weights = initializers::he_normal(seed)}},
-        second_{g, 16, 32, {3, 3}, {.activation = relu, .weights = initializers::he_normal(seed + 1)}},
-        hidden_{g, 32 * (height / 4) * (width / 4), 128,
+        second_{
+            g, 16, 32, {3, 3}, {.activation = relu, .weights = initializers::he_normal(seed + 1)}},
+        hidden_{g,
+                32 * (height / 4) * (width / 4),
+                128,
                 {.activation = relu, .weights = initializers::he_normal(seed + 2)}},
         output_{g, 128, classes, {.weights = initializers::glorot_uniform(seed + 3)}} {}
 
@@ -75,7 +78,8 @@ void run(options chosen) {
   auto images = g.placeholder(dtype::f32, {-1, all.height, all.width, 1}, "images");
   auto labels = g.placeholder(dtype::i32, {-1}, "labels");
   auto rate = g.placeholder(dtype::f32, shape{}, "dropout_rate");
-  auto logits = network{g, all.classes, all.height, all.width, chosen.seed * 16}(images, rate, chosen.seed);
+  auto logits =
+      network{g, all.classes, all.height, all.width, chosen.seed * 16}(images, rate, chosen.seed);
   auto loss = softmax_loss(logits, labels);
   auto guess = arg_max(logits, 1);
   adam by{chosen.learning_rate};
@@ -87,7 +91,8 @@ void run(options chosen) {
   auto batches = (training.count() + chosen.batch - 1) / chosen.batch;
   examples::progress shown{batches * chosen.epochs};
   for (int epoch = 0; epoch < chosen.epochs; ++epoch) {
-    auto order = examples::shuffled(training.count(), static_cast<uint64_t>(chosen.seed * 1000 + epoch));
+    auto order =
+        examples::shuffled(training.count(), static_cast<uint64_t>(chosen.seed * 1000 + epoch));
     for (int64_t i = 0; i < training.count(); i += chosen.batch) {
       auto count = std::min(chosen.batch, training.count() - i);
       auto batch = examples::gather_images(training, order.data() + i, count);

@@ -48,6 +48,8 @@ status run(kernel_context& at) {
   const auto& as = at.state<settings>();
   TROUPE_ASSIGN(auto slices, quantized_slices_of(x.dims(), as.axis, least, most));
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
+  if (x.elements() == 0)
+    return {};
   const T* from = x.data<T>();
   auto fill = [&]<class To>(To* to) {
     at.parallel_for(slices.outer * slices.count, 1.0 * static_cast<double>(slices.inner),

@@ -7,7 +7,7 @@ namespace {
 
 status run(kernel_context& at) {
   const auto& params = at.input(0);
-  TROUPE_ASSIGN(auto blocks, blocks_named(at.input(1), params.dims(), at.state<std::string>()));
+  TROUPE_ASSIGN(auto blocks, blocks_named(at, at.input(1), params.dims(), at.state<std::string>()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, blocks.dims));
   if (out->elements() > 0)
     take_blocks(at, params, blocks.places, blocks.length, *out);

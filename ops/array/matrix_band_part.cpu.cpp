@@ -20,6 +20,8 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto upper, band_width(at.input(2), in.columns));
   TROUPE_ASSIGN(auto zero, zero_of(at.output_type(0)));
   TROUPE_ASSIGN(auto* out, output_from_input(at, 0));
+  if (out->elements() == 0)
+    return {};
   at.parallel_for(in.count * in.rows, 5 + 0.2 * static_cast<double>(in.columns),
                   [&](int64_t begin, int64_t end) {
                     for (auto i = begin; i < end; ++i) {

@@ -63,6 +63,7 @@ troupe_add_ops(
   array/unique
   array/unique_v2
   array/unique_with_counts
+  array/unique_with_counts_v2
   array/list_diff
   array/top_k
   array/top_k_v2

@@ -66,7 +66,7 @@ void scatter(kernel_context& at, const tensor& updates, const named_blocks& bloc
 /// updates.
 inline result<named_blocks> blocks_to_update(kernel_context& at, const tensor& indices,
                                              const tensor& updates, const shape& dims) {
-  TROUPE_ASSIGN(auto blocks, blocks_named(indices, dims, at.state<std::string>()));
+  TROUPE_ASSIGN(auto blocks, blocks_named(at, indices, dims, at.state<std::string>()));
   if (!(blocks.dims == updates.dims()))
     return invalid("updates must have shape ", blocks.dims, ", got ", updates.dims());
   return blocks;

@@ -23,7 +23,7 @@ extern constexpr op_def tensor_scatter_add{
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}, {"bad_indices_policy", ""}},
     .effects = effect::forwardable,
-    .infer = infer_scatter,
+    .infer = infer_tensor_scatter,
     .gradient = gradient,
     .example = R"(
 y = TensorScatterAdd(f32[1, 2, 3], i32[[2], [0], [2]], f32[7, 8, 4])

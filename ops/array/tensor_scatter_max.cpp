@@ -14,7 +14,7 @@ extern constexpr op_def tensor_scatter_max{
     .outputs = {{"output", "T"}},
     .attrs = {{"T", real_numbers}, {"Tindices", index_types}, {"bad_indices_policy", ""}},
     .effects = effect::forwardable,
-    .infer = infer_scatter,
+    .infer = infer_tensor_scatter,
     .gradient = scatter_extreme_gradient,
     .example = R"(
 y = TensorScatterMax(f32[1, 2, 3], i32[[2], [1], [1]], f32[7, -8, 4])

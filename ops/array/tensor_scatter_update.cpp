@@ -25,7 +25,7 @@ extern constexpr op_def tensor_scatter_update{
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tindices", index_types}, {"bad_indices_policy", ""}},
     .effects = effect::forwardable,
-    .infer = infer_scatter,
+    .infer = infer_tensor_scatter,
     .gradient = gradient,
     .example = R"(
 y = TensorScatterUpdate(f32[1, 2, 3], i32[[2], [0]], f32[7, 8])

@@ -5,10 +5,7 @@ namespace {
 
 status run(kernel_context& at) {
   TROUPE_ASSIGN(auto found, unique_elements(at));
-  std::vector<int64_t> counts(found.first.size());
-  for (auto kind : found.of_row)
-    ++counts[static_cast<size_t>(kind)];
-  return put_integers(at, 2, counts);
+  return put_counts(at, found);
 }
 
 } // namespace

@@ -1,1 +1,5 @@
-troupe_add_ops(control/no_op)
+troupe_add_ops(
+  control/assert_
+  control/no_op
+  control/print
+  control/print_v2)

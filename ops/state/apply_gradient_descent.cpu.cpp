@@ -3,11 +3,13 @@
 namespace troupe::ops {
 namespace {
 
+template <class T>
 struct descend {
-  template <class T, class A>
-  auto operator()(T value, T gradient, A rate) const {
-    return value - static_cast<T>(rate) * gradient;
+  T operator()(const T& value, const T& gradient) const {
+    return wrapping([this](auto v, auto g) { return v - static_cast<decltype(v)>(rate) * g; },
+                    value, gradient);
   }
+  T rate;
 };
 
 template <class T>
@@ -15,7 +17,7 @@ status run(kernel_context& at) {
   const auto& rate = at.input(1);
   if (rate.rank() != 0)
     return invalid("alpha must be a scalar, got shape ", rate.dims());
-  return update_variable<T, descend>(at, widen(*rate.data<T>()));
+  return update_variable<T>(at, descend<compute_type<T>>{widen(*rate.data<T>())});
 }
 
 template <class... Ts>

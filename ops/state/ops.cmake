@@ -3,5 +3,16 @@ troupe_add_ops(
   state/assign
   state/assign_add
   state/assign_sub
+  state/count_up_to
   state/is_variable_initialized
+  state/scatter_add
+  state/scatter_div
+  state/scatter_max
+  state/scatter_min
+  state/scatter_mul
+  state/scatter_nd_add
+  state/scatter_nd_sub
+  state/scatter_nd_update
+  state/scatter_sub
+  state/scatter_update
   state/variable_v2)

@@ -3,6 +3,8 @@
 #include "troupe/ops/element_types.hpp"
 #include "troupe/runtime/graph.hpp"
 
+#include <functional>
+
 namespace troupe::ops {
 
 /// Keeps the attribute use_locking for the kernel.
@@ -10,27 +12,59 @@ inline result<std::shared_ptr<void>> keep_locking(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("use_locking"))};
 }
 
+/// A change of an element by another, in which whole numbers wrap around.
+template <class Op>
+struct wrapping_change {
+  template <class T>
+  T operator()(const T& value, const T& by) const {
+    return wrapping(Op{}, value, by);
+  }
+};
+using adding = wrapping_change<std::plus<>>;
+using subtracting = wrapping_change<std::minus<>>;
+using multiplying = wrapping_change<std::multiplies<>>;
+
+struct smaller {
+  template <class T>
+  T operator()(const T& value, const T& by) const {
+    return by < value ? by : value;
+  }
+};
+
+struct larger {
+  template <class T>
+  T operator()(const T& value, const T& by) const {
+    return value < by ? by : value;
+  }
+};
+
 namespace detail {
 
 template <class Fn, class T>
-inline __attribute__((always_inline)) void change_run(T* value, const T* change, int64_t count,
-                                                      compute_type<T> factor) {
+inline __attribute__((always_inline)) void change_run(Fn fn, T* value, const T* by, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
-    value[i] =
-        wrapping([&](auto v, auto c) { return static_cast<T>(Fn{}(widen(v), widen(c), factor)); },
-                 value[i], change[i]);
+    value[i] = static_cast<T>(fn(widen(value[i]), widen(by[i])));
 }
 
 template <class Fn, class T>
-TROUPE_SIMD_CLONES void change_hot(T* value, const T* change, int64_t count, T factor) {
-  change_run<Fn>(value, change, count, factor);
+TROUPE_SIMD_CLONES void change_hot(Fn fn, T* value, const T* by, int64_t count) {
+  change_run(fn, value, by, count);
 }
 
 } // namespace detail
 
-/// variable = fn(variable, last input, factor) for each element; requires keep_locking.
+/// value[i] = fn(value[i], by[i])
+template <class Fn, class T>
+void change_elements(Fn fn, T* value, const T* by, int64_t count) {
+  if constexpr (is_hot<T>)
+    detail::change_hot(fn, value, by, count);
+  else
+    detail::change_run(fn, value, by, count);
+}
+
+/// variable = fn(variable, last input) for each element; requires keep_locking.
 template <class T, class Fn>
-status update_variable(kernel_context& at, compute_type<T> factor) {
+status update_variable(kernel_context& at, Fn fn) {
   const auto& change = at.input(at.inputs() - 1);
   auto& variable = at.variable(0);
   auto body = [&](tensor& value) -> status {
@@ -41,15 +75,17 @@ status update_variable(kernel_context& at, compute_type<T> factor) {
     const auto* from = change.data<T>();
     // Not the step's: a variable that is half updated would outlive it.
     at.device().parallel_for(value.elements(), 0.4, [&](int64_t begin, int64_t end) {
-      if constexpr (is_hot<T>)
-        detail::change_hot<Fn>(to + begin, from + begin, end - begin, factor);
-      else
-        detail::change_run<Fn>(to + begin, from + begin, end - begin, factor);
+      change_elements(fn, to + begin, from + begin, end - begin);
     });
     return {};
   };
   auto& copies = at.device().memory(); // outlive the step
   return at.state<bool>() ? variable.update(body, copies) : variable.update_unlocked(body, copies);
+}
+
+template <class Fn, class... Ts>
+constexpr upto<typed_kernel, 18> update_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, [](kernel_context& at) { return update_variable<Ts>(at, Fn{}); }}...};
 }
 
 } // namespace troupe::ops

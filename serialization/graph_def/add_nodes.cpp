@@ -41,7 +41,6 @@ public:
       : nodes_(from.node()), into_(into), file_(options.file), budget_{options.filled_bytes} {}
 
   status read() {
-    TROUPE_TRY(check_ops());
     TROUPE_TRY(index_names());
     TROUPE_ASSIGN(auto before, predecessors());
     TROUPE_ASSIGN(auto order, order_after_inputs(before, [this](uint32_t position) {
@@ -62,27 +61,6 @@ private:
 
   std::string description(const NodeDef& of) const {
     return concat(of.op(), " '", of.name(), "' (", file_, ')');
-  }
-
-  // All that is missing at once, so that nobody has to ask again and again.
-  status check_ops() const {
-    struct use {
-      size_t count = 0;
-      std::string first;
-    };
-    std::map<std::string, use> missing;
-    for (const auto& each : nodes_)
-      if (!into_.ops().find_op(each.op()))
-        if (auto& found = missing[each.op()]; found.count++ == 0)
-          found.first = each.name();
-    if (missing.empty())
-      return {};
-    std::string list;
-    for (const auto& [op, found] : missing)
-      list += concat(list.empty() ? "" : ", ", op, " (",
-                     found.count == 1 ? "" : concat(found.count, " nodes, such as "), "'",
-                     found.first, "')");
-    return failure(error_kind::unimplemented, file_, ": no such op: ", list);
   }
 
   status index_names() {

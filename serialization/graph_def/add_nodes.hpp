@@ -5,7 +5,7 @@
 
 namespace troupe::graph_def {
 
-/// Adds the nodes, each after its inputs, with every check.
+/// Adds the nodes, of ops that exist, each after its inputs, with every check.
 status add_nodes(const GraphDef& from, graph& into, const graph_def_options& options);
 
 } // namespace troupe::graph_def

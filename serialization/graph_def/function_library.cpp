@@ -57,9 +57,10 @@ function_call function_library::callee(const NodeDef& of) const {
 
 bool function_library::has_effect(const NodeDef& of) const {
   auto stateful = [this](const NodeDef& each) {
+    if (callee(each))
+      return true; // it may well have some
     auto op = ops_.find_op(each.op());
-    // What is not known may well have effects: a call within a function, for instance.
-    return !op || (has((*op)->effects, effect::stateful) && (*op)->makes == resource::none);
+    return op && has((*op)->effects, effect::stateful) && (*op)->makes == resource::none;
   };
   auto called = callee(of);
   return called ? std::ranges::any_of(called.body->node_def(), stateful) : stateful(of);
@@ -86,7 +87,7 @@ result<size_t> function_library::first_of(const NodeDef& node, std::string_view 
   } else {
     auto op = ops_.find_op(node.op());
     if (!op)
-      return first; // the ops that are missing are told later, all together
+      return op.status();
     for (const auto& each : (*op)->outputs) {
       TROUPE_ASSIGN(auto further, passes(each.name, declared(each, **op)));
       if (!further)

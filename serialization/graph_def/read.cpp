@@ -1,6 +1,7 @@
 // Reads graphs that others wrote: nothing in them is believed.
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/graph_def/add_nodes.hpp"
+#include "troupe/serialization/graph_def/check_ops.hpp"
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 
@@ -28,6 +29,7 @@ void mend_old_placeholders(GraphDef& in) {
 
 result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options& options) {
   mend_old_placeholders(from);
+  TROUPE_TRY(check_ops(from, into.ops()).within(options.file));
   auto calls = inline_calls(from, into.ops());
   if (!calls)
     return calls.status().within(options.file);

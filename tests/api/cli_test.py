@@ -123,6 +123,16 @@ class CommandTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.one_line(result, "troupe: ")
 
+    def test_coverage_tells_types_and_gradients(self):
+        lines = troupe("ops", "--coverage").stdout.splitlines()
+        rows = {line.split("\t")[0]: line.split("\t") for line in lines[1:-1]}
+        self.assertIn("f32", rows["MatMul"][1])
+        self.assertIn("f32", rows["Relu"][1])
+        self.assertEqual(rows["Relu"][3], "yes")
+        self.assertTrue(rows["Shape"][3].startswith("none: "))
+        self.assertEqual(rows["QueueDequeue"][1], "by an actor")
+        self.assertTrue(lines[-1].startswith(f"# {len(rows)} ops, "))
+
     def test_ops_are_listed_but_not_the_hidden_ones(self):
         result = troupe("ops")
         self.assertEqual(result.returncode, 0)

@@ -175,13 +175,28 @@ TEST_CASE("every example gives what it says") {
 TEST_CASE("every shape function knows as much as its inputs, and agrees with the kernel") {
   check_every_op([](const op_def& op) { return check_example(op, placeholders::as_fed); },
                  {{"BroadcastGradientArgs", "how many axes depends on the shapes that it is given"},
+                  {"DecodeJpeg", "the shape stands in the file"},
+                  {"DecodePng", "the shape stands in the file"},
+                  {"DecodeRaw", "how many elements depends on how long the strings are"},
                   {"DynamicPartition", "how many rows depends on the values"},
                   {"ListDiff", "how many elements depends on the values"},
+                  {"NonMaxSuppression", "how many boxes are chosen depends on their values"},
+                  {"NonMaxSuppressionV2", "how many boxes are chosen depends on their values"},
+                  {"NonMaxSuppressionV3", "how many boxes are chosen depends on their values"},
+                  {"ParseExample", "how many values depends on the examples"},
+                  {"ParseSingleExample", "how many values depends on the example"},
+                  {"ParseTensor", "the shape stands in the bytes"},
                   {"Range", "its example feeds the limit"},
+                  {"StringSplit", "how many pieces depends on the strings"},
+                  {"StringSplitV2", "how many pieces depends on the strings"},
                   {"Unique", "how many elements depends on the values"},
                   {"UniqueV2", "how many slices depends on the values"},
                   {"UniqueWithCounts", "how many elements depends on the values"},
+                  {"UniqueWithCountsV2", "how many slices depends on the values"},
                   {"Where", "how many elements depends on the values"}});
+                  {"ComputeAccidentalHits", "how many hits there are depends on the classes"},
+                  {"CTCGreedyDecoder", "how many labels there are depends on the logits"},
+                  {"Range", "its example feeds the limit"}});
 }
 
 TEST_CASE("every shape function agrees with the kernel where nothing is known") {
@@ -202,6 +217,8 @@ TEST_CASE("every op runs in all its types, and to the same effect") {
         return found;
       },
       {{"Bitcast", "its shape depends on the size of both types"},
+       {"DecodeRaw", "the same bytes are other numbers in another type"},
+       {"ParseTensor", "the bytes are of one type"},
        {"Range", "the step of its example, 0.5, is none in whole numbers"}});
 }
 

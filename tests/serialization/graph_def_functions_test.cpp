@@ -144,8 +144,18 @@ TEST_CASE("calls that cannot be are told") {
              Contains("no such op"));
 }
 
+TEST_CASE("ops that are missing in functions count only if the functions are called") {
+  constexpr std::string_view library =
+      "library { function { signature { name: 'f' } node_def { name: 'a' op: 'Foo' } } "
+      "function { signature { name: 'g' } node_def { name: 'b' op: 'f' } } }";
+  graph g{troupe::library()};
+  CHECK(read_graph_def_text(concat(library, "node { name: 'c' op: 'NoOp' }"), g).ok());
+  auto refused = read_graph_def_text(concat(library, "node { name: 'd' op: 'g' }"), g).status();
+  CHECK(refused.message() == "GraphDef: no such op: Foo ('a')");
+}
+
 TEST_CASE("calls of calls of calls are not followed without end") {
-  std::string library = "library { ";
+  std::string library = "library { function { signature { name: 'f40' } } ";
   for (int i = 0; i < 40; ++i) // each calls the next one twice
     library += concat("function { signature { name: 'f", i, "' } node_def { name: 'a' op: 'f",
                       i + 1, "' } node_def { name: 'b' op: 'f", i + 1, "' } } ");

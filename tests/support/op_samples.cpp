@@ -11,12 +11,20 @@
 namespace troupe::test {
 namespace {
 
-// Attributes that name the type or number of an input follow from the inputs.
+bool is_list(const op_def& op, const port& at) {
+  auto* type = op.find_attr(at.type);
+  return !at.count.empty() || (type && type->kind == attr_kind::types);
+}
+
+// Attributes that name the type or number of an input follow from the inputs; but of several lists,
+// the length of only one.
 attr_map without_deduced(const op_def& op, attr_map attrs) {
-  for (const auto& port : op.inputs) {
-    attrs.erase(std::string{port.type});
-    attrs.erase(std::string{port.count});
-  }
+  auto lists = std::ranges::count_if(op.inputs, [&](auto& at) { return is_list(op, at); });
+  for (const auto& port : op.inputs)
+    if (lists <= 1 || !is_list(op, port)) {
+      attrs.erase(std::string{port.type});
+      attrs.erase(std::string{port.count});
+    }
   return attrs;
 }
 
@@ -216,16 +224,13 @@ result<std::vector<tensor>> run(rebuilt& what, device& on) {
 
 std::vector<std::string> type_attrs_of_inputs(const op_sample& of) {
   std::vector<std::string> names;
-  auto is_list = [&](const port& one) {
-    auto* type = of.op->find_attr(one.type);
-    return !one.count.empty() || (type && type->kind == attr_kind::types);
-  };
+  auto list = [&](const port& one) { return is_list(*of.op, one); };
   // Where several ports are lists, they have one length.
-  auto lists = static_cast<size_t>(std::ranges::count_if(of.op->inputs, is_list));
+  auto lists = static_cast<size_t>(std::ranges::count_if(of.op->inputs, list));
   auto others = of.op->inputs.size() - lists;
   for (const auto& port : of.op->inputs) {
     auto* type = of.op->find_attr(port.type);
-    auto count = is_list(port) ? (of.inputs.size() - others) / lists : 1;
+    auto count = list(port) ? (of.inputs.size() - others) / lists : 1;
     auto typed = type && type->kind == attr_kind::type;
     names.insert(names.end(), count, typed ? std::string{port.type} : std::string{});
   }

@@ -32,3 +32,50 @@ case("ApplyGradientDescent", Ref(normal(3)), np.float32(1), normal(4), refused=T
 for value in (normal(2), np.int32(1), np.zeros(0, np.float64), np.array([True]), np.array([b"x"]),
               normal(1, dtype=np.complex64)):
     case("IsVariableInitialized", Ref(value))
+
+NUMBERS = (np.float16, bfloat16, np.float32, np.float64, np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64, np.complex64)
+ORDERED = (np.float16, bfloat16, np.float32, np.float64, np.int32, np.int64)
+SCATTERS = {"ScatterAdd": NUMBERS, "ScatterSub": NUMBERS, "ScatterMul": NUMBERS, "ScatterDiv": NUMBERS, "ScatterMin": ORDERED,
+            "ScatterMax": ORDERED, "ScatterUpdate": NUMBERS}
+
+
+def numbers(dtype, *dims):
+    whole = np.dtype(dtype).kind in "iu"
+    return uniform(1, 12, *dims, dtype=dtype) if whole else normal(*dims, dtype=np.complex64 if np.dtype(dtype).kind == "c" else np.float32).astype(dtype)
+
+
+for op, dtypes in SCATTERS.items():
+    for dtype in dtypes:
+        case(op, Ref(numbers(dtype, 4, 3)), np.array([2, 0], i32), numbers(dtype, 2, 3))
+    for index in (np.int32, np.int64):
+        case(op, Ref(normal(3, 2, 2)), np.array([[1, 0], [2, 1]], index), normal(2, 2, 2, 2))
+        case(op, Ref(normal(5)), np.array([4, 4, 4, 0], index), normal(4))
+        case(op, Ref(normal(5, 2)), index(3), normal(2))
+    case(op, Ref(normal(5, 2)), np.array([1, 3], i32), np.float32(2))
+    case(op, Ref(normal(5)), i32(1), np.float32(3))
+    case(op, Ref(normal(5, 2)), np.zeros((0,), i32), np.zeros((0, 2), np.float32))
+    case(op, Ref(np.zeros((2, 0), np.float32)), np.array([1], i32), np.zeros((1, 0), np.float32))
+    case(op, Ref(normal(4, 30)), np.array([3, 3, 1, 0, 3], i32), normal(5, 30), use_locking=False)
+    case(op, Ref(normal(5)), np.array([5], i32), normal(1), refused=True)
+    case(op, Ref(normal(5)), np.array([-1], i32), normal(1), refused=True)
+case("ScatterUpdate", Ref(np.array([b"a", b"b", b"c"])), np.array([2, 0], i32), np.array([b"x", b"y"]))
+case("ScatterUpdate", Ref(np.array([True, False])), np.array([1], i32), np.array([True]))
+case("ScatterAdd", Ref(np.array([127, -128], np.int8)), np.array([0, 1], i32), np.array([1, -1], np.int8))
+
+for op in ("ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub"):
+    for dtype in NUMBERS:
+        case(op, Ref(numbers(dtype, 4, 3)), np.array([[2], [0]], i32), numbers(dtype, 2, 3))
+    for index in (np.int32, np.int64):
+        case(op, Ref(normal(3, 2, 2)), np.array([[1, 0], [2, 1]], index), normal(2, 2))
+        case(op, Ref(normal(3, 2, 2)), np.array([[[1, 0, 1], [2, 1, 1]], [[0, 0, 0], [1, 1, 0]]], index), normal(2, 2))
+        case(op, Ref(normal(5)), np.array([[4], [4], [0]], index), normal(3))
+    case(op, Ref(normal(5, 2)), np.zeros((0, 1), i32), np.zeros((0, 2), np.float32))
+    case(op, Ref(normal(4, 3)), np.array([[2], [9]], i32), normal(2, 3), refused=True)
+    case(op, Ref(normal(4, 3)), np.array([[2, -1]], i32), normal(1), refused=True)
+case("ScatterNdUpdate", Ref(np.array([b"a", b"b", b"c"])), np.array([[2], [0]], i32), np.array([b"x", b"y"]))
+
+for dtype in (np.int32, np.int64):
+    for value, limit in ((3, 4), (-2, 0), (100, 2**31 - 1)):
+        case("CountUpTo", Ref(dtype(value)), limit=limit)
+    case("CountUpTo", Ref(dtype(4)), limit=4, refused=True)
+    case("CountUpTo", Ref(dtype(9)), limit=4, refused=True)

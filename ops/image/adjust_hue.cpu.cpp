@@ -1,0 +1,24 @@
+#include "troupe/ops/image/color.cpu.hpp"
+
+namespace troupe::ops {
+namespace {
+
+template <class T>
+status run(kernel_context& at) {
+  TROUPE_ASSIGN(auto delta, factor_at(at, 1));
+  return map_pixels<T>(at, [delta](const auto& pixel) {
+    auto of = hue_of(pixel);
+    of.hue += delta;
+    of.hue -= std::floor(of.hue);
+    return color_of(of);
+  });
+}
+
+} // namespace
+
+extern constexpr kernel_def adjust_hue_cpu{
+    .op = "AdjustHue",
+    .run = {{dtype::f16, run<float16>}, {dtype::f32, run<float>}},
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,23 @@
+#include "troupe/ops/image/color.cpu.hpp"
+
+namespace troupe::ops {
+namespace {
+
+template <class T>
+status run(kernel_context& at) {
+  TROUPE_ASSIGN(auto scale, factor_at(at, 1));
+  return map_pixels<T>(at, [scale](const auto& pixel) {
+    auto hsv = to_hsv(pixel);
+    hsv[1] = std::clamp(hsv[1] * scale, 0.0f, 1.0f);
+    return from_hsv(hsv);
+  });
+}
+
+} // namespace
+
+extern constexpr kernel_def adjust_saturation_cpu{
+    .op = "AdjustSaturation",
+    .run = {{dtype::f16, run<float16>}, {dtype::f32, run<float>}},
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,24 @@
+troupe_add_ops(
+  image/adjust_contrast_v2
+  image/adjust_hue
+  image/adjust_saturation
+  image/crop_and_resize
+  image/crop_and_resize_grad_boxes
+  image/crop_and_resize_grad_image
+  image/decode_jpeg
+  image/decode_png
+  image/draw_bounding_boxes
+  image/encode_jpeg
+  image/encode_png
+  image/hsv_to_rgb
+  image/non_max_suppression
+  image/non_max_suppression_v2
+  image/non_max_suppression_v3
+  image/resize_area
+  image/resize_bicubic
+  image/resize_bicubic_grad
+  image/resize_bilinear
+  image/resize_bilinear_grad
+  image/resize_nearest_neighbor
+  image/resize_nearest_neighbor_grad
+  image/rgb_to_hsv)

@@ -1,0 +1,11 @@
+#include "troupe/ops/pooling.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def avg_pool_cpu{
+    .op = "AvgPool",
+    .run = average_pools,
+    .prepare = prepare_pool<average_pool_2d>,
+};
+
+} // namespace troupe::ops

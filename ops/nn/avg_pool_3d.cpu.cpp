@@ -1,0 +1,11 @@
+#include "troupe/ops/pooling.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def avg_pool_3d_cpu{
+    .op = "AvgPool3D",
+    .run = average_pools,
+    .prepare = prepare_pool<pool_3d>,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/pooling.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def max_pool_cpu{
+    .op = "MaxPool",
+    .run = max_pool_kernels(max_pool_types),
+    .prepare = prepare_pool<max_pool_2d>,
+};
+
+} // namespace troupe::ops

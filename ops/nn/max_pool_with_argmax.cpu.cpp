@@ -1,0 +1,11 @@
+#include "troupe/ops/pooling.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def max_pool_with_argmax_cpu{
+    .op = "MaxPoolWithArgmax",
+    .run = {{dtype::none, max_pool_with_places}},
+    .prepare = prepare_pool<argmax_pool>,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,29 @@
+// What the ops share that change the elements of a variable which indices name.
+#pragma once
+#include "troupe/ops/rows.hpp"
+
+namespace troupe::ops {
+
+/// Indices are numbers of rows, and come with a row each, or one value for all elements.
+result<shapes> infer_scatter(const infer_context& at);
+
+/// The last axis of indices lists coordinates: of elements, or of the slices of the first few axes.
+result<shapes> infer_scatter_nd(const infer_context& at);
+
+/// What a kernel keeps of its node.
+struct scatter_state {
+  bool use_locking = true;
+  bool ignores_bad_indices = false;
+};
+result<std::shared_ptr<void>> keep_scatter(const kernel_setup& setup);
+
+/// Where the updates go: parts of `length` neighbours each, the i-th at part[i] * length; -1 where
+/// its index is to be ignored.
+struct scatter_plan {
+  integer_list parts;
+  int64_t length = 0;
+};
+result<scatter_plan> plan_scatter(const kernel_context& at, const tensor& value);
+result<scatter_plan> plan_scatter_nd(const kernel_context& at, const tensor& value);
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/state/scatter.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def scatter_update_cpu{
+    .op = "ScatterUpdate",
+    .run = {{dtype::none, scatter_over<plan_scatter>}},
+    .prepare = keep_scatter,
+};
+
+} // namespace troupe::ops

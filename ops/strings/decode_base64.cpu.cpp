@@ -1,0 +1,12 @@
+#include "troupe/ops/strings/base64.hpp"
+#include "troupe/ops/strings/map.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def decode_base64_cpu{
+    .op = "DecodeBase64",
+    .run = {{dtype::none,
+             [](kernel_context& at) { return map_strings<std::string>(at, from_base64); }}},
+};
+
+} // namespace troupe::ops

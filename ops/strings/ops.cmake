@@ -1,0 +1,22 @@
+troupe_add_ops(
+  strings/as_string
+  strings/decode_base64
+  strings/encode_base64
+  strings/reduce_join
+  strings/regex_full_match
+  strings/regex_replace
+  strings/static_regex_full_match
+  strings/static_regex_replace
+  strings/string_format
+  strings/string_join
+  strings/string_length
+  strings/string_lower
+  strings/string_split
+  strings/string_split_v2
+  strings/string_strip
+  strings/string_to_hash_bucket
+  strings/string_to_hash_bucket_fast
+  strings/string_to_hash_bucket_strong
+  strings/string_to_number
+  strings/string_upper
+  strings/substr)

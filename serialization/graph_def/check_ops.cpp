@@ -1,0 +1,65 @@
+#include "troupe/serialization/graph_def/check_ops.hpp"
+
+#include "troupe/serialization/graph_def/function_library.hpp"
+
+#include <set>
+#include <vector>
+
+namespace troupe::graph_def {
+namespace {
+
+class op_checker {
+public:
+  op_checker(const GraphDef& in, const registry& ops) : functions_(in.library(), ops), ops_(ops) {
+    look_at(in.node());
+    while (!called_.empty()) {
+      const auto* next = called_.back();
+      called_.pop_back();
+      look_at(next->node_def());
+    }
+  }
+
+  status outcome() const {
+    std::string list;
+    for (const auto& [op, found] : uses_)
+      if (!found.known)
+        list += concat(list.empty() ? "" : ", ", op, " (",
+                       found.count == 1 ? "" : concat(found.count, " nodes, such as "), "'",
+                       found.first, "')");
+    if (list.empty())
+      return {};
+    return failure(error_kind::unimplemented, "no such op: ", list);
+  }
+
+private:
+  struct use {
+    bool known = false;
+    size_t count = 0;
+    std::string_view first;
+  };
+
+  void look_at(const google::protobuf::RepeatedPtrField<NodeDef>& nodes) {
+    for (const auto& each : nodes)
+      if (auto call = functions_.callee(each)) {
+        if (seen_.insert(call.body).second)
+          called_.push_back(call.body);
+      } else if (auto [at, fresh] = uses_.emplace(each.op(), use{}); fresh) {
+        // Asked once: a registry thinks long about names that it does not know.
+        at->second = {ops_.find_op(each.op()).ok(), 1, each.name()};
+      } else {
+        ++at->second.count;
+      }
+  }
+
+  function_library functions_;
+  const registry& ops_;
+  std::map<std::string_view, use> uses_;
+  std::set<const FunctionDef*> seen_;
+  std::vector<const FunctionDef*> called_;
+};
+
+} // namespace
+
+status check_ops(const GraphDef& in, const registry& ops) { return op_checker{in, ops}.outcome(); }
+
+} // namespace troupe::graph_def

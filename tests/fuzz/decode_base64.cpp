@@ -1,0 +1,13 @@
+// Base64: what is taken comes back as it was, but for its padding.
+#include "troupe/ops/strings/base64.hpp"
+#include "troupe/tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  auto bytes = ops::from_base64({reinterpret_cast<const char*>(data), size});
+  if (!bytes)
+    return 0;
+  auto again = ops::from_base64(ops::to_base64(*bytes, size % 4 == 0));
+  fuzz::require(again.ok() && *again == *bytes);
+  return 0;
+}

@@ -1,0 +1,13 @@
+// JPEG files: what is taken is an image.
+#include "troupe/tests/fuzz/byte_op.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  static fuzz::byte_op decode{R"(
+bytes = Placeholder dtype=string shape=[]
+y = DecodeJpeg(bytes) try_recover_truncated=true channels=3
+)"};
+  for (const auto& image : decode(data, size))
+    fuzz::require(image.rank() == 3 && image.dims()[2] == 3);
+  return 0;
+}

@@ -1,0 +1,15 @@
+// Examples: all features are there, or an error.
+#include "troupe/tests/fuzz/byte_op.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  static fuzz::byte_op decode{R"(
+bytes = Placeholder dtype=string shape=[]
+batch = Pack(bytes)
+y = ParseExample(batch, string{0}[], string("n"), string("s"), string("x"), string("r"), f32[0,
+    0], f32(0)) Nsparse=2 Ndense=2 sparse_types=[i64, string] dense_shapes=[[2], [-1]]
+)"};
+  auto found = decode(data, size);
+  fuzz::require(found.empty() || found[0].dims()[0] == found[2].dims()[0]);
+  return 0;
+}

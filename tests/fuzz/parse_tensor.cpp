@@ -1,0 +1,24 @@
+// TensorProtos: what is taken is written and read again as it was.
+#include "troupe/tests/fuzz/byte_op.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace troupe;
+  static fuzz::byte_op decode{R"(
+bytes = Placeholder dtype=string shape=[]
+y = ParseTensor(bytes) out_type=f32
+)"};
+  static fuzz::byte_op write{R"(
+bytes = Placeholder dtype=string shape=[]
+tensor = ParseTensor(bytes) out_type=f32
+y = SerializeTensor(tensor)
+)"};
+  auto read = decode(data, size);
+  if (read.empty())
+    return 0;
+  auto written = write(data, size);
+  fuzz::require(written.size() == 1);
+  const auto& text = *written[0].data<std::string>();
+  auto again = decode(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+  fuzz::require(again.size() == 1 && identical(read[0], again[0]));
+  return 0;
+}

@@ -1,0 +1,156 @@
+// Updates of several variables at once, and of rows.
+#include "troupe/tests/ops/every_op.hpp"
+
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/evaluate.hpp"
+
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+void holds(std::string_view text) {
+  for (const auto& complaint : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(complaint);
+}
+
+tensor filled(const shape& dims, float value) {
+  auto made = *tensor::make(dtype::f32, dims);
+  std::ranges::fill(made.values<float>(), value);
+  return made;
+}
+
+edge add(graph& in, node_spec spec) { return {*in.add(std::move(spec)), 0}; }
+
+edge constant(graph& in, tensor value) {
+  auto type = value.type();
+  return add(in, {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}});
+}
+
+edge variable_of(graph& in, const shape& dims) {
+  return add(in, {.op = "VariableV2", .attrs = {{"dtype", dtype::f32}, {"shape", dims}}});
+}
+
+} // namespace
+
+TEST_CASE("a variable is no slot of its own") {
+  holds(R"(
+w = VariableV2 dtype=f32 shape=[2]
+init = Assign(w, f32[1, 2])
+step = ApplyMomentum(w, w, f32(0.1), f32[1, 1], f32(0.9))
+target init
+run
+target step
+error invalid_argument "inputs 0 and 1 are one variable, 'w'"
+)");
+}
+
+TEST_CASE("a slot must be there, and have the variable's shape") {
+  holds(R"(
+w = VariableV2 dtype=f32 shape=?
+m = VariableV2 dtype=f32 shape=?
+init = Assign(w, f32[1, 2])
+wrong = Assign(m, f32[1, 2, 3])
+step = ApplyMomentum(w, m, f32(0.1), f32[1, 1], f32(0.9))
+target init
+run
+target step
+error failed_precondition "'m' is uninitialised"
+run
+target wrong
+run
+target step
+error invalid_argument "'w' has a value of shape [2], 'm' goes with it and has [3]"
+)");
+}
+
+TEST_CASE("a bad index changes nothing") {
+  holds(R"(
+w = VariableV2 dtype=f32 shape=[3]
+init = Assign(w, f32[1, 2, 3])
+step = ScatterAdd(w, i32[0, 3], f32[10, 10])
+target init
+run
+target step
+error invalid_argument "indices has 3, but the variable has the rows [0, 3"
+run
+fetch w = f32[1, 2, 3]
+)");
+}
+
+TEST_CASE("whole numbers are not divided by zero, and wrap around") {
+  holds(R"(
+w = VariableV2 dtype=i8 shape=[2]
+init = Assign(w, i8[-128, 1])
+zero = ScatterDiv(w, i32[0], i8[0])
+least = ScatterDiv(w, i32[0], i8[-1])
+target init
+run
+target zero
+error invalid_argument "cannot divide a whole number by zero"
+run
+fetch least = i8[-128, 1]
+)");
+}
+
+TEST_CASE("rows that come often get all their updates, on however many threads") {
+  constexpr int64_t rows = 7, columns = 16, updates = 40'000;
+  graph in{library()};
+  auto w = variable_of(in, {rows, columns});
+  auto init = add(in, {.op = "Assign", .inputs = {w, constant(in, filled({rows, columns}, 1))}});
+  std::vector<int32_t> which;
+  for (int32_t i = 0; i < updates; ++i)
+    which.push_back(i % (i % 3 ? 2 : 7));
+  auto ones = constant(in, filled({updates, columns}, 1));
+  auto step =
+      add(in, {.op = "ScatterAdd", .inputs = {w, constant(in, tensor::vector(which)), ones}});
+  evaluator by{in, small_device()};
+  REQUIRE(by.run({}, {}, {init.node}));
+  auto found = by.run({}, {step});
+  REQUIRE(found);
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      CHECK(found->front().values<float>()[static_cast<size_t>(row * columns + column)] ==
+            static_cast<float>(1 + std::ranges::count(which, static_cast<int32_t>(row))));
+}
+
+TEST_CASE("updates that lock the same variables in different roles do not wait for each other") {
+  graph in{library()};
+  auto a = variable_of(in, {64}), b = variable_of(in, {64});
+  auto rate = constant(in, tensor::scalar(0.0f)), ones = constant(in, filled({64}, 1));
+  auto step = [&](edge value, edge slot) {
+    return add(in, {.op = "ApplyMomentum", .inputs = {value, slot, rate, ones, rate}}).node;
+  };
+  node* steps[] = {step(a, b), step(b, a)};
+  class variable held[] = {{"a", dtype::f32, shape{64}}, {"b", dtype::f32, shape{64}}};
+  for (auto& one : held)
+    REQUIRE(one.assign(filled({64}, 1)).ok());
+  auto* kernel = library().find_kernel("ApplyMomentum", device_kind::cpu);
+  std::atomic<int> failures{0};
+  auto work = [&](int which) {
+    auto state = kernel->prepare({*steps[which], small_device()});
+    tensor slots[] = {{}, {}, tensor::scalar(0.0f), filled({64}, 1), tensor::scalar(0.0f), {}};
+    uint32_t inputs[] = {0, 1, 2, 3, 4};
+    class variable* variables[] = {&held[which], &held[1 - which], nullptr, nullptr, nullptr};
+    dtype types[] = {dtype::f32};
+    instruction code{.run = kernel->find(*steps[which]),
+                     .state = state->get(),
+                     .inputs = inputs,
+                     .variables = variables,
+                     .output_types = types,
+                     .first_output = 5,
+                     .input_count = 5,
+                     .output_count = 1,
+                     .origin = steps[which]};
+    kernel_context context{slots, small_device()};
+    context.step_to(code);
+    for (int round = 0; round < 2000; ++round)
+      failures += !code.run(context).ok();
+  };
+  std::thread other{work, 1};
+  work(0);
+  other.join();
+  CHECK(failures == 0);
+}
