@@ -21,8 +21,8 @@ void convolution_step(benchmark::State& state, const json& of, part which) {
   auto y = conv2d(x, w, strides, padding, {.explicit_paddings = pads});
   auto out = y.dims().known();
   auto dy = g.variable(noise(out, 1, 3));
-  auto sizes_of = [](const shape& of) {
-    return tensor::vector(std::vector<int32_t>(of.begin(), of.end()));
+  auto sizes_of = [](const shape& sizes) {
+    return tensor::vector(std::vector<int32_t>(sizes.begin(), sizes.end()));
   };
   auto wanted = which == part::forward ? y
                 : which == part::input

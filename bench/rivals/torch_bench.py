@@ -79,7 +79,7 @@ def make_cases(threads):
             loss = loss_of(x, labels)
             loss.backward()
             optimizer.step()
-            return loss
+            return loss.detach()
 
         return Step(step, len(labels))
 
