@@ -97,9 +97,10 @@ status combine_as(kernel_context& at, const segment_rows& by) {
 
 template <class Fn, class... Ts>
 status combine_any(type_list<Ts...>, kernel_context& at, const segment_rows& by) {
-  auto outcome = invalid("cannot combine elements of type ", by.out->type());
-  ((by.out->type() == dtype_of<Ts> && (outcome = combine_as<Ts, Fn>(at, by), true)) || ...);
-  return outcome;
+  status outcome;
+  auto known =
+      ((by.out->type() == dtype_of<Ts> && (outcome = combine_as<Ts, Fn>(at, by), true)) || ...);
+  return known ? outcome : invalid("cannot combine elements of type ", by.out->type());
 }
 
 } // namespace

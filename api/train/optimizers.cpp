@@ -2,10 +2,14 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/ops.hpp"
+#include "troupe/api/train/indexed_slices.hpp"
 
 namespace troupe {
 
 node* gradient_descent::update(const variable_gradient& of, location where) {
+  if (auto rows = slices_of(of.gradient))
+    return scatter_sub(of.variable, rows->indices, mul(rows->values, rate_, {}, where), {}, where)
+        .node;
   return apply_gradient_descent(of.variable, rate_, of.gradient, {}, where).node;
 }
 

@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-/// w -= rate * gradient.
+/// w -= rate * gradient. Of a gradient of rows (api/train/indexed_slices.hpp) only these rows are
+/// computed and changed.
 class gradient_descent final : public optimizer {
 public:
   explicit gradient_descent(operand rate) : rate_(std::move(rate)) {}

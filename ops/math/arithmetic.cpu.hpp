@@ -50,6 +50,7 @@ struct average : addition {
 };
 
 struct largest : total_as_result {
+  static constexpr bool compares = true;
   template <class T>
   static T start() {
     if constexpr (std::is_floating_point_v<T>)
@@ -64,6 +65,7 @@ struct largest : total_as_result {
 };
 
 struct smallest : total_as_result {
+  static constexpr bool compares = true;
   template <class T>
   static T start() {
     if constexpr (std::is_floating_point_v<T>)

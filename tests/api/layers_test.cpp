@@ -227,3 +227,57 @@ TEST_CASE("metrics count over steps") {
         {}, {area.update});
   CHECK(to_scalar<double>(s.fetch(area.value)) == Approx(0.75).margin(0.01));
 }
+
+TEST_CASE("an LSTM and a GRU over a sequence are their steps, and learn") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {3, 2, 4}, "x");
+  lstm_layer lstm{g, 4, 5, {.peephole = true, .weights = initializers::glorot_uniform(1)}};
+  gru_layer gru{g, 4, 5, {.weights = initializers::glorot_uniform(2)}};
+  auto all = lstm(x);
+  auto steps = unpack(x, 3);
+  auto state = lstm.zeros(steps[0]);
+  auto gru_all = gru(x);
+  auto gru_state = gru.zeros(steps[0]);
+  for (const auto& one : steps) {
+    state = lstm.step(one, state);
+    gru_state = gru.step(one, gru_state);
+  }
+  auto gru_last = unpack(gru_all, 3)[2];
+  auto loss = sum(square(all.outputs)) + sum(square(gru_all));
+  auto* train = gradient_descent{0.2f}.minimize(loss);
+  auto s = session::local();
+  s.run(g.initializer());
+  std::vector<feed> data{{x, counting({3, 2, 4})}};
+  check_equal(s.fetch(all.last.output, data), s.fetch(state.output, data));
+  check_equal(s.fetch(all.last.cells, data), s.fetch(state.cells, data));
+  check_equal(s.fetch(gru_last, data), s.fetch(gru_state, data));
+  auto before = to_scalar<float>(s.fetch(loss, data));
+  for (int i = 0; i < 20; ++i)
+    s.run(train, data);
+  CHECK(to_scalar<float>(s.fetch(loss, data)) < before / 2);
+}
+
+TEST_CASE("sampled losses learn what the full ones would") {
+  for (bool contrastive : {true, false}) {
+    graph_builder g;
+    auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
+    auto label = g.placeholder(dtype::i64, {-1}, "label");
+    embedding_table weights{g, 20, 4, {.values = initializers::zeros()}};
+    auto biases = g.variable(fill(g, {20}, 0.0f), "biases");
+    sampling_options with{.sampled = 8, .seed = 7};
+    auto each = contrastive ? nce_loss(weights, biases, x, label, with)
+                            : sampled_softmax_loss(weights, biases, x, label, with);
+    auto* train = gradient_descent{0.5f}.minimize(mean(each));
+    auto guess = arg_max(matmul(x, weights.parts()[0], {.transpose_b = true}) + biases, 1);
+    auto s = session::local();
+    s.run(g.initializer());
+    std::vector<feed> data{
+        {x, tensor::of<float>({4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})},
+        {label, tensor::vector<int64_t>({3, 0, 17, 9})}};
+    for (int i = 0; i < 300; ++i)
+      s.run(train, data);
+    auto found = s.fetch(guess, data);
+    CAPTURE(contrastive);
+    CHECK(std::ranges::equal(found.values<int64_t>(), std::vector<int64_t>{3, 0, 17, 9}));
+  }
+}

@@ -175,6 +175,8 @@ TEST_CASE("every example gives what it says") {
 TEST_CASE("every shape function knows as much as its inputs, and agrees with the kernel") {
   check_every_op([](const op_def& op) { return check_example(op, placeholders::as_fed); },
                  {{"BroadcastGradientArgs", "how many axes depends on the shapes that it is given"},
+                  {"CTCGreedyDecoder", "how many labels there are depends on the logits"},
+                  {"ComputeAccidentalHits", "how many hits there are depends on the classes"},
                   {"DecodeJpeg", "the shape stands in the file"},
                   {"DecodePng", "the shape stands in the file"},
                   {"DecodeRaw", "how many elements depends on how long the strings are"},
@@ -187,6 +189,8 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"ParseSingleExample", "how many values depends on the example"},
                   {"ParseTensor", "the shape stands in the bytes"},
                   {"Range", "its example feeds the limit"},
+                  {"SparseAdd", "how many elements are there depends on the indices"},
+                  {"SparseFillEmptyRows", "how many elements are there depends on the indices"},
                   {"StringSplit", "how many pieces depends on the strings"},
                   {"StringSplitV2", "how many pieces depends on the strings"},
                   {"Unique", "how many elements depends on the values"},
@@ -194,9 +198,6 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"UniqueWithCounts", "how many elements depends on the values"},
                   {"UniqueWithCountsV2", "how many slices depends on the values"},
                   {"Where", "how many elements depends on the values"}});
-                  {"ComputeAccidentalHits", "how many hits there are depends on the classes"},
-                  {"CTCGreedyDecoder", "how many labels there are depends on the logits"},
-                  {"Range", "its example feeds the limit"}});
 }
 
 TEST_CASE("every shape function agrees with the kernel where nothing is known") {

@@ -20,13 +20,13 @@ for dtype in (np.float32, np.float64):
         {"preprocess_collapse_repeated": True, "ctc_merge_repeated": False},
     ):
         x = (3 * normal(5, 3, 4)).astype(dtype)
-        case("CTCLoss", x, *labels(*ROWS), np.int32([5, 4, 3]), **flags)
+        case("CTCLoss", x, *labels(*ROWS), np.int32([5, 4, 3]), tolerance=1e-5, **flags)
 x = normal(3, 3, 4)
 case("CTCLoss", x, *labels(*ROWS), np.int32([1, 3, 0]), ignore_longer_outputs_than_inputs=True)
 case("CTCLoss", x, *labels(*ROWS), np.int32([1, 3, 1]), refused=True)
 case("CTCLoss", x, *labels(*ROWS), np.int32([3, 3, 4]), refused=True)
 case("CTCLoss", x, *labels([0, 1], [0], [-1]), np.int32([3, 3, 3]), refused=True)
-case("CTCLoss", x, *labels([0, 3], [3], [2, 2, 3]), np.int32([3, 2, 3]))
+case("CTCLoss", x, *labels([0, 3], [1], [2, 2, 3]), np.int32([3, 2, 3]))
 case("CTCLoss", x, *labels([3, 0], [3], [2]), np.int32([3, 2, 3]), refused=True)
 case("CTCLoss", 30 * normal(12, 1, 3), *labels([0, 1, 0, 1]), np.int32([12]))
 case("CTCLoss", normal(1, 1, 2), *labels([0]), np.int32([1]))

@@ -1,0 +1,14 @@
+troupe_add_ops(
+  sparse/sparse_add
+  sparse/sparse_add_grad
+  sparse/sparse_concat
+  sparse/sparse_dense_cwise_add
+  sparse/sparse_dense_cwise_div
+  sparse/sparse_dense_cwise_mul
+  sparse/sparse_fill_empty_rows
+  sparse/sparse_fill_empty_rows_grad
+  sparse/sparse_reduce_sum
+  sparse/sparse_reorder
+  sparse/sparse_tensor_dense_add
+  sparse/sparse_tensor_dense_matmul
+  sparse/sparse_to_dense)
