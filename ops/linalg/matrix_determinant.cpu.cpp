@@ -1,4 +1,4 @@
-#include "troupe/ops/dense_algebra.hpp"
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
 
 namespace troupe::ops {

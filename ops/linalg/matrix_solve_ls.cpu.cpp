@@ -1,5 +1,5 @@
 #include "troupe/ops/attr_state.hpp"
-#include "troupe/ops/dense_algebra.hpp"
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
 
 #include <algorithm>

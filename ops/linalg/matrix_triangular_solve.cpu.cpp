@@ -1,6 +1,6 @@
-#include "troupe/ops/dense_algebra.hpp"
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
-#include "troupe/ops/matrix_product.hpp"
+#include "troupe/ops/math/matrix_product.hpp"
 #include "troupe/runtime/graph.hpp"
 
 namespace troupe::ops {

@@ -1,6 +1,6 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
-#include "troupe/ops/wide_matrix.cpu.hpp"
+#include "troupe/ops/linalg/wide_matrix.cpu.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // BlockLSTM: long short-term memory over a sequence.
-#include "troupe/ops/recurrent.hpp"
+#include "troupe/ops/nn/recurrent.hpp"
 
 namespace troupe::ops {
 namespace {

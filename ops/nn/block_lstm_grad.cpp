@@ -1,5 +1,5 @@
 // BlockLSTMGrad: from a sequence of long short-term memory back to its inputs and weights.
-#include "troupe/ops/recurrent.hpp"
+#include "troupe/ops/nn/recurrent.hpp"
 
 namespace troupe::ops {
 

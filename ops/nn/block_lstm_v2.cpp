@@ -1,5 +1,5 @@
 // BlockLSTMV2: long short-term memory over a sequence, the gates as cuDNN has them.
-#include "troupe/ops/recurrent.hpp"
+#include "troupe/ops/nn/recurrent.hpp"
 
 namespace troupe::ops {
 namespace {

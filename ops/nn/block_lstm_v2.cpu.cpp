@@ -1,4 +1,4 @@
-#include "troupe/ops/lstm.cpu.hpp"
+#include "troupe/ops/nn/lstm.cpu.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 #include "troupe/ops/attr_state.hpp"
-#include "troupe/ops/ctc.cpu.hpp"
+#include "troupe/ops/nn/ctc.cpu.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/ctc_loss.cpu.hpp"
+#include "troupe/ops/nn/ctc_paths.cpu.hpp"
 
 namespace troupe::ops {
 

@@ -1,7 +1,7 @@
 // What the kernels of gated recurrent units share.
 #pragma once
 #include "troupe/devices/cpu/gemm.hpp"
-#include "troupe/ops/gates.cpu.hpp"
+#include "troupe/ops/nn/gates.cpu.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {

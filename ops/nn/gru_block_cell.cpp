@@ -1,5 +1,5 @@
 // GRUBlockCell: one step of a gated recurrent unit in one go.
-#include "troupe/ops/recurrent.hpp"
+#include "troupe/ops/nn/recurrent.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // GRUBlockCellGrad: from a step of a gated recurrent unit back to its inputs and gates.
-#include "troupe/ops/recurrent.hpp"
+#include "troupe/ops/nn/recurrent.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // LSTMBlockCell: one step of long short-term memory in one go.
-#include "troupe/ops/recurrent.hpp"
+#include "troupe/ops/nn/recurrent.hpp"
 
 namespace troupe::ops {
 namespace {

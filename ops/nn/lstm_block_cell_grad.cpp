@@ -1,5 +1,5 @@
 // LSTMBlockCellGrad: from a step of long short-term memory back to its gates.
-#include "troupe/ops/recurrent.hpp"
+#include "troupe/ops/nn/recurrent.hpp"
 
 namespace troupe::ops {
 namespace {

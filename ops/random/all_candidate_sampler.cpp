@@ -1,5 +1,5 @@
 // AllCandidateSampler: all classes, to compare the other samplers with.
-#include "troupe/ops/candidate_sampler.hpp"
+#include "troupe/ops/random/candidate_sampler.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // FixedUnigramCandidateSampler: classes to learn from, as likely as a list says.
-#include "troupe/ops/candidate_sampler.hpp"
+#include "troupe/ops/random/candidate_sampler.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // LearnedUnigramCandidateSampler: classes to learn from, as likely as they were so far.
-#include "troupe/ops/candidate_sampler.hpp"
+#include "troupe/ops/random/candidate_sampler.hpp"
 
 namespace troupe::ops {
 

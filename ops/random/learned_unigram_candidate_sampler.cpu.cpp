@@ -1,5 +1,5 @@
-#include "troupe/ops/candidate_sampler.cpu.hpp"
-#include "troupe/ops/learned_unigrams.cpu.hpp"
+#include "troupe/ops/random/candidate_sampler.cpu.hpp"
+#include "troupe/ops/random/learned_unigrams.cpu.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // LogUniformCandidateSampler: classes to learn from, the first the most likely, as words are.
-#include "troupe/ops/candidate_sampler.hpp"
+#include "troupe/ops/random/candidate_sampler.hpp"
 
 namespace troupe::ops {
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/as_doubles.hpp"
+#include "troupe/ops/random/as_doubles.hpp"
 #include "troupe/ops/random/random.cpu.hpp"
 
 namespace troupe::ops {

@@ -1,7 +1,7 @@
 // Distributions with parameters, drawn by rejection: each element has numbers of its own, as many
 // as it takes, so that the output does not depend on who draws it.
 #pragma once
-#include "troupe/ops/as_doubles.hpp"
+#include "troupe/ops/random/as_doubles.hpp"
 #include "troupe/ops/random/random.cpu.hpp"
 
 namespace troupe::ops {

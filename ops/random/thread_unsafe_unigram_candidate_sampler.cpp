@@ -1,5 +1,5 @@
 // ThreadUnsafeUnigramCandidateSampler: another name of LearnedUnigramCandidateSampler.
-#include "troupe/ops/candidate_sampler.hpp"
+#include "troupe/ops/random/candidate_sampler.hpp"
 
 namespace troupe::ops {
 

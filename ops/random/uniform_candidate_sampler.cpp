@@ -1,5 +1,5 @@
 // UniformCandidateSampler: classes to learn from, all equally likely.
-#include "troupe/ops/candidate_sampler.hpp"
+#include "troupe/ops/random/candidate_sampler.hpp"
 
 namespace troupe::ops {
 

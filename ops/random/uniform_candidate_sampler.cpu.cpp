@@ -1,4 +1,4 @@
-#include "troupe/ops/candidate_sampler.cpu.hpp"
+#include "troupe/ops/random/candidate_sampler.cpu.hpp"
 #include "troupe/runtime/graph.hpp"
 
 namespace troupe::ops {

@@ -1,5 +1,5 @@
-#include "troupe/ops/scalar.hpp"
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/scalar.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
 namespace troupe::ops {

@@ -1,5 +1,5 @@
 // SparseConcat: joins sparse tensors along an axis.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

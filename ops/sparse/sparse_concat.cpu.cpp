@@ -1,6 +1,6 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/copy.hpp"
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,7 +1,7 @@
 // Kernels that change the elements of a sparse tensor by those of a dense one.
 #pragma once
 #include "troupe/ops/math/division.cpu.hpp"
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
 namespace troupe::ops {

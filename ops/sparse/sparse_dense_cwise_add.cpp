@@ -1,5 +1,5 @@
 // SparseDenseCwiseAdd: adds where there are elements.
-#include "troupe/ops/sparse_dense.hpp"
+#include "troupe/ops/sparse/sparse_dense.hpp"
 
 namespace troupe::ops {
 namespace {

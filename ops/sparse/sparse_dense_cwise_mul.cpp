@@ -1,5 +1,5 @@
 // SparseDenseCwiseMul: scales the elements that are there.
-#include "troupe/ops/sparse_dense.hpp"
+#include "troupe/ops/sparse/sparse_dense.hpp"
 
 namespace troupe::ops {
 namespace {

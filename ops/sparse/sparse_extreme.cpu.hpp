@@ -1,6 +1,6 @@
 // Kernels that combine the elements of two sparse tensors, where one of them has any.
 #pragma once
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
 namespace troupe::ops {

@@ -1,5 +1,5 @@
 // SparseFillEmptyRows: gives every row an element.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/axes.hpp"
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
 namespace troupe::ops {

@@ -1,5 +1,5 @@
 // SparseReduceSum: sums of the elements that are there, as a dense tensor.
-#include "troupe/ops/sparse_dense.hpp"
+#include "troupe/ops/sparse/sparse_dense.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SparseReorder: puts the elements in order.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

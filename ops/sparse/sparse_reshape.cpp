@@ -1,5 +1,5 @@
 // SparseReshape: the same elements in another shape.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

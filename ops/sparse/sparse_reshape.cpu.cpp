@@ -1,5 +1,5 @@
 #include "troupe/ops/dims.hpp"
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SparseSlice: a block of a sparse tensor.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

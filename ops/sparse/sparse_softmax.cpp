@@ -1,5 +1,5 @@
 // SparseSoftmax: Softmax over the elements that are there.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

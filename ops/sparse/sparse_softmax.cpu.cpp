@@ -1,5 +1,5 @@
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SparseSparseMinimum: the smaller of the elements of two sparse tensors.
-#include "troupe/ops/sparse_dense.hpp"
+#include "troupe/ops/sparse/sparse_dense.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // SparseSplit: cuts a sparse tensor into blocks.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

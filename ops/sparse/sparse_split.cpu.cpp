@@ -1,4 +1,4 @@
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SparseTensorDenseAdd: adds a few elements to many.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SparseTensorDenseMatMul: a sparse matrix times a dense one.
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
 // SparseToDense: a dense tensor with some elements set.
 #include "troupe/ops/dims.hpp"
-#include "troupe/ops/sparse.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {
