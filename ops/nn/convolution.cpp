@@ -22,35 +22,6 @@ std::string name_of(convolution_family family, role computes) {
 // Convolutions take input and filter; gradients all three, but only the sizes of what they compute.
 constexpr role roles[] = {role::input, role::filter, role::output};
 
-// The output, as far as it can be known.
-result<partial_shape> infer_output(const window_options& options, bool depthwise,
-                                   const partial_shape& input, const partial_shape& filter) {
-  auto channels_in = options.channel_axis();
-  std::vector<int64_t> extents(static_cast<size_t>(options.rank()), unknown_extent);
-  if (input.has_rank())
-    extents[0] = input[0];
-  if (filter.has_rank()) {
-    auto per_group = filter[options.spatial], out = filter[options.spatial + 1];
-    if (depthwise && out != unknown_extent) {
-      auto in = input.has_rank() && input[channels_in] >= 0 ? input[channels_in] : per_group;
-      if (in == unknown_extent)
-        out = unknown_extent;
-      else if (__builtin_mul_overflow(out, in, &out))
-        return invalid("a filter of shape ", filter, " is too large");
-    }
-    extents[static_cast<size_t>(channels_in)] = out;
-  }
-  if (input.has_rank())
-    for (int i = 0; i < options.spatial; ++i) {
-      auto size = filter.has_rank() ? filter[i] : unknown_extent;
-      TROUPE_ASSIGN(extents[static_cast<size_t>(options.axis(i))],
-                    options.windows(i, input[options.axis(i)], size));
-    }
-  if (input.fully_known() && filter.fully_known())
-    TROUPE_TRY(fit_convolution(options, depthwise, input.known(), filter.known()).status());
-  return partial_shape::make(extents);
-}
-
 // What the sizes at input i say, with what is known of the tensor that they describe.
 result<partial_shape> described(const infer_context& at, int i, int rank) {
   TROUPE_ASSIGN(auto dims, listed_extents(at, i));
@@ -108,13 +79,41 @@ result<shape> output_of(const window_options& options, const convolution_shape& 
   return options.tensor_shape(of.images, of.out_channels, of.axes, &window_axis::out);
 }
 
+result<partial_shape> infer_convolved(const window_options& options, bool depthwise,
+                                      const partial_shape& input, const partial_shape& filter) {
+  auto channels_in = options.channel_axis();
+  std::vector<int64_t> extents(static_cast<size_t>(options.rank()), unknown_extent);
+  if (input.has_rank())
+    extents[0] = input[0];
+  if (filter.has_rank()) {
+    auto per_group = filter[options.spatial], out = filter[options.spatial + 1];
+    if (depthwise && out != unknown_extent) {
+      auto in = input.has_rank() && input[channels_in] >= 0 ? input[channels_in] : per_group;
+      if (in == unknown_extent)
+        out = unknown_extent;
+      else if (__builtin_mul_overflow(out, in, &out))
+        return invalid("a filter of shape ", filter, " is too large");
+    }
+    extents[static_cast<size_t>(channels_in)] = out;
+  }
+  if (input.has_rank())
+    for (int i = 0; i < options.spatial; ++i) {
+      auto size = filter.has_rank() ? filter[i] : unknown_extent;
+      TROUPE_ASSIGN(extents[static_cast<size_t>(options.axis(i))],
+                    options.windows(i, input[options.axis(i)], size));
+    }
+  if (input.fully_known() && filter.fully_known())
+    TROUPE_TRY(fit_convolution(options, depthwise, input.known(), filter.known()).status());
+  return partial_shape::make(extents);
+}
+
 result<shapes> infer_convolution(const infer_context& at, convolution_form form) {
   TROUPE_ASSIGN(auto options, read_windows(at, form.windows()));
   auto rank = options.rank();
   if (form.computes == role::output) {
     TROUPE_ASSIGN(auto input, at.of_rank(0, rank));
     TROUPE_ASSIGN(auto filter, at.of_rank(1, rank));
-    TROUPE_ASSIGN(auto output, infer_output(options, form.depthwise(), input, filter));
+    TROUPE_ASSIGN(auto output, infer_convolved(options, form.depthwise(), input, filter));
     return shapes{output};
   }
   auto sizes_at = form.computes == role::input ? 0 : 1;
@@ -122,7 +121,7 @@ result<shapes> infer_convolution(const infer_context& at, convolution_form form)
   TROUPE_ASSIGN(auto other, at.of_rank(1 - sizes_at, rank));
   TROUPE_ASSIGN(auto output, at.of_rank(2, rank));
   const auto &input = sizes_at == 0 ? made : other, &filter = sizes_at == 0 ? other : made;
-  TROUPE_ASSIGN(auto expected, infer_output(options, form.depthwise(), input, filter));
+  TROUPE_ASSIGN(auto expected, infer_convolved(options, form.depthwise(), input, filter));
   if (!output.compatible(expected))
     return at.invalid("out_backprop must have shape ", expected, ", got ", output);
   return shapes{made};

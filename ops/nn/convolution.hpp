@@ -25,6 +25,9 @@ struct convolution_form {
   }
 };
 
+/// QuantizedConv2D has fewer attributes.
+inline constexpr window_form quantized_convolution_form{.formats = false, .dilated = true};
+
 /// A convolution of known extents; the filter is [axes..., in_channels / groups, out_channels].
 struct convolution_shape {
   int spatial = 2;
@@ -45,6 +48,9 @@ struct convolution_shape {
 result<convolution_shape> fit_convolution(const window_options& options, bool depthwise,
                                           const shape& input, const shape& filter);
 result<shape> output_of(const window_options& options, const convolution_shape& of);
+/// The shape of the output, as far as it can be known.
+result<partial_shape> infer_convolved(const window_options& options, bool depthwise,
+                                      const partial_shape& input, const partial_shape& filter);
 
 result<shapes> infer_convolution(const infer_context& at, convolution_form form);
 edges convolution_gradient(gradient_context& at, convolution_form form);

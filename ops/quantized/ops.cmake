@@ -1,0 +1,14 @@
+troupe_add_ops(
+  quantized/quantize_down_and_shrink_range
+  quantized/quantized_add
+  quantized/quantized_avg_pool
+  quantized/quantized_bias_add
+  quantized/quantized_conv2d
+  quantized/quantized_matmul
+  quantized/quantized_max_pool
+  quantized/quantized_mul
+  quantized/quantized_relu
+  quantized/quantized_relu6
+  quantized/quantized_relu_x
+  quantized/requantization_range
+  quantized/requantize)
