@@ -29,7 +29,8 @@ inline __attribute__((always_inline)) void choose_larger(const T* x, int32_t num
                                                          int32_t* chosen, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
-    bool better = exceeds(x[i], best[i]) & !is_nan(widen(best[i]));
+    bool larger = exceeds(x[i], best[i]), number_so_far = !is_nan(widen(best[i]));
+    auto better = larger & number_so_far;
     best[i] = better ? x[i] : best[i];
     chosen[i] = better ? number : chosen[i];
   }
