@@ -93,6 +93,7 @@ def losses(step):
 def main(description, make_cases):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cases", default="", metavar="REGEX", help="measure these; default all")
+    parser.add_argument("--modes", default="", metavar="REGEX", help="in these modes; default all")
     parser.add_argument("--threads", type=int, default=0, help="to compute with; 0: one per core")
     parser.add_argument("--seconds", type=float, default=1.0, help="that a measurement takes")
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall",
@@ -105,7 +106,9 @@ def main(description, make_cases):
     parser.add_argument("--peak-memory", metavar="CASE",
                         help="run a case 50 times; print how much memory the process ever held")
     options = parser.parse_args()
-    cases = make_cases(options.threads)
+    cases = {name: {mode: build for mode, build in modes.items()
+                    if re.search(options.modes, mode)}
+             for name, modes in make_cases(options.threads).items()}
     if options.list:
         print("\n".join(cases))
     elif options.losses:

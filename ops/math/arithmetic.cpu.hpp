@@ -60,7 +60,8 @@ struct largest : total_as_result {
   }
   template <class T>
   static T step(T a, T b) {
-    return b > a || is_nan(b) ? b : a;
+    bool larger = b > a, nan = is_nan(b); // without a jump it becomes vector code
+    return larger | nan ? b : a;
   }
 };
 
@@ -75,7 +76,8 @@ struct smallest : total_as_result {
   }
   template <class T>
   static T step(T a, T b) {
-    return b < a || is_nan(b) ? b : a;
+    bool smaller = b < a, nan = is_nan(b);
+    return smaller | nan ? b : a;
   }
 };
 

@@ -144,14 +144,14 @@ public:
     if (of.images < jobs && computes != role::input && !of.channels_first &&
         each > 2 * multiplications_per_job)
       cut_images((jobs + of.images - 1) / of.images);
-    if (jobs_.empty())
+    if (jobs_.empty() || !bands_agree()) {
+      forget();
       group_images(computes == role::filter || each < multiplications_per_job
                        ? (of.images + jobs - 1) / jobs
                        : 1);
-    // All bands must agree on how the filter lies.
-    for (const auto& one : primitives_)
-      if (one.filter != primitives_.front().filter)
-        throw dnnl::error{dnnl_unimplemented, "bands differ"};
+    }
+    if (!bands_agree())
+      throw dnnl::error{dnnl_unimplemented, "bands differ"};
     nanoseconds_ = of.multiplications() / static_cast<double>(jobs_.size()) * 0.02;
   }
 
@@ -173,6 +173,18 @@ private:
       bands_.push_back(what);
     }
     jobs_.push_back({place, input, output});
+  }
+
+  // Bands of other heights may want the filter to lie in another way; it is put in order only once.
+  bool bands_agree() const {
+    return std::ranges::all_of(
+        primitives_, [&](const auto& one) { return one.filter == primitives_.front().filter; });
+  }
+
+  void forget() {
+    bands_.clear();
+    primitives_.clear();
+    jobs_.clear();
   }
 
   void group_images(int64_t each) {

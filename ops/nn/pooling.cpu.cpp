@@ -22,6 +22,39 @@ TROUPE_SIMD_CLONES void keep_larger_hot(const T* x, T* best, int64_t count) {
   keep_larger(x, best, count);
 }
 
+/// Where an element of the row is larger than the best so far, it becomes the best, and `chosen`
+/// its number. A NaN stays, as it stays the largest.
+template <class T>
+inline __attribute__((always_inline)) void choose_larger(const T* x, int32_t number, T* best,
+                                                         int32_t* chosen, int64_t count) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) {
+    bool larger = exceeds(x[i], best[i]), number_so_far = !is_nan(widen(best[i]));
+    auto better = larger & number_so_far;
+    best[i] = better ? x[i] : best[i];
+    chosen[i] = better ? number : chosen[i];
+  }
+}
+template <class T>
+TROUPE_SIMD_CLONES void choose_larger_hot(const T* x, int32_t number, T* best, int32_t* chosen,
+                                          int64_t count) {
+  choose_larger(x, number, best, chosen, count);
+}
+
+/// Adds the elements of a row of which that one was chosen.
+template <class T, class Sum>
+inline __attribute__((always_inline)) void add_chosen(const T* x, const int32_t* chosen,
+                                                      int32_t number, Sum* sums, int64_t count) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i)
+    sums[i] = chosen[i] == number ? wrapping(std::plus<>{}, sums[i], Sum(widen(x[i]))) : sums[i];
+}
+template <class T>
+TROUPE_SIMD_CLONES void add_chosen_hot(const T* x, const int32_t* chosen, int32_t number, T* sums,
+                                       int64_t count) {
+  add_chosen(x, chosen, number, sums, count);
+}
+
 template <class T>
 T lowest() {
   if constexpr (is_half<T>)
@@ -42,20 +75,22 @@ void find_largest(kernel_context& at, const pooling& of, const T* x, int32_t* ch
     std::vector<T> best(static_cast<size_t>(of.channels));
     for (auto i = begin; i < end; ++i) {
       auto* to = chosen + i * of.channels;
-      std::fill_n(to, of.channels, -1);
       auto first = true;
-      for_each_element(
-          of.axes, place_of(i, of.axes, &window_axis::out), [&](int64_t k, int64_t pixel) {
-            const auto* row = x + pixel * of.channels;
-            auto number = static_cast<int32_t>(k);
-            for (size_t c = 0; c < best.size(); ++c) {
-              // A NaN stays, as it stays the largest.
-              auto better = first || (exceeds(row[c], best[c]) && !is_nan(widen(best[c])));
-              best[c] = better ? row[c] : best[c];
-              to[c] = better ? number : to[c];
-            }
-            first = false;
-          });
+      for_each_element(of.axes, place_of(i, of.axes, &window_axis::out),
+                       [&](int64_t k, int64_t pixel) {
+                         const auto* row = x + pixel * of.channels;
+                         auto number = static_cast<int32_t>(k);
+                         if (std::exchange(first, false)) {
+                           std::copy_n(row, of.channels, best.data());
+                           std::fill_n(to, of.channels, number);
+                         } else if constexpr (is_hot<T>) {
+                           choose_larger_hot(row, number, best.data(), to, of.channels);
+                         } else {
+                           choose_larger(row, number, best.data(), to, of.channels);
+                         }
+                       });
+      if (first) // nothing but padding
+        std::fill_n(to, of.channels, -1);
     }
   });
 }
@@ -243,14 +278,16 @@ status max_pool_gradient(kernel_context& at) {
   const auto* dy = at.input(2).data<T>();
   fill_rows(at, out->template data<T>(), of.images * of.inputs(), of.channels, of.cost(),
             [&](int64_t i, compute_type<T>* sums) {
-              for_each_window(
-                  of.axes, place_of(i, of.axes, &window_axis::in), [&](int64_t k, int64_t window) {
-                    const auto* by = chosen + window * of.channels;
-                    const auto* from = dy + window * of.channels;
-                    for (int64_t c = 0; c < of.channels; ++c)
-                      if (by[c] == k)
-                        sums[c] = wrapping(std::plus<>{}, sums[c], compute_type<T>(widen(from[c])));
-                  });
+              for_each_window(of.axes, place_of(i, of.axes, &window_axis::in),
+                              [&](int64_t k, int64_t window) {
+                                const auto* by = chosen + window * of.channels;
+                                const auto* from = dy + window * of.channels;
+                                auto number = static_cast<int32_t>(k);
+                                if constexpr (is_hot<T>)
+                                  add_chosen_hot(from, by, number, sums, of.channels);
+                                else
+                                  add_chosen(from, by, number, sums, of.channels);
+                              });
             });
   return {};
 }
