@@ -17,9 +17,11 @@ inline edge_keys edge_keys_of(const std::vector<edge>& list) {
   return found;
 }
 
-// The nodes that lie between the xs and the ys.
+/// The nodes that lie between the xs and the ys, on paths through edges where gradients do not
+/// stop.
 class backward_paths {
 public:
+  /// `stopped` must outlive it.
   backward_paths(const std::vector<edge>& ys, const std::vector<edge>& xs, const edge_keys& stopped)
       : xs_(edge_keys_of(xs)), stopped_(stopped) {
     for (const auto& x : xs)
@@ -31,7 +33,7 @@ public:
     auto it = reached_.find(at);
     return it != reached_.end() && it->second;
   }
-  // Says whether what reaches this edge makes a difference to an x.
+  /// Says whether what reaches this edge makes a difference to an x.
   bool lead_to(const edge& in) const {
     edge_key at{in.node, in.index};
     return contains(in.node) && (!stopped_.contains(at) || xs_.contains(at));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace troupe {
 namespace {
@@ -33,6 +34,7 @@ public:
     if (on_device_)
       in_.pop_device();
     in_.pop_scope();
+    std::ignore = in_.take_note(); // of a function that noted an error, then threw
   }
 
 private:
