@@ -3,7 +3,6 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/device_name.hpp"
-#include "troupe/runtime/gradient.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -108,8 +107,8 @@ graph_scope graph_builder::after(std::vector<node*> nodes, location where) {
 }
 
 std::vector<edge> graph_builder::gradients(const std::vector<edge>& ys, const std::vector<edge>& xs,
-                                           location where) {
-  return value_or_throw(troupe::gradients(ys, xs, {}, where));
+                                           const gradient_options& options, location where) {
+  return value_or_throw(troupe::gradients(ys, xs, options, where));
 }
 
 } // namespace troupe

@@ -1,6 +1,8 @@
 // Where a user's graph begins: placeholders, constants, variables, scopes, gradients.
 #pragma once
 #include "troupe/api/operand.hpp"
+#include "troupe/runtime/gradient.hpp"
+#include "troupe/runtime/gradient_options.hpp"
 
 #include <span>
 
@@ -78,12 +80,18 @@ public:
   graph_scope after(std::vector<node*> nodes, location where = location::current());
 
   /// Returns d(sum of ys)/dx for each x; an edge to nothing for an x on which no y depends.
-  /// Throws, naming the node, where an op on the way has no gradient.
+  /// Throws, naming the node, where an op on the way has no gradient. The options say where to
+  /// stop, and what the gradients of some nodes or ops are instead:
+  ///
+  ///     auto straight_through = [](gradient_context& at) { return edges{at.output_gradient(0)}; };
+  ///     g.gradients(loss, {w}, {.stop = {target}, .of_ops = {{"Round", straight_through}}});
   std::vector<edge> gradients(const std::vector<edge>& ys, const std::vector<edge>& xs,
+                              const gradient_options& options = {},
                               location where = location::current());
   std::vector<edge> gradients(edge y, const std::vector<edge>& xs,
+                              const gradient_options& options = {},
                               location where = location::current()) {
-    return gradients(std::vector{y}, xs, where);
+    return gradients(std::vector{y}, xs, options, where);
   }
 
   std::span<const variable_handle> variables() const noexcept { return variables_; }

@@ -9,8 +9,10 @@ void register_dispatch();    ///< dispatch/...: what running a node costs
 void register_run();         ///< run/...: what running a step costs
 void register_elementwise(); ///< elementwise/...: ten ops on one vector
 void register_matmul();      ///< matmul/...: ours, and onednn/...: what oneDNN needs for the same
-void register_train();       ///< mlp/..., softmax_regression/...: training steps
-void register_exchange();    ///< exchange/...: what moving a tensor between two processes costs
+void register_conv2d();      ///< conv2d/...: one convolution or gradient of one
+void register_bandwidth(); ///< stream/...: plain loops; and ops that are bound by memory like them
+void register_train();     ///< mlp/..., lenet/... and so on: training steps
+void register_exchange();  ///< exchange/...: what moving a tensor between two processes costs
 
 /// For one op and for ops side by side, in all local sessions of the benchmarks; 0 is one per core.
 extern int threads;
@@ -20,7 +22,11 @@ session_options options();
 int serve_task(const char* cluster, int task);
 
 /// Takes 50 steps of the training case of that name and prints how much memory the process ever
-/// held, as JSON. For a fresh process.
-int print_peak_memory(const char* name);
+/// held, as JSON. For a fresh process. Throws troupe::error where there is no such case.
+void print_peak_memory(const char* net);
+
+/// Prints the number of parameters and the losses of the first two steps, as JSON: the rivals must
+/// compute the same. Throws troupe::error where there is no such case.
+void print_losses(const char* net);
 
 } // namespace troupe::bench

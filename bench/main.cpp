@@ -46,12 +46,20 @@ int run(int argc, char** argv) {
     return serve_task(argv[2], std::atoi(argv[3]));
   if (!take_options(argc, argv))
     return 2;
-  if (argc == 3 && std::strcmp(argv[1], "--peak-memory") == 0)
-    return print_peak_memory(argv[2]);
+  if (argc == 3 && std::strcmp(argv[1], "--peak-memory") == 0) {
+    print_peak_memory(argv[2]);
+    return 0;
+  }
+  if (argc == 3 && std::strcmp(argv[1], "--losses") == 0) {
+    print_losses(argv[2]);
+    return 0;
+  }
   register_dispatch();
   register_run();
   register_elementwise();
+  register_bandwidth();
   register_matmul();
+  register_conv2d();
   register_train();
   register_exchange();
   benchmark::Initialize(&argc, argv);
@@ -65,4 +73,11 @@ int run(int argc, char** argv) {
 } // namespace
 } // namespace troupe::bench
 
-int main(int argc, char** argv) { return troupe::bench::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return troupe::bench::run(argc, argv);
+  } catch (const troupe::error& e) {
+    std::fprintf(stderr, "troupe_bench: %s\n", e.what());
+    return 2;
+  }
+}

@@ -1,7 +1,12 @@
 #include "troupe/runtime/gradient.hpp"
 
+#include "troupe/runtime/backward_paths.hpp"
+#include "troupe/runtime/gradient_options.hpp"
+#include "troupe/runtime/registry.hpp"
+
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace troupe {
 namespace {
@@ -14,53 +19,37 @@ edge filled_like(edge like, double value) {
       {.op = value == 0 ? "ZerosLike" : "OnesLike", .inputs = {like}});
 }
 
-// The nodes that lie between the xs and the ys.
-class backward_paths {
+// Where new nodes belong, until it ends: functions that a user gave may throw.
+class gradient_scope {
 public:
-  backward_paths(const std::vector<edge>& ys, const std::vector<edge>& xs) {
-    for (const auto& x : xs)
-      reached_[x.node] = true;
-    for (const auto& y : ys)
-      on_path(y.node);
+  gradient_scope(graph& in, std::string_view name, const std::string* device = nullptr)
+      : in_(in), on_device_(device) {
+    in_.push_scope(name);
+    if (on_device_)
+      in_.push_device(*device);
   }
-  bool contains(const node* at) const {
-    auto it = reached_.find(at);
-    return it != reached_.end() && it->second;
+  gradient_scope(const gradient_scope&) = delete;
+  gradient_scope& operator=(const gradient_scope&) = delete;
+  ~gradient_scope() {
+    if (on_device_)
+      in_.pop_device();
+    in_.pop_scope();
+    std::ignore = in_.take_note(); // of a function that noted an error, then threw
   }
 
 private:
-  // Depth-first without recursion: graphs may be very deep.
-  void on_path(const node* start) {
-    std::vector<std::pair<const node*, size_t>> path{{start, 0}};
-    while (!path.empty()) {
-      auto& [at, next] = path.back();
-      if (next == 0 && done_.contains(at)) {
-        path.pop_back();
-        continue;
-      }
-      if (next < at->inputs().size()) {
-        path.emplace_back(at->inputs()[next++].node, 0);
-        continue;
-      }
-      bool any = contains(at);
-      for (const auto& input : at->inputs())
-        any = any || contains(input.node);
-      reached_[at] = any;
-      done_[at] = true;
-      path.pop_back();
-    }
-  }
-
-  std::map<const node*, bool> reached_, done_;
+  graph& in_;
+  bool on_device_;
 };
 
 class differentiator {
 public:
-  explicit differentiator(graph& in) : graph_(in) {}
+  differentiator(graph& in, const gradient_options& options)
+      : graph_(in), options_(options), stopped_(edge_keys_of(options.stop)) {}
 
-  result<std::vector<edge>> run(const std::vector<edge>& ys, const std::vector<edge>& xs,
-                                const std::vector<edge>& weights) {
-    backward_paths between{ys, xs};
+  result<std::vector<edge>> run(const std::vector<edge>& ys, const std::vector<edge>& xs) {
+    backward_paths between{ys, xs, stopped_};
+    const auto& weights = options_.weights;
     for (size_t i = 0; i < ys.size(); ++i)
       partials_[{ys[i].node, ys[i].index}].push_back(weights.empty() ? filled_like(ys[i], 1)
                                                                      : weights[i]);
@@ -79,10 +68,8 @@ public:
   }
 
 private:
-  using key = std::pair<node*, int>;
-
   // Replaces the partial gradients of an output by their sum.
-  edge sum_of(const key& of) {
+  edge sum_of(const edge_key& of) {
     auto it = partials_.find(of);
     if (it == partials_.end())
       return {};
@@ -95,38 +82,73 @@ private:
     if (at.inputs().empty())
       return {};
     bool wanted = std::ranges::any_of(at.inputs(), [&](const edge& in) {
-      return between.contains(in.node) && differentiable(in.type());
+      return between.lead_to(in) && differentiable(in.type());
     });
     if (!wanted)
       return {};
     std::vector<edge> output_gradients;
     for (int i = 0; i < at.outputs(); ++i)
-      output_gradients.push_back(sum_of({&at, i}));
+      output_gradients.push_back(stopped_.contains({&at, i}) ? edge{} : sum_of({&at, i}));
     if (std::ranges::none_of(output_gradients, [](const edge& e) { return bool(e); }))
       return {};
-    if (!at.op().gradient)
+    const auto* given = given_for(at);
+    if (!given && !at.op().gradient)
       return failure(error_kind::unimplemented, at.description(),
                      ": no gradient is defined: ", at.op().no_gradient);
-    // The colocated device and the forward node's name make a gradient's nodes easy to find.
-    graph_.push_scope(concat(at.name().substr(at.name().rfind('/') + 1), "_grad"));
-    graph_.push_device(at.device());
     gradient_context context{at, std::move(output_gradients)};
-    auto input_gradients = at.op().gradient(context);
-    graph_.pop_device();
-    graph_.pop_scope();
-    if (auto noted = graph_.take_note(); !noted)
-      return std::move(noted).within(concat("gradient of ", at.description()));
-    if (input_gradients.size() != at.inputs().size())
-      return failure(error_kind::internal, at.description(), ": its gradient function gave ",
-                     input_gradients.size(), " gradients for ", at.inputs().size(), " inputs");
+    TROUPE_ASSIGN(auto input_gradients, call(at, given, context));
+    TROUPE_TRY(check(at, given, input_gradients));
     for (size_t i = 0; i < input_gradients.size(); ++i)
       if (input_gradients[i])
         partials_[{at.inputs()[i].node, at.inputs()[i].index}].push_back(input_gradients[i]);
     return {};
   }
 
+  // The user's gradient of a node; nullptr where it is the op's own.
+  const gradient_function* given_for(const node& at) const {
+    if (auto it = options_.of_nodes.find(&at); it != options_.of_nodes.end())
+      return &it->second;
+    auto it = options_.of_ops.find(at.op().name);
+    return it == options_.of_ops.end() ? nullptr : &it->second;
+  }
+
+  result<edges> call(const node& at, const gradient_function* given, gradient_context& context) {
+    // The colocated device and the forward node's name make a gradient's nodes easy to find.
+    auto name = concat(at.name().substr(at.name().rfind('/') + 1), "_grad");
+    gradient_scope scope{graph_, name, &at.device()};
+    auto made = given ? (*given)(context) : at.op().gradient(context);
+    if (auto noted = graph_.take_note(); !noted)
+      return std::move(noted).within(concat("gradient of ", at.description()));
+    return made;
+  }
+
+  // An op's own gradients have types and shapes that fit: its tests see to that.
+  status check(const node& at, const gradient_function* given, const edges& made) const {
+    if (made.size() != at.inputs().size())
+      return failure(given ? error_kind::invalid_argument : error_kind::internal, at.description(),
+                     given ? ": the function given for it gave " : ": its gradient function gave ",
+                     made.size(), " gradients for ", at.inputs().size(), " inputs");
+    for (size_t i = 0; given && i < made.size(); ++i) {
+      const auto &one = made[i], &in = at.inputs()[i];
+      if (!one)
+        continue;
+      auto wrong = [&](const auto&... parts) {
+        return invalid(at.description(), ": gradient ", i, " of the function given for it ",
+                       parts...);
+      };
+      if (!one.exists() || &one.node->graph() != &graph_)
+        return wrong("is not an edge of the graph");
+      if (one.type() != in.type() || !one.dims().compatible(in.dims()))
+        return wrong("is ", one.type(), one.dims(), ", but the input '", in, "' is ", in.type(),
+                     in.dims());
+    }
+    return {};
+  }
+
   graph& graph_;
-  std::map<key, std::vector<edge>> partials_;
+  const gradient_options& options_;
+  edge_keys stopped_;
+  std::map<edge_key, std::vector<edge>> partials_;
 };
 
 } // namespace
@@ -157,6 +179,12 @@ edges gradient_context::fail(std::string_view why) {
 
 result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
                                     std::vector<edge> ys_gradients, std::source_location where) {
+  return gradients(std::move(ys), std::move(xs),
+                   gradient_options{.weights = std::move(ys_gradients)}, where);
+}
+
+result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
+                                    const gradient_options& options, std::source_location where) {
   auto context = concat("gradients (", to_string(where), ')');
   auto bad = [&](const auto&... parts) { return invalid(parts...).within(context); };
   if (ys.empty() || xs.empty())
@@ -170,19 +198,31 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
         return bad("'", one, "' is ", one.type(),
                    "; gradients exist for floating and complex types");
     }
-  if (!ys_gradients.empty() && ys_gradients.size() != ys.size())
-    return bad("got ", ys_gradients.size(), " weights for ", ys.size(), " ys");
-  for (size_t i = 0; i < ys_gradients.size(); ++i) {
-    const auto& weight = ys_gradients[i];
+  const auto& weights = options.weights;
+  if (!weights.empty() && weights.size() != ys.size())
+    return bad("got ", weights.size(), " weights for ", ys.size(), " ys");
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const auto& weight = weights[i];
     if (!weight.exists() || &weight.node->graph() != in)
       return bad("weight ", i, " is not an edge of the graph of the ys");
     if (weight.type() != ys[i].type() || !weight.dims().compatible(ys[i].dims()))
       return bad("weight '", weight, "' is ", weight.type(), weight.dims(), ", but '", ys[i],
                  "' is ", ys[i].type(), ys[i].dims());
   }
-  in->push_scope("gradients");
-  auto found = differentiator{*in}.run(ys, xs, ys_gradients);
-  in->pop_scope();
+  for (const auto& one : options.stop)
+    if (!one.exists() || &one.node->graph() != in)
+      return bad("an edge to stop at is not one of the graph of the ys");
+  for (const auto& [of, function] : options.of_nodes)
+    if (!of || &of->graph() != in || !function)
+      return bad("a gradient is given for no node of the graph of the ys, or is no function");
+  for (const auto& [of, function] : options.of_ops) {
+    if (auto op = in->ops().find_op(of); !op)
+      return op.status().within(context);
+    if (!function)
+      return bad("what is given as gradient of ", of, " is no function");
+  }
+  gradient_scope scope{*in, "gradients"};
+  auto found = differentiator{*in, options}.run(ys, xs);
   if (!found)
     return found.status().within(context);
   return found;

@@ -2,7 +2,6 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/ops.hpp"
-#include "troupe/runtime/gradient.hpp"
 
 #include <algorithm>
 
@@ -66,7 +65,7 @@ optimizer::compute_gradients(edge loss, const std::vector<edge>& variables, loca
   auto chosen = variables.empty() ? variables_behind(loss) : variables;
   if (chosen.empty())
     fail(where, loss.node->description(), " depends on no variable of a floating type");
-  auto found = value_or_throw(troupe::gradients({loss}, chosen, {}, where));
+  auto found = value_or_throw(troupe::gradients({loss}, chosen, gradient_options{}, where));
   std::vector<variable_gradient> pairs;
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (found[i])

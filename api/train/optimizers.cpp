@@ -2,15 +2,23 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/ops.hpp"
+#include "troupe/api/train/indexed_slices.hpp"
 
 namespace troupe {
 
 node* gradient_descent::update(const variable_gradient& of, location where) {
+  if (auto rows = slices_of(of.gradient))
+    return scatter_sub(of.variable, rows->indices, mul(rows->values, rate_, {}, where), {}, where)
+        .node;
   return apply_gradient_descent(of.variable, rate_, of.gradient, {}, where).node;
 }
 
 node* momentum::update(const variable_gradient& of, location where) {
   auto m = make_slot(of.variable, "momentum", 0, where);
+  if (auto rows = summed_slices_of(of.gradient))
+    return sparse_apply_momentum(of.variable, m, rate_, rows->values, rows->indices, keep_,
+                                 {.use_nesterov = options_.nesterov}, {}, where)
+        .node;
   return apply_momentum(of.variable, m, rate_, of.gradient, keep_,
                         {.use_nesterov = options_.nesterov}, {}, where)
       .node;
@@ -18,11 +26,17 @@ node* momentum::update(const variable_gradient& of, location where) {
 
 node* adagrad::update(const variable_gradient& of, location where) {
   auto a = make_slot(of.variable, "accumulator", initial_, where);
+  if (auto rows = summed_slices_of(of.gradient))
+    return sparse_apply_adagrad(of.variable, a, rate_, rows->values, rows->indices, {}, where).node;
   return apply_adagrad(of.variable, a, rate_, of.gradient, {}, where).node;
 }
 
 node* proximal_adagrad::update(const variable_gradient& of, location where) {
   auto a = make_slot(of.variable, "accumulator", options_.initial_accumulator, where);
+  if (auto rows = summed_slices_of(of.gradient))
+    return sparse_apply_proximal_adagrad(of.variable, a, rate_, options_.l1, options_.l2,
+                                         rows->values, rows->indices, {}, where)
+        .node;
   return apply_proximal_adagrad(of.variable, a, rate_, options_.l1, options_.l2, of.gradient, {},
                                 where)
       .node;
@@ -31,6 +45,10 @@ node* proximal_adagrad::update(const variable_gradient& of, location where) {
 node* adadelta::update(const variable_gradient& of, location where) {
   auto a = make_slot(of.variable, "accumulator", 0, where);
   auto u = make_slot(of.variable, "accumulated_update", 0, where);
+  if (auto rows = summed_slices_of(of.gradient))
+    return sparse_apply_adadelta(of.variable, a, u, rate_, options_.rho, options_.epsilon,
+                                 rows->values, rows->indices, {}, where)
+        .node;
   return apply_adadelta(of.variable, a, u, rate_, options_.rho, options_.epsilon, of.gradient, {},
                         where)
       .node;
@@ -41,11 +59,20 @@ node* rmsprop::update(const variable_gradient& of, location where) {
   // One at first, as if gradients had been large: the first steps are small then.
   auto square = make_slot(of.variable, "mean_square", 1, where);
   auto m = make_slot(of.variable, "momentum", 0, where);
+  auto rows = summed_slices_of(of.gradient);
+  if (!centered && rows)
+    return sparse_apply_rms_prop(of.variable, square, m, rate_, decay, keep, epsilon, rows->values,
+                                 rows->indices, {}, where)
+        .node;
   if (!centered)
     return apply_rms_prop(of.variable, square, m, rate_, decay, keep, epsilon, of.gradient, {},
                           where)
         .node;
   auto mean = make_slot(of.variable, "mean", 0, where);
+  if (rows)
+    return sparse_apply_centered_rms_prop(of.variable, mean, square, m, rate_, decay, keep, epsilon,
+                                          rows->values, rows->indices, {}, where)
+        .node;
   return apply_centered_rms_prop(of.variable, mean, square, m, rate_, decay, keep, epsilon,
                                  of.gradient, {}, where)
       .node;
@@ -86,6 +113,10 @@ std::vector<node*> adam::after_updates(graph_builder& in, location where) {
 node* ftrl::update(const variable_gradient& of, location where) {
   auto a = make_slot(of.variable, "accumulator", options_.initial_accumulator, where);
   auto linear = make_slot(of.variable, "linear", 0, where);
+  if (auto rows = summed_slices_of(of.gradient))
+    return sparse_apply_ftrl(of.variable, a, linear, rows->values, rows->indices, rate_,
+                             options_.l1, options_.l2, options_.power, {}, where)
+        .node;
   return apply_ftrl(of.variable, a, linear, of.gradient, rate_, options_.l1, options_.l2,
                     options_.power, {}, where)
       .node;

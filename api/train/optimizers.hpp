@@ -1,5 +1,9 @@
 // The optimizers. Rates and other numbers may be edges to scalars instead, to change over time
 // (api/train/learning_rate.hpp).
+//
+// Of a gradient of rows (api/train/indexed_slices.hpp) all of them but adam compute and change only
+// these rows, of the variable and of its slots: a row that a step does not gather rests, and what
+// is remembered of it neither decays nor moves it, as in TensorFlow.
 #pragma once
 #include "troupe/api/train/optimizer.hpp"
 
@@ -99,7 +103,9 @@ struct adam_options {
   operand beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   bool nesterov = false;
 };
-/// Takes its rates from estimates of the gradient's first two moments (Kingma and Ba 2015). Slots:
+/// Takes its rates from estimates of the gradient's first two moments (Kingma and Ba 2015). A step
+/// decays the moments of all rows, and moves all of them, even where the gradient is one of a few:
+/// its estimates count steps, and would be wrong for rows that had fewer; as in TensorFlow. Slots:
 /// "mean", "mean_square"; and two scalars for all variables of a type.
 class adam final : public optimizer {
 public:

@@ -84,9 +84,16 @@ class Bench:
         return results
 
 
+def losses(step):
+    def number(result):
+        return float(result[0] if isinstance(result, (list, tuple)) else result)
+    return [number(step.run()), number(step.run())]
+
+
 def main(description, make_cases):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cases", default="", metavar="REGEX", help="measure these; default all")
+    parser.add_argument("--modes", default="", metavar="REGEX", help="in these modes; default all")
     parser.add_argument("--threads", type=int, default=0, help="to compute with; 0: one per core")
     parser.add_argument("--seconds", type=float, default=1.0, help="that a measurement takes")
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall",
@@ -94,12 +101,18 @@ def main(description, make_cases):
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("--serve", action="store_true",
                         help="read names of cases, one a line, and answer each with a line of JSON")
+    parser.add_argument("--losses", metavar="CASE",
+                        help="print what a training step returns in its first two runs")
     parser.add_argument("--peak-memory", metavar="CASE",
                         help="run a case 50 times; print how much memory the process ever held")
     options = parser.parse_args()
-    cases = make_cases(options.threads)
+    cases = {name: {mode: build for mode, build in modes.items()
+                    if re.search(options.modes, mode)}
+             for name, modes in make_cases(options.threads).items()}
     if options.list:
         print("\n".join(cases))
+    elif options.losses:
+        print(json.dumps({mode: losses(build()) for mode, build in cases[options.losses].items()}))
     elif options.peak_memory:
         mode, build = next(iter(cases[options.peak_memory].items()))
         step = build()

@@ -6,9 +6,9 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import measure
+import nets
 from measure import Step
-
-PIXELS, CLASSES = 784, 10
+from tensorflow_nets import Net, padding_of
 
 
 def make_cases(threads):
@@ -116,50 +116,76 @@ def make_cases(threads):
         run = tf.function(tf.matmul).get_concrete_function(a, b)
         return Step(lambda: run(a, b), 2 * extent**3)
 
+    # Ops that are bound by memory.
+
+    def memory_bound(define):
+        def values():
+            return tf.fill([4096, 4096], 0.5), tf.fill([4096, 4096], 0.25)
+
+        def in_graph():
+            return [], [], [define(*(v1.Variable(x, use_resource=True) for x in values())).op]
+
+        def in_function():
+            x, y = values()
+            run = tf.function(define).get_concrete_function(x, y)
+            return Step(lambda: run(x, y))
+
+        return {**graph(in_graph), "function": in_function}
+
+    # Convolutions.
+
+    def convolution(of, part):
+        size, outputs, stride = of["size"], of["conv"], of.get("stride", 1)
+        shape, filter_shape = of["input"], [size, size, of["input"][3], outputs]
+        padding = padding_of(of)
+        out = tf.nn.conv2d(tf.zeros(shape), tf.zeros(filter_shape), stride, padding).shape
+
+        def define():
+            x, w, dy = (v1.Variable(numbers(dims, lambda d=dims, i=i: nets.noise(d, 1, i + 1)),
+                                    use_resource=True)
+                        for i, dims in enumerate([shape, filter_shape, [*out]]))
+            if part == "forward":
+                y = tf.nn.conv2d(x, w, stride, padding)
+            elif part == "input":
+                y = v1.nn.conv2d_backprop_input(shape, w, dy, [1, stride, stride, 1], padding)
+            else:
+                y = v1.nn.conv2d_backprop_filter(x, filter_shape, dy, [1, stride, stride, 1],
+                                                 padding)
+            return [], [], [y.op]
+
+        return graph(define, items=2 * int(np.prod(out)) * int(np.prod(filter_shape[:3])))
+
     # Training steps.
 
-    def batch_of(batch):
-        random = np.random.default_rng(42)
-        return (random.random([batch, PIXELS], np.float32),
-                random.integers(0, CLASSES, [batch], np.int32))
+    def numbers(dims, make):
+        made = tf.numpy_function(make, [], tf.float32)
+        made.set_shape(dims)
+        return made
 
-    def variables_of(hidden):
-        extents = [PIXELS, *hidden, CLASSES]
-        return [(tf.random.truncated_normal([m, n], stddev=0.05), tf.zeros([n]))
-                for m, n in zip(extents, extents[1:])]
+    def training_graph(net):
+        x, labels = (v1.placeholder(part.dtype, part.shape) for part in nets.batch(net))
+        model = Net(tf, net, lambda dims, values: v1.Variable(numbers(dims, values),
+                                                              use_resource=True))
+        loss = model.loss(x, labels)
+        train = v1.train.GradientDescentOptimizer(nets.RATE).minimize(loss)
+        return [x, labels], [loss], [train]
 
-    def loss_of(layers, images, labels):
-        flow = images
-        for i, (w, b) in enumerate(layers):
-            flow = tf.nn.bias_add(tf.matmul(flow, w), b)
-            flow = tf.nn.relu(flow) if i + 1 < len(layers) else flow
-        return tf.reduce_mean(
-            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=flow))
-
-    def training_graph(hidden):
-        images = v1.placeholder(tf.float32, [None, PIXELS])
-        labels = v1.placeholder(tf.int32, [None])
-        layers = [(v1.Variable(w, use_resource=True), v1.Variable(b, use_resource=True))
-                  for w, b in variables_of(hidden)]
-        loss = loss_of(layers, images, labels)
-        train = v1.train.GradientDescentOptimizer(0.01).minimize(loss)
-        return [images, labels], [loss], [train]
-
-    def training_function(hidden, batch):
-        layers = [(tf.Variable(w), tf.Variable(b)) for w, b in variables_of(hidden)]
-        variables = [x for layer in layers for x in layer]
+    def training_function(net):
+        model = Net(tf, net, lambda dims, values: tf.Variable(values()))
+        x, labels = (tf.constant(part) for part in nets.batch(net))
+        model.loss(x, labels)  # makes the variables
 
         @tf.function
-        def train(images, labels):
+        def train(x, labels):
             with tf.GradientTape() as tape:
-                loss = loss_of(layers, images, labels)
-            for variable, gradient in zip(variables, tape.gradient(loss, variables)):
-                variable.assign_sub(0.01 * gradient)
+                loss = model.loss(x, labels)
+            for variable, gradient in zip(model.variables,
+                                          tape.gradient(loss, model.variables)):
+                variable.assign_sub(nets.RATE * tf.convert_to_tensor(gradient))
             return loss
 
-        images, labels = (tf.constant(x) for x in batch_of(batch))
-        run = train.get_concrete_function(images, labels)
-        return Step(lambda: run(images, labels), batch)
+        run = train.get_concrete_function(x, labels)
+        return Step(lambda: run(x, labels), labels.shape[0])
 
     def dispatch(chains, length):
         return {"callable": lambda: null_ops(chains, length),
@@ -169,9 +195,10 @@ def make_cases(threads):
         return {"callable": lambda: in_session(define, values, **options),
                 "executor": lambda: in_session(define, values, single_threaded=True, **options)}
 
-    def training(hidden, batch):
-        return {**graph(lambda: training_graph(hidden), *batch_of(batch), items=batch),
-                "function": lambda: training_function(hidden, batch)}
+    def training(net):
+        x, labels = nets.batch(net)
+        return {**graph(lambda: training_graph(net), x, labels, items=len(labels)),
+                "function": lambda: training_function(net)}
 
     cases = {
         "dispatch/chain_1000": dispatch(1, 1000),
@@ -196,9 +223,20 @@ def make_cases(threads):
         cases[f"matmul/{extent}"] = {
             **graph(lambda n=extent: product_graph(n), items=2 * extent**3),
             "function": lambda n=extent: product_function(n)}
-    cases["mlp/64"] = training([512, 512], 64)
-    cases["mlp/1024"] = training([512, 512], 1024)
-    cases["softmax_regression/64"] = training([], 64)
+    for name, define in {
+            "elementwise/add_16M": tf.add,
+            "elementwise/relu_16M": lambda x, y: tf.nn.relu(x),
+            "reduce/sum_16M": lambda x, y: tf.reduce_sum(x),
+            "reduce/max_16M": lambda x, y: tf.reduce_max(x),
+            "reduce/rows_16M": lambda x, y: tf.reduce_sum(x, 1),
+            "reduce/columns_16M": lambda x, y: tf.reduce_sum(x, 0)}.items():
+        cases[name] = memory_bound(define)
+    for name, of in nets.CONVOLUTIONS.items():
+        cases[f"conv2d/{name}"] = convolution(of, "forward")
+        cases[f"conv2d/{name}_input_gradient"] = convolution(of, "input")
+        cases[f"conv2d/{name}_filter_gradient"] = convolution(of, "filter")
+    for name, net in nets.NETS.items():
+        cases[name] = training(net)
     return cases
 
 

@@ -1,10 +1,11 @@
-"""PyTorch on the graphs of troupe_bench that it can express. Modes: `eager`, and `compile`, which is
-torch.compile and needs a C++ compiler."""
+"""PyTorch on the graphs of troupe_bench that it can express. Modes: `eager`; `channels_last`, the
+same with images in the order of Troupe and TensorFlow; and `compile`, which is torch.compile and
+needs a C++ compiler."""
 
 import measure
+import nets
 from measure import Step
-
-PIXELS, CLASSES = 784, 10
+from torch_nets import make_batch, make_model
 
 
 def make_cases(threads):
@@ -39,38 +40,77 @@ def make_cases(threads):
 
         return Step(step, 2 * extent**3)
 
-    def training(hidden, batch, prepare):
-        torch.manual_seed(42)
-        layers = []
-        extents = [PIXELS, *hidden, CLASSES]
-        for m, n in zip(extents, extents[1:]):
-            layers += [nn.Linear(m, n), nn.ReLU()]
-        model = nn.Sequential(*layers[:-1])
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-        images = torch.rand(batch, PIXELS)
-        labels = torch.randint(0, CLASSES, [batch])
-        loss_of = prepare(lambda x, y: nn.functional.cross_entropy(model(x), y))
+    def memory_bound(define):
+        x, y = torch.full([4096, 4096], 0.5), torch.full([4096, 4096], 0.25)
+
+        def step():
+            with torch.inference_mode():
+                return define(x, y)
+
+        return Step(step)
+
+    def convolution(of, part, layout):
+        size, outputs, stride, pad = of["size"], of["conv"], of.get("stride", 1), of.get("pad", 0)
+        images, rows, columns, inputs = of["input"]
+        x = torch.rand(images, inputs, rows, columns).to(memory_format=layout)
+        w = torch.rand(outputs, inputs, size, size).to(memory_format=layout)
+        y = torch.nn.functional.conv2d(x, w, None, stride, pad)
+
+        def step():
+            with torch.inference_mode():
+                if part == "forward":
+                    return torch.nn.functional.conv2d(x, w, None, stride, pad)
+                return torch.ops.aten.convolution_backward(
+                    y, x, w, None, [stride] * 2, [pad] * 2, [1, 1], False, [0, 0], 1,
+                    [part == "input", part == "filter", False])
+
+        return Step(step, 2 * y.numel() * size * size * inputs)
+
+    def training(net, prepare, layout=None):
+        model = make_model(torch, net)
+        x, labels = make_batch(torch, net)
+        if layout:
+            model, x = model.to(memory_format=layout), x.to(memory_format=layout)
+        optimizer = torch.optim.SGD(model.parameters(), lr=nets.RATE)
+        loss_of = prepare(lambda x, labels: nn.functional.cross_entropy(model(x), labels))
 
         def step():
             optimizer.zero_grad(set_to_none=True)
-            loss = loss_of(images, labels)
+            loss = loss_of(x, labels)
             loss.backward()
             optimizer.step()
-            return loss
+            return loss.detach()
 
-        return Step(step, batch)
+        return Step(step, len(labels))
 
     def modes(build):
         return {"eager": lambda: build(lambda f: f), "compile": lambda: build(torch.compile)}
 
+    layouts = {"eager": torch.contiguous_format, "channels_last": torch.channels_last}
     cases = {}
     for name, elements in ("1K", 1 << 10), ("32K", 1 << 15), ("1M", 1 << 20), ("16M", 1 << 24):
         cases[f"elementwise/{name}"] = modes(lambda prepare, n=elements: elementwise(n, prepare))
     for extent in 64, 128, 256, 512, 1024, 2048:
         cases[f"matmul/{extent}"] = {"eager": lambda n=extent: product(n)}
-    cases["mlp/64"] = modes(lambda prepare: training([512, 512], 64, prepare))
-    cases["mlp/1024"] = modes(lambda prepare: training([512, 512], 1024, prepare))
-    cases["softmax_regression/64"] = modes(lambda prepare: training([], 64, prepare))
+    for name, define in {
+            "elementwise/add_16M": torch.add,
+            "elementwise/relu_16M": lambda x, y: torch.relu(x),
+            "reduce/sum_16M": lambda x, y: torch.sum(x),
+            "reduce/max_16M": lambda x, y: torch.max(x),
+            "reduce/rows_16M": lambda x, y: torch.sum(x, 1),
+            "reduce/columns_16M": lambda x, y: torch.sum(x, 0)}.items():
+        cases[name] = {"eager": lambda define=define: memory_bound(define)}
+    for name, of in nets.CONVOLUTIONS.items():
+        for suffix, part in ("", "forward"), ("_input_gradient", "input"), \
+                ("_filter_gradient", "filter"):
+            cases[f"conv2d/{name}{suffix}"] = {
+                mode: lambda of=of, part=part, layout=layout: convolution(of, part, layout)
+                for mode, layout in layouts.items()}
+    for name, net in nets.NETS.items():
+        cases[name] = modes(lambda prepare, net=net: training(net, prepare))
+        if len(net.get("pixels", [])) == 4:
+            cases[name]["channels_last"] = \
+                lambda net=net: training(net, lambda f: f, torch.channels_last)
     return cases
 
 

@@ -76,10 +76,13 @@ image_set read_images(const std::string& path) {
   if (std::filesystem::is_directory(path))
     return read_mnist(path);
   auto all = digits::read(path);
-  return {.height = 8, .width = 8, .pixels = std::move(all.images), .labels = std::move(all.labels)};
+  return {
+      .height = 8, .width = 8, .pixels = std::move(all.images), .labels = std::move(all.labels)};
 }
 
-std::vector<int64_t> shuffled(int64_t count, uint64_t seed) { return digits::shuffled(count, seed); }
+std::vector<int64_t> shuffled(int64_t count, uint64_t seed) {
+  return digits::shuffled(count, seed);
+}
 
 image_parts hold_back(const image_set& all, int64_t one_in) {
   image_parts made{{.height = all.height, .width = all.width, .pixels = {}, .labels = {}}, {}};

@@ -1,6 +1,6 @@
 // BatchToSpace: parts of a batch as places in blocks.
+#include "troupe/ops/array/space_and_batch.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/space_and_batch.hpp"
 
 namespace troupe::ops {
 namespace {

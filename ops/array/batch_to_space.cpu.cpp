@@ -1,5 +1,5 @@
+#include "troupe/ops/array/space_and_batch.hpp"
 #include "troupe/ops/attr_state.hpp"
-#include "troupe/ops/space_and_batch.hpp"
 
 namespace troupe::ops {
 namespace {

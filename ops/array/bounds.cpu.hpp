@@ -1,7 +1,7 @@
 // The kernels of LowerBound and UpperBound.
 #pragma once
-#include "troupe/ops/distinct.hpp"
-#include "troupe/ops/order_keys.hpp"
+#include "troupe/ops/array/distinct.hpp"
+#include "troupe/ops/array/order_keys.hpp"
 
 #include <algorithm>
 #include <limits>

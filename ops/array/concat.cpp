@@ -1,6 +1,6 @@
 // Concat: tensors joined along an axis.
+#include "troupe/ops/array/concatenation.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/concatenation.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {

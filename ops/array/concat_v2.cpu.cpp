@@ -1,4 +1,4 @@
-#include "troupe/ops/concatenation.hpp"
+#include "troupe/ops/array/concatenation.hpp"
 
 namespace troupe::ops {
 namespace {

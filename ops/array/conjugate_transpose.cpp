@@ -1,6 +1,6 @@
 // ConjugateTranspose: the complex conjugate with its axes in another order.
+#include "troupe/ops/array/transposition.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/transposition.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,4 +1,4 @@
-#include "troupe/ops/transposition.hpp"
+#include "troupe/ops/array/transposition.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // DepthToSpace: channels of a pixel as blocks of pixels.
+#include "troupe/ops/array/space_and_depth.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/space_and_depth.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Dequantize: the real numbers that whole ones of few bits stand for.
-#include "troupe/ops/quantization.hpp"
+#include "troupe/ops/array/quantization.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
+#include "troupe/ops/array/distinct.hpp"
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/dims.hpp"
-#include "troupe/ops/distinct.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // ExtractImagePatches: the neighbourhoods of pixels as channels.
 #include "troupe/ops/array/patches.hpp"
-#include "troupe/ops/positions.hpp"
+#include "troupe/ops/array/positions.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {

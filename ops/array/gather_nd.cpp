@@ -1,6 +1,6 @@
 // GatherNd: blocks of a tensor by their coordinates.
+#include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/nd_indices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
+#include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/copy.hpp"
-#include "troupe/ops/nd_indices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // GatherV2: slices along any axis by number.
-#include "troupe/ops/positions.hpp"
+#include "troupe/ops/array/positions.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {

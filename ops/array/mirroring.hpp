@@ -1,6 +1,6 @@
 // What MirrorPad and MirrorPadGrad share: what an element of the frame is a mirror image of.
 #pragma once
-#include "troupe/ops/padding.hpp"
+#include "troupe/ops/array/padding.hpp"
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // Pad: a tensor in a frame of zeros.
-#include "troupe/ops/padding.hpp"
+#include "troupe/ops/array/padding.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
+#include "troupe/ops/array/padding.hpp"
 #include "troupe/ops/copy.hpp"
-#include "troupe/ops/padding.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // PadV2: a tensor in a frame of any value.
-#include "troupe/ops/padding.hpp"
+#include "troupe/ops/array/padding.hpp"
 
 namespace troupe::ops {
 namespace {

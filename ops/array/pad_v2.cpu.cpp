@@ -1,4 +1,4 @@
-#include "troupe/ops/padding.hpp"
+#include "troupe/ops/array/padding.hpp"
 
 namespace troupe::ops {
 namespace {

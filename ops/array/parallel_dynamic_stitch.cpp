@@ -1,5 +1,5 @@
 // ParallelDynamicStitch: rows of several tensors put where indices say.
-#include "troupe/ops/stitching.hpp"
+#include "troupe/ops/array/stitching.hpp"
 
 namespace troupe::ops {
 

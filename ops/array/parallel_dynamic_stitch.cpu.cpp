@@ -1,4 +1,4 @@
-#include "troupe/ops/stitching.hpp"
+#include "troupe/ops/array/stitching.hpp"
 
 namespace troupe::ops {
 

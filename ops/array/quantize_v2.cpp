@@ -1,5 +1,5 @@
 // QuantizeV2: real numbers as whole ones of few bits.
-#include "troupe/ops/quantization.hpp"
+#include "troupe/ops/array/quantization.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
+#include "troupe/ops/array/quantization.hpp"
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/quantization.hpp"
 #include "troupe/runtime/graph.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // What the definitions of TensorScatterMin and TensorScatterMax share.
 #pragma once
+#include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/nd_indices.hpp"
 
 namespace troupe::ops {
 

@@ -1,7 +1,7 @@
 // ScatterNd: blocks added up at their coordinates.
+#include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
-#include "troupe/ops/nd_indices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,9 +1,9 @@
 // Kernels that combine blocks of a tensor with updates: ScatterNd and the TensorScatter ops.
 #pragma once
+#include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/nd_indices.hpp"
 
 namespace troupe::ops {
 

@@ -1,6 +1,6 @@
 // SpaceToBatch: the places in blocks of a tensor as parts of its batch.
+#include "troupe/ops/array/space_and_batch.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/space_and_batch.hpp"
 
 namespace troupe::ops {
 namespace {

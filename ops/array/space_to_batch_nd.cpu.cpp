@@ -1,4 +1,4 @@
-#include "troupe/ops/space_and_batch.hpp"
+#include "troupe/ops/array/space_and_batch.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
 // SpaceToDepth: blocks of pixels as channels of one pixel.
+#include "troupe/ops/array/space_and_depth.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/space_and_depth.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,4 +1,4 @@
-#include "troupe/ops/space_and_depth.hpp"
+#include "troupe/ops/array/space_and_depth.hpp"
 
 namespace troupe::ops {
 namespace {

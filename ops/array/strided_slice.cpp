@@ -1,5 +1,5 @@
 // StridedSlice: what x[1:5:2, ..., None, 0] means.
-#include "troupe/ops/strided_slice.hpp"
+#include "troupe/ops/array/strides.hpp"
 
 #include "troupe/ops/build.hpp"
 

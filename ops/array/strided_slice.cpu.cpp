@@ -1,4 +1,4 @@
-#include "troupe/ops/strided_slice.hpp"
+#include "troupe/ops/array/strides.hpp"
 #include "troupe/ops/copy.hpp"
 
 namespace troupe::ops {

@@ -1,5 +1,5 @@
 // StridedSliceGrad: a slice put back to where StridedSlice took it from.
-#include "troupe/ops/strided_slice.hpp"
+#include "troupe/ops/array/strides.hpp"
 
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"

@@ -1,5 +1,5 @@
+#include "troupe/ops/array/strides.hpp"
 #include "troupe/ops/copy.hpp"
-#include "troupe/ops/strided_slice.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
 // TensorScatterSub: updates subtracted from blocks of a tensor.
+#include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/nd_indices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // TopK: the greatest elements of each row; k is an attribute.
-#include "troupe/ops/top_k.hpp"
+#include "troupe/ops/array/greatest.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,4 +1,4 @@
-#include "troupe/ops/top_k.hpp"
+#include "troupe/ops/array/greatest.hpp"
 #include "troupe/ops/attr_state.hpp"
 
 namespace troupe::ops {

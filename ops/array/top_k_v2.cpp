@@ -1,5 +1,5 @@
 // TopKV2: the greatest elements of each row; k is an input.
-#include "troupe/ops/top_k.hpp"
+#include "troupe/ops/array/greatest.hpp"
 
 namespace troupe::ops {
 namespace {

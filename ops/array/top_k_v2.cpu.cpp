@@ -1,4 +1,4 @@
-#include "troupe/ops/top_k.hpp"
+#include "troupe/ops/array/greatest.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,8 +1,8 @@
 // Transpose: a tensor with its axes in another order.
+#include "troupe/ops/array/transposition.hpp"
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
-#include "troupe/ops/transposition.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // What the kernels of Unique, UniqueV2 and UniqueWithCounts share.
 #pragma once
+#include "troupe/ops/array/distinct.hpp"
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/copy.hpp"
-#include "troupe/ops/distinct.hpp"
 #include "troupe/runtime/infer.hpp"
 
 #include <limits>

@@ -1,5 +1,5 @@
 // Cholesky: the factors of positive definite matrices.
-#include "troupe/ops/matrices.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
-#include "troupe/ops/solvers.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +19,7 @@ struct factorization {
       auto* l = to + i * of.size();
       if (!factorize<T>(from + i * of.size(), of.rows, l))
         for (int64_t row = 0; row < of.rows; ++row)
-          std::fill_n(l + row * of.columns, row + 1, nan);
+          std::fill_n(std::fill_n(l + row * of.columns, row + 1, nan), of.columns - row - 1, T{});
       return {};
     });
   }

@@ -1,5 +1,5 @@
 // LogMatrixDeterminant: determinants that may be too large or too small for their type.
-#include "troupe/ops/matrices.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
-#include "troupe/ops/solvers.hpp"
 
 namespace troupe::ops {
 namespace {

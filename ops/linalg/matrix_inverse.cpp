@@ -1,5 +1,5 @@
 // MatrixInverse: the inverse of each matrix of a batch.
-#include "troupe/ops/matrices.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
 #include "troupe/ops/attr_state.hpp"
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
-#include "troupe/ops/solvers.hpp"
 
 namespace troupe::ops {
 namespace {

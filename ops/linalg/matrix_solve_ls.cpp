@@ -1,5 +1,5 @@
 // MatrixSolveLs: least-squares solutions of systems of linear equations.
-#include "troupe/ops/matrices.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,37 +1,11 @@
 #include "troupe/ops/attr_state.hpp"
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
-#include "troupe/ops/solvers.hpp"
 
 #include <algorithm>
 
-#include <Eigen/QR>
-
 namespace troupe::ops {
 namespace {
-
-template <class T>
-using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using const_view = Eigen::Map<const matrix<T>>;
-
-template <class T>
-bool solve_fast(const const_view<T>& a, const const_view<T>& b, double l2,
-                Eigen::Map<matrix<T>> x) {
-  auto tall = a.rows() >= a.cols();
-  matrix<T> gramian = tall ? matrix<T>{a.adjoint() * a} : matrix<T>{a * a.adjoint()};
-  gramian.diagonal().array() += static_cast<T>(l2);
-  auto n = gramian.rows();
-  matrix<T> factor{n, n}, found = tall ? matrix<T>{a.adjoint() * b} : matrix<T>{b};
-  if (!factorize<T>(gramian.data(), n, factor.data()))
-    return false;
-  for (bool adjoint : {false, true})
-    solve_triangular<T>(factor.data(), n, true, adjoint, found.data(), found.cols());
-  if (tall)
-    x = found;
-  else
-    x.noalias() = a.adjoint() * found;
-  return true;
-}
 
 struct solution {
   template <class T>
@@ -57,14 +31,14 @@ struct solution {
     auto work =
         static_cast<double>(of.size()) *
         (static_cast<double>(std::min(of.rows, of.columns)) + static_cast<double>(right.columns)) *
-        (fast ? 1 : 4);
+        (fast ? 1 : 20);
     return for_each_matrix(at, of.count, work, [&](int64_t i) -> status {
-      const_view<T> one{a.data<T>() + i * of.size(), of.rows, of.columns};
-      const_view<T> rhs{b.data<T>() + i * right.size(), of.rows, right.columns};
-      Eigen::Map<matrix<T>> x{to + i * of.columns * right.columns, of.columns, right.columns};
+      const auto *one = a.data<T>() + i * of.size(), *rhs = b.data<T>() + i * right.size();
+      auto* x = to + i * of.columns * right.columns;
       if (!fast)
-        x = Eigen::CompleteOrthogonalDecomposition<matrix<T>>{one}.solve(rhs);
-      else if (!solve_fast<T>(one, rhs, regularizer, x))
+        solve_least_squares<T>(one, of.rows, of.columns, rhs, x, right.columns);
+      else if (!solve_normal_equations<T>(one, of.rows, of.columns, regularizer, rhs, x,
+                                          right.columns))
         return invalid("matrix ", i,
                        " has not full rank, or nearly so: try fast=false, or a "
                        "larger l2_regularizer");

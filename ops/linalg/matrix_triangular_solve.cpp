@@ -1,6 +1,6 @@
 // MatrixTriangularSolve: solutions of systems of linear equations that are solved line by line.
 #include "troupe/ops/linalg/solve.hpp"
-#include "troupe/ops/matrix_product.hpp"
+#include "troupe/ops/math/matrix_product.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,9 +1,7 @@
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
-#include "troupe/ops/matrix_product.hpp"
-#include "troupe/ops/solvers.hpp"
+#include "troupe/ops/math/matrix_product.hpp"
 #include "troupe/runtime/graph.hpp"
-
-#include <algorithm>
 
 namespace troupe::ops {
 namespace {
@@ -34,9 +32,8 @@ struct solution {
     const auto& batches = plan.what.batches;
     return for_each_matrix(at, batches.elements(), work, [&](int64_t i) -> status {
       auto where = batches.at(i);
-      auto* to = x + i * right.size();
-      std::copy_n(b + where[1], right.size(), to);
-      solve_triangular<T>(a + where[0], of.rows, lower, adjoint, to, right.columns);
+      solve_triangular<T>(a + where[0], of.rows, lower, adjoint, b + where[1], x + i * right.size(),
+                          right.columns);
       return {};
     });
   }

@@ -1,5 +1,5 @@
 // Qr: orthogonal and triangular factors.
-#include "troupe/ops/matrices.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
 
 #include <algorithm>
 

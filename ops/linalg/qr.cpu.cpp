@@ -1,25 +1,32 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
+#include "troupe/ops/linalg/wide_matrix.cpu.hpp"
+
+#include <algorithm>
 
 #include <Eigen/QR>
 
 namespace troupe::ops {
 namespace {
 
-template <class T>
-using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+// Not inlined, so that it is compiled for two types only. q is m x p, r is p x n, and a is not
+// empty.
+template <class W>
+[[gnu::noinline]] void factorize(const Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>& a,
+                                 Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>& q,
+                                 Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>& r) {
+  Eigen::HouseholderQR<Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>> found{a};
+  q.applyOnTheLeft(found.householderQ());
+  r.template triangularView<Eigen::Upper>() = found.matrixQR().topRows(r.rows());
+}
 
-// q is m x p, r is p x n.
 template <class T>
 void decompose(const T* a, int64_t m, int64_t n, int64_t p, T* q, T* r) {
-  Eigen::Map<matrix<T>> to_q{q, m, p}, to_r{r, p, n};
-  to_q.setIdentity();
-  to_r.setZero();
-  if (m == 0 || n == 0)
-    return;
-  Eigen::HouseholderQR<matrix<T>> found{Eigen::Map<const matrix<T>>{a, m, n}};
-  to_q.applyOnTheLeft(found.householderQ());
-  to_r.template triangularView<Eigen::Upper>() = found.matrixQR().topRows(p);
+  wide_matrix<T> to_q = wide_matrix<T>::Identity(m, p), to_r = wide_matrix<T>::Zero(p, n);
+  if (m > 0 && n > 0)
+    factorize<wide<T>>(read_matrix(a, m, n), to_q, to_r);
+  write_matrix(to_q, q);
+  write_matrix(to_r, r);
 }
 
 struct factorization {

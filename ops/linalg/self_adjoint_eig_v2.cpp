@@ -1,5 +1,5 @@
 // SelfAdjointEigV2: eigenvalues and eigenvectors of Hermitian matrices.
-#include "troupe/ops/matrices.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,28 +1,34 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
+#include "troupe/ops/linalg/wide_matrix.cpu.hpp"
 
 #include <Eigen/Eigenvalues>
 
 namespace troupe::ops {
 namespace {
 
-template <class T>
-using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class W>
+using solver = Eigen::SelfAdjointEigenSolver<Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>>;
+
+// Not inlined, so that it is compiled for two types only.
+template <class W>
+[[gnu::noinline]] solver<W> solved(const Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>& a,
+                                   int options) {
+  return solver<W>{a, options};
+}
 
 // Where v is null, only the eigenvalues are computed.
 template <class T>
 bool decompose(const T* a, int64_t n, T* e, T* v) {
-  using column_major = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-  column_major input = Eigen::Map<const matrix<T>>{a, n, n}.template triangularView<Eigen::Lower>();
-  if (!input.allFinite()) // the iteration would not end before its limit
+  wide_matrix<T> lower = read_matrix(a, n, n).template triangularView<Eigen::Lower>();
+  if (!lower.allFinite()) // the iteration would not end before its limit
     return false;
-  Eigen::SelfAdjointEigenSolver<column_major> found{input, v ? Eigen::ComputeEigenvectors
-                                                             : Eigen::EigenvaluesOnly};
+  auto found = solved<wide<T>>(lower, v ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
   if (found.info() != Eigen::Success)
     return false;
-  Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>{e, n} = found.eigenvalues().template cast<T>();
+  write_matrix(found.eigenvalues().template cast<wide<T>>(), e);
   if (v)
-    Eigen::Map<matrix<T>>{v, n, n} = found.eigenvectors();
+    write_matrix(found.eigenvectors(), v);
   return true;
 }
 

@@ -1,6 +1,6 @@
 // What the definitions of MatrixSolve and MatrixTriangularSolve share.
 #pragma once
-#include "troupe/ops/matrices.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
 
 namespace troupe::ops {
 

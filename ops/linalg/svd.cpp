@@ -1,5 +1,5 @@
 // Svd: singular values and vectors.
-#include "troupe/ops/matrices.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
 
 #include <algorithm>
 

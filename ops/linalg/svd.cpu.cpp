@@ -1,9 +1,8 @@
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
 #include "troupe/runtime/graph.hpp"
 
-#include <limits>
-
-#include <Eigen/SVD>
+#include <algorithm>
 
 namespace troupe::ops {
 namespace {
@@ -15,41 +14,6 @@ struct wanted {
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<wanted>(
       wanted{setup.of.attr<bool>("compute_uv"), setup.of.attr<bool>("full_matrices")})};
-}
-
-template <class T>
-using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-// Where u is null, only s is computed; otherwise u has k_u columns and v has k_v.
-template <class T>
-void decompose(const T* a, int64_t m, int64_t n, T* s, T* u, int64_t k_u, T* v, int64_t k_v) {
-  auto p = std::min(m, n);
-  if (p == 0) {
-    if (u) {
-      Eigen::Map<matrix<T>>{u, m, k_u}.setIdentity();
-      Eigen::Map<matrix<T>>{v, n, k_v}.setIdentity();
-    }
-    return;
-  }
-  using column_major = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-  unsigned options = 0;
-  if (u)
-    options = (k_u == p ? Eigen::ComputeThinU : Eigen::ComputeFullU) |
-              (k_v == p ? Eigen::ComputeThinV : Eigen::ComputeFullV);
-  Eigen::BDCSVD<column_major> found{Eigen::Map<const matrix<T>>{a, m, n}, options};
-  auto failed = found.info() != Eigen::Success;
-  auto nan = T(std::numeric_limits<typename Eigen::NumTraits<T>::Real>::quiet_NaN());
-  auto write = [&](auto&& to, const auto& from) {
-    if (failed)
-      to.setConstant(nan);
-    else
-      to = from.template cast<T>();
-  };
-  write(Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>{s, p}, found.singularValues());
-  if (u) {
-    write(Eigen::Map<matrix<T>>{u, m, k_u}, found.matrixU());
-    write(Eigen::Map<matrix<T>>{v, n, k_v}, found.matrixV());
-  }
 }
 
 struct decomposition {
@@ -72,8 +36,8 @@ struct decomposition {
     auto* to_v = vectors ? v->template data<T>() : nullptr;
     auto work = 20 * static_cast<double>(of.size()) * static_cast<double>(p);
     return for_each_matrix(at, of.count, work, [&](int64_t i) -> status {
-      decompose(from + i * of.size(), m, n, to_s + i * p, vectors ? to_u + i * m * k_u : nullptr,
-                k_u, vectors ? to_v + i * n * k_v : nullptr, k_v);
+      decompose<T>(from + i * of.size(), m, n, full, to_s + i * p,
+                   vectors ? to_u + i * m * k_u : nullptr, vectors ? to_v + i * n * k_v : nullptr);
       return {};
     });
   }

@@ -1,5 +1,5 @@
 // All: whether all elements are true, over some axes.
-#include "troupe/ops/reduction.hpp"
+#include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {

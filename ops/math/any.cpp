@@ -1,5 +1,5 @@
 // Any: whether any element is true, over some axes.
-#include "troupe/ops/reduction.hpp"
+#include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {

@@ -50,6 +50,7 @@ struct average : addition {
 };
 
 struct largest : total_as_result {
+  static constexpr bool compares = true;
   template <class T>
   static T start() {
     if constexpr (std::is_floating_point_v<T>)
@@ -59,11 +60,13 @@ struct largest : total_as_result {
   }
   template <class T>
   static T step(T a, T b) {
-    return b > a || is_nan(b) ? b : a;
+    bool larger = b > a, nan = is_nan(b); // without a jump it becomes vector code
+    return larger | nan ? b : a;
   }
 };
 
 struct smallest : total_as_result {
+  static constexpr bool compares = true;
   template <class T>
   static T start() {
     if constexpr (std::is_floating_point_v<T>)
@@ -73,7 +76,8 @@ struct smallest : total_as_result {
   }
   template <class T>
   static T step(T a, T b) {
-    return b < a || is_nan(b) ? b : a;
+    bool smaller = b < a, nan = is_nan(b);
+    return smaller | nan ? b : a;
   }
 };
 

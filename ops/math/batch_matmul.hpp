@@ -1,7 +1,7 @@
 // What the definitions of BatchMatMul and BatchMatMulV2 share.
 #pragma once
-#include "troupe/ops/matrices.hpp"
-#include "troupe/ops/matrix_product.hpp"
+#include "troupe/ops/linalg/matrices.hpp"
+#include "troupe/ops/math/matrix_product.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
-#include "troupe/ops/special_functions.hpp"
+#include "troupe/ops/math/special_functions.hpp"
 
 namespace troupe::ops {
 namespace {

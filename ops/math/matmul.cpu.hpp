@@ -1,7 +1,7 @@
 // What the kernels of MatMul and SparseMatMul share.
 #pragma once
 #include "troupe/ops/attr_state.hpp"
-#include "troupe/ops/matrix_product.hpp"
+#include "troupe/ops/math/matrix_product.hpp"
 
 namespace troupe::ops {
 

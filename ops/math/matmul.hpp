@@ -1,7 +1,7 @@
 // What the definitions of MatMul and SparseMatMul share.
 #pragma once
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/matrix_product.hpp"
+#include "troupe/ops/math/matrix_product.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {

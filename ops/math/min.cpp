@@ -1,5 +1,5 @@
 // Min: the smallest element along some axes.
-#include "troupe/ops/reduction.hpp"
+#include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {

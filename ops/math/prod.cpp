@@ -1,5 +1,5 @@
 // Prod: the product over some axes.
-#include "troupe/ops/reduction.hpp"
+#include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {

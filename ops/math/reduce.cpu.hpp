@@ -29,11 +29,13 @@ inline __attribute__((always_inline)) To element(const T& x) {
 
 inline constexpr int64_t block_length = 512, tile_columns = 256, block_rows = 64;
 
-// Sixteen running values, so that the processor does not wait for each addition.
+// Several running values, so that the processor does not wait for each step. Sixteen are unrolled;
+// GCC makes vector code of steps with comparisons only where enough of them make a loop.
 template <class Fn, class T>
 inline __attribute__((always_inline)) compute_type<T> block_of(const T* x, int64_t count) {
   using value = compute_type<T>;
-  constexpr int lanes = 16;
+  constexpr int lanes = requires { Fn::compares; }
+  &&std::is_floating_point_v<value> ? 64 : 16;
   value running[lanes];
   std::fill_n(running, lanes, Fn::template start<value>());
   int64_t i = 0;

@@ -1,5 +1,5 @@
 // SegmentMin: the smallest of neighbouring rows with the same number.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/segment_rows.hpp"
+#include "troupe/ops/math/segment_rows.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // SegmentSum: sums of neighbouring rows with the same number.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 

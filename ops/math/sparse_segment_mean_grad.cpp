@@ -1,5 +1,5 @@
 // SparseSegmentMeanGrad: the gradient of SparseSegmentMean.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SparseSegmentSqrtNGrad: the gradient of SparseSegmentSqrtN.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
 // SparseSegmentSqrtNWithNumSegments: scaled sums of chosen rows with the same number, and empty
 // rows after them.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 namespace {

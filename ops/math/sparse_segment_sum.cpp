@@ -1,5 +1,5 @@
 // SparseSegmentSum: sums of chosen rows with the same number.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 namespace {

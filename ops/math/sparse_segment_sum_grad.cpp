@@ -1,5 +1,5 @@
 // SparseSegmentSumGrad: the gradient of SparseSegmentSum.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 namespace {

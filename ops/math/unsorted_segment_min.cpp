@@ -1,5 +1,5 @@
 // UnsortedSegmentMin: the smallest of the rows that have the same number.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // UnsortedSegmentProd: products of the rows that have the same number.
-#include "troupe/ops/segments.hpp"
+#include "troupe/ops/math/segments.hpp"
 
 namespace troupe::ops {
 

@@ -1,6 +1,6 @@
 // AvgPool: the mean of each window.
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

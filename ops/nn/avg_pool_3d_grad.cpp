@@ -1,5 +1,5 @@
 // AvgPool3DGrad: the gradient of AvgPool3D.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

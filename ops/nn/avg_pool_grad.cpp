@@ -1,5 +1,5 @@
 // AvgPoolGrad: the gradient of AvgPool.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

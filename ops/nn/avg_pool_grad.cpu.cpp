@@ -1,4 +1,4 @@
-#include "troupe/ops/pooling.cpu.hpp"
+#include "troupe/ops/nn/pooling.cpu.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // Conv2D: images seen through a filter.
-#include "troupe/ops/convolution.hpp"
+#include "troupe/ops/nn/convolution.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Conv2DBackpropFilter: the gradient of Conv2D with respect to its filter.
-#include "troupe/ops/convolution.hpp"
+#include "troupe/ops/nn/convolution.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Conv2DBackpropInput: the gradient of Conv2D with respect to its input.
-#include "troupe/ops/convolution.hpp"
+#include "troupe/ops/nn/convolution.hpp"
 
 namespace troupe::ops {
 namespace {

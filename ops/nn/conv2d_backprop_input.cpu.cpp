@@ -1,4 +1,4 @@
-#include "troupe/ops/convolution.cpu.hpp"
+#include "troupe/ops/nn/convolution.cpu.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // Conv3D: volumes seen through a filter.
-#include "troupe/ops/convolution.hpp"
+#include "troupe/ops/nn/convolution.hpp"
 
 namespace troupe::ops {
 namespace {

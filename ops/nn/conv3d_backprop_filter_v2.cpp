@@ -1,5 +1,5 @@
 // Conv3DBackpropFilterV2: the gradient of Conv3D with respect to its filter.
-#include "troupe/ops/convolution.hpp"
+#include "troupe/ops/nn/convolution.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // DepthwiseConv2dNative: each channel seen through filters of its own.
-#include "troupe/ops/convolution.hpp"
+#include "troupe/ops/nn/convolution.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // DepthwiseConv2dNativeBackpropFilter: the gradient with respect to the filter.
-#include "troupe/ops/convolution.hpp"
+#include "troupe/ops/nn/convolution.hpp"
 
 namespace troupe::ops {
 namespace {

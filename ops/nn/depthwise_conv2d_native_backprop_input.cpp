@@ -1,5 +1,5 @@
 // DepthwiseConv2dNativeBackpropInput: the gradient with respect to the input.
-#include "troupe/ops/convolution.hpp"
+#include "troupe/ops/nn/convolution.hpp"
 
 namespace troupe::ops {
 namespace {

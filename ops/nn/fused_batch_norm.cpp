@@ -1,5 +1,5 @@
 // FusedBatchNorm: normalizes each channel over a batch.
-#include "troupe/ops/batch_norm.hpp"
+#include "troupe/ops/nn/batch_norm.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // FusedBatchNormGrad: the gradient of FusedBatchNorm.
-#include "troupe/ops/batch_norm.hpp"
+#include "troupe/ops/nn/batch_norm.hpp"
 
 namespace troupe::ops {
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/batch_norm.cpu.hpp"
+#include "troupe/ops/nn/batch_norm.cpu.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // FusedBatchNormGradV2: the gradient of FusedBatchNormV2.
-#include "troupe/ops/batch_norm.hpp"
+#include "troupe/ops/nn/batch_norm.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // FusedBatchNormGradV3: the gradient of FusedBatchNormV3.
-#include "troupe/ops/batch_norm.hpp"
+#include "troupe/ops/nn/batch_norm.hpp"
 
 namespace troupe::ops {
 

@@ -1,21 +1,7 @@
 // InTopK: how often a classifier's best guesses contain the answer.
-#include "troupe/runtime/infer.hpp"
+#include "troupe/ops/nn/in_top_k.hpp"
 
 namespace troupe::ops {
-namespace {
-
-result<shapes> infer(const infer_context& at) {
-  TROUPE_ASSIGN(auto predictions, at.of_rank(0, 2));
-  TROUPE_ASSIGN(auto targets, at.of_rank(1, 1));
-  auto rows = merge(partial_shape{predictions[0]}, targets);
-  if (!rows)
-    return at.invalid("targets must have one element for each row of predictions, got ", targets,
-                      " for ", predictions);
-  return shapes{*std::move(rows)};
-}
-
-} // namespace
-
 extern constexpr op_def in_top_k{
     .name = "InTopK",
     .doc =
@@ -26,7 +12,7 @@ extern constexpr op_def in_top_k{
     .inputs = {{"predictions", "f32"}, {"targets", "T"}},
     .outputs = {{"precision", "bool"}},
     .attrs = {{"k", attr_kind::integer}, {"T", index_types, dtype::i32}},
-    .infer = infer,
+    .infer = infer_in_top_k,
     .no_gradient = "its output is a truth value",
     .example = R"(
 x = Placeholder dtype=f32 shape=[-1,3]

@@ -1,46 +1,12 @@
-#include "troupe/runtime/graph.hpp"
-#include "troupe/runtime/kernel.hpp"
-
-#include <cmath>
+#include "troupe/ops/nn/in_top_k.cpu.hpp"
+#include "troupe/ops/attr_state.hpp"
 
 namespace troupe::ops {
 namespace {
 
-result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<int64_t>(setup.of.attr<int64_t>("k"))};
-}
-
-bool in_top(const float* row, int64_t classes, int64_t target, int64_t k) {
-  if (target < 0 || target >= classes || !std::isfinite(row[target]))
-    return false;
-  int64_t greater = 0;
-  for (int64_t c = 0; c < classes && greater < k; ++c) {
-    if (!std::isfinite(row[c]))
-      return false;
-    greater += row[c] > row[target];
-  }
-  return greater < k;
-}
-
 template <class Target>
 status run(kernel_context& at) {
-  const auto &predictions = at.input(0), &targets = at.input(1);
-  const auto& dims = predictions.dims();
-  if (dims.rank() != 2 || targets.rank() != 1 || targets.elements() != dims[0])
-    return invalid(
-        "predictions must be a matrix and targets have one element for each of its rows, "
-        "got ",
-        dims, " and ", targets.dims());
-  TROUPE_ASSIGN(auto* out, at.allocate(0, targets.dims()));
-  const auto* x = predictions.data<float>();
-  const auto* target = targets.data<Target>();
-  auto* found = out->template data<bool>();
-  auto k = at.state<int64_t>();
-  at.parallel_for(dims[0], static_cast<double>(dims[1]), [&](int64_t begin, int64_t end) {
-    for (auto row = begin; row < end; ++row)
-      found[row] = in_top(x + row * dims[1], dims[1], target[row], k);
-  });
-  return {};
+  return mark_in_top_k<Target>(at, at.state<int64_t>());
 }
 
 } // namespace
@@ -49,7 +15,7 @@ extern constexpr kernel_def in_top_k_cpu{
     .op = "InTopK",
     .device = device_kind::cpu,
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
-    .prepare = prepare,
+    .prepare = keep_attr<int64_t, "k">,
 };
 
 } // namespace troupe::ops

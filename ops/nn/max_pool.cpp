@@ -1,5 +1,5 @@
 // MaxPool: the largest element of each window.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // MaxPool3D: the largest element of each window of volumes.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
 // MaxPool3DGrad: the gradient of MaxPool3D.
 #include "troupe/ops/build.hpp"
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

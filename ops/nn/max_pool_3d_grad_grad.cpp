@@ -1,5 +1,5 @@
 // MaxPool3DGradGrad: the gradient of MaxPool3DGrad.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // MaxPoolGrad: the gradient of MaxPool.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

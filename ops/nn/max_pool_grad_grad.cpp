@@ -1,5 +1,5 @@
 // MaxPoolGradGrad: the gradient of MaxPoolGrad.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // MaxPoolGradGradWithArgmax: the gradient of MaxPoolGradWithArgmax.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

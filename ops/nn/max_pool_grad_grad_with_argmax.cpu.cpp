@@ -1,5 +1,5 @@
 #include "troupe/ops/copy.hpp"
-#include "troupe/ops/pooling.cpu.hpp"
+#include "troupe/ops/nn/pooling.cpu.hpp"
 
 namespace troupe::ops {
 namespace {

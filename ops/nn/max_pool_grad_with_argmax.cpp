@@ -1,5 +1,5 @@
 // MaxPoolGradWithArgmax: the gradient of MaxPoolWithArgmax.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // MaxPoolWithArgmax: the largest element of each window, and where it is.
-#include "troupe/ops/pooling.hpp"
+#include "troupe/ops/nn/pooling.hpp"
 
 namespace troupe::ops {
 namespace {

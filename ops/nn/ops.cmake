@@ -14,6 +14,13 @@ troupe_add_ops(
   nn/conv3d
   nn/conv3d_backprop_input_v2
   nn/conv3d_backprop_filter_v2
+  nn/block_lstm
+  nn/block_lstm_grad
+  nn/block_lstm_grad_v2
+  nn/block_lstm_v2
+  nn/ctc_greedy_decoder
+  nn/ctc_loss
+  nn/ctc_loss_v2
   nn/elu
   nn/elu_grad
   nn/fused_batch_norm
@@ -22,7 +29,10 @@ troupe_add_ops(
   nn/fused_batch_norm_grad_v3
   nn/fused_batch_norm_v2
   nn/fused_batch_norm_v3
+  nn/gru_block_cell
+  nn/gru_block_cell_grad
   nn/in_top_k
+  nn/in_top_k_v2
   nn/l2_loss
   nn/leaky_relu
   nn/leaky_relu_grad
@@ -38,6 +48,9 @@ troupe_add_ops(
   nn/max_pool_3d
   nn/max_pool_3d_grad
   nn/max_pool_3d_grad_grad
+  nn/lstm_block_cell
+  nn/lstm_block_cell_grad
+  nn/nth_element
   nn/relu
   nn/relu_grad
   nn/relu6

@@ -1,7 +1,7 @@
 // Arithmetic on bytes that stand for ranges, by what each of the 256 bytes stands for.
 #pragma once
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 #include "troupe/ops/walk.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // QuantizeDownAndShrinkRange: whole numbers of 32 bits as bytes for as small a range as will do.
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 
 namespace troupe::ops {
 

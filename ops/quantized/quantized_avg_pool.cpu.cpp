@@ -1,6 +1,6 @@
-#include "troupe/ops/pooling.cpu.hpp"
+#include "troupe/ops/nn/pooling.cpu.hpp"
+#include "troupe/ops/nn/window_walk.hpp"
 #include "troupe/ops/quantized/quantized_pooling.hpp"
-#include "troupe/ops/window_walk.hpp"
 
 namespace troupe::ops {
 namespace {

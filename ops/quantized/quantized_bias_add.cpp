@@ -1,5 +1,5 @@
 // QuantizedBiasAdd: adds a vector of bytes along the channels.
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 
 namespace troupe::ops {
 namespace {

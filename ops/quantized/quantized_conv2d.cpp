@@ -1,6 +1,6 @@
 // QuantizedConv2D: images of bytes seen through a filter of bytes.
-#include "troupe/ops/convolution.hpp"
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/nn/convolution.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 
 namespace troupe::ops {
 namespace {

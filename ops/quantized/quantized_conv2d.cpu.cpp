@@ -1,6 +1,6 @@
-#include "troupe/ops/direct_convolution.cpu.hpp"
-#include "troupe/ops/int8_product.cpu.hpp"
-#include "troupe/ops/quantized_bytes.cpu.hpp"
+#include "troupe/ops/nn/direct_convolution.cpu.hpp"
+#include "troupe/ops/quantized/byte_products.cpu.hpp"
+#include "troupe/ops/quantized/int8_product.cpu.hpp"
 #include "troupe/runtime/graph.hpp"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // QuantizedMatMul: the product of two matrices of bytes.
 #include "troupe/ops/math/matmul.hpp"
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
-#include "troupe/ops/int8_product.cpu.hpp"
 #include "troupe/ops/math/matmul.cpu.hpp"
-#include "troupe/ops/quantized_bytes.cpu.hpp"
+#include "troupe/ops/quantized/byte_products.cpu.hpp"
+#include "troupe/ops/quantized/int8_product.cpu.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,7 +1,7 @@
 // What the definitions of QuantizedMaxPool and QuantizedAvgPool share.
 #pragma once
-#include "troupe/ops/pooling.hpp"
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/nn/pooling.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 
 namespace troupe::ops {
 

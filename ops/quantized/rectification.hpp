@@ -1,6 +1,6 @@
 // What the definitions of QuantizedRelu and its kin share.
 #pragma once
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // RequantizationRange: what a tensor's whole numbers really stand for.
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 
 namespace troupe::ops {
 namespace {

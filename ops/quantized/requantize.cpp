@@ -1,5 +1,5 @@
 // Requantize: whole numbers of 32 bits as bytes.
-#include "troupe/ops/quantized_range.hpp"
+#include "troupe/ops/quantized/quantized_range.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,22 @@
 troupe_add_ops(
+  random/all_candidate_sampler
+  random/compute_accidental_hits
+  random/fixed_unigram_candidate_sampler
+  random/learned_unigram_candidate_sampler
+  random/log_uniform_candidate_sampler
+  random/multinomial
+  random/parameterized_truncated_normal
+  random/random_gamma
+  random/random_gamma_grad
+  random/random_poisson
+  random/random_poisson_v2
+  random/random_shuffle
   random/random_standard_normal
   random/random_uniform
   random/random_uniform_int
-  random/truncated_normal)
+  random/stateless_random_normal
+  random/stateless_random_uniform
+  random/stateless_truncated_normal
+  random/thread_unsafe_unigram_candidate_sampler
+  random/truncated_normal
+  random/uniform_candidate_sampler)

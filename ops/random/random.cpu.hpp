@@ -29,7 +29,8 @@ private:
   std::atomic<uint64_t> next_{0};
 };
 
-inline result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup) {
+/// The numbers that a node's seeds choose.
+inline philox chosen_numbers(const kernel_setup& setup) {
   auto seed = static_cast<uint64_t>(setup.of.attr<int64_t>("seed"));
   auto seed2 = static_cast<uint64_t>(setup.of.attr<int64_t>("seed2"));
   if (seed == 0 && seed2 == 0 && is_deterministic(setup.on)) {
@@ -42,7 +43,11 @@ inline result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup) {
     seed = uint64_t{device()} << 32 | device();
     seed2 = uint64_t{device()} << 32 | device();
   }
-  return std::shared_ptr<void>{std::make_shared<random_stream>(philox{seed, seed2})};
+  return philox{seed, seed2};
+}
+
+inline result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<random_stream>(chosen_numbers(setup))};
 }
 
 /// From [0, 1), evenly: as many bits as T's fraction has.
@@ -81,31 +86,49 @@ auto normal_block(const philox::block& words) {
   }
 }
 
-/// Fills output 0, whose shape input 0 lists, with `draw(numbers, index)`, an array of elements for
-/// each block.
-template <class T, size_t PerBlock, class Draw>
-status fill_random(kernel_context& at, double nanoseconds_per_block, Draw draw) {
-  if (at.input(0).rank() != 1)
-    return invalid("shape must be a vector, got shape ", at.input(0).dims());
-  TROUPE_ASSIGN(auto dims, shape::make(to_integers(at.input(0))));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  constexpr auto per_block = static_cast<int64_t>(PerBlock);
-  auto elements = dims.elements();
-  auto blocks = elements / per_block + (elements % per_block != 0);
-  auto& stream = at.state<random_stream>();
-  auto first = stream.take(static_cast<uint64_t>(blocks));
-  auto* to = out->template data<T>();
-  at.parallel_for(blocks, nanoseconds_per_block, [&](int64_t begin, int64_t end) {
-    for (auto i = begin; i < end; ++i) {
-      std::array<T, PerBlock> drawn = draw(stream.numbers(), first + static_cast<uint64_t>(i));
-      std::copy_n(drawn.begin(), std::min(per_block, elements - i * per_block), to + i * per_block);
-    }
-  });
-  return {};
-}
-
 /// How many elements of T a block gives: doubles take two words.
 template <class T>
 inline constexpr size_t per_block = sizeof(T) == 8 ? 2 : 4;
+
+/// How many blocks so many elements take.
+inline int64_t blocks_for(int64_t elements, size_t each) {
+  auto per = static_cast<int64_t>(each);
+  return elements / per + (elements % per != 0);
+}
+
+/// The shape that input i lists.
+inline result<shape> drawn_shape(const kernel_context& at, int i = 0) {
+  if (at.input(i).rank() != 1)
+    return invalid("shape must be a vector, got shape ", at.input(i).dims());
+  return shape::make(to_integers(at.input(i)));
+}
+
+/// Fills the output with `draw(numbers, index)`, an array of elements for each block.
+template <class T, size_t PerBlock, class Draw>
+void fill_from(kernel_context& at, tensor& out, const philox& numbers, uint64_t first,
+               double nanoseconds_per_block, Draw draw) {
+  constexpr auto per_block = static_cast<int64_t>(PerBlock);
+  auto elements = out.elements();
+  auto* to = out.data<T>();
+  at.parallel_for(
+      blocks_for(elements, PerBlock), nanoseconds_per_block, [&](int64_t begin, int64_t end) {
+        for (auto i = begin; i < end; ++i) {
+          std::array<T, PerBlock> drawn = draw(numbers, first + static_cast<uint64_t>(i));
+          std::copy_n(drawn.begin(), std::min(per_block, elements - i * per_block),
+                      to + i * per_block);
+        }
+      });
+}
+
+/// Fills output 0, whose shape input 0 lists, with what comes next in the node's stream.
+template <class T, size_t PerBlock, class Draw>
+status fill_random(kernel_context& at, double nanoseconds_per_block, Draw draw) {
+  TROUPE_ASSIGN(auto dims, drawn_shape(at));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  auto& stream = at.state<random_stream>();
+  auto first = stream.take(static_cast<uint64_t>(blocks_for(dims.elements(), PerBlock)));
+  fill_from<T, PerBlock>(at, *out, stream.numbers(), first, nanoseconds_per_block, draw);
+  return {};
+}
 
 } // namespace troupe::ops

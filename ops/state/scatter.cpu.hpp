@@ -2,7 +2,7 @@
 #pragma once
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/math/division.cpu.hpp"
-#include "troupe/ops/scatter.hpp"
+#include "troupe/ops/state/scatter.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
 namespace troupe::ops {

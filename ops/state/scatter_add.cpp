@@ -1,5 +1,5 @@
 // ScatterAdd: adds to rows.
-#include "troupe/ops/scatter.hpp"
+#include "troupe/ops/state/scatter.hpp"
 
 namespace troupe::ops {
 

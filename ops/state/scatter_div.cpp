@@ -1,5 +1,5 @@
 // ScatterDiv: divides rows.
-#include "troupe/ops/scatter.hpp"
+#include "troupe/ops/state/scatter.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // ScatterMin: lowers elements of rows.
-#include "troupe/ops/scatter.hpp"
+#include "troupe/ops/state/scatter.hpp"
 
 namespace troupe::ops {
 

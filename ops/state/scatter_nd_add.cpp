@@ -1,5 +1,5 @@
 // ScatterNdAdd: adds to elements or slices.
-#include "troupe/ops/scatter.hpp"
+#include "troupe/ops/state/scatter.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // ScatterNdSub: subtracts from elements or slices.
-#include "troupe/ops/scatter.hpp"
+#include "troupe/ops/state/scatter.hpp"
 
 namespace troupe::ops {
 

@@ -1,5 +1,5 @@
 // ScatterSub: subtracts from rows, as a step against a gradient of some rows does.
-#include "troupe/ops/scatter.hpp"
+#include "troupe/ops/state/scatter.hpp"
 
 namespace troupe::ops {
 

@@ -14,7 +14,7 @@
 #pragma once
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/rows.hpp"
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 #include <cmath>
 #include <utility>

@@ -1,5 +1,5 @@
 // ApplyAdaMax: Adam, with the largest gradient in place of the second moment.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

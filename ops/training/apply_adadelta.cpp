@@ -1,5 +1,5 @@
 // ApplyAdadelta: rates that follow from the updates before.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyAdagrad: a rate of its own for each element.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyAdagradDA: Adagrad with dual averaging, which makes values exactly zero.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyAdam: rates from estimates of the gradient's first two moments.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

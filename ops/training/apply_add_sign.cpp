@@ -1,5 +1,5 @@
 // ApplyAddSign: larger steps where the gradient keeps its sign.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyCenteredRMSProp: gradients divided by their standard deviation.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyFtrl: online learning of sparse models.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyFtrlV2: Ftrl, with a second penalty that looks at the value alone.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyMomentum: gradient descent that keeps its direction.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyPowerSign: steps scaled by whether the gradient keeps its sign.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

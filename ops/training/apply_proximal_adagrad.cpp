@@ -1,5 +1,5 @@
 // ApplyProximalAdagrad: Adagrad with penalties on large values.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

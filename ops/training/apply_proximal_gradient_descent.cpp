@@ -1,5 +1,5 @@
 // ApplyProximalGradientDescent: gradient descent with penalties on large values.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // ApplyRMSProp: gradients divided by what they usually are.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SparseApplyAdadelta: rates that follow from the updates before, of some rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

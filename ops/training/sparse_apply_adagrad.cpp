@@ -1,5 +1,5 @@
 // SparseApplyAdagrad: a rate of its own for each element, of some rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SparseApplyAdagradDA: Adagrad with dual averaging, which makes values exactly zero, of some rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

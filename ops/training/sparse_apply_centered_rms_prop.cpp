@@ -1,5 +1,5 @@
 // SparseApplyCenteredRMSProp: gradients divided by their standard deviation, of some rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SparseApplyFtrl: online learning of sparse models, of some rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

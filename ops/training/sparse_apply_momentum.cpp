@@ -1,5 +1,5 @@
 // SparseApplyMomentum: gradient descent that keeps its direction, of some rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

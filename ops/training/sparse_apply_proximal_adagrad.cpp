@@ -1,5 +1,5 @@
 // SparseApplyProximalAdagrad: Adagrad with penalties on large values, of some rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

@@ -1,6 +1,6 @@
 // SparseApplyProximalGradientDescent: gradient descent with penalties on large values, of some
 // rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

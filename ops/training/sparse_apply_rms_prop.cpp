@@ -1,5 +1,5 @@
 // SparseApplyRMSProp: gradients divided by what they usually are, of some rows.
-#include "troupe/ops/training.hpp"
+#include "troupe/ops/training/training.hpp"
 
 namespace troupe::ops {
 namespace {

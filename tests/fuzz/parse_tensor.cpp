@@ -15,7 +15,9 @@ y = SerializeTensor(tensor)
   auto read = decode(data, size);
   if (read.empty())
     return 0;
-  const auto& text = *write(data, size)[0].data<std::string>();
+  auto written = write(data, size);
+  fuzz::require(written.size() == 1);
+  const auto& text = *written[0].data<std::string>();
   auto again = decode(reinterpret_cast<const uint8_t*>(text.data()), text.size());
   fuzz::require(again.size() == 1 && identical(read[0], again[0]));
   return 0;

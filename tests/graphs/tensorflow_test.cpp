@@ -76,21 +76,9 @@ std::string complaints(const model& of, const pass_options& passes) {
   return all;
 }
 
-// TODO(cleanup): the last ops that these models need are on their way; then this can go.
-bool awaits_ops(const std::string& bytes) {
-  graph trial{library()};
-  auto in = read_graph_def(std::as_bytes(std::span{bytes}), trial);
-  if (in || in.status().message().find("no such op") == std::string::npos)
-    return false;
-  WARN(in.status());
-  return true;
-}
-
 void run(const std::string& name) {
   watchdog watch;
   auto bytes = unzipped(concat(TROUPE_GRAPHS, "/tensorflow/", name, ".pb.gz"));
-  if (awaits_ops(bytes))
-    return;
   auto original = imported(bytes);
   CHECK(complaints(*original, pass_options::none()) == "");
   CHECK(complaints(*original, {}) == "");
@@ -111,8 +99,6 @@ TEST_CASE("functions of TensorFlow 2 that call each other give the same") { run(
 TEST_CASE("a model of TensorFlow that is written and read again gives the same") {
   for (auto name : {"momentum", "functions"}) {
     auto bytes = unzipped(concat(TROUPE_GRAPHS, "/tensorflow/", name, ".pb.gz"));
-    if (awaits_ops(bytes))
-      continue;
     auto first = imported(bytes);
     auto written = write_graph_def(first->nodes);
     REQUIRE(written);

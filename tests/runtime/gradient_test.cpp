@@ -1,4 +1,5 @@
 #include "troupe/runtime/gradient.hpp"
+#include "troupe/runtime/gradient_options.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
@@ -52,15 +53,23 @@ struct world {
   }
 };
 
-std::string refused(std::vector<edge> ys, std::vector<edge> xs, std::vector<edge> weights = {},
+std::string refused(std::vector<edge> ys, std::vector<edge> xs, const gradient_options& options,
                     error_kind kind = error_kind::invalid_argument) {
-  auto found = gradients(std::move(ys), std::move(xs), std::move(weights));
+  auto found = gradients(std::move(ys), std::move(xs), options);
   REQUIRE_FALSE(found);
   CHECK(found.status().kind() == kind);
   auto text = found.status().message();
   CHECK(text.starts_with("gradients (gradient_test.cpp:"));
   return text.substr(text.find("): ") + 3);
 }
+
+std::string refused(std::vector<edge> ys, std::vector<edge> xs, std::vector<edge> weights = {},
+                    error_kind kind = error_kind::invalid_argument) {
+  return refused(std::move(ys), std::move(xs), gradient_options{.weights = std::move(weights)},
+                 kind);
+}
+
+edges passes_on(gradient_context& at) { return {at.output_gradient(0)}; }
 
 } // namespace
 
@@ -123,19 +132,18 @@ TEST_CASE("gradient nodes are named after the node they belong to and share its 
 TEST_CASE("a gradient that does not exist is an error that names the node and says why") {
   world w;
   auto z = w.op("Neg", {w.op("Fail", {w.x})});
-  CHECK(
-      refused({z}, {w.x}, {}, error_kind::unimplemented).find("Fail 'Fail' (gradient_test.cpp:") ==
-      0);
-  CHECK(refused({z}, {w.x}, {}, error_kind::unimplemented)
+  CHECK(refused({z}, {w.x}, gradient_options{}, error_kind::unimplemented)
+            .find("Fail 'Fail' (gradient_test.cpp:") == 0);
+  CHECK(refused({z}, {w.x}, gradient_options{}, error_kind::unimplemented)
             .ends_with("no gradient is defined: it never ends well"));
   CHECK(w.in.scope() == "");
   CHECK(gradients({z}, {w.y}).ok()); // not on the way
   auto given_up = w.op("GivesUp", {w.x});
-  CHECK(refused({given_up}, {w.x}, {}, error_kind::unimplemented)
+  CHECK(refused({given_up}, {w.x}, gradient_options{}, error_kind::unimplemented)
             .starts_with("gradient of GivesUp 'GivesUp' (gradient_test.cpp:"));
   CHECK(w.in.take_note().ok());
   auto forgotten = w.op("Forgets", {w.x});
-  CHECK(refused({forgotten}, {w.x}, {}, error_kind::internal)
+  CHECK(refused({forgotten}, {w.x}, gradient_options{}, error_kind::internal)
             .ends_with("its gradient function gave 0 gradients for 1 inputs"));
 }
 
@@ -155,6 +163,118 @@ TEST_CASE("what has no gradient is refused before anything is built") {
         "weight 'Const_2' is f32[], but 'Mul' is f64[]");
   CHECK(refused({z}, {constant(w.in, 1)}) ==
         "'Const_3' is i32; gradients exist for floating and complex types");
+}
+
+TEST_CASE("nothing flows through an edge where gradients stop") {
+  world w;
+  auto square = w.op("Mul", {w.x, w.x});
+  auto z = w.op("Add", {w.op("Mul", {square, square}), w.op("Mul", {w.x, w.y})});
+  CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.stop = {square}}))[0]) == 5);
+  CHECK_FALSE((*gradients({z}, {w.x}, gradient_options{.stop = {z}}))[0]);
+  auto both = w.op("Both", {w.x});
+  auto sum = w.op("Add", {both, {both.node, 1}});
+  CHECK(value_of((*gradients({sum}, {w.x}, gradient_options{.stop = {{both.node, 1}}}))[0]) == 1);
+  // xs that depend on each other: each as if the other were constant.
+  auto partial = *gradients({z}, {square, w.x}, gradient_options{.stop = {square, w.x}});
+  CHECK(value_of(partial[0]) == 18);
+  CHECK(value_of(partial[1]) == 5);
+}
+
+TEST_CASE("what only leads to where gradients stop needs no gradient") {
+  world w;
+  auto square = w.op("Mul", {w.x, w.x});
+  auto z = w.op("Add", {w.op("Fail", {square}), w.x});
+  CHECK_FALSE(gradients({z}, {w.x}));
+  auto nodes = w.in.nodes().size();
+  CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.stop = {square}}))[0]) == 1);
+  CHECK(w.in.nodes().size() == nodes + 1); // the one that OnesLike makes
+}
+
+TEST_CASE("a function given for an op or a node takes the place of its gradient") {
+  world w;
+  auto inner = w.op("Fail", {w.x});
+  auto z = w.op("Mul", {w.op("Neg", {w.op("Neg", {inner})}), w.y});
+  auto twice = [](gradient_context& at) {
+    return edges{at.op("Add", {at.output_gradient(0), at.output_gradient(0)})};
+  };
+  CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.of_ops = {{"Fail", passes_on}}}))[0]) ==
+        5);
+  auto both = gradient_options{.of_nodes = {{inner.node, twice}},
+                               .of_ops = {{"Fail", passes_on}, {"Neg", twice}}};
+  auto found = (*gradients({z}, {w.x}, both))[0];
+  CHECK(value_of(found) == 5 * 2 * 2 * 2);
+  CHECK(found.node->name() == "gradients_1/Fail_grad/Add");
+  auto nothing = [](gradient_context&) { return edges{{}}; };
+  CHECK_FALSE((*gradients({z}, {w.x}, gradient_options{.of_nodes = {{inner.node, nothing}}}))[0]);
+}
+
+TEST_CASE("a function that gives no gradients is an error that names the node") {
+  world w;
+  graph other{ops()};
+  auto z = w.op("Neg", {w.x});
+  auto giving = [&](edges given) {
+    return refused({z}, {w.x},
+                   gradient_options{.of_ops = {{"Neg", [=](gradient_context&) { return given; }}}});
+  };
+  CHECK(giving({}).starts_with("Neg 'Neg' (gradient_test.cpp:"));
+  CHECK(giving({w.x, w.x}).ends_with(": the function given for it gave 2 gradients for 1 inputs"));
+  CHECK(giving({constant(other, 1.0)})
+            .ends_with(": gradient 0 of the function given for it is not an edge of the graph"));
+  CHECK(giving({constant(w.in, 1)})
+            .ends_with("given for it is i32[], but the input 'Const' is f64[]"));
+  CHECK(refused({z}, {w.x},
+                {.of_ops = {{"Neg",
+                             [](gradient_context& at) {
+                               return edges{at.op("Nag", {at.output_gradient(0)})};
+                             }}}},
+                error_kind::not_found)
+            .starts_with("gradient of Neg 'Neg' (gradient_test.cpp:"));
+  auto throws = [](gradient_context& at) -> edges {
+    at.op("Nag", {at.output_gradient(0)});
+    throw std::runtime_error{"no"};
+  };
+  CHECK_THROWS_AS(gradients({z}, {w.x}, gradient_options{.of_ops = {{"Neg", throws}}}),
+                  std::runtime_error);
+  CHECK(gradients({z}, {w.x}).ok());
+  CHECK(w.in.scope() == "");
+}
+
+TEST_CASE("options that mean nothing are refused") {
+  world w;
+  graph other{ops()};
+  auto z = w.op("Neg", {w.x});
+  auto stranger = constant(other, 1.0);
+  CHECK(refused({z}, {w.x}, gradient_options{.stop = {stranger}}) ==
+        "an edge to stop at is not one of the graph of the ys");
+  CHECK(refused({z}, {w.x}, gradient_options{.stop = {{}}}) ==
+        "an edge to stop at is not one of the graph of the ys");
+  auto text = "a gradient is given for no node of the graph of the ys, or is no function";
+  CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{stranger.node, passes_on}}}) == text);
+  CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{nullptr, passes_on}}}) == text);
+  CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{z.node, nullptr}}}) == text);
+  CHECK(refused({z}, {w.x}, gradient_options{.of_ops = {{"Neg", nullptr}}}) ==
+        "what is given as gradient of Neg is no function");
+  CHECK(refused({z}, {w.x}, gradient_options{.of_ops = {{"Nag", passes_on}}}, error_kind::not_found)
+            .find("'Nag'") != std::string::npos);
+}
+
+TEST_CASE("a Hessian times a vector is the gradient of a gradient times the vector") {
+  world w;
+  auto square = w.op("Mul", {w.x, w.x}); // x * x * y + y * y, whose gradient is of degree 2
+  auto z = w.op("Add", {w.op("Mul", {square, w.y}), w.op("Mul", {w.y, w.y})});
+  auto first = *gradients({z}, {w.x, w.y});
+  double along[] = {0.5, -2};
+  auto product =
+      *gradients(first, {w.x, w.y},
+                 gradient_options{.weights = {constant(w.in, along[0]), constant(w.in, along[1])}});
+  for (size_t i = 0; i < 2; ++i) {
+    auto at = [&](double step) {
+      std::map<std::pair<const node*, int>, double> known{{{w.x.node, 0}, 3 + step * along[0]},
+                                                          {{w.y.node, 0}, 5 + step * along[1]}};
+      return value_of(first[i], known);
+    };
+    CHECK(value_of(product[i]) == Approx(at(0.5) - at(-0.5)));
+  }
 }
 
 TEST_CASE("gradients of random formulas agree with the differences of their values") {

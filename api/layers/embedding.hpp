@@ -1,0 +1,37 @@
+// Tables of vectors, one for each row number, in as many parts as there are tasks to hold them.
+#pragma once
+#include "troupe/api/layers/initializers.hpp"
+
+namespace troupe {
+
+struct embedding_options {
+  /// One part of the table on each of these devices ("/job:ps/task:0"); none: one part, wherever
+  /// the session puts it.
+  std::vector<std::string> devices = {};
+  initializer values = initializers::uniform(-0.05, 0.05);
+  std::string name = "embedding";
+};
+
+/// A table [rows, width]; row i is in part i mod parts (OSDI paper, 4.2). A lookup sends each
+/// number to the part that has the row, gathers there, and stitches the rows together, so that no
+/// task ever needs the whole table and gradients go only to rows that were looked up.
+class embedding_table {
+public:
+  using location = std::source_location;
+
+  embedding_table(graph_builder& in, int64_t rows, int64_t width, embedding_options options = {},
+                  dtype type = dtype::f32, location where = location::current());
+
+  /// Rows for whole numbers [...]: [..., width]. A number that is not in [0, rows) fails the step.
+  edge operator()(operand numbers, location where = location::current()) const;
+
+  const std::vector<variable_handle>& parts() const noexcept { return parts_; }
+  int64_t rows() const noexcept { return rows_; }
+  int64_t width() const noexcept { return width_; }
+
+private:
+  int64_t rows_, width_;
+  std::vector<variable_handle> parts_;
+};
+
+} // namespace troupe

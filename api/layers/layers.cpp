@@ -1,0 +1,169 @@
+#include "troupe/api/layers/layers.hpp"
+
+#include "troupe/api/error.hpp"
+#include "troupe/api/operators.hpp"
+
+namespace troupe {
+namespace {
+
+using location = std::source_location;
+
+// What must be known of an input to make a layer for it.
+int64_t last_extent(edge x, const std::string& layer, location where) {
+  auto fail = [&](const auto&... parts) {
+    throw error{invalid(parts...).within(concat(layer, " (", to_string(where), ')'))};
+  };
+  if (!x)
+    fail("the input is an edge to nothing");
+  if (!x.dims().has_rank() || x.dims().rank() == 0 || x.dims()[x.dims().rank() - 1] < 0)
+    fail("the last extent of '", x, "' must be known, its shape is ", x.dims());
+  return x.dims()[x.dims().rank() - 1];
+}
+
+// The shape of x, with another last extent.
+edge batch_and(edge x, int64_t last, location where) {
+  auto& in = x.node->graph();
+  auto batch = slice(shape_of(x, {}, {}, where), {0}, {x.dims().rank() - 1}, {}, where);
+  auto behind = fill(in, {1}, static_cast<int32_t>(last), {}, where);
+  return concatenate({batch, behind}, 0, {}, where);
+}
+
+std::vector<int64_t> of_images(std::span<const int64_t> window) {
+  return {1, window[0], window[1], 1};
+}
+
+std::pair<std::vector<int64_t>, std::vector<int64_t>> windows(std::span<const int64_t> window,
+                                                              const pool_options& options) {
+  auto strides = options.strides;
+  for (size_t i = 0; i < 2; ++i)
+    strides[i] = strides[i] == 0 ? window[i] : strides[i];
+  return {of_images(window), of_images(strides)};
+}
+
+} // namespace
+
+dense_layer::dense_layer(graph_builder& in, int64_t inputs, int64_t units, dense_options options,
+                         dtype type, location where)
+    : activation(std::move(options.activation)) {
+  auto scope = in.scope(options.name, where);
+  weights = in.variable(options.weights(in, {inputs, units}, type, where), "weights", where);
+  if (options.bias)
+    biases = in.variable(options.biases(in, {units}, type, where), "biases", where);
+}
+
+edge dense_layer::operator()(edge x, location where) const {
+  auto inputs = weights.dims()[0], units = weights.dims()[1];
+  auto is_matrix = !x.dims().has_rank() || x.dims().rank() == 2;
+  auto rows = is_matrix ? x : reshape(x, {int64_t{-1}, inputs}, {}, where);
+  auto y = matmul(rows, weights, {}, {}, where);
+  if (biases)
+    y = bias_add(y, *biases, {}, {}, where);
+  y = activation(y, where);
+  if (is_matrix)
+    return y;
+  return reshape(y, batch_and(x, units, where), {}, where);
+}
+
+edge dense(graph_builder& in, edge x, int64_t units, dense_options options, location where) {
+  auto inputs = last_extent(x, options.name, where);
+  return dense_layer{in, inputs, units, std::move(options), x.type(), where}(x, where);
+}
+
+conv2d_layer::conv2d_layer(graph_builder& in, int64_t channels, int64_t filters,
+                           std::array<int64_t, 2> window, conv_options with, dtype type,
+                           location where)
+    : options(std::move(with)) {
+  auto scope = in.scope(options.name, where);
+  shape dims{window[0], window[1], channels, filters};
+  weights = in.variable(options.weights(in, dims, type, where), "weights", where);
+  if (options.bias)
+    biases = in.variable(options.biases(in, {filters}, type, where), "biases", where);
+}
+
+edge conv2d_layer::operator()(edge x, location where) const {
+  auto y = troupe::conv2d(x, weights, of_images(options.strides), options.padding,
+                          {.dilations = of_images(options.dilations)}, {}, where);
+  if (biases)
+    y = bias_add(y, *biases, {}, {}, where);
+  return options.activation(y, where);
+}
+
+edge conv2d(graph_builder& in, edge x, int64_t filters, std::array<int64_t, 2> window,
+            conv_options options, location where) {
+  auto channels = last_extent(x, options.name, where);
+  return conv2d_layer{in, channels, filters, window, std::move(options), x.type(), where}(x, where);
+}
+
+edge max_pool2d(edge x, std::array<int64_t, 2> window, pool_options options, location where) {
+  auto [ksize, strides] = windows(window, options);
+  return max_pool(x, ksize, strides, options.padding, {}, {}, where);
+}
+
+edge avg_pool2d(edge x, std::array<int64_t, 2> window, pool_options options, location where) {
+  auto [ksize, strides] = windows(window, options);
+  return avg_pool(x, ksize, strides, options.padding, {}, {}, where);
+}
+
+edge flatten(edge x, location where) {
+  int64_t size = x.dims().has_rank() && x.dims().rank() > 0 ? 1 : -1;
+  for (int i = 1; size > 0 && i < x.dims().rank(); ++i)
+    size = x.dims()[i] < 0 ? -1 : size * x.dims()[i];
+  if (size > 0)
+    return reshape(x, {int64_t{-1}, size}, {}, where);
+  auto rows = slice(shape_of(x, {}, {}, where), {0}, {1}, {}, where);
+  auto rest = fill(x.node->graph(), {1}, int32_t{-1}, {}, where);
+  return reshape(x, concatenate({rows, rest}, 0, {}, where), {}, where);
+}
+
+batch_norm_layer::batch_norm_layer(graph_builder& in, int64_t channels, batch_norm_options with,
+                                   dtype type, location where)
+    : options(std::move(with)) {
+  auto scope = in.scope(options.name, where);
+  auto make = [&](std::string_view name, const initializer& value) {
+    return in.variable(value(in, {channels}, type, where), name, where);
+  };
+  gamma = make("gamma", initializers::ones());
+  beta = make("beta", initializers::zeros());
+  moving_mean = make("moving_mean", initializers::zeros());
+  moving_variance = make("moving_variance", initializers::ones());
+}
+
+edge batch_norm_layer::operator()(edge x, bool training, location where) const {
+  auto& in = x.node->graph();
+  auto is_images = x.dims().has_rank() && x.dims().rank() == 4;
+  auto channels = gamma.dims()[0];
+  auto images =
+      is_images ? x : reshape(x, {int64_t{-1}, int64_t{1}, int64_t{1}, channels}, {}, where);
+  auto none = operand{tensor::vector<float>({})};
+  auto found =
+      fused_batch_norm_v3(images, gamma, beta, training ? none : operand{moving_mean},
+                          training ? none : operand{moving_variance},
+                          {.epsilon = options.epsilon, .is_training = training}, {}, where);
+  auto y = is_images ? found.y : reshape(found.y, shape_of(x, {}, {}, where), {}, where);
+  if (!training)
+    return y;
+  auto follow = [&](const variable_handle& moving, edge now) {
+    auto behind = sub(moving, now, {}, where);
+    return assign_sub(moving, mul(behind, 1 - options.momentum, {}, where), {}, where).node;
+  };
+  in.push_controls(
+      {follow(moving_mean, found.batch_mean), follow(moving_variance, found.batch_variance)});
+  graph_scope later{in, graph_scope::kind::controls};
+  return identity(y, {}, where);
+}
+
+edge batch_norm(graph_builder& in, edge x, bool training, batch_norm_options options,
+                location where) {
+  auto channels = last_extent(x, options.name, where);
+  return batch_norm_layer{in, channels, std::move(options), x.type(), where}(x, training, where);
+}
+
+edge dropout(edge x, operand rate, dropout_options options, location where) {
+  auto& in = x.node->graph();
+  auto noise =
+      random_uniform(in, shape_of(x, {}, {}, where), x.type(), {.seed = options.seed}, {}, where);
+  auto kept = cast(greater_equal(noise, rate, {}, where), x.type(), {}, where);
+  return mul(mul(x, kept, {}, where), div(1.0, sub(1.0, rate, {}, where), {}, where), {}, where);
+}
+
+} // namespace troupe

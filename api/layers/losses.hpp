@@ -1,0 +1,54 @@
+// Losses: how far predictions are from what is wanted. Those that end in `_loss` or `_error` give
+// one scalar, the mean over all elements; with weights, the sum of the weighted ones divided by the
+// number of those whose weight is not 0 (0 where all are).
+#pragma once
+#include "troupe/api/graph_builder.hpp"
+
+#include <optional>
+
+namespace troupe {
+
+struct loss_options {
+  std::optional<operand> weights = {}; ///< of each element, or of each row; broadcast
+};
+
+/// The mean that the losses take; for losses of one's own.
+edge weighted_mean(edge values, const loss_options& options = {},
+                   std::source_location where = std::source_location::current());
+
+/// -log(probability of the right class) for each row: logits [..., classes], labels [...] of whole
+/// numbers.
+edge softmax_loss(edge logits, operand labels, const loss_options& options = {},
+                  std::source_location where = std::source_location::current());
+
+/// Cross entropy of independent probabilities, element by element: labels in [0, 1], of the shape
+/// of the logits. Never overflows.
+edge sigmoid_cross_entropy(edge logits, operand labels,
+                           std::source_location where = std::source_location::current());
+edge sigmoid_loss(edge logits, operand labels, const loss_options& options = {},
+                  std::source_location where = std::source_location::current());
+
+edge mean_squared_error(edge predictions, operand wanted, const loss_options& options = {},
+                        std::source_location where = std::source_location::current());
+edge mean_absolute_error(edge predictions, operand wanted, const loss_options& options = {},
+                         std::source_location where = std::source_location::current());
+
+/// Quadratic up to `delta`, linear beyond (Huber 1964).
+edge huber_loss(edge predictions, operand wanted, double delta = 1,
+                const loss_options& options = {},
+                std::source_location where = std::source_location::current());
+
+/// max(0, 1 - label * logit) where labels are 0 and 1, counted as -1 and 1.
+edge hinge_loss(edge logits, operand labels, const loss_options& options = {},
+                std::source_location where = std::source_location::current());
+
+/// Sum over the last axis of p * log(p / q), for distributions p (wanted) and q; where p is 0 the
+/// term is 0.
+edge kl_divergence_loss(edge wanted, operand found, const loss_options& options = {},
+                        std::source_location where = std::source_location::current());
+
+/// `scale` times half the sum of squares of all the variables: a penalty to add to a loss.
+edge l2_penalty(const std::vector<edge>& variables, double scale,
+                std::source_location where = std::source_location::current());
+
+} // namespace troupe

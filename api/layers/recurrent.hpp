@@ -1,0 +1,78 @@
+// Recurrent layers. Sequences are [time, batch, inputs]; their length is known, and the loop over
+// time is unrolled, in one kernel for LSTM and in the graph for the others.
+#pragma once
+#include "troupe/api/layers/initializers.hpp"
+
+namespace troupe {
+
+/// What goes from one step to the next.
+struct lstm_state {
+  edge cells;  ///< [batch, units]
+  edge output; ///< [batch, units]
+};
+
+struct lstm_options {
+  double forget_bias = 1; ///< lets gradients pass at first (Jozefowicz et al. 2015)
+  double cell_clip = 0;   ///< keeps cells within +-that, if positive
+  bool peephole = false;
+  initializer weights = initializers::glorot_uniform();
+  std::string name = "lstm";
+};
+
+/// Long short-term memory (Hochreiter and Schmidhuber 1997).
+class lstm_layer {
+public:
+  using location = std::source_location;
+
+  lstm_layer(graph_builder& in, int64_t inputs, int64_t units, lstm_options options = {},
+             dtype type = dtype::f32, location where = location::current());
+
+  struct sequence {
+    edge outputs; ///< [time, batch, units]
+    lstm_state last;
+  };
+  /// Runs over a whole sequence, from a state or from zeros.
+  sequence operator()(edge x, const lstm_state& from = {},
+                      location where = location::current()) const;
+  /// One step, for x [batch, inputs].
+  lstm_state step(edge x, const lstm_state& from, location where = location::current()) const;
+  /// A state of zeros for as many rows as `x` [batch, ...] has.
+  lstm_state zeros(edge x, location where = location::current()) const;
+
+  variable_handle weights; ///< [inputs + units, 4 * units]: input, cell, forget and output gates
+  variable_handle biases;  ///< [4 * units]
+
+private:
+  edge peephole(size_t which) const { return peepholes_[which]; }
+  int64_t units_;
+  lstm_options options_;
+  std::vector<edge> peepholes_; // variables, or zeros
+};
+
+struct gru_options {
+  initializer weights = initializers::glorot_uniform();
+  std::string name = "gru";
+};
+
+/// The gated recurrent unit (Cho et al. 2014).
+class gru_layer {
+public:
+  using location = std::source_location;
+
+  gru_layer(graph_builder& in, int64_t inputs, int64_t units, gru_options options = {},
+            dtype type = dtype::f32, location where = location::current());
+
+  /// Runs over a whole sequence, whose length must be known; the outputs are [time, batch, units].
+  edge operator()(edge x, edge from = {}, location where = location::current()) const;
+  /// One step, for x [batch, inputs]: the next state, which is the output as well.
+  edge step(edge x, edge from, location where = location::current()) const;
+  edge zeros(edge x, location where = location::current()) const;
+
+  variable_handle gate_weights, gate_biases;           ///< [inputs + units, 2 * units], [2 * units]
+  variable_handle candidate_weights, candidate_biases; ///< [inputs + units, units], [units]
+
+private:
+  int64_t units_;
+};
+
+} // namespace troupe

@@ -1,0 +1,72 @@
+"""The nets of nets.json, as far as all rivals have them in common."""
+
+import json
+from math import prod
+from pathlib import Path
+
+DESCRIPTION = json.loads((Path(__file__).parent.parent / "nets.json").read_text(encoding="utf-8"))
+NETS, CONVOLUTIONS = DESCRIPTION["nets"], DESCRIPTION["convolutions"]
+RATE = 0.001  # of learning
+
+
+def noise(dims, limit, seed):
+    """Numbers between -limit and limit that look random, and are the same for Troupe."""
+    import numpy as np
+    columns = dims[-1]
+    rows = prod(dims) // columns
+    start = (np.arange(rows, dtype=np.int64) * 48271 + seed * 7919) % 65537
+    values = np.empty([rows, columns], np.float32)
+    column = np.arange(columns)
+    for i in range(rows):
+        mixed = (start[i] + column) % 4093
+        values[i] = mixed * mixed % 4093
+    limit = np.float32(limit)
+    values *= limit / np.float32(2046)
+    values -= limit
+    return values.reshape(dims)
+
+
+def weights(dims, number):
+    """The first values of the net's weights with that number; the first is 1."""
+    return noise(dims, (6 / prod(dims[:-1])) ** 0.5, number)
+
+
+def whole_numbers(dims, below):
+    import numpy as np
+    return (np.arange(prod(dims)) * 48271 % 65537 % below).astype(np.int32).reshape(dims)
+
+
+def batch(net):
+    """Returns the input and the labels."""
+    classes = net["layers"][-1]["dense"]
+    if "words" in net:
+        words = whole_numbers(net["words"], net["layers"][0]["words"])
+        return words, whole_numbers([words.size], classes)
+    pixels = net["pixels"]
+    return noise(pixels, 1, 0), whole_numbers(pixels[:1], classes)
+
+
+def branches(channels):
+    """The four branches of an inception, each a list of layers."""
+    def conv(i, size):
+        return {"conv": channels[i], "size": size, "pad": size // 2}
+    pool = {"max_pool": 3, "stride": 1, "same": True}
+    return [[conv(0, 1)], [conv(1, 1), conv(2, 3)], [conv(3, 1), conv(4, 5)], [pool, conv(5, 1)]]
+
+
+class Builder:
+    """Goes through layers in Troupe's order, so that weights have the same numbers.
+
+    What is derived from it makes one layer each of `conv`, `max_pool`, ..., from what came out of
+    the one before, and may be of any type; `inception` joins four lists of layers."""
+
+    def build(self, layers, flow):
+        for layer in layers:
+            kind = next(iter(layer))
+            if kind == "inception":
+                flow = self.inception(branches(layer[kind]), flow)
+            elif kind == "dense":
+                flow = self.dense(layer[kind], layer is not layers[-1], flow)
+            else:
+                flow = getattr(self, kind)(layer, flow)
+        return flow

@@ -1,0 +1,54 @@
+#include "troupe/ops/math/reduction.hpp"
+
+#include "troupe/runtime/simplify.hpp"
+
+#include "troupe/ops/axes.hpp"
+
+namespace troupe::ops {
+
+result<shapes> infer_reduction(const infer_context& at) {
+  const auto& dims = at.input(0);
+  auto keep_dims = at.attr<bool>("keep_dims");
+  if (at.input(1).has_rank() && at.input(1).rank() > 1)
+    return at.invalid("reduction_indices must be a scalar or a vector, got shape ", at.input(1));
+  auto axes = at.integers(1);
+  if (!dims.has_rank() || (!axes && !keep_dims))
+    return shapes{partial_shape::unknown()};
+  if (!axes)
+    return shapes{partial_shape::of_rank(dims.rank())};
+  TROUPE_ASSIGN(auto reduced, axes_of(*axes, dims.rank()));
+  return shapes{without(dims, reduced, keep_dims)};
+}
+
+edge with_reduced_axes(gradient_context& at, edge reduced) {
+  auto x = at.input(0);
+  if (!reduced || at.attr<bool>("keep_dims"))
+    return reduced;
+  auto* listed = constant_value(at.input(1));
+  if (!listed || !x.dims().has_rank()) {
+    // Only a run will know the axes: let a reduction say what shape is left.
+    auto kept = build("Sum", {x, at.input(1)}, {{"keep_dims", true}});
+    return reshaped(reduced, build("Shape", {kept}));
+  }
+  auto axes = axes_of(to_integers(*listed), x.dims().rank());
+  if (!axes)
+    return {}; // was an error when the reduction was added
+  auto dims = without(x.dims(), *axes, true);
+  if (dims.fully_known())
+    return reshaped(reduced, integers_like(x, {dims.extents().begin(), dims.extents().end()}));
+  for (int axis = 0; axis < x.dims().rank(); ++axis)
+    if ((*axes)[static_cast<size_t>(axis)])
+      reduced = build("ExpandDims", {reduced, integers_like(x, {axis})});
+  return reduced;
+}
+
+edge spread_over_input(gradient_context& at, edge reduced) {
+  return build("BroadcastTo", {with_reduced_axes(at, reduced), shape_of(at.input(0))});
+}
+
+edge simplify_reduction(simplify_context& at) {
+  auto* axes = at.constant(1);
+  return axes && axes->elements() == 0 ? at.input(0) : edge{};
+}
+
+} // namespace troupe::ops

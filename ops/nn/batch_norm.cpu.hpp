@@ -1,0 +1,36 @@
+// The kernels of FusedBatchNorm, over rows of channels.
+#pragma once
+#include "troupe/ops/nn/channels.cpu.hpp"
+#include "troupe/ops/nn/data_format.hpp"
+#include "troupe/runtime/graph.hpp"
+
+namespace troupe::ops {
+
+struct batch_norm_state {
+  bool channels_first, training;
+  int rank;
+  double epsilon, factor;
+};
+
+result<std::shared_ptr<void>> prepare_batch_norm(const kernel_setup& setup);
+
+/// For float16, bfloat16, float and double.
+template <class T>
+status batch_norm(kernel_context& at);
+template <class T>
+status batch_norm_gradient(kernel_context& at);
+
+inline constexpr upto<typed_kernel, 18> batch_norms{
+    {dtype::f16, batch_norm<float16>},
+    {dtype::bf16, batch_norm<bfloat16>},
+    {dtype::f32, batch_norm<float>},
+    {dtype::f64, batch_norm<double>},
+};
+inline constexpr upto<typed_kernel, 18> batch_norm_gradients{
+    {dtype::f16, batch_norm_gradient<float16>},
+    {dtype::bf16, batch_norm_gradient<bfloat16>},
+    {dtype::f32, batch_norm_gradient<float>},
+    {dtype::f64, batch_norm_gradient<double>},
+};
+
+} // namespace troupe::ops

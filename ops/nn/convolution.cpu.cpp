@@ -1,0 +1,150 @@
+#include "troupe/ops/nn/convolution.cpu.hpp"
+
+#include "troupe/devices/deterministic.hpp"
+#include "troupe/ops/nn/channels.cpu.hpp"
+#include "troupe/ops/nn/direct_convolution.cpu.hpp"
+
+#include <cstring>
+
+namespace troupe::ops {
+namespace {
+
+using role = convolution_role;
+
+/// What a run is about: its extents, and the shape of what it computes.
+struct task {
+  convolution_shape of;
+  shape result;
+};
+
+result<shape> sizes_at(kernel_context& at, int i) {
+  if (at.input(i).rank() != 1)
+    return invalid("sizes must be a vector, got shape ", at.input(i).dims());
+  return shape::make(to_integers(at.input(i)));
+}
+
+result<task> task_of(kernel_context& at, const convolution_state& state) {
+  auto depthwise = state.form.depthwise();
+  if (state.form.computes == role::output) {
+    TROUPE_ASSIGN(
+        auto of, fit_convolution(state.options, depthwise, at.input(0).dims(), at.input(1).dims()));
+    TROUPE_ASSIGN(auto output, output_of(state.options, of));
+    return task{of, output};
+  }
+  auto for_input = state.form.computes == role::input;
+  TROUPE_ASSIGN(auto wanted, sizes_at(at, for_input ? 0 : 1));
+  const auto& input = for_input ? wanted : at.input(0).dims();
+  const auto& filter = for_input ? at.input(1).dims() : wanted;
+  TROUPE_ASSIGN(auto of, fit_convolution(state.options, depthwise, input, filter));
+  TROUPE_ASSIGN(auto output, output_of(state.options, of));
+  if (!(at.input(2).dims() == output))
+    return invalid("out_backprop must have shape ", output, " for an input ", input,
+                   " and a filter ", filter, ", got ", at.input(2).dims());
+  return task{of, wanted};
+}
+
+// The output is all zeros where nothing is added up.
+bool adds_nothing(const task& what, const tensor& out) {
+  if (what.of.multiplications() != 0)
+    return false;
+  std::memset(out.raw(), 0, out.bytes());
+  return true;
+}
+
+// Plain loops want the channels last.
+template <class T>
+status convolve_by_loops(kernel_context& at, convolution_shape of, role computes,
+                         convolution_data<T> data) {
+  if (!of.channels_first) {
+    direct_convolution(at, of, computes, data);
+    return {};
+  }
+  tensor input, output;
+  auto user = data;
+  TROUPE_ASSIGN(input, turned_like(at, data.input, of.images, of.in_channels, of.inputs()));
+  TROUPE_ASSIGN(output, turned_like(at, data.output, of.images, of.out_channels, of.outputs()));
+  data.input = static_cast<T*>(input.raw());
+  data.output = static_cast<T*>(output.raw());
+  if (computes != role::input)
+    turn(at, user.input, data.input, of.images, of.in_channels, of.inputs());
+  if (computes != role::output)
+    turn(at, user.output, data.output, of.images, of.out_channels, of.outputs());
+  of.channels_first = false;
+  direct_convolution(at, of, computes, data);
+  if (computes == role::input)
+    turn(at, data.input, user.input, of.images, of.inputs(), of.in_channels);
+  if (computes == role::output)
+    turn(at, data.output, user.output, of.images, of.outputs(), of.out_channels);
+  return {};
+}
+
+template <class T>
+status compute(kernel_context& at, const convolution_shape& of, convolution_data<T> data) {
+  auto& state = at.state<convolution_state>();
+  auto computes = state.form.computes;
+  if constexpr (std::is_same_v<T, float>) {
+    auto plan = state.plans.get(of, [&](const convolution_shape& key) {
+      auto threads = is_deterministic(at.device()) ? 0 : at.device().threads();
+      return onednn_convolution::make(key, computes, threads);
+    });
+    if (plan) {
+      auto done = plan->run(at, data);
+      if (done || done.kind() != error_kind::unimplemented)
+        return done;
+    }
+  }
+  return convolve_by_loops(at, of, computes, data);
+}
+
+template <class T>
+convolution_data<T> data_of(role computes, const tensor& first, const tensor& second,
+                            const tensor& made) {
+  auto at = [](const tensor& of) { return static_cast<T*>(of.raw()); };
+  switch (computes) {
+    case role::input: return {at(made), at(first), at(second)};
+    case role::filter: return {at(first), at(made), at(second)};
+    default: return {at(first), at(second), at(made)};
+  }
+}
+
+} // namespace
+
+template <class T>
+status convolve(kernel_context& at) {
+  auto computes = at.state<convolution_state>().form.computes;
+  TROUPE_ASSIGN(auto what, task_of(at, at.state<convolution_state>()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, what.result));
+  if (out->elements() == 0 || adds_nothing(what, *out))
+    return {};
+  const auto& first = at.input(computes == role::input ? 1 : 0);
+  const auto& second = at.input(computes == role::output ? 1 : 2);
+  if constexpr (is_half<T>) {
+    TROUPE_ASSIGN(auto a, as_floats<T>(at, first));
+    TROUPE_ASSIGN(auto b, as_floats<T>(at, second));
+    TROUPE_ASSIGN(auto c, tensor::make(dtype::f32, out->dims(), at.memory()));
+    TROUPE_TRY(compute(at, what.of, data_of<float>(computes, a, b, c)));
+    from_floats(at, c, out->template data<T>());
+    return {};
+  } else {
+    // Whole numbers wrap around.
+    using number = std::conditional_t<std::is_same_v<T, int32_t>, uint32_t, T>;
+    return compute(at, what.of, data_of<number>(computes, first, second, *out));
+  }
+}
+
+template status convolve<float16>(kernel_context&);
+template status convolve<bfloat16>(kernel_context&);
+template status convolve<float>(kernel_context&);
+template status convolve<double>(kernel_context&);
+template status convolve<int32_t>(kernel_context&);
+
+result<std::shared_ptr<void>> prepare_convolution(const kernel_setup& setup,
+                                                  convolution_form form) {
+  TROUPE_ASSIGN(auto options, read_windows(setup.of, form.windows()));
+  auto made = std::make_shared<convolution_state>();
+  made->form = form;
+  made->options = std::move(options);
+  return std::shared_ptr<void>{std::move(made)};
+}
+
+} // namespace troupe::ops

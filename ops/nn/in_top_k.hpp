@@ -1,0 +1,17 @@
+// What InTopK and InTopKV2 share.
+#pragma once
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+
+inline result<shapes> infer_in_top_k(const infer_context& at) {
+  TROUPE_ASSIGN(auto predictions, at.of_rank(0, 2));
+  TROUPE_ASSIGN(auto targets, at.of_rank(1, 1));
+  auto rows = merge(partial_shape{predictions[0]}, targets);
+  if (!rows)
+    return at.invalid("targets must have one element for each row of predictions, got ", targets,
+                      " for ", predictions);
+  return shapes{*std::move(rows)};
+}
+
+} // namespace troupe::ops

@@ -1,0 +1,22 @@
+troupe_add_ops(
+  sparse/sparse_add
+  sparse/sparse_add_grad
+  sparse/sparse_concat
+  sparse/sparse_dense_cwise_add
+  sparse/sparse_dense_cwise_div
+  sparse/sparse_dense_cwise_mul
+  sparse/sparse_fill_empty_rows
+  sparse/sparse_fill_empty_rows_grad
+  sparse/sparse_reduce_max
+  sparse/sparse_reduce_sum
+  sparse/sparse_reorder
+  sparse/sparse_reshape
+  sparse/sparse_slice
+  sparse/sparse_slice_grad
+  sparse/sparse_softmax
+  sparse/sparse_sparse_maximum
+  sparse/sparse_sparse_minimum
+  sparse/sparse_split
+  sparse/sparse_tensor_dense_add
+  sparse/sparse_tensor_dense_matmul
+  sparse/sparse_to_dense)

@@ -1,0 +1,19 @@
+// What the definitions share of ops that reduce sparse tensors, or bring them together with others.
+#pragma once
+#include "troupe/ops/sparse/sparse.hpp"
+
+namespace troupe::ops {
+
+/// Inputs: a sparse tensor, and a dense one that is broadcast to its shape. Output: values.
+result<shapes> infer_sparse_dense(const infer_context& at);
+
+/// The gradient of the dense tensor, from those of the values that its elements went into.
+edge dense_gradient(gradient_context& at, edge gradients);
+
+/// Inputs: two sparse tensors of one shape. Output: the indices and values of a third.
+result<shapes> infer_sparse_pairs(const infer_context& at);
+
+/// Inputs: a sparse tensor, and the axes to reduce. Output: a dense tensor.
+result<shapes> infer_sparse_reduction(const infer_context& at);
+
+} // namespace troupe::ops

@@ -1,0 +1,36 @@
+// SparseSliceGrad: the gradient of the elements that SparseSlice took from.
+#include "troupe/runtime/infer.hpp"
+
+namespace troupe::ops {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(0, 1));
+  TROUPE_ASSIGN(auto indices, at.of_rank(1, 2));
+  TROUPE_TRY(at.of_rank(2, 1));
+  TROUPE_TRY(at.of_rank(3, 2));
+  return shapes{{indices[0]}};
+}
+
+} // namespace
+
+extern constexpr op_def sparse_slice_grad{
+    .name = "SparseSliceGrad",
+    .doc = "Hands the gradient of each element that SparseSlice kept to the element that it "
+           "was.\n\nElements that were left out get 0. Both lists of indices are in the same "
+           "order.",
+    .inputs = {{"backprop_val_grad", "T"},
+               {"input_indices", "i64"},
+               {"input_start", "i64"},
+               {"output_indices", "i64"}},
+    .outputs = {{"val_grad", "T"}},
+    .attrs = {{"T", numbers}},
+    .infer = infer,
+    .no_gradient = "not written yet, as in TensorFlow",
+    .example = R"(
+dx = SparseSliceGrad(f32[5], i64[[0, 1], [1, 0], [1, 2]], i64[1, 1], i64[[0, 1]])
+fetch dx = f32[0, 0, 5]
+)",
+};
+
+} // namespace troupe::ops

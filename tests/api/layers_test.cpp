@@ -1,0 +1,283 @@
+// Layers are the formulas that they say they are.
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/troupe.hpp"
+
+#include <cmath>
+#include <numeric>
+
+using namespace troupe;
+
+namespace {
+
+std::vector<float> floats(const tensor& of) {
+  return {of.values<float>().begin(), of.values<float>().end()};
+}
+
+tensor counting(const shape& dims, float step = 0.1f) {
+  std::vector<float> values(static_cast<size_t>(dims.elements()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::sin(static_cast<float>(i) * step * 7);
+  return tensor::of(dims, values);
+}
+
+void check_equal(const tensor& a, const tensor& b, double margin = 1e-5) {
+  REQUIRE(a.dims() == b.dims());
+  for (size_t i = 0; i < a.values<float>().size(); ++i)
+    CHECK(a.values<float>()[i] == Approx(b.values<float>()[i]).margin(margin));
+}
+
+} // namespace
+
+TEST_CASE("a dense layer takes matrices and more axes, and shares its variables") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 3}, "x");
+  auto cube = g.placeholder(dtype::f32, {-1, -1, 3}, "cube");
+  dense_layer layer{g,
+                    3,
+                    2,
+                    {.activation = relu,
+                     .weights = initializers::he_normal(1),
+                     .biases = initializers::constant(0.1)}};
+  CHECK(layer.weights.name() == "dense/weights");
+  auto y = layer(x), z = layer(cube), expected = relu(matmul(x, layer.weights) + *layer.biases);
+  auto s = session::local();
+  s.run(g.initializer());
+  auto values = counting({4, 3});
+  check_equal(s.fetch(y, {{x, values}}), s.fetch(expected, {{x, values}}));
+  auto more = s.fetch(z, {{cube, values.reshaped({2, 2, 3})}});
+  CHECK(more.dims() == shape{2, 2, 2});
+  check_equal(more.reshaped({4, 2}), s.fetch(y, {{x, values}}));
+  CHECK_THROWS_WITH(dense(g, g.placeholder(dtype::f32, {-1, -1}), 2),
+                    Catch::Contains("last extent"));
+}
+
+TEST_CASE("convolution, pooling and flatten have the shapes and values that they should") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 4, 4, 1}, "x");
+  auto y = conv2d(g, x, 2, {3, 3}, {.bias = false, .weights = initializers::ones()});
+  auto small = max_pool2d(x, {2, 2}), means = avg_pool2d(x, {2, 2}), flat = flatten(small);
+  CHECK(flat.dims() == partial_shape{-1, 4});
+  std::vector<float> pixels(16);
+  std::iota(pixels.begin(), pixels.end(), 0.0f);
+  auto s = session::local();
+  s.run(g.initializer());
+  auto image = tensor::of({1, 4, 4, 1}, pixels);
+  auto sums = s.fetch(y, {{x, image}});
+  CHECK(sums.dims() == shape{1, 4, 4, 2});
+  CHECK(floats(sums)[0] == 0 + 1 + 4 + 5);
+  CHECK(floats(sums)[10] == 0 + 1 + 2 + 4 + 5 + 6 + 8 + 9 + 10); // at (1, 1)
+  CHECK(floats(s.fetch(flat, {{x, image}})) == std::vector{5.0f, 7.0f, 13.0f, 15.0f});
+  CHECK(floats(s.fetch(means, {{x, image}})) == std::vector{2.5f, 4.5f, 10.5f, 12.5f});
+}
+
+TEST_CASE("batch norm normalizes by the batch while training, and by what it has seen afterwards") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 2}, "x");
+  batch_norm_layer norm{g, 2, {.momentum = 0.5, .epsilon = 0}};
+  auto trained = norm(x, true), used = norm(x, false);
+  auto s = session::local();
+  s.run(g.initializer());
+  auto values = tensor::of<float>({2, 2}, {1, 10, 3, 30});
+  CHECK(floats(s.fetch(trained, {{x, values}})) == std::vector{-1.0f, -1.0f, 1.0f, 1.0f});
+  CHECK(floats(s.fetch(norm.moving_mean)) == std::vector{1.0f, 10.0f}); // half of the way from 0
+  auto variance = floats(s.fetch(norm.moving_variance));
+  CHECK(variance[0] == Approx(1.5)); // of samples: 2
+  CHECK(floats(s.fetch(used, {{x, values}}))[2] == Approx(2 / std::sqrt(1.5)));
+}
+
+TEST_CASE("dropout drops about as much as it says, and keeps the mean") {
+  graph_builder g;
+  auto rate = g.placeholder(dtype::f32, shape{}, "rate");
+  auto y = dropout(fill(g, {10'000}, 1.0f), rate, {.seed = 3});
+  auto s = session::local();
+  auto values = floats(s.fetch(y, {{rate, 0.25f}}));
+  auto zeros = std::ranges::count(values, 0.0f);
+  CHECK(zeros > 2300);
+  CHECK(zeros < 2700);
+  CHECK(std::ranges::count(values, 1 / 0.75f) == 10'000 - zeros);
+  auto all = floats(s.fetch(y, {{rate, 0.0f}}));
+  CHECK(std::ranges::count(all, 1.0f) == 10'000);
+}
+
+TEST_CASE("an embedding table in parts is one in one part") {
+  graph_builder g;
+  auto numbers = g.placeholder(dtype::i32, {-1, 2}, "numbers");
+  auto rows = counting({7, 3});
+  auto from_rows = [&](int64_t parts) {
+    return [&, parts, next = int64_t{0}](graph_builder& in, const shape& dims, dtype,
+                                         std::source_location) mutable -> edge {
+      std::vector<float> part;
+      for (auto row = next++; row < 7; row += parts)
+        for (int64_t i = 0; i < 3; ++i)
+          part.push_back(rows.values<float>()[static_cast<size_t>(row * 3 + i)]);
+      return in.constant(tensor::of(dims, part));
+    };
+  };
+  embedding_table one{g, 7, 3, {.values = from_rows(1)}};
+  embedding_table three{
+      g,
+      7,
+      3,
+      {.devices = {"/cpu:0", "/cpu:0", "/cpu:0"}, .values = from_rows(3), .name = "three"}};
+  REQUIRE(three.parts().size() == 3);
+  CHECK(three.parts()[0].dims() == partial_shape{3, 3});
+  CHECK(three.parts()[2].dims() == partial_shape{2, 3});
+  auto weights = g.constant(counting({3, 2, 3}, 0.3f));
+  auto a = one(numbers), b = three(numbers);
+  auto gradient = g.gradients(sum(a * weights), {one.parts()[0]});
+  std::vector<edge> parts(three.parts().begin(), three.parts().end());
+  auto gradients = g.gradients(sum(b * weights), parts);
+  auto s = session::local();
+  s.run(g.initializer());
+  std::vector<feed> chosen{{numbers, tensor::of<int32_t>({3, 2}, {6, 0, 1, 1, 5, 6})}};
+  check_equal(s.fetch(a, chosen), s.fetch(b, chosen));
+  auto whole = s.fetch(gradient[0], chosen);
+  for (int64_t part = 0; part < 3; ++part) {
+    auto found = s.fetch(gradients[static_cast<size_t>(part)], chosen);
+    for (int64_t row = part; row < 7; row += 3)
+      for (int64_t i = 0; i < 3; ++i)
+        CHECK(found.values<float>()[static_cast<size_t>(row / 3 * 3 + i)] ==
+              Approx(whole.values<float>()[static_cast<size_t>(row * 3 + i)]).margin(1e-6));
+  }
+  CHECK_THROWS_AS(s.fetch(b, {{numbers, tensor::of<int32_t>({1, 2}, {7, 0})}}), error);
+}
+
+TEST_CASE("initializers have the spread that they promise") {
+  graph_builder g;
+  auto deviation = [&](const initializer& by, const shape& dims) {
+    auto x = by(g, dims, dtype::f32, std::source_location::current());
+    auto values = floats(session::local().fetch(x));
+    double sum = 0;
+    for (auto one : values)
+      sum += one * one;
+    return std::sqrt(sum / static_cast<double>(values.size()));
+  };
+  CHECK(deviation(initializers::glorot_uniform(1), {100, 300}) ==
+        Approx(std::sqrt(2.0 / 400)).epsilon(0.02));
+  CHECK(deviation(initializers::glorot_normal(1), {100, 300}) ==
+        Approx(std::sqrt(2.0 / 400)).epsilon(0.02));
+  CHECK(deviation(initializers::he_normal(1), {3, 3, 20, 50}) ==
+        Approx(std::sqrt(2.0 / 180)).epsilon(0.03));
+  CHECK(deviation(initializers::lecun_normal(1), {200, 100}) ==
+        Approx(std::sqrt(1.0 / 200)).epsilon(0.02));
+  CHECK(deviation(initializers::uniform(-1, 1, 1), {10'000}) ==
+        Approx(std::sqrt(1.0 / 3)).epsilon(0.02));
+  CHECK(deviation(initializers::identity(2), {2, 2}) == Approx(std::sqrt(2.0)));
+  for (auto dims : {shape{6, 4}, shape{4, 6}}) {
+    auto q = initializers::orthogonal(1, 5)(g, dims, dtype::f32, std::source_location::current());
+    auto product = dims[0] > dims[1] ? matmul(q, q, {.transpose_a = true})
+                                     : matmul(q, q, {.transpose_b = true});
+    auto found = floats(session::local().fetch(product));
+    for (size_t i = 0; i < 16; ++i)
+      CHECK(found[i] == Approx(i % 5 == 0 ? 1 : 0).margin(1e-5));
+  }
+}
+
+TEST_CASE("losses are what their formulas say") {
+  graph_builder g;
+  auto x = g.constant({1.0f, -2.0f, 0.5f}), z = g.constant({0.0f, 1.0f, 1.0f});
+  auto s = session::local();
+  auto value = [&](edge of) { return to_scalar<float>(s.fetch(of)); };
+  auto sigmoid_terms =
+      std::log1p(std::exp(1.0)) + std::log1p(std::exp(2.0)) + std::log1p(std::exp(-0.5));
+  CHECK(value(sigmoid_loss(x, z)) == Approx(sigmoid_terms / 3));
+  CHECK(value(mean_squared_error(x, z)) == Approx((1 + 9 + 0.25) / 3));
+  CHECK(value(mean_squared_error(x, z, {.weights = operand{1.0f, 0.0f, 2.0f}})) ==
+        Approx((1 + 0.5) / 2));
+  CHECK(value(mean_absolute_error(x, z)) == Approx((1 + 3 + 0.5) / 3));
+  CHECK(value(huber_loss(x, z)) == Approx((0.5 + 2.5 + 0.125) / 3));
+  CHECK(value(hinge_loss(x, z)) == Approx((2 + 3 + 0.5) / 3));
+  auto p = g.constant({0.5f, 0.5f, 0.0f}), q = g.constant({0.25f, 0.5f, 0.25f});
+  CHECK(value(kl_divergence_loss(p, q)) == Approx(0.5 * std::log(2.0)));
+  auto logits = g.constant(tensor::of<float>({2, 2}, {0, 0, 1, 3}));
+  CHECK(value(softmax_loss(logits, {0, 1})) ==
+        Approx((std::log(2.0) + std::log1p(std::exp(-2.0))) / 2));
+  CHECK(value(l2_penalty({x, z}, 0.5)) == Approx(0.5 * (5.25 + 2) / 2));
+}
+
+TEST_CASE("metrics count over steps") {
+  graph_builder g;
+  auto guess = g.placeholder(dtype::i64, {-1}, "guess"),
+       label = g.placeholder(dtype::i64, {-1}, "label");
+  auto right = metrics::accuracy(g, guess, label);
+  auto table = metrics::confusion_matrix(g, guess, label, 3);
+  auto found = metrics::precision(g, equal(guess, int64_t{1}), equal(label, int64_t{1}));
+  auto caught = metrics::recall(g, equal(guess, int64_t{1}), equal(label, int64_t{1}));
+  auto scores = g.placeholder(dtype::f32, {-1}, "scores");
+  auto area = metrics::auc(g, scores, equal(label, int64_t{1}));
+  auto s = session::local();
+  s.run(g.initializer());
+  auto step = [&](std::initializer_list<int64_t> guesses, std::initializer_list<int64_t> labels) {
+    s.run({{guess, tensor::vector<int64_t>(guesses)}, {label, tensor::vector<int64_t>(labels)}}, {},
+          {right.update, table.update, found.update, caught.update});
+  };
+  CHECK(to_scalar<double>(s.fetch(right.value)) == 0);
+  step({0, 1, 2}, {0, 1, 1});
+  step({1}, {0});
+  CHECK(to_scalar<double>(s.fetch(right.value)) == Approx(0.5));
+  CHECK(to_scalar<double>(s.fetch(found.value)) == Approx(0.5));
+  CHECK(to_scalar<double>(s.fetch(caught.value)) == Approx(0.5));
+  auto counts = s.fetch(table.value);
+  CHECK(counts.values<int64_t>()[0 * 3 + 1] == 1);
+  CHECK(counts.values<int64_t>()[1 * 3 + 2] == 1);
+  s.run(right.reset);
+  CHECK(to_scalar<double>(s.fetch(right.value)) == 0);
+  s.run({{scores, tensor::vector<float>({0.1f, 0.4f, 0.35f, 0.8f})},
+         {label, tensor::vector<int64_t>({0, 0, 1, 1})}},
+        {}, {area.update});
+  CHECK(to_scalar<double>(s.fetch(area.value)) == Approx(0.75).margin(0.01));
+}
+
+TEST_CASE("an LSTM and a GRU over a sequence are their steps, and learn") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {3, 2, 4}, "x");
+  lstm_layer lstm{g, 4, 5, {.peephole = true, .weights = initializers::glorot_uniform(1)}};
+  gru_layer gru{g, 4, 5, {.weights = initializers::glorot_uniform(2)}};
+  auto all = lstm(x);
+  auto steps = unpack(x, 3);
+  auto state = lstm.zeros(steps[0]);
+  auto gru_all = gru(x);
+  auto gru_state = gru.zeros(steps[0]);
+  for (const auto& one : steps) {
+    state = lstm.step(one, state);
+    gru_state = gru.step(one, gru_state);
+  }
+  auto gru_last = unpack(gru_all, 3)[2];
+  auto loss = sum(square(all.outputs)) + sum(square(gru_all));
+  auto* train = gradient_descent{0.2f}.minimize(loss);
+  auto s = session::local();
+  s.run(g.initializer());
+  std::vector<feed> data{{x, counting({3, 2, 4})}};
+  check_equal(s.fetch(all.last.output, data), s.fetch(state.output, data));
+  check_equal(s.fetch(all.last.cells, data), s.fetch(state.cells, data));
+  check_equal(s.fetch(gru_last, data), s.fetch(gru_state, data));
+  auto before = to_scalar<float>(s.fetch(loss, data));
+  for (int i = 0; i < 20; ++i)
+    s.run(train, data);
+  CHECK(to_scalar<float>(s.fetch(loss, data)) < before / 2);
+}
+
+TEST_CASE("sampled losses learn what the full ones would") {
+  for (bool contrastive : {true, false}) {
+    graph_builder g;
+    auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
+    auto label = g.placeholder(dtype::i64, {-1}, "label");
+    embedding_table weights{g, 20, 4, {.values = initializers::zeros()}};
+    auto biases = g.variable(fill(g, {20}, 0.0f), "biases");
+    sampling_options with{.sampled = 8, .seed = 7};
+    auto each = contrastive ? nce_loss(weights, biases, x, label, with)
+                            : sampled_softmax_loss(weights, biases, x, label, with);
+    auto* train = gradient_descent{0.5f}.minimize(mean(each));
+    auto guess = arg_max(matmul(x, weights.parts()[0], {.transpose_b = true}) + biases, 1);
+    auto s = session::local();
+    s.run(g.initializer());
+    std::vector<feed> data{
+        {x, tensor::of<float>({4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})},
+        {label, tensor::vector<int64_t>({3, 0, 17, 9})}};
+    for (int i = 0; i < 300; ++i)
+      s.run(train, data);
+    auto found = s.fetch(guess, data);
+    CAPTURE(contrastive);
+    CHECK(std::ranges::equal(found.values<int64_t>(), std::vector<int64_t>{3, 0, 17, 9}));
+  }
+}
