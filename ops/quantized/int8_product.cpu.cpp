@@ -45,8 +45,10 @@ status multiply_by_primitive(kernel_context& at, dnnl::stream& on, const int8_pr
   memory::desc b{{of.k, part.columns}, types::s8, strides(of.transpose_b, of.k, of.n)};
   memory::desc c{{part.rows, part.columns}, types::s32, {of.n, 1}};
   auto attr = onednn::with_own_scratchpad();
-  onednn::take_zero_point(attr, DNNL_ARG_SRC);
-  onednn::take_zero_point(attr, DNNL_ARG_WEIGHTS);
+  if (of.zero_a != 0) // each costs sums of the other operand
+    onednn::take_zero_point(attr, DNNL_ARG_SRC);
+  if (of.zero_b != 0)
+    onednn::take_zero_point(attr, DNNL_ARG_WEIGHTS);
   auto described = onednn::describe<dnnl::matmul>(attr, a, b, c);
   auto scratch = described.scratchpad_desc();
   TROUPE_ASSIGN(auto scratchpad, onednn::buffer_of(at, scratch.get_size()));
