@@ -42,7 +42,8 @@ void show(const std::string& name) {
       failure(error_kind::not_found, "there is no op '", name, "'", did_you_mean(name, names))};
 }
 
-// The types that an op's kernel for a device has: "f32 f64", "all", or "-" where there is no kernel.
+// The types that an op's kernel for a device has: "f32 f64", "all", or "-" where there is no
+// kernel.
 std::string types_on(const op_def& op, device_kind on) {
   const auto* kernel = library().find_kernel(op.name, on);
   if (!kernel)
