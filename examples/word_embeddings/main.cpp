@@ -84,7 +84,7 @@ void run(const options& chosen) {
   auto word = g.placeholder(dtype::i32, {-1}, "word"),
        near = g.placeholder(dtype::i32, {-1}, "near");
   embedding_table vectors{
-      g, words, chosen.width, {.values = initializers::uniform(-0.5, 0.5, chosen.seed)}};
+      g, words, chosen.width, {.values = initializers::uniform(-0.1, 0.1, chosen.seed)}};
   embedding_table contexts{
       g,
       words,
@@ -93,7 +93,8 @@ void run(const options& chosen) {
   auto biases = g.variable(fill(g, {words}, 0.0f), "biases");
   auto loss = mean(nce_loss(contexts, biases, vectors(word), near,
                             {.sampled = std::min(chosen.sampled, words - 1), .seed = chosen.seed}));
-  auto* train = gradient_descent{chosen.learning_rate}.minimize(loss);
+  adagrad by{chosen.learning_rate};
+  auto* train = by.minimize(loss);
 
   auto s = session::local();
   s.run(g.initializer());
