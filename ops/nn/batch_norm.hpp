@@ -24,6 +24,23 @@ inline constexpr const char* batch_norm_doc =
     "mean + exponential_avg_factor * the batch's. Otherwise the inputs mean and variance are used. "
     "The reserve spaces are what the gradient wants to know: mean and variance that were used.";
 
+/// Completes the definition of a version: with the type attribute of scale, offset and statistics,
+/// and so many reserve spaces.
+constexpr op_def batch_norm(op_def own, const char* statistics, int reserve_spaces) {
+  own.inputs = {{"x", "T"},
+                {"scale", statistics},
+                {"offset", statistics},
+                {"mean", statistics},
+                {"variance", statistics}};
+  port y{"y", "T"}, mean{"batch_mean", statistics}, variance{"batch_variance", statistics};
+  port one{"reserve_space_1", statistics}, two{"reserve_space_2", statistics};
+  port three{"reserve_space_3", statistics};
+  own.outputs = reserve_spaces == 2 ? port_list{y, mean, variance, one, two}
+                                    : port_list{y, mean, variance, one, two, three};
+  own.infer = infer_batch_norm;
+  return own;
+}
+
 inline constexpr const char* batch_norm_gradient_doc =
     "Computes the gradients of FusedBatchNorm from what it was given and its reserve spaces.\n\n"
     "In training, mean and variance depended on x; otherwise they are taken for constants.";

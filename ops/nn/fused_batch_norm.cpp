@@ -8,23 +8,17 @@ edges gradient(gradient_context& at) { return batch_norm_gradient(at, "FusedBatc
 
 } // namespace
 
-extern constexpr op_def fused_batch_norm{
-    .name = "FusedBatchNorm",
-    .doc = batch_norm_doc,
-    .inputs = {{"x", "T"}, {"scale", "T"}, {"offset", "T"}, {"mean", "T"}, {"variance", "T"}},
-    .outputs = {{"y", "T"},
-                {"batch_mean", "T"},
-                {"batch_variance", "T"},
-                {"reserve_space_1", "T"},
-                {"reserve_space_2", "T"}},
-    .attrs = {{"T", one_of(dtype::f32, dtype::f64)},
-              {"epsilon", 1e-4},
-              {"exponential_avg_factor", 1.0},
-              {"data_format", "NHWC"},
-              {"is_training", true}},
-    .infer = infer_batch_norm,
-    .gradient = gradient,
-    .example = R"(
+extern constexpr op_def fused_batch_norm = batch_norm(
+    {
+        .name = "FusedBatchNorm",
+        .doc = batch_norm_doc,
+        .attrs = {{"T", one_of(dtype::f32, dtype::f64)},
+                  {"epsilon", 1e-4},
+                  {"exponential_avg_factor", 1.0},
+                  {"data_format", "NHWC"},
+                  {"is_training", true}},
+        .gradient = gradient,
+        .example = R"(
 x = f32{1,2,1,2}[1, 10, 3, 30]
 scale = f32[1, 2]
 offset = f32[0, 5]
@@ -35,6 +29,7 @@ fetch y:1 = f32[2, 20]
 fetch y:2 = f32[2, 200]
 fetch z = f32{1,2,1,2}[0, 5, 1, 9]
 )",
-};
+    },
+    "T", 2);
 
 } // namespace troupe::ops

@@ -8,25 +8,18 @@ edges gradient(gradient_context& at) { return batch_norm_gradient(at, "FusedBatc
 
 } // namespace
 
-extern constexpr op_def fused_batch_norm_v3{
-    .name = "FusedBatchNormV3",
-    .doc = batch_norm_doc,
-    .inputs = {{"x", "T"}, {"scale", "U"}, {"offset", "U"}, {"mean", "U"}, {"variance", "U"}},
-    .outputs = {{"y", "T"},
-                {"batch_mean", "U"},
-                {"batch_variance", "U"},
-                {"reserve_space_1", "U"},
-                {"reserve_space_2", "U"},
-                {"reserve_space_3", "U"}},
-    .attrs = {{"T", floating},
-              {"U", one_of(dtype::bf16, dtype::f32, dtype::f64)},
-              {"epsilon", 1e-4},
-              {"exponential_avg_factor", 1.0},
-              {"data_format", "NHWC"},
-              {"is_training", true}},
-    .infer = infer_batch_norm,
-    .gradient = gradient,
-    .example = R"(
+extern constexpr op_def fused_batch_norm_v3 = batch_norm(
+    {
+        .name = "FusedBatchNormV3",
+        .doc = batch_norm_doc,
+        .attrs = {{"T", floating},
+                  {"U", one_of(dtype::bf16, dtype::f32, dtype::f64)},
+                  {"epsilon", 1e-4},
+                  {"exponential_avg_factor", 1.0},
+                  {"data_format", "NHWC"},
+                  {"is_training", true}},
+        .gradient = gradient,
+        .example = R"(
 x = f32{1,2,1,2}[1, 10, 3, 30]
 scale = f32[1, 2]
 offset = f32[0, 5]
@@ -37,6 +30,7 @@ fetch y:1 = f32[2, 20]
 fetch y:2 = f32[2, 200]
 fetch z = f32{1,2,1,2}[0, 5, 1, 9]
 )",
-};
+    },
+    "U", 3);
 
 } // namespace troupe::ops

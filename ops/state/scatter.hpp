@@ -10,6 +10,22 @@ result<shapes> infer_scatter(const infer_context& at);
 /// The last axis of indices lists coordinates: of elements, or of the slices of the first few axes.
 result<shapes> infer_scatter_nd(const infer_context& at);
 
+/// Completes the definition of an op that changes rows; its own are name, doc, attributes, example.
+constexpr op_def row_scatter(op_def own) {
+  own.inputs = {ref("ref", "T"), {"indices", "Tindices"}, {"updates", "T"}};
+  own.outputs = {ref("output_ref", "T")};
+  own.effects = effect::stateful;
+  own.infer = infer_scatter;
+  own.no_gradient = "state does not carry gradients";
+  return own;
+}
+/// The same for one that changes elements or slices.
+constexpr op_def element_scatter(op_def own) {
+  own = row_scatter(own);
+  own.infer = infer_scatter_nd;
+  return own;
+}
+
 /// What a kernel keeps of its node.
 struct scatter_state {
   bool use_locking = true;

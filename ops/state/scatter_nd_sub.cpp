@@ -3,7 +3,7 @@
 
 namespace troupe::ops {
 
-extern constexpr op_def scatter_nd_sub{
+extern constexpr op_def scatter_nd_sub = element_scatter({
     .name = "ScatterNdSub",
     .doc = "Subtracts updates from the elements or slices of a variable that indices "
            "names.\n\nThe last axis of indices lists coordinates of an element, or of a slice "
@@ -11,15 +11,10 @@ extern constexpr op_def scatter_nd_sub{
            "What is named twice gets both. An index outside of the variable fails, and changes "
            "nothing; with bad_indices_policy=IGNORE it is passed over. Updates of one variable "
            "exclude each other; with use_locking=false they race, as is TensorFlow's default.",
-    .inputs = {ref("ref", "T"), {"indices", "Tindices"}, {"updates", "T"}},
-    .outputs = {ref("output_ref", "T")},
     .attrs = {{"T", numbers},
               {"Tindices", index_types},
               {"use_locking", true},
               {"bad_indices_policy", ""}},
-    .effects = effect::stateful,
-    .infer = infer_scatter_nd,
-    .no_gradient = "state does not carry gradients",
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
@@ -28,6 +23,6 @@ target init
 run
 fetch step = f32[[1, -28], [3, 4], [-25, 6]]
 )",
-};
+});
 
 } // namespace troupe::ops

@@ -3,19 +3,14 @@
 
 namespace troupe::ops {
 
-extern constexpr op_def scatter_update{
+extern constexpr op_def scatter_update = row_scatter({
     .name = "ScatterUpdate",
     .doc = "Replaces the rows of a variable that indices names by updates.\n\nRow i of updates "
            "goes to row indices[i]; a scalar goes to all elements of these rows. Of rows that "
            "are named twice the last counts. An index outside of the variable fails, and "
            "changes nothing. Updates of one variable exclude each other; with "
            "use_locking=false they race, as is TensorFlow's default.",
-    .inputs = {ref("ref", "T"), {"indices", "Tindices"}, {"updates", "T"}},
-    .outputs = {ref("output_ref", "T")},
     .attrs = {{"T", any_type}, {"Tindices", index_types}, {"use_locking", true}},
-    .effects = effect::stateful,
-    .infer = infer_scatter,
-    .no_gradient = "state does not carry gradients",
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
@@ -24,6 +19,6 @@ target init
 run
 fetch step = f32[[10, 10], [3, 4], [20, 20]]
 )",
-};
+});
 
 } // namespace troupe::ops
