@@ -20,7 +20,7 @@ struct cluster_spec; // serialization/cluster.hpp
 using step_clock = std::chrono::steady_clock;
 
 /// Makes the devices of a task when it starts; given by the composition root.
-using device_maker = std::function<std::vector<std::unique_ptr<device>>()>;
+using device_maker = std::function<std::vector<std::shared_ptr<device>>()>;
 
 /// How the steps of a session are compiled and run.
 struct program_options {

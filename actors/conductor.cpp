@@ -24,8 +24,8 @@ void conductor_actor::begin(uint64_t step, step_observer& observer, caf::executi
   step_.store(step, std::memory_order_relaxed);
   auto generation = (state_.load(std::memory_order_relaxed) + one_generation) & generations;
   // Active is whoever starts the step.
-  state_.store(generation + program.regions() * one_missing + one_active,
-               std::memory_order_release);
+  auto missing = program.regions() + program.accelerators().size();
+  state_.store(generation + missing * one_missing + one_active, std::memory_order_release);
   of_.begin_step(step);
   for (uint32_t p = 0; p < program.programs().size(); ++p)
     deliver(of_.region(p, 0), token{}, unit);
@@ -88,14 +88,43 @@ void conductor_actor::end(bool badly, caf::execution_unit* unit) {
   std::exchange(observer_, nullptr)->step_ended(unit);
 }
 
-void conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit) {
+// For that step only, and as long as it has not ended.
+bool conductor_actor::enter(uint64_t step) {
   auto now = state_.load(std::memory_order_acquire);
   do {
     if (now & ended || step_.load(std::memory_order_relaxed) != step)
-      return;
+      return false;
   } while (!state_.compare_exchange_weak(now, now + one_active, std::memory_order_acq_rel));
+  return true;
+}
+
+void conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit) {
+  if (!enter(step))
+    return;
   fail(std::move(why));
   leave(false, unit);
+}
+
+// Called while active. When all regions have run, all is launched.
+void conductor_actor::region_ran() {
+  auto before = state_.fetch_sub(one_missing, std::memory_order_acq_rel);
+  auto left = ((before & missings) - one_missing) / one_missing;
+  if (left == of_.program().accelerators().size() && !(before & failed))
+    await_accelerators();
+}
+
+// A step that fails meanwhile does not wait for what was launched: memory goes back in the order of
+// launches.
+void conductor_actor::await_accelerators() {
+  for (auto* one : of_.program().accelerators())
+    one->when_done([keep = of_.shared_from_this(), id = step()](status outcome) {
+      auto& conductor = keep->conductor();
+      if (!conductor.enter(id))
+        return;
+      if (!outcome)
+        conductor.fail(std::move(outcome));
+      conductor.leave(true, nullptr);
+    });
 }
 
 bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
@@ -107,7 +136,12 @@ bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit
   if (auto* done = content_if<region_ended>(message)) {
     if (!done->outcome)
       fail(std::move(done->outcome));
-    leave(true, unit);
+    if (of_.program().accelerators().empty()) {
+      leave(true, unit);
+    } else {
+      region_ran();
+      leave(false, unit);
+    }
     return true;
   }
   return false;

@@ -37,6 +37,17 @@ public:
   /// A region asks before it becomes ready; false when the step has failed.
   bool enter();
 
+  /// Does something for a step, on behalf of what was launched for it, unless it has ended: then
+  /// the instance may serve another. `act` returns an error that fails the step.
+  template <class Act>
+  void act_for(uint64_t step, Act act) {
+    if (!enter(step))
+      return;
+    if (auto outcome = act(); !outcome)
+      fail(std::move(outcome));
+    leave(false, nullptr);
+  }
+
   /// Raised as soon as the step has failed: regions leave off.
   stop_signal& stop() noexcept { return stop_; }
 
@@ -58,6 +69,9 @@ private:
                             generations = failed - one_generation;
 
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
+  bool enter(uint64_t step);
+  void region_ran();
+  void await_accelerators();
   void leave(bool counts, caf::execution_unit* unit);
   void fail(status why);
   void cancel_waits();

@@ -20,22 +20,15 @@ public:
   }
 
   void send_export(uint32_t export_index, tensor&& value, bool dead) override {
-    const auto& route = in_.program().route(program_, export_index);
-    if (route.remote) {
-      in_.program().recorder().note(flight_event::sent, in_.conductor().step(), program_,
-                                    export_index);
-      caf::anon_send(in_.program().exchange(route.peer),
-                     outgoing{tensor_push{.step = in_.conductor().step(),
-                                          .key = route.key,
-                                          .dead = dead,
-                                          .value = std::move(value)}});
-    } else {
-      hand_over(route, std::move(value), dead);
-    }
+    on_host(std::move(value), [=](messenger& self, tensor&& here) {
+      self.pass_on(export_index, std::move(here), dead);
+    });
   }
 
   void send_fetch(uint32_t fetch_index, tensor&& value, bool dead) override {
-    deliver(in_.conductor(), fetched{fetch_index, std::move(value), dead}, unit_);
+    on_host(std::move(value), [=](messenger& self, tensor&& here) {
+      deliver(self.in_.conductor(), fetched{fetch_index, std::move(here), dead}, self.unit_);
+    });
   }
 
   void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
@@ -51,6 +44,42 @@ public:
   }
 
 private:
+  // Hands on what lies in the host's memory now; else when the device has brought it there, if the
+  // step still runs then.
+  template <class Then>
+  void on_host(tensor&& value, Then then) {
+    if (value.on_host()) {
+      then(*this, std::move(value));
+      return;
+    }
+    auto& device = *in_.part(program_).program().device().as_accelerator();
+    device.download(std::move(value), [keep = in_.shared_from_this(), program = program_,
+                                       step = in_.conductor().step(), then](result<tensor> here) {
+      keep->conductor().act_for(step, [&]() -> status {
+        if (!here)
+          return here.status();
+        messenger late{*keep, program, nullptr};
+        then(late, *std::move(here));
+        return {};
+      });
+    });
+  }
+
+  void pass_on(uint32_t export_index, tensor&& value, bool dead) {
+    const auto& route = in_.program().route(program_, export_index);
+    if (route.remote) {
+      in_.program().recorder().note(flight_event::sent, in_.conductor().step(), program_,
+                                    export_index);
+      caf::anon_send(in_.program().exchange(route.peer),
+                     outgoing{tensor_push{.step = in_.conductor().step(),
+                                          .key = route.key,
+                                          .dead = dead,
+                                          .value = std::move(value)}});
+    } else {
+      hand_over(route, std::move(value), dead);
+    }
+  }
+
   void hand_over(const export_route& route, tensor&& value, bool dead) {
     in_.end_wait(route.program, route.wait, value.bytes());
     deliver(in_.region(route.program, route.region),

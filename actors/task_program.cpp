@@ -15,6 +15,10 @@ task_program::task_program(caf::actor_system& system,
                            std::shared_ptr<flight_recorder> recorder)
     : system_(system), devices_(std::move(devices)), recorder_(std::move(recorder)),
       programs_(std::move(programs)) {
+  for (const auto& one : devices_)
+    if (auto* launches = one->as_accelerator();
+        launches && std::ranges::find(accelerators_, launches) == accelerators_.end())
+      accelerators_.push_back(launches);
   for (auto& shard : pool_)
     shard.idle.reserve(8); // steps that move to another core take no memory for it
   for (const auto& one : programs_) {

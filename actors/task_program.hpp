@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/actors/conductor.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/flight_recorder.hpp"
 
 #include <array>
@@ -66,6 +67,8 @@ public:
   caf::actor_system& system() const noexcept { return system_; }
   const std::vector<std::shared_ptr<const program>>& programs() const noexcept { return programs_; }
   size_t regions() const noexcept { return regions_; }
+  /// The devices whose work is launched: a step has ended when they have done it.
+  const std::vector<accelerator*>& accelerators() const noexcept { return accelerators_; }
   size_t fetches() const noexcept { return fetches_; } ///< one more than the highest index
   const std::vector<uint32_t>& fetch_indexes() const noexcept { return fetch_indexes_; }
   const std::vector<uint32_t>& feed_indexes() const noexcept { return feed_indexes_; }
@@ -82,6 +85,7 @@ public:
 private:
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
+  std::vector<accelerator*> accelerators_;
   std::shared_ptr<flight_recorder> recorder_;
   std::vector<std::shared_ptr<const program>> programs_;
   std::vector<std::vector<export_route>> exports_;

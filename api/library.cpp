@@ -15,8 +15,8 @@ const registry& library() {
   return all;
 }
 
-std::vector<std::unique_ptr<device>> make_devices(int intra_op_threads, size_t memory_limit) {
-  std::vector<std::unique_ptr<device>> made;
+std::vector<std::shared_ptr<device>> make_devices(int intra_op_threads, size_t memory_limit) {
+  std::vector<std::shared_ptr<device>> made;
   made.push_back(
       make_cpu_device({.intra_op_threads = intra_op_threads, .memory_limit = memory_limit}));
   return made;

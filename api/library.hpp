@@ -13,6 +13,6 @@ const registry& library();
 
 /// Makes the devices of a task: one for the processor, whose tensors may take so many bytes (0: no
 /// limit).
-std::vector<std::unique_ptr<device>> make_devices(int intra_op_threads, size_t memory_limit = 0);
+std::vector<std::shared_ptr<device>> make_devices(int intra_op_threads, size_t memory_limit = 0);
 
 } // namespace troupe

@@ -9,6 +9,7 @@ public:
 
   device_kind kind() const noexcept override { return of_->kind(); }
   int ordinal() const noexcept override { return of_->ordinal(); }
+  accelerator* as_accelerator() noexcept override { return of_->as_accelerator(); }
   int threads() const noexcept override { return of_->threads(); }
   std::string description() const override { return of_->description() + ", deterministic"; }
   size_t memory_limit() const noexcept override { return of_->memory_limit(); }

@@ -12,5 +12,7 @@ std::span<const kernel_def* const> all_kernels();
 
 /// Adds all of them to a registry.
 status add_all(registry& to);
+/// Adds all ops, and the kernels of one kind of device.
+status add_all(registry& to, device_kind kernels_of);
 
 } // namespace troupe::ops

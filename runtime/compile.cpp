@@ -1,9 +1,12 @@
 // Turns a partition's graph into a program.
+#include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/order_effects.hpp"
 #include "troupe/runtime/program.hpp"
 #include "troupe/runtime/regions.hpp"
 #include "troupe/runtime/registry.hpp"
+#include "troupe/runtime/residence.hpp"
+#include "troupe/runtime/upload.hpp"
 
 #include <algorithm>
 #include <map>
@@ -15,7 +18,8 @@ namespace troupe {
 class compiler {
 public:
   compiler(program& out, const variable_finder& find_variable, const region_options& options)
-      : out_(out), graph_(*out.graph_), find_variable_(find_variable), options_(options),
+      : out_(out), graph_(*out.graph_), accelerator_(out.device_->as_accelerator()),
+        find_variable_(find_variable), options_(options), residences_(graph_, out.device_->kind()),
         regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
         members_(regions_.count) {}
 
@@ -223,7 +227,8 @@ private:
       const auto& from = at.inputs()[static_cast<size_t>(i)];
       found.variables.push_back(nullptr);
       if (!from.node->output_is_ref(from.index)) {
-        found.slots.push_back(slot_of(from, here));
+        auto uploaded = residences_.wants_on_device(at, i) && residences_.lies_on_host(from);
+        found.slots.push_back(uploaded ? upload(from, here) : slot_of(from, here));
         continue;
       }
       auto* behind = resource_behind(from);
@@ -256,6 +261,30 @@ private:
     return found;
   }
 
+  // A tensor of the host is taken to the device once in a region that needs it there.
+  uint32_t upload(edge from, uint32_t here) {
+    auto [it, fresh] = uploads_.emplace(std::tuple{from.node, from.index, here}, out_.slots_);
+    if (!fresh)
+      return it->second;
+    ++out_.slots_;
+    auto& code = add(action::upload, from.node);
+    add_input(code, slot_of(from, here));
+    code.code.first_output = it->second;
+    code.code.output_count = 1;
+    if (is_constant(*from.node)) {
+      auto kept = std::make_shared<kept_upload>();
+      code.code.state = kept.get();
+      out_.states_.push_back(std::move(kept));
+    }
+    return it->second;
+  }
+
+  static bool is_constant(const node& at) {
+    return at.inputs().empty() && at.op().makes == resource::none &&
+           !has(at.op().effects, effect::stateful) && !has(at.op().effects, effect::random) &&
+           !has(at.op().effects, effect::fed);
+  }
+
   result<variable*> variable_behind(const node& maker) {
     auto [it, fresh] = known_.emplace(&maker, nullptr);
     if (fresh) {
@@ -269,19 +298,21 @@ private:
   }
 
   status write_kernel(node& at, const gathered& operands) {
-    auto* kernel = graph_.ops().find_kernel(at.op().name, out_.device_->kind());
+    auto on_host = accelerator_ && residences_.runs_on_host(at);
+    auto& device = on_host ? accelerator_->host() : *out_.device_;
+    auto* kernel = graph_.ops().find_kernel(at.op().name, device.kind());
     auto run = kernel ? kernel->find(at) : nullptr;
     if (!run)
       return failure(error_kind::unimplemented, at.description(), ": there is no ",
-                     to_string(out_.device_->kind()), " kernel for its types");
+                     to_string(device.kind()), " kernel for its types");
     std::shared_ptr<void> state;
     if (kernel->prepare) {
-      auto prepared = kernel->prepare({at, *out_.device_});
+      auto prepared = kernel->prepare({at, device});
       if (!prepared)
         return prepared.status().within(at.description());
       state = *std::move(prepared);
     }
-    auto& code = add(action::run, &at);
+    auto& code = add(on_host ? action::run_on_host : action::run, &at);
     code.code.run = run;
     code.code.state = state.get();
     if (state)
@@ -355,6 +386,8 @@ private:
   // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its
   // own.
   void weigh() {
+    if (accelerator_)
+      return; // launching takes little, whatever is launched
     auto enough = worth_handing_over(options_);
     for (auto& region : out_.regions_)
       for (auto at = region.first + region.count; at-- > region.first;) {
@@ -381,8 +414,10 @@ private:
 
   program& out_;
   graph& graph_;
+  accelerator* const accelerator_; // or null
   const variable_finder& find_variable_;
   const region_options& options_;
+  const residences residences_;
   region_map regions_;
   std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
   std::vector<std::map<uint32_t, const node*>> after_; // per region: who waits for which node
@@ -391,6 +426,7 @@ private:
   std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
   std::map<const node*, uint32_t> first_slot_, wait_of_;
   std::map<const node*, variable*> known_;
+  std::map<std::tuple<const node*, int, uint32_t>, uint32_t> uploads_; // slots, by edge and region
   std::vector<draft> drafts_;
 };
 
@@ -402,7 +438,10 @@ result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> o
   made->graph_ = std::move(of);
   made->device_ = &on;
   order_effects(*made->graph_, options.strict_order);
-  TROUPE_TRY(compiler{*made, find_variable, options}.run());
+  auto regions = options;
+  if (on.as_accelerator())
+    regions.lanes = 1; // all that it runs stands in one line
+  TROUPE_TRY(compiler{*made, find_variable, regions}.run());
   return std::shared_ptr<const program>{std::move(made)};
 }
 
@@ -412,9 +451,10 @@ std::string program::describe() const {
     out << "region " << r << ", after " << regions_[r].arrivals << " tokens:\n";
     for (uint32_t i = 0; i < regions_[r].count; ++i) {
       const auto& code = code_[regions_[r].first + i];
-      constexpr const char* names[] = {"run", "read", "token to region", "send", "fetch", "wait"};
+      constexpr const char* names[] = {
+          "run", "run on the host", "upload", "read", "token to region", "send", "fetch", "wait"};
       out << "  " << names[static_cast<size_t>(code.what)];
-      if (code.what != action::run && code.what != action::read)
+      if (code.what > action::read)
         out << ' ' << code.target;
       if (code.origin)
         out << ' ' << code.origin->op().name << " '" << code.origin->name() << '\'';

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-enum class device_kind : uint8_t { cpu, cuda };
+enum class device_kind : uint8_t { cpu, gpu };
 
 /// The name used in device strings: "cpu", "gpu".
 std::string_view to_string(device_kind kind) noexcept;
@@ -27,12 +27,16 @@ struct memory_statistics {
   uint64_t allocations = 0;
 };
 
+class accelerator;
+
 /// Runs kernels and owns memory. All functions may be called from any thread.
 class device {
 public:
   virtual ~device() = default;
   virtual device_kind kind() const noexcept = 0;
   virtual int ordinal() const noexcept = 0; ///< 0 for /device:cpu:0
+  /// Itself, where kernels only launch what then runs in memory of its own (accelerator.hpp).
+  virtual accelerator* as_accelerator() noexcept { return nullptr; }
   /// How many threads one node may keep busy, the one that runs it counted.
   virtual int threads() const noexcept { return 1; }
   virtual std::string description() const = 0; ///< for people: model, cores, memory

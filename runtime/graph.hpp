@@ -58,6 +58,7 @@ public:
   const partial_shape& output_shape(int i) const { return shapes_[static_cast<size_t>(i)]; }
   bool output_is_ref(int i) const;
   bool input_is_ref(int i) const; ///< whether the op wants the variable or queue itself
+  const port& input_port(int i) const { return *input_ports_[static_cast<size_t>(i)]; }
   edge output(int i) { return {this, i}; }
   template <class T>
   const T& attr(std::string_view attr_name) const {

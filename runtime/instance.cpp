@@ -1,6 +1,8 @@
 #include "troupe/runtime/instance.hpp"
 
+#include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/graph.hpp"
+#include "troupe/runtime/upload.hpp"
 
 #include <algorithm>
 
@@ -113,6 +115,24 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
           return stop.raised() ? stopped(stop) : explain(std::move(ran), *code);
         break;
       }
+      case action::run_on_host:
+        [[unlikely]] {
+          auto& host = program_->device().as_accelerator()->host();
+          kernel_context beside{slots, host, host.memory(), &stop};
+          beside.step_to(*code);
+          if (auto ran = run_kernel(*code, beside); !ran)
+            return stop.raised() ? stopped(stop) : explain(std::move(ran), *code);
+          break;
+        }
+      case action::upload:
+        [[unlikely]] {
+          auto& to = *program_->device().as_accelerator();
+          auto value = upload(to, slots[code->inputs[0]], static_cast<kept_upload*>(code->state));
+          if (!value)
+            return explain(value.status(), *code);
+          slots[code->first_output] = *std::move(value);
+          break;
+        }
       case action::read: {
         auto value = (*code->variables)->read();
         if (!value)
@@ -165,7 +185,7 @@ void instance::list_tensors(std::vector<held_tensor>& to) const {
       if (slot != token::no_slot)
         makers[slot] = wait.origin;
   for (const auto& code : program_->code())
-    if (code.what == action::run || code.what == action::read)
+    if (code.what <= action::read)
       for (uint16_t i = 0; i < code.output_count; ++i)
         makers[code.first_output + i] = code.origin;
     else if (code.what == action::token && code.input_count > 0)
@@ -201,6 +221,8 @@ status instance::run_dead(uint32_t which, emission_sink& out) {
     const auto& code = program_->code()[region.first + i];
     switch (code.what) {
       case action::run:
+      case action::run_on_host:
+      case action::upload:
       case action::read: break;
       case action::token: out.send_token({.region = code.target, .dead = true}); break;
       case action::send: out.send_export(code.target, {}, true); break;

@@ -48,12 +48,14 @@ struct kernel_def {
 
 /// What one instruction of straight-line code does.
 enum class action : uint8_t {
-  run,   ///< runs a kernel
-  read,  ///< takes a variable's value
-  token, ///< hands a tensor, or the news that all before has run, to another region
-  send,  ///< hands a tensor, or the news, to another device
-  fetch, ///< hands a tensor to the client
-  wait,  ///< asks a queue; the answer starts another region
+  run,         ///< runs a kernel
+  run_on_host, ///< runs a processor's kernel, on a device that is none
+  upload,      ///< takes a tensor of the host to the device
+  read,        ///< takes a variable's value
+  token,       ///< hands a tensor, or the news that all before has run, to another region
+  send,        ///< hands a tensor, or the news, to another device
+  fetch,       ///< hands a tensor to the client
+  wait,        ///< asks a queue; the answer starts another region
 };
 
 /// One instruction, with everything resolved when its program was compiled.

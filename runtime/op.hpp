@@ -21,6 +21,7 @@ public:
     for (const auto& item : items)
       items_[size_++] = item; // too many items do not compile in a constant
   }
+  constexpr void push_back(const T& item) { items_[size_++] = item; } // not beyond N
   constexpr const T* begin() const { return items_.data(); }
   constexpr const T* end() const { return items_.data() + size_; }
   constexpr size_t size() const { return size_; }
@@ -42,9 +43,16 @@ struct port {
   std::string_view count = {};
   /// Carries a variable or a queue itself instead of a value (TensorFlow's Ref).
   bool ref = false;
+  /// An input that kernels of every device want in the host's memory: a shape, an axis, a count.
+  bool on_host = false;
 };
 
 constexpr port ref(std::string_view name, std::string_view type) { return {name, type, {}, true}; }
+
+/// An input whose elements the kernel looks at before it can launch anything, such as a shape.
+constexpr port on_host(std::string_view name, std::string_view type, std::string_view count = {}) {
+  return {name, type, count, false, true};
+}
 
 /// The least value of an integer attribute, which then has no default.
 struct at_least {

@@ -1,6 +1,7 @@
 #include "troupe/runtime/partition.hpp"
 
 #include "troupe/runtime/internal_ops.hpp"
+#include "troupe/runtime/residence.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,8 +12,8 @@ namespace {
 class cutter {
 public:
   cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices)
-      : of_(of), chosen_(chosen), devices_(devices), parts_(devices.size()),
-        copies_(of.nodes().size()) {}
+      : of_(of), chosen_(chosen), devices_(devices), residences_(of, chosen, devices),
+        parts_(devices.size()), copies_(of.nodes().size()) {}
 
   result<std::vector<partition>> run() {
     for (const auto& at : of_.nodes())
@@ -29,8 +30,9 @@ private:
   status copy(node& at) {
     auto here = device_of(&at);
     std::vector<edge> inputs;
-    for (const auto& input : at.inputs()) {
-      TROUPE_ASSIGN(auto local, bring(input, here));
+    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
+      TROUPE_ASSIGN(auto local,
+                    bring(at.inputs()[static_cast<size_t>(i)], here, wants_on_host(at, i)));
       inputs.push_back(local);
     }
     // What a node waits for must come before it: a partition is ordered by dependence.
@@ -65,16 +67,26 @@ private:
   std::string name_of(int device) const { return to_string(devices_[static_cast<size_t>(device)]); }
   node* copy_of(const node* at) const { return copies_[static_cast<size_t>(at->id())]; }
 
-  // The edge, as the device has it: its own, fed, or received.
-  result<edge> bring(edge what, int here) {
-    if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
-      return it->second;
-    if (&what.node->op() == &internal_ops::feed)
-      return brought_[{what.node, what.index, here}] = {part(here).add_copy(*what.node, {}, {}), 0};
+  // A fetch or a feed has no device of its own that would want anything.
+  bool wants_on_host(const node& at, int input) const {
+    return chosen_[static_cast<size_t>(at.id())] >= 0 && residences_.wants_on_host(at, input);
+  }
+
+  // The edge, as the device has it: its own, fed, or received. A device that is to look at what it
+  // has made itself sends it to itself, by way of the host's memory.
+  result<edge> bring(edge what, int here, bool on_host) {
+    if (&what.node->op() == &internal_ops::feed) {
+      auto& known = brought_[{what.node, what.index, here}];
+      if (!known)
+        known = {part(here).add_copy(*what.node, {}, {}), 0};
+      return known;
+    }
     auto from = device_of(what.node);
     auto* copy = copy_of(what.node);
-    if (from == here)
+    if (from == here && (!on_host || residences_.lies_on_host(what)))
       return edge{copy, what.index};
+    if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
+      return it->second;
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_Send",
                                .name = concat("_send_", key, '/', what.node->name()),
@@ -128,6 +140,7 @@ private:
   const graph& of_;
   const std::vector<int>& chosen_;
   const device_list& devices_;
+  const residences residences_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
   std::map<std::tuple<const node*, int, int>, edge> brought_; // (node, output, device)

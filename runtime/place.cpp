@@ -3,7 +3,9 @@
 #include "troupe/runtime/device.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/registry.hpp"
+#include "troupe/runtime/residence.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace troupe {
@@ -29,12 +31,16 @@ private:
   std::vector<int> parent_;
 };
 
-bool runs_on(const node& at, const device_name& where) {
-  if (has(at.op().effects, effect::blocking) || at.op().makes != resource::none)
-    return where.kind == "cpu"; // queues and their handles live on the host
-  auto* kernel = at.graph().ops().find_kernel(at.op().name, where.kind == "gpu" ? device_kind::cuda
-                                                                                : device_kind::cpu);
-  return kernel != nullptr;
+// Among devices that a node may use, the GPUs of the first's task come first: a node that does not
+// say where runs on one, if it can.
+void prefer_accelerators(std::vector<int>& open, const device_list& devices) {
+  if (open.empty())
+    return;
+  const auto home = devices[static_cast<size_t>(open.front())].on_task();
+  std::ranges::stable_partition(open, [&](int i) {
+    const auto& one = devices[static_cast<size_t>(i)];
+    return kind_of(one) == device_kind::gpu && one.on_task() == home;
+  });
 }
 
 std::string listed(const device_list& devices) {
@@ -45,6 +51,10 @@ std::string listed(const device_list& devices) {
 }
 
 } // namespace
+
+device_kind kind_of(const device_name& where) {
+  return where.kind == to_string(device_kind::gpu) ? device_kind::gpu : device_kind::cpu;
+}
 
 result<std::vector<int>> place(const graph& of, const device_list& devices) {
   if (devices.empty())
@@ -84,8 +94,12 @@ result<std::vector<int>> place(const graph& of, const device_list& devices) {
     if (!started[root] && open.empty())
       return failure(error_kind::not_found, at->description(), ": there is no device '", asked,
                      "'; there are ", listed(devices));
+    if (!started[root])
+      prefer_accelerators(open, devices);
     started[root] = true;
-    std::erase_if(open, [&](int i) { return !runs_on(*at, devices[static_cast<size_t>(i)]); });
+    std::erase_if(open, [&](int i) {
+      return way_of(*at, kind_of(devices[static_cast<size_t>(i)])) == way::none;
+    });
     if (open.empty())
       return failure(error_kind::unimplemented, at->description(), ": no device that matches '",
                      asked, "' has a kernel for it");

@@ -1,12 +1,16 @@
 // Decides which device runs each node (white paper 3.2.1).
 #pragma once
+#include "troupe/runtime/device.hpp"
 #include "troupe/runtime/device_name.hpp"
 #include "troupe/runtime/graph.hpp"
 
 namespace troupe {
 
-/// The devices that a session may use; the first is where nodes go that do not care.
+/// The devices that a session may use; the first that can is where nodes go that do not care, a GPU
+/// of its task before its processor.
 using device_list = std::vector<device_name>;
+
+device_kind kind_of(const device_name& where);
 
 /// Returns an index into `devices` per node id; -1 for feeds and fetches, which go where they are
 /// read and made. What shares a variable or queue through a ref edge is placed together. Fails,

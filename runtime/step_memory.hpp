@@ -28,6 +28,7 @@ public:
 
   void* allocate(size_t bytes) noexcept override;
   void deallocate(void* memory, size_t bytes) noexcept override;
+  const memory_space* space() const noexcept override { return from_.space(); }
 
   step_memory_statistics statistics() const noexcept;
   /// Says whether all its tensors are gone, so that it can serve another step.

@@ -56,7 +56,7 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
       const auto& record = instructions_[regions[r].first + i];
       auto end = std::clamp(scale.ns(record.end), begin, ran.end.ns);
       auto what = code[regions[r].first + i].what;
-      if (what == action::run || what == action::read || what == action::send)
+      if (what <= action::read || what == action::send)
         to.spans.push_back(
             {first_subject + regions[r].first + i, ran.thread, begin, end, record.bytes});
       begin = end;

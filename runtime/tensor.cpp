@@ -34,6 +34,13 @@ void release_strings(buffer* memory) {
   release_numbers(memory);
 }
 
+// The buffer of a device's memory is on the heap.
+void release_distant(buffer* memory) {
+  auto* from = static_cast<allocator*>(memory->context());
+  from->deallocate(memory->data(), memory->bytes());
+  delete memory;
+}
+
 template <class T>
 void print_values(std::ostream& out, const tensor& what, int64_t most) {
   auto values = what.values<T>();
@@ -77,6 +84,20 @@ void print_values(std::ostream& out, const tensor& what, int64_t most) {
   }
 }
 
+status out_of_memory(size_t bytes, dtype type, const shape& dims) {
+  return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
+                 dims);
+}
+
+result<tensor> make_distant(dtype type, const shape& dims, size_t bytes, allocator& from) {
+  if (type == dtype::string)
+    return invalid("strings cannot lie in the memory of ", from.space()->name());
+  auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes);
+  if (!memory)
+    return out_of_memory(bytes, type, dims);
+  return tensor::over(new buffer{memory, bytes, release_distant, &from, from.space()}, type, dims);
+}
+
 } // namespace
 
 allocator& heap_allocator() noexcept {
@@ -91,10 +112,11 @@ result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
     overflow |= __builtin_mul_overflow(bytes, static_cast<size_t>(extent), &bytes);
   if (type == dtype::none || overflow)
     return invalid("cannot make a tensor of type ", type, " and shape ", dims);
+  if (from.space())
+    return make_distant(type, dims, bytes, from);
   auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes + header);
   if (!memory)
-    return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
-                   dims);
+    return out_of_memory(bytes, type, dims);
   auto* elements = static_cast<char*>(memory) + header;
   auto is_text = type == dtype::string;
   if (is_text)
@@ -129,9 +151,15 @@ tensor tensor::reshaped(const shape& dims) const noexcept {
 }
 
 result<tensor> tensor::clone(allocator& from) const {
+  if (space() != from.space())
+    return failure(error_kind::internal, "a tensor ",
+                   space() ? "of " + space()->name() : "of the host",
+                   " cannot be cloned elsewhere");
   TROUPE_ASSIGN(auto copy, make(type_, dims_, from));
   if (type_ == dtype::string)
     std::ranges::copy(values<std::string>(), copy.data<std::string>());
+  else if (bytes() > 0 && space())
+    TROUPE_TRY(space()->copy(copy.raw(), raw(), bytes()));
   else if (bytes() > 0)
     std::memcpy(copy.raw(), raw(), bytes());
   return copy;
@@ -139,7 +167,12 @@ result<tensor> tensor::clone(allocator& from) const {
 
 std::string to_string(const tensor& what, int64_t most_values) {
   std::ostringstream out;
-  out << what.type() << what.dims() << " {" << std::boolalpha;
+  out << what.type() << what.dims();
+  if (!what.on_host()) {
+    out << " on " << what.space()->name();
+    return std::move(out).str();
+  }
+  out << " {" << std::boolalpha;
   print_values(out, what, most_values);
   out << '}';
   return std::move(out).str();
@@ -148,7 +181,7 @@ std::string to_string(const tensor& what, int64_t most_values) {
 std::ostream& operator<<(std::ostream& out, const tensor& what) { return out << to_string(what); }
 
 bool identical(const tensor& a, const tensor& b) noexcept {
-  if (a.type() != b.type() || !(a.dims() == b.dims()))
+  if (a.type() != b.type() || !(a.dims() == b.dims()) || !a.on_host() || !b.on_host())
     return false;
   if (a.type() == dtype::string)
     return std::ranges::equal(a.values<std::string>(), b.values<std::string>());

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/dtype.hpp"
 #include "troupe/runtime/shape.hpp"
+#include "troupe/runtime/status.hpp"
 
 #include <atomic>
 #include <cassert>
@@ -13,19 +14,32 @@ namespace troupe {
 
 class allocator;
 
+/// Memory that the processors can neither read nor write: a GPU's. Lives as long as any of it.
+class memory_space {
+public:
+  virtual std::string name() const = 0; ///< "gpu:0"
+  /// Copies within it: after what was launched before on its device, before what is launched later.
+  virtual status copy(void* to, const void* from, size_t bytes) const noexcept = 0;
+
+protected:
+  ~memory_space() = default;
+};
+
 /// Memory that tensors share. Freed when the last tensor over it is gone, on that thread.
 class buffer {
 public:
   using release_fn = void (*)(buffer*);
 
-  buffer(void* data, size_t bytes, release_fn release, void* context) noexcept
-      : data_(data), bytes_(bytes), release_(release), context_(context) {}
+  buffer(void* data, size_t bytes, release_fn release, void* context,
+         const memory_space* space = nullptr) noexcept
+      : data_(data), bytes_(bytes), release_(release), context_(context), space_(space) {}
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
 
   void* data() const noexcept { return data_; }
   size_t bytes() const noexcept { return bytes_; }
   void* context() const noexcept { return context_; }
+  const memory_space* space() const noexcept { return space_; } ///< null: the host's
   bool unique() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -39,6 +53,7 @@ private:
   size_t bytes_;
   release_fn release_;
   void* context_;
+  const memory_space* space_;
   std::atomic<uint32_t> references_{1};
 };
 
@@ -49,6 +64,8 @@ public:
   /// Returns memory aligned to 64 bytes, or nullptr when there is none.
   virtual void* allocate(size_t bytes) noexcept = 0;
   virtual void deallocate(void* memory, size_t bytes) noexcept = 0;
+  /// Where the memory lies; null for the host's.
+  virtual const memory_space* space() const noexcept { return nullptr; }
 };
 
 inline constexpr size_t tensor_alignment = 64;
@@ -122,8 +139,14 @@ public:
   size_t bytes() const noexcept { return static_cast<size_t>(elements()) * size_of(type_); }
   bool empty() const noexcept { return buffer_ == nullptr; } ///< holds nothing
 
+  /// Where the elements lie; null for the host's memory, as for a tensor that holds nothing.
+  const memory_space* space() const noexcept { return buffer_ ? buffer_->space() : nullptr; }
+  /// Whether the processors can read the elements.
+  bool on_host() const noexcept { return space() == nullptr; }
+
   void* raw() const noexcept { return data_; }
-  /// Requires that T is the C++ type of `type()`.
+  /// Requires that T is the C++ type of `type()`. Only the device may follow the pointer where the
+  /// tensor is not on the host.
   template <class T>
   T* data() const noexcept {
     assert(dtype_of<T> == type_ || empty());
@@ -140,7 +163,7 @@ public:
   /// Returns a tensor over the same memory with another shape of as many elements.
   tensor reshaped(const shape& dims) const noexcept;
 
-  /// Copies the elements into memory of its own.
+  /// Copies the elements into memory of its own, which must lie in the same space.
   result<tensor> clone(allocator& from = heap_allocator()) const;
 
   void swap(tensor& other) noexcept {
@@ -164,7 +187,8 @@ private:
 std::string to_string(const tensor& what, int64_t most_values = 16);
 std::ostream& operator<<(std::ostream& out, const tensor& what);
 
-/// Says whether type, shape and every element's bytes (for strings: text) are equal.
+/// Says whether type, shape and every element's bytes (for strings: text) are equal. Both must be
+/// on the host.
 bool identical(const tensor& a, const tensor& b) noexcept;
 
 } // namespace troupe

@@ -64,7 +64,7 @@ void cover() {
   std::cout << "op\tcpu\tgpu\tgradient\n";
   int count = 0, on_cpu = 0, on_gpu = 0, differentiable = 0;
   for (auto* op : public_ops()) {
-    auto cpu = types_on(*op, device_kind::cpu), gpu = types_on(*op, device_kind::cuda);
+    auto cpu = types_on(*op, device_kind::cpu), gpu = types_on(*op, device_kind::gpu);
     ++count;
     on_cpu += cpu != "-";
     on_gpu += gpu != "-" && gpu != "by an actor";

@@ -65,7 +65,7 @@ void print_op(std::ostream& out, const registry& ops, const op_def& op) {
       << '\n';
   out << "- devices:";
   bool any = false;
-  for (auto kind : {device_kind::cpu, device_kind::cuda})
+  for (auto kind : {device_kind::cpu, device_kind::gpu})
     if (ops.find_kernel(op.name, kind)) {
       out << (any ? ", " : " ") << to_string(kind);
       any = true;

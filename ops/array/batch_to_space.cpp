@@ -20,7 +20,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def batch_to_space{
     .name = "BatchToSpace",
     .doc = "Does what BatchToSpaceND does with a block of block_size x block_size on images.",
-    .inputs = {{"input", "T"}, {"crops", "Tidx"}},
+    .inputs = {{"input", "T"}, on_host("crops", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tidx", index_types, dtype::i32}, {"block_size", at_least{2}}},
     .infer = infer,

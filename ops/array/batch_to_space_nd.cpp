@@ -20,7 +20,7 @@ extern constexpr op_def batch_to_space_nd{
     .doc = "Takes the batch, axis 0, apart into parts, one for each place in a block of extents "
            "block_shape, and puts the blocks together along axes 1, 2, ...\n\nThen crops[i, 0] "
            "elements before and crops[i, 1] behind are dropped from each of these axes.",
-    .inputs = {{"input", "T"}, {"block_shape", "Tblock_shape"}, {"crops", "Tcrops"}},
+    .inputs = {{"input", "T"}, on_host("block_shape", "Tblock_shape"), on_host("crops", "Tcrops")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type},
               {"Tblock_shape", index_types, dtype::i32},

@@ -19,7 +19,7 @@ result<shapes> infer(const infer_context& at) {
 extern constexpr op_def broadcast_args{
     .name = "BroadcastArgs",
     .doc = "Gives the shape that tensors of the shapes s0 and s1 get when they are broadcast.",
-    .inputs = {{"s0", "T"}, {"s1", "T"}},
+    .inputs = {on_host("s0", "T"), on_host("s1", "T")},
     .outputs = {{"r0", "T"}},
     .attrs = {{"T", index_types, dtype::i32}},
     .infer = infer,

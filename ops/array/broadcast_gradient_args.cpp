@@ -17,7 +17,7 @@ extern constexpr op_def broadcast_gradient_args{
     .doc = "For the shapes s0 and s1 of two operands that were broadcast, gives the axes over "
            "which to sum the gradient of each.\n\nSummed over these axes and reshaped, it has the "
            "shape of the operand.",
-    .inputs = {{"s0", "T"}, {"s1", "T"}},
+    .inputs = {on_host("s0", "T"), on_host("s1", "T")},
     .outputs = {{"r0", "T"}, {"r1", "T"}},
     .attrs = {{"T", index_types, dtype::i32}},
     .infer = infer,

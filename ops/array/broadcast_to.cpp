@@ -31,7 +31,7 @@ edge simplify(simplify_context& at) {
 extern constexpr op_def broadcast_to{
     .name = "BroadcastTo",
     .doc = "Repeats elements by NumPy's rules, so that the output has the shape that is listed.",
-    .inputs = {{"input", "T"}, {"shape", "Tidx"}},
+    .inputs = {{"input", "T"}, on_host("shape", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tidx", index_types, dtype::i32}},
     .infer = infer,

@@ -16,7 +16,7 @@ extern constexpr op_def concat{
     .name = "Concat",
     .doc = "Joins tensors along an axis; their other extents are the same.\n\nThe axis is the "
            "first input.",
-    .inputs = {{"concat_dim", "i32"}, {"values", "T", "N"}},
+    .inputs = {on_host("concat_dim", "i32"), {"values", "T", "N"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}},
     .infer = infer,

@@ -20,7 +20,7 @@ extern constexpr op_def concat_offset{
     .name = "ConcatOffset",
     .doc = "For tensors of the given shapes that are joined along axis concat_dim, says where in "
            "the result each begins.\n\nThe shapes must be the same but for that axis.",
-    .inputs = {{"concat_dim", "i32"}, {"shape", "shape_type", "N"}},
+    .inputs = {on_host("concat_dim", "i32"), on_host("shape", "shape_type", "N")},
     .outputs = {{"offset", "shape_type", "N"}},
     .attrs = {{"N", at_least{2}}, {"shape_type", index_types, dtype::i32}},
     .infer = infer,

@@ -18,7 +18,7 @@ extern constexpr op_def concat_v2{
     .name = "ConcatV2",
     .doc = "Joins tensors along an axis; their other extents are the same.\n\nThe axis is the last "
            "input.",
-    .inputs = {{"values", "T", "N"}, {"axis", "Tidx"}},
+    .inputs = {{"values", "T", "N"}, on_host("axis", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}, {"Tidx", index_types, dtype::i32}},
     .infer = infer,

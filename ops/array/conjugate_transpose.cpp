@@ -15,7 +15,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def conjugate_transpose{
     .name = "ConjugateTranspose",
     .doc = "Makes axis perm[i] of the input axis i of the output, and negates imaginary parts.",
-    .inputs = {{"x", "T"}, {"perm", "Tperm"}},
+    .inputs = {{"x", "T"}, on_host("perm", "Tperm")},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", any_type}, {"Tperm", index_types, dtype::i32}},
     .infer = infer_transposition,

@@ -15,7 +15,7 @@ extern constexpr op_def empty{
     .name = "Empty",
     .doc = "Makes a tensor of the listed extents.\n\nIts elements are zero, whether init asks for "
            "that or not, so that a mistake shows itself in every run alike.",
-    .inputs = {{"shape", "i32"}},
+    .inputs = {on_host("shape", "i32")},
     .outputs = {{"output", "dtype"}},
     .attrs = {{"dtype", any_type}, {"init", false}},
     .infer = infer,

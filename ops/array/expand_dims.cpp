@@ -37,7 +37,7 @@ extern constexpr op_def expand_dims{
     .name = "ExpandDims",
     .doc = "Adds an axis of extent 1 in front of axis dim.\n\nA negative dim counts from the end: "
            "-1 adds the last axis. The memory is shared.",
-    .inputs = {{"input", "T"}, {"dim", "Tdim"}},
+    .inputs = {{"input", "T"}, on_host("dim", "Tdim")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tdim", index_types, dtype::i32}},
     .infer = infer,

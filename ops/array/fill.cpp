@@ -24,7 +24,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def fill{
     .name = "Fill",
     .doc = "Makes a tensor of the listed extents, each element of which is value.",
-    .inputs = {{"dims", "index_type"}, {"value", "T"}},
+    .inputs = {on_host("dims", "index_type"), {"value", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"index_type", index_types, dtype::i32}},
     .infer = infer,

@@ -65,7 +65,7 @@ extern constexpr op_def gather_v2{
            "by those of indices. The first batch_dims axes of both are the same: each batch has "
            "indices of its own. A negative axis counts from the end; an index outside of the axis "
            "fails.",
-    .inputs = {{"params", "Tparams"}, {"indices", "Tindices"}, {"axis", "Taxis"}},
+    .inputs = {{"params", "Tparams"}, {"indices", "Tindices"}, on_host("axis", "Taxis")},
     .outputs = {{"output", "Tparams"}},
     .attrs = {{"batch_dims", 0},
               {"Tparams", any_type},

@@ -22,7 +22,7 @@ extern constexpr op_def mirror_pad{
     .doc = "Puts paddings[i, 0] mirrored elements before and paddings[i, 1] behind those of axis "
            "i.\n\nIn mode SYMMETRIC the mirrors stand outside of the first and last element, in "
            "mode REFLECT on them, so that these do not appear twice.",
-    .inputs = {{"input", "T"}, {"paddings", "Tpaddings"}},
+    .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}, {"mode", attr_kind::text}},
     .infer = infer,

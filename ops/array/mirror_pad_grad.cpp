@@ -21,7 +21,7 @@ extern constexpr op_def mirror_pad_grad{
     .name = "MirrorPadGrad",
     .doc = "Adds the elements of the frame that MirrorPad makes to those that they are images of, "
            "and drops the frame.",
-    .inputs = {{"input", "T"}, {"paddings", "Tpaddings"}},
+    .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tpaddings", index_types, dtype::i32}, {"mode", attr_kind::text}},
     .infer = infer,

@@ -27,7 +27,7 @@ extern constexpr op_def one_hot{
     .doc = "Puts on_value where the new axis has the index, off_value elsewhere.\n\nThe new axis "
            "has extent depth and stands before axis `axis` of the indices, by default last. An "
            "index outside of [0, depth) gives off_value only.",
-    .inputs = {{"indices", "TI"}, {"depth", "i32"}, {"on_value", "T"}, {"off_value", "T"}},
+    .inputs = {{"indices", "TI"}, on_host("depth", "i32"), {"on_value", "T"}, {"off_value", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"axis", -1},
               {"T", any_type},

@@ -12,7 +12,7 @@ extern constexpr op_def pad{
     .name = "Pad",
     .doc =
         "Puts paddings[i, 0] zeros before and paddings[i, 1] zeros behind the elements of axis i.",
-    .inputs = {{"input", "T"}, {"paddings", "Tpaddings"}},
+    .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}},
     .infer = infer_padding,

@@ -23,7 +23,7 @@ extern constexpr op_def pad_v2{
     .name = "PadV2",
     .doc = "Puts constant_values paddings[i, 0] times before and paddings[i, 1] times behind the "
            "elements of axis i.",
-    .inputs = {{"input", "T"}, {"paddings", "Tpaddings"}, {"constant_values", "T"}},
+    .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings"), {"constant_values", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}},
     .infer = infer,

@@ -67,7 +67,7 @@ extern constexpr op_def reshape{
     .name = "Reshape",
     .doc = "Gives its input another shape of as many elements.\n\nOne extent may be -1: it becomes "
            "what is left. The memory is shared.",
-    .inputs = {{"tensor", "T"}, {"shape", "Tshape"}},
+    .inputs = {{"tensor", "T"}, on_host("shape", "Tshape")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tshape", index_types, dtype::i32}},
     .infer = infer,

@@ -23,7 +23,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def reverse{
     .name = "Reverse",
     .doc = "Reverses the order of the elements along each axis for which dims is true.",
-    .inputs = {{"tensor", "T"}, {"dims", "bool"}},
+    .inputs = {{"tensor", "T"}, on_host("dims", "bool")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}},
     .infer = infer,

@@ -24,7 +24,7 @@ extern constexpr op_def reverse_v2{
     .name = "ReverseV2",
     .doc = "Reverses the order of the elements along the listed axes.\n\nNegative axes count from "
            "the end; none may be listed twice.",
-    .inputs = {{"tensor", "T"}, {"axis", "Tidx"}},
+    .inputs = {{"tensor", "T"}, on_host("axis", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tidx", index_types, dtype::i32}},
     .infer = infer,

@@ -31,7 +31,7 @@ extern constexpr op_def roll{
     .doc = "Moves all elements by shift places along an axis; those beyond its end come in at its "
            "start.\n\nShift and axis may be vectors; an axis that is named twice is shifted twice. "
            "A negative shift moves backwards, a negative axis counts from the end.",
-    .inputs = {{"input", "T"}, {"shift", "Tshift"}, {"axis", "Taxis"}},
+    .inputs = {{"input", "T"}, on_host("shift", "Tshift"), on_host("axis", "Taxis")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tshift", index_types}, {"Taxis", index_types}},
     .infer = infer,

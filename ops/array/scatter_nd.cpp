@@ -28,7 +28,7 @@ extern constexpr op_def scatter_nd{
         "axis of indices lists.\n\nThe tensor has the listed shape. Updates for one block add "
         "up; texts are joined, truth values are true if any is. Coordinates outside of the shape "
         "fail; where bad_indices_policy is IGNORE, their updates are left out.",
-    .inputs = {{"indices", "Tindices"}, {"updates", "T"}, {"shape", "Tindices"}},
+    .inputs = {{"indices", "Tindices"}, {"updates", "T"}, on_host("shape", "Tindices")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tindices", index_types}, {"bad_indices_policy", ""}},
     .infer = infer,

@@ -50,7 +50,7 @@ extern constexpr op_def slice{
     .name = "Slice",
     .doc = "Takes the block of extents size that starts at begin.\n\nA size of -1 takes all that "
            "is left of the axis.",
-    .inputs = {{"input", "T"}, {"begin", "Index"}, {"size", "Index"}},
+    .inputs = {{"input", "T"}, on_host("begin", "Index"), on_host("size", "Index")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Index", index_types}},
     .infer = infer,

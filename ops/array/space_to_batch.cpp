@@ -20,7 +20,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def space_to_batch{
     .name = "SpaceToBatch",
     .doc = "Does what SpaceToBatchND does with a block of block_size x block_size on images.",
-    .inputs = {{"input", "T"}, {"paddings", "Tpaddings"}},
+    .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}, {"block_size", at_least{2}}},
     .infer = infer,

@@ -21,7 +21,9 @@ extern constexpr op_def space_to_batch_nd{
            "parts of the batch, axis 0.\n\nFirst the axes are padded with zeros, paddings[i, 0] "
            "before "
            "and paddings[i, 1] behind, to multiples of the block.",
-    .inputs = {{"input", "T"}, {"block_shape", "Tblock_shape"}, {"paddings", "Tpaddings"}},
+    .inputs = {{"input", "T"},
+               on_host("block_shape", "Tblock_shape"),
+               on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type},
               {"Tblock_shape", index_types, dtype::i32},

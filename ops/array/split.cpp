@@ -35,7 +35,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def split{
     .name = "Split",
     .doc = "Cuts a tensor along axis split_dim into num_split parts of equal extent.",
-    .inputs = {{"split_dim", "i32"}, {"value", "T"}},
+    .inputs = {on_host("split_dim", "i32"), {"value", "T"}},
     .outputs = {{"output", "T", "num_split"}},
     .attrs = {{"num_split", at_least{1}}, {"T", any_type}},
     .infer = infer,

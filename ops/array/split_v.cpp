@@ -42,7 +42,7 @@ extern constexpr op_def split_v{
     .doc = "Cuts a tensor along axis split_dim into parts of the extents that size_splits lists."
            "\n\nOne of them may be -1: that part gets what is left. Together they must make up "
            "the axis.",
-    .inputs = {{"value", "T"}, {"size_splits", "Tlen"}, {"split_dim", "i32"}},
+    .inputs = {{"value", "T"}, on_host("size_splits", "Tlen"), on_host("split_dim", "i32")},
     .outputs = {{"output", "T", "num_split"}},
     .attrs = {{"num_split", at_least{1}}, {"T", any_type}, {"Tlen", index_types, dtype::i64}},
     .infer = infer,

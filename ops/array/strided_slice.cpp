@@ -29,7 +29,10 @@ extern constexpr op_def strided_slice{
         "from its very start and to its end; with ellipsis_mask all axes that no other item names "
         "are taken whole; new_axis_mask adds an axis of extent 1; shrink_axis_mask takes the one "
         "element at begin, and the axis goes away.",
-    .inputs = {{"input", "T"}, {"begin", "Index"}, {"end", "Index"}, {"strides", "Index"}},
+    .inputs = {{"input", "T"},
+               on_host("begin", "Index"),
+               on_host("end", "Index"),
+               on_host("strides", "Index")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type},
               {"Index", index_types},

@@ -55,7 +55,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def tile{
     .name = "Tile",
     .doc = "Repeats the input multiples[i] times along axis i.",
-    .inputs = {{"input", "T"}, {"multiples", "Tmultiples"}},
+    .inputs = {{"input", "T"}, on_host("multiples", "Tmultiples")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tmultiples", index_types, dtype::i32}},
     .infer = infer,

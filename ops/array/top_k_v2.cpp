@@ -18,7 +18,7 @@ extern constexpr op_def top_k_v2{
         "Gives the k greatest elements along the last axis, the greatest first, and their places "
         "there.\n\nOf equal ones the first come first; NaN counts as greater than every number. "
         "The attribute sorted allows, but does not need, another order.",
-    .inputs = {{"input", "T"}, {"k", "Tk"}},
+    .inputs = {{"input", "T"}, on_host("k", "Tk")},
     .outputs = {{"values", "T"}, {"indices", "index_type"}},
     .attrs = {{"sorted", true},
               {"T", ranked_types},

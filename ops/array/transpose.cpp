@@ -43,7 +43,7 @@ edge simplify(simplify_context& at) {
 extern constexpr op_def transpose{
     .name = "Transpose",
     .doc = "Makes axis perm[i] of the input axis i of the output.",
-    .inputs = {{"x", "T"}, {"perm", "Tperm"}},
+    .inputs = {{"x", "T"}, on_host("perm", "Tperm")},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", any_type}, {"Tperm", index_types, dtype::i32}},
     .infer = infer_transposition,

@@ -7,7 +7,7 @@ extern constexpr op_def unique_v2{
     .name = "UniqueV2",
     .doc = "Lists the different slices of a tensor along an axis, in the order in which they first "
            "appear.\n\nSlice i of x is slice idx[i] of y. The axis may be missing for a vector.",
-    .inputs = {{"x", "T"}, {"axis", "Taxis"}},
+    .inputs = {{"x", "T"}, on_host("axis", "Taxis")},
     .outputs = {{"y", "T"}, {"idx", "out_idx"}},
     .attrs = {{"T", any_type},
               {"Taxis", index_types, dtype::i64},

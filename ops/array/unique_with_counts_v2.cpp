@@ -17,7 +17,7 @@ extern constexpr op_def unique_with_counts_v2{
     .doc = "Lists the different slices of a tensor along an axis, in the order in which they first "
            "appear, and how often they do.\n\nSlice i of x is slice idx[i] of y, which appears "
            "count[idx[i]] times. The axis may be missing for a vector.",
-    .inputs = {{"x", "T"}, {"axis", "Taxis"}},
+    .inputs = {{"x", "T"}, on_host("axis", "Taxis")},
     .outputs = {{"y", "T"}, {"idx", "out_idx"}, {"count", "out_idx"}},
     .attrs = {{"T", any_type},
               {"Taxis", index_types, dtype::i64},

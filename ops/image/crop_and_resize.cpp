@@ -47,7 +47,7 @@ extern constexpr op_def crop_and_resize{
         "box_ind says which image it lies in. Pixels are interpolated, or with `method` nearest "
         "taken as they are; what lies outside of the image is extrapolation_value. Where y1 > y2, "
         "the crop is upside down.",
-    .inputs = {{"image", "T"}, {"boxes", "f32"}, {"box_ind", "i32"}, {"crop_size", "i32"}},
+    .inputs = {{"image", "T"}, {"boxes", "f32"}, {"box_ind", "i32"}, on_host("crop_size", "i32")},
     .outputs = {{"crops", "f32"}},
     .attrs = {{"T", croppable}, {"method", "bilinear"}, {"extrapolation_value", 0.0}},
     .infer = infer,

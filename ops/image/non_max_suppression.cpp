@@ -11,7 +11,7 @@ extern constexpr op_def non_max_suppression{
            "that they share, divided by the area of both together; it may be iou_threshold. The "
            "output has the numbers of at most max_output_size boxes. Scores that are NaN are never "
            "chosen.",
-    .inputs = {{"boxes", "f32"}, {"scores", "f32"}, {"max_output_size", "i32"}},
+    .inputs = {{"boxes", "f32"}, {"scores", "f32"}, on_host("max_output_size", "i32")},
     .outputs = {{"selected_indices", "i32"}},
     .attrs = {{"iou_threshold", 0.5}},
     .infer = infer_suppression,

@@ -9,7 +9,7 @@ extern constexpr op_def non_max_suppression_v2{
            "much.\n\nOtherwise as NonMaxSuppression, with thresholds that are inputs.",
     .inputs = {{"boxes", "T"},
                {"scores", "T"},
-               {"max_output_size", "i32"},
+               on_host("max_output_size", "i32"),
                {"iou_threshold", "T_threshold"}},
     .outputs = {{"selected_indices", "i32"}},
     .attrs = {{"T", one_of(dtype::f16, dtype::f32), dtype::f32},

@@ -10,7 +10,7 @@ extern constexpr op_def non_max_suppression_v3{
            "with thresholds that are inputs.",
     .inputs = {{"boxes", "T"},
                {"scores", "T"},
-               {"max_output_size", "i32"},
+               on_host("max_output_size", "i32"),
                {"iou_threshold", "T_threshold"},
                {"score_threshold", "T_threshold"}},
     .outputs = {{"selected_indices", "i32"}},

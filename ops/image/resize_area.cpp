@@ -8,7 +8,7 @@ extern constexpr op_def resize_area{
     .doc = "Resizes images so that each pixel is the average of what it covers of the source.\n\n"
            "`size` is the new height and width. With align_corners, the centers of the pixels at "
            "the corners stay where they are.",
-    .inputs = {{"images", "T"}, {"size", "i32"}},
+    .inputs = {{"images", "T"}, on_host("size", "i32")},
     .outputs = {{"resized_images", "f32"}},
     .attrs = {{"T", resizable}, {"align_corners", false}},
     .infer = [](const infer_context& at) { return infer_sized(at, 1); },

@@ -22,7 +22,7 @@ extern constexpr op_def resize_bicubic{
            "`size` is the new height and width. align_corners and half_pixel_centers say where "
            "pixels lie, as for ResizeBilinear. Half pixels take Keys' cubic with a = -0.5, which "
            "leaves out what lies beyond the border; else a is -0.75, and the border is repeated.",
-    .inputs = {{"images", "T"}, {"size", "i32"}},
+    .inputs = {{"images", "T"}, on_host("size", "i32")},
     .outputs = {{"resized_images", "f32"}},
     .attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}},
     .infer = infer_resize,

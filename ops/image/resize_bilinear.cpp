@@ -23,7 +23,7 @@ extern constexpr op_def resize_bilinear{
         "`size` is the new height and width. With align_corners, the centers of the pixels at "
         "the corners stay where they are; with half_pixel_centers, a pixel lies half a pixel away "
         "from its corner, as images are taken to be elsewhere.",
-    .inputs = {{"images", "T"}, {"size", "i32"}},
+    .inputs = {{"images", "T"}, on_host("size", "i32")},
     .outputs = {{"resized_images", "f32"}},
     .attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}},
     .infer = infer_resize,

@@ -28,7 +28,7 @@ extern constexpr op_def resize_nearest_neighbor{
     .doc = "Resizes images by taking the nearest pixel of the source for each.\n\n"
            "`size` is the new height and width; align_corners and half_pixel_centers say where "
            "pixels lie, as for ResizeBilinear.",
-    .inputs = {{"images", "T"}, {"size", "i32"}},
+    .inputs = {{"images", "T"}, on_host("size", "i32")},
     .outputs = {{"resized_images", "T"}},
     .attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}},
     .infer = infer_resize,

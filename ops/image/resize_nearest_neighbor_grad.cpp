@@ -8,7 +8,7 @@ extern constexpr op_def resize_nearest_neighbor_grad{
     .doc =
         "Computes the gradient of ResizeNearestNeighbor with respect to its images, whose height "
         "and width `size` says.\n\nWhole numbers that do not fit wrap around.",
-    .inputs = {{"grads", "T"}, {"size", "i32"}},
+    .inputs = {{"grads", "T"}, on_host("size", "i32")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}},
     .infer = infer_resize,

@@ -9,7 +9,7 @@ extern constexpr op_def all{
     .doc = "Says whether all elements along the axes in reduction_indices are true.\n\nNegative "
            "axes count from the end; an empty list of axes changes nothing. With keep_dims the "
            "reduced axes stay, with extent 1. All of nothing are true.",
-    .inputs = {{"input", "bool"}, {"reduction_indices", "Tidx"}},
+    .inputs = {{"input", "bool"}, on_host("reduction_indices", "Tidx")},
     .outputs = {{"output", "bool"}},
     .attrs = {{"keep_dims", false}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,

@@ -25,7 +25,7 @@ extern constexpr op_def arg_max{
     .name = "ArgMax",
     .doc = "Finds the position of the largest element along an axis.\n\nThe first one counts where "
            "several are equal. NaN counts as largest. An empty axis fails.",
-    .inputs = {{"input", "T"}, {"dimension", "Tidx"}},
+    .inputs = {{"input", "T"}, on_host("dimension", "Tidx")},
     .outputs = {{"output", "output_type"}},
     .attrs = {{"T", real_numbers | one_of(dtype::boolean)},
               {"Tidx", index_types, dtype::i32},

@@ -24,7 +24,7 @@ extern constexpr op_def bincount{
     .doc = "Counts how often each number from 0 to size - 1 occurs in arr, or adds up the weights "
            "that belong to it.\n\nNumbers from size on are left out, negative ones fail. Without "
            "weights, which are then empty, each number counts 1.",
-    .inputs = {{"arr", "i32"}, {"size", "i32"}, {"weights", "T"}},
+    .inputs = {{"arr", "i32"}, on_host("size", "i32"), {"weights", "T"}},
     .outputs = {{"bins", "T"}},
     .attrs = {{"T", one_of(dtype::i32, dtype::i64, dtype::f32, dtype::f64)}},
     .infer = infer,

@@ -18,7 +18,7 @@ extern constexpr op_def cumprod{
            "exclusive, the element itself is left out, and the first product is 1. With reverse, "
            "products start at the end of the axis. A negative axis counts from the end. The "
            "gradient is not defined, and NaN, at elements that are 0.",
-    .inputs = {{"x", "T"}, {"axis", "Tidx"}},
+    .inputs = {{"x", "T"}, on_host("axis", "Tidx")},
     .outputs = {{"out", "T"}},
     .attrs = {{"exclusive", false},
               {"reverse", false},

@@ -13,7 +13,7 @@ extern constexpr op_def cumsum{
     .doc = "Replaces each element by the sum of the elements up to it along an axis.\n\nWhere "
            "exclusive, the element itself is left out, and the first sum is 0. With reverse, sums "
            "start at the end of the axis. A negative axis counts from the end.",
-    .inputs = {{"x", "T"}, {"axis", "Tidx"}},
+    .inputs = {{"x", "T"}, on_host("axis", "Tidx")},
     .outputs = {{"out", "T"}},
     .attrs = {{"exclusive", false},
               {"reverse", false},

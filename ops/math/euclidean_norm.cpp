@@ -20,7 +20,7 @@ extern constexpr op_def euclidean_norm{
            "axes stay, with extent 1. Squares of whole numbers and their sums wrap around, and the "
            "root is rounded towards zero. The gradient is not defined, and NaN, where the norm is "
            "0.",
-    .inputs = {{"input", "T"}, {"reduction_indices", "Tidx"}},
+    .inputs = {{"input", "T"}, on_host("reduction_indices", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"keep_dims", false}, {"T", numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,

@@ -23,7 +23,7 @@ extern constexpr op_def histogram_fixed_width{
     .doc = "Counts how many values lie in each of nbins intervals that divide value_range "
            "evenly.\n\nValues below the range count in the first interval, values above it in the "
            "last one; NaN is not counted.",
-    .inputs = {{"values", "T"}, {"value_range", "T"}, {"nbins", "i32"}},
+    .inputs = {{"values", "T"}, {"value_range", "T"}, on_host("nbins", "i32")},
     .outputs = {{"out", "dtype"}},
     .attrs = {{"T", one_of(dtype::i32, dtype::i64, dtype::f32, dtype::f64)},
               {"dtype", index_types, dtype::i32}},

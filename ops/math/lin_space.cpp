@@ -28,7 +28,7 @@ extern constexpr op_def lin_space{
     .name = "LinSpace",
     .doc = "Gives num numbers at even distances from start to stop, both included.\n\nOne number "
            "alone is start.",
-    .inputs = {{"start", "T"}, {"stop", "T"}, {"num", "Tidx"}},
+    .inputs = {on_host("start", "T"), on_host("stop", "T"), on_host("num", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating}, {"Tidx", index_types, dtype::i32}},
     .infer = infer,

@@ -21,7 +21,7 @@ extern constexpr op_def max{
            "from the end; an empty list of axes changes nothing. With keep_dims the reduced axes "
            "stay, with extent 1. Where one is NaN, so is the result. Of nothing it is -inf, or the "
            "least whole number. Elements that are equally large share the gradient.",
-    .inputs = {{"input", "T"}, {"reduction_indices", "Tidx"}},
+    .inputs = {{"input", "T"}, on_host("reduction_indices", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"keep_dims", false}, {"T", real_numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,

@@ -29,7 +29,7 @@ extern constexpr op_def mean{
            "count from the end; an empty list of axes changes nothing. With keep_dims the reduced "
            "axes stay, with extent 1. The mean of nothing is NaN, or 0 for whole numbers, whose "
            "mean is rounded towards zero.",
-    .inputs = {{"input", "T"}, {"reduction_indices", "Tidx"}},
+    .inputs = {{"input", "T"}, on_host("reduction_indices", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"keep_dims", false}, {"T", numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,

@@ -26,7 +26,7 @@ extern constexpr op_def prod{
     .doc = "Multiplies the elements along the axes in reduction_indices.\n\nNegative axes count "
            "from the end; an empty list of axes changes nothing. With keep_dims the reduced axes "
            "stay, with extent 1. The product of nothing is 1.",
-    .inputs = {{"input", "T"}, {"reduction_indices", "Tidx"}},
+    .inputs = {{"input", "T"}, on_host("reduction_indices", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"keep_dims", false}, {"T", numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,

@@ -22,7 +22,7 @@ extern constexpr op_def range{
     .name = "Range",
     .doc = "Counts from start up to, but not including, limit, in steps of delta.\n\nA negative "
            "delta counts down; one that does not lead to limit fails.",
-    .inputs = {{"start", "Tidx"}, {"limit", "Tidx"}, {"delta", "Tidx"}},
+    .inputs = {on_host("start", "Tidx"), on_host("limit", "Tidx"), on_host("delta", "Tidx")},
     .outputs = {{"output", "Tidx"}},
     .attrs = {{"Tidx", real_numbers, dtype::i32}},
     .infer = infer,

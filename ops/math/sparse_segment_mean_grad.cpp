@@ -22,7 +22,7 @@ extern constexpr op_def sparse_segment_mean_grad{
     .inputs = {{"grad", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},
-               {"output_dim0", "i32"}},
+               on_host("output_dim0", "i32")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},
               {"Tidx", index_types, dtype::i32},

@@ -24,7 +24,7 @@ extern constexpr op_def sparse_segment_sqrt_n_with_num_segments{
     .inputs = {{"data", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},
-               {"num_segments", "Tnumsegments"}},
+               on_host("num_segments", "Tnumsegments")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},
               {"Tidx", index_types, dtype::i32},

@@ -21,7 +21,7 @@ extern constexpr op_def sparse_segment_sum_with_num_segments{
     .inputs = {{"data", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},
-               {"num_segments", "Tnumsegments"}},
+               on_host("num_segments", "Tnumsegments")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", real_numbers},
               {"Tidx", index_types, dtype::i32},

@@ -10,7 +10,7 @@ extern constexpr op_def unsorted_segment_min{
            "finite number of the type where there are none. Rows with a negative number are left "
            "out; a number beyond num_segments fails. Elements that are equally far out share the "
            "gradient.",
-    .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}, {"num_segments", "Tnumsegments"}},
+    .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}, on_host("num_segments", "Tnumsegments")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", real_numbers},
               {"Tindices", index_types},

@@ -8,7 +8,7 @@ extern constexpr op_def unsorted_segment_prod{
     .doc = "Multiplies the rows of data that have the same number in segment_ids.\n\nRow i of the "
            "output comes from the rows numbered i, or is ones where there are none. Rows with a "
            "negative number are left out; a number beyond num_segments fails.",
-    .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}, {"num_segments", "Tnumsegments"}},
+    .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}, on_host("num_segments", "Tnumsegments")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}, {"Tnumsegments", index_types, dtype::i32}},
     .infer = infer_unsorted_segments,

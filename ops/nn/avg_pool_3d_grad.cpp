@@ -13,7 +13,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def avg_pool_3d_grad{
     .name = "AvgPool3DGrad",
     .doc = "Shares each gradient evenly among the elements of its window.",
-    .inputs = {{"orig_input_shape", "i32"}, {"grad", "T"}},
+    .inputs = {on_host("orig_input_shape", "i32"), {"grad", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"ksize", attr_kind::integers},
               {"strides", attr_kind::integers},

@@ -12,7 +12,7 @@ extern constexpr op_def conv2d_backprop_filter{
     .name = "Conv2DBackpropFilter",
     .doc = "Computes the gradient of Conv2D with respect to its filter, which has the shape "
            "filter_sizes.",
-    .inputs = {{"input", "T"}, {"filter_sizes", "i32"}, {"out_backprop", "T"}},
+    .inputs = {{"input", "T"}, on_host("filter_sizes", "i32"), {"out_backprop", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},
               {"strides", attr_kind::integers},

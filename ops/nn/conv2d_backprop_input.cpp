@@ -12,7 +12,7 @@ extern constexpr op_def conv2d_backprop_input{
     .name = "Conv2DBackpropInput",
     .doc = "Computes the gradient of Conv2D with respect to its input, which has the shape "
            "input_sizes.",
-    .inputs = {{"input_sizes", "i32"}, {"filter", "T"}, {"out_backprop", "T"}},
+    .inputs = {on_host("input_sizes", "i32"), {"filter", "T"}, {"out_backprop", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating | one_of(dtype::i32)},
               {"strides", attr_kind::integers},

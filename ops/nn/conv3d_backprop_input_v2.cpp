@@ -12,7 +12,7 @@ extern constexpr op_def conv3d_backprop_input_v2{
     .name = "Conv3DBackpropInputV2",
     .doc = "Computes the gradient of Conv3D with respect to its input, which has the shape "
            "input_sizes.",
-    .inputs = {{"input_sizes", "Tshape"}, {"filter", "T"}, {"out_backprop", "T"}},
+    .inputs = {on_host("input_sizes", "Tshape"), {"filter", "T"}, {"out_backprop", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},
               {"strides", attr_kind::integers},

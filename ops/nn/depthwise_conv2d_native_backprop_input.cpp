@@ -12,7 +12,7 @@ extern constexpr op_def depthwise_conv2d_native_backprop_input{
     .name = "DepthwiseConv2dNativeBackpropInput",
     .doc = "Computes the gradient of DepthwiseConv2dNative with respect to its input, which has "
            "the shape input_sizes.",
-    .inputs = {{"input_sizes", "i32"}, {"filter", "T"}, {"out_backprop", "T"}},
+    .inputs = {on_host("input_sizes", "i32"), {"filter", "T"}, {"out_backprop", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},
               {"strides", attr_kind::integers},

@@ -35,7 +35,7 @@ extern constexpr op_def nth_element{
     .name = "NthElement",
     .doc = "Finds the n-th smallest element, counted from 0, of each row of the last axis.\n\n"
            "With reverse the n-th greatest. NaN counts as greater than all numbers.",
-    .inputs = {{"input", "T"}, {"n", "i32"}},
+    .inputs = {{"input", "T"}, on_host("n", "i32")},
     .outputs = {{"values", "T"}},
     .attrs = {{"reverse", false}, {"T", real_numbers}},
     .infer = infer,

@@ -21,7 +21,7 @@ extern constexpr op_def multinomial{
            "The softmax of a row is how likely each class is; a logit that is not finite makes its "
            "class impossible, and a row must have another. Equal seeds give equal classes, as for "
            "RandomUniform.",
-    .inputs = {{"logits", "T"}, {"num_samples", "i32"}},
+    .inputs = {{"logits", "T"}, on_host("num_samples", "i32")},
     .outputs = {{"output", "output_dtype"}},
     .attrs = {{"seed", 0},
               {"seed2", 0},

@@ -19,7 +19,7 @@ extern constexpr op_def parameterized_truncated_normal{
            "Each parameter is one number for all, or has one for each row of the output, along its "
            "first axis. Deviations must be positive, and minvals less than maxvals; these may be "
            "infinite. Equal seeds give equal numbers, as for RandomUniform.",
-    .inputs = {{"shape", "T"},
+    .inputs = {on_host("shape", "T"),
                {"means", "dtype"},
                {"stdevs", "dtype"},
                {"minvals", "dtype"},

@@ -40,7 +40,7 @@ inline result<shapes> infer_stateless(const infer_context& at) {
 
 /// Completes the form of an op whose numbers depend on its inputs alone.
 constexpr op_def stateless(op_def own) {
-  own.inputs = {{"shape", "T"}, {"seed", "Tseed"}};
+  own.inputs = {on_host("shape", "T"), {"seed", "Tseed"}};
   own.outputs = {{"output", "dtype"}};
   own.attrs = {{"dtype", floating, dtype::f32},
                {"T", index_types, dtype::i32},

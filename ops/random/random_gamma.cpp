@@ -19,7 +19,7 @@ extern constexpr op_def random_gamma{
     .doc = "Draws numbers from the gamma distribution with shape alpha and rate 1.\n\n"
            "The output has, for each place of the shape that is given, one number for each alpha. "
            "Every alpha must be positive. Equal seeds give equal numbers, as for RandomUniform.",
-    .inputs = {{"shape", "S"}, {"alpha", "T"}},
+    .inputs = {on_host("shape", "S"), {"alpha", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"seed", 0},
               {"seed2", 0},

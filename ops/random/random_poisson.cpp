@@ -8,7 +8,7 @@ extern constexpr op_def random_poisson{
     .doc = "Draws numbers from Poisson distributions, in the type of their rates.\n\n"
            "The output has, for each place of the shape that is given, one number for each rate. "
            "Equal seeds give equal numbers, as for RandomUniform.",
-    .inputs = {{"shape", "S"}, {"rate", "dtype"}},
+    .inputs = {on_host("shape", "S"), {"rate", "dtype"}},
     .outputs = {{"output", "dtype"}},
     .attrs = {{"seed", 0},
               {"seed2", 0},

@@ -8,7 +8,7 @@ extern constexpr op_def random_poisson_v2{
     .doc = "Draws numbers from Poisson distributions.\n\n"
            "The output has, for each place of the shape that is given, one number for each rate. "
            "Equal seeds give equal numbers, as for RandomUniform.",
-    .inputs = {{"shape", "S"}, {"rate", "R"}},
+    .inputs = {on_host("shape", "S"), {"rate", "R"}},
     .outputs = {{"output", "dtype"}},
     .attrs = {{"seed", 0},
               {"seed2", 0},

@@ -9,7 +9,7 @@ extern constexpr op_def random_uniform{
            "Equal seeds give equal numbers, whatever the number of threads; each run goes on where "
            "the "
            "last one stopped. With seed and seed2 both 0, every process draws other numbers.",
-    .inputs = {{"shape", "T"}},
+    .inputs = {on_host("shape", "T")},
     .outputs = {{"output", "dtype"}},
     .attrs = {{"seed", 0}, {"seed2", 0}, {"dtype", floating}, {"T", index_types}},
     .effects = effect::stateful | effect::random,

@@ -25,7 +25,7 @@ extern constexpr op_def random_uniform_int{
         "run "
         "goes on where the last one stopped. With seed and seed2 both 0, every process draws other "
         "numbers.",
-    .inputs = {{"shape", "T"}, {"minval", "Tout"}, {"maxval", "Tout"}},
+    .inputs = {on_host("shape", "T"), {"minval", "Tout"}, {"maxval", "Tout"}},
     .outputs = {{"output", "Tout"}},
     .attrs = {{"seed", 0}, {"seed2", 0}, {"Tout", index_types}, {"T", index_types}},
     .effects = effect::stateful | effect::random,

@@ -28,7 +28,7 @@ extern constexpr op_def sparse_concat{
     .name = "SparseConcat",
     .doc = "Joins sparse tensors along an axis, which may be negative.\n\nTheir shapes must be "
            "the same but for that axis. The elements of the result are in order.",
-    .inputs = {{"indices", "i64", "N"}, {"values", "T", "N"}, {"shapes", "i64", "N"}},
+    .inputs = {{"indices", "i64", "N"}, {"values", "T", "N"}, on_host("shapes", "i64", "N")},
     .outputs = {{"output_indices", "i64"}, {"output_values", "T"}, {"output_shape", "i64"}},
     .attrs = {{"concat_dim", attr_kind::integer}, {"N", at_least{2}}, {"T", any_type}},
     .infer = infer,

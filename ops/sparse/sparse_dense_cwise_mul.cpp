@@ -17,7 +17,10 @@ extern constexpr op_def sparse_dense_cwise_mul{
     .doc = "Multiplies a sparse tensor by a dense one, element by element.\n\nThe dense tensor "
            "is broadcast to the shape of the sparse one, which must not have to be broadcast "
            "itself. The output is the values; indices and shape stay.",
-    .inputs = {{"sp_indices", "i64"}, {"sp_values", "T"}, {"sp_shape", "i64"}, {"dense", "T"}},
+    .inputs = {{"sp_indices", "i64"},
+               {"sp_values", "T"},
+               on_host("sp_shape", "i64"),
+               {"dense", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}},
     .infer = infer_sparse_dense,

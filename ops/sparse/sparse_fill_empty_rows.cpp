@@ -28,7 +28,10 @@ extern constexpr op_def sparse_fill_empty_rows{
     .doc = "Adds an element with default_value, in the first column, to each row that has "
            "none.\n\nThe output is ordered by rows. empty_row_indicator says which rows were "
            "empty, reverse_index_map where each element went.",
-    .inputs = {{"indices", "i64"}, {"values", "T"}, {"dense_shape", "i64"}, {"default_value", "T"}},
+    .inputs = {{"indices", "i64"},
+               {"values", "T"},
+               on_host("dense_shape", "i64"),
+               {"default_value", "T"}},
     .outputs = {{"output_indices", "i64"},
                 {"output_values", "T"},
                 {"empty_row_indicator", "bool"},

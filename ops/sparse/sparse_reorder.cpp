@@ -25,7 +25,7 @@ extern constexpr op_def sparse_reorder{
     .name = "SparseReorder",
     .doc = "Puts the elements of a sparse tensor in the lexicographic order of their "
            "indices.\n\nElements with the same index keep their order.",
-    .inputs = {{"input_indices", "i64"}, {"input_values", "T"}, {"input_shape", "i64"}},
+    .inputs = {{"input_indices", "i64"}, {"input_values", "T"}, on_host("input_shape", "i64")},
     .outputs = {{"output_indices", "i64"}, {"output_values", "T"}},
     .attrs = {{"T", any_type}},
     .infer = infer,

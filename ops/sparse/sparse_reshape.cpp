@@ -21,7 +21,9 @@ extern constexpr op_def sparse_reshape{
     .doc = "Gives a sparse tensor another shape of as many elements, counting those that are "
            "not there.\n\nOne extent of new_shape may be -1, which then follows from the "
            "others. Values, and their order, stay as they are.",
-    .inputs = {{"input_indices", "i64"}, {"input_shape", "i64"}, {"new_shape", "i64"}},
+    .inputs = {{"input_indices", "i64"},
+               on_host("input_shape", "i64"),
+               on_host("new_shape", "i64")},
     .outputs = {{"output_indices", "i64"}, {"output_shape", "i64"}},
     .infer = infer,
     .no_gradient = "indices and shapes are whole numbers",

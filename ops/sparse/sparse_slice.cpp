@@ -25,8 +25,11 @@ extern constexpr op_def sparse_slice{
     .doc = "Takes the elements of a block that begins at start and has the extents "
            "size.\n\nThe block may reach beyond the tensor; output_shape is the part inside. "
            "Elements keep their order.",
-    .inputs =
-        {{"indices", "i64"}, {"values", "T"}, {"shape", "i64"}, {"start", "i64"}, {"size", "i64"}},
+    .inputs = {{"indices", "i64"},
+               {"values", "T"},
+               on_host("shape", "i64"),
+               on_host("start", "i64"),
+               on_host("size", "i64")},
     .outputs = {{"output_indices", "i64"}, {"output_values", "T"}, {"output_shape", "i64"}},
     .attrs = {{"T", any_type}},
     .infer = infer,

@@ -26,7 +26,7 @@ extern constexpr op_def sparse_softmax{
     .doc = "Exponentiates, then normalizes, the elements of each row of the last axis that are "
            "there.\n\nElements that are not there stay so: they count as minus infinity, not "
            "as 0. The output is the values.",
-    .inputs = {{"sp_indices", "i64"}, {"sp_values", "T"}, {"sp_shape", "i64"}},
+    .inputs = {{"sp_indices", "i64"}, {"sp_values", "T"}, on_host("sp_shape", "i64")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", one_of(dtype::f16, dtype::f32, dtype::f64)}},
     .infer = infer,

@@ -22,7 +22,10 @@ extern constexpr op_def sparse_split{
     .doc = "Cuts a sparse tensor into num_split blocks along an axis.\n\nWhere the extent is "
            "no multiple of num_split, the first blocks are longer by one. Elements keep their "
            "order.",
-    .inputs = {{"split_dim", "i64"}, {"indices", "i64"}, {"values", "T"}, {"shape", "i64"}},
+    .inputs = {on_host("split_dim", "i64"),
+               {"indices", "i64"},
+               {"values", "T"},
+               on_host("shape", "i64")},
     .outputs = {{"output_indices", "i64", "num_split"},
                 {"output_values", "T", "num_split"},
                 {"output_shape", "i64", "num_split"}},

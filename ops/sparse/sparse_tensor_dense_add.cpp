@@ -24,7 +24,10 @@ extern constexpr op_def sparse_tensor_dense_add{
     .name = "SparseTensorDenseAdd",
     .doc = "Adds a sparse tensor to a dense one of the same shape.\n\nThe order of the indices "
            "does not matter, and elements that are there twice are added twice.",
-    .inputs = {{"a_indices", "Tindices"}, {"a_values", "T"}, {"a_shape", "Tindices"}, {"b", "T"}},
+    .inputs = {{"a_indices", "Tindices"},
+               {"a_values", "T"},
+               on_host("a_shape", "Tindices"),
+               {"b", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}},
     .infer = infer,

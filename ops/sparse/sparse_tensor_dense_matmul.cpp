@@ -44,7 +44,7 @@ extern constexpr op_def sparse_tensor_dense_matmul{
     .name = "SparseTensorDenseMatMul",
     .doc = "Multiplies a sparse matrix by a dense one, each of them transposed and conjugated "
            "first if asked.\n\nThe order of the indices does not matter.",
-    .inputs = {{"a_indices", "Tindices"}, {"a_values", "T"}, {"a_shape", "i64"}, {"b", "T"}},
+    .inputs = {{"a_indices", "Tindices"}, {"a_values", "T"}, on_host("a_shape", "i64"), {"b", "T"}},
     .outputs = {{"product", "T"}},
     .attrs = {{"T", floating | complex_types | one_of(dtype::i32)},
               {"Tindices", index_types, dtype::i64},

@@ -40,7 +40,7 @@ extern constexpr op_def sparse_to_dense{
            "for all. With validate_indices they must be in lexicographic order, each once; "
            "otherwise the last one counts.",
     .inputs = {{"sparse_indices", "Tindices"},
-               {"output_shape", "Tindices"},
+               on_host("output_shape", "Tindices"),
                {"sparse_values", "T"},
                {"default_value", "T"}},
     .outputs = {{"dense", "T"}},

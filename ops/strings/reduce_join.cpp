@@ -23,7 +23,7 @@ extern constexpr op_def reduce_join{
     .doc = "Puts the strings of some axes together, with a separator between them.\n\n"
            "The first of the axes runs fastest: [1, 0] joins a matrix row by row. No axes change "
            "nothing.",
-    .inputs = {{"inputs", "string"}, {"reduction_indices", "i32"}},
+    .inputs = {{"inputs", "string"}, on_host("reduction_indices", "i32")},
     .outputs = {{"output", "string"}},
     .attrs = {{"keep_dims", false}, {"separator", ""}},
     .infer = infer,

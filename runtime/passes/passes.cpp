@@ -45,7 +45,7 @@ void optimize(step_graph& of, const pass_options& options, device* host) {
 void optimize(partition& part, const pass_options& options) {
   auto of = with_all_ends_kept(std::move(part.nodes));
   if (options.fuse)
-    fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::cuda : device_kind::cpu);
+    fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::gpu : device_kind::cpu);
   if (options.schedule)
     schedule_for_memory(of);
   part.nodes = std::move(of.nodes);

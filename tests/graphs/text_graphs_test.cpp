@@ -1,67 +1,15 @@
 // Runs every case in this folder, and every op's example, in one process and spread over clusters.
 #include "troupe/api/library.hpp"
+#include "troupe/tests/graphs/all_cases.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/processes.hpp"
 #include "troupe/tests/support/text_case.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 using namespace troupe;
 using namespace troupe::test;
 
 namespace {
-
-struct named_text {
-  std::string name, text;
-};
-
-std::vector<named_text> all_cases() {
-  std::vector<named_text> found;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator{TROUPE_GRAPHS})
-    if (entry.path().extension() == ".txt") {
-      std::ostringstream text;
-      text << std::ifstream{entry.path()}.rdbuf();
-      found.push_back({std::filesystem::relative(entry.path(), TROUPE_GRAPHS), text.str()});
-    }
-  std::ranges::sort(found, {}, &named_text::name);
-  return found;
-}
-
-std::vector<named_text> all_examples() {
-  std::vector<named_text> found;
-  for (const auto* op : library().ops())
-    if (!op->example.empty())
-      found.push_back({std::string{op->name} + ".example", std::string{op->example}});
-  return found;
-}
-
-// Runs all of them, spread over the devices, and returns what went wrong.
-std::string complaints(client& in, const std::vector<named_text>& cases,
-                       const std::vector<std::string>& devices) {
-  std::string all;
-  size_t first = 0;
-  for (const auto& one : cases) {
-    text_case written{one.text, one.name};
-    graph moved{library()};
-    auto text = spread(written.text, *written.nodes, moved, devices, first++);
-    for (const auto& run : text.runs) {
-      auto deadline = step_clock::now() + std::chrono::seconds{20};
-      auto outcome = [&]() -> result<std::vector<tensor>> {
-        TROUPE_ASSIGN(auto step, in.prepare(moved, signature_of(run), deadline));
-        return in.run(*step, feeds_of(run), deadline);
-      }();
-      if (auto why = complaint_about(run, outcome); !why.empty())
-        all += concat(one.name, ": ", why, '\n');
-    }
-    if (auto cleared = in.reset("", step_clock::now() + std::chrono::seconds{20}); !cleared)
-      all += concat(one.name, ": reset: ", cleared, '\n');
-  }
-  return all;
-}
 
 const program_options as_usual, node_by_node{.region_per_node = true};
 
@@ -75,7 +23,7 @@ std::string complaints_of_local(const std::vector<named_text>& cases,
   options.programs = programs;
   auto local = client::local(options);
   REQUIRE(local);
-  return complaints(**local, cases, {""});
+  return complaints_about(**local, library(), cases, {""});
 }
 
 // The same processes serve clusters of every size.
@@ -93,7 +41,8 @@ struct worker_processes {
     std::vector<std::string> devices;
     for (size_t i = 0; i < workers; ++i)
       devices.push_back(concat("/job:worker/task:", i));
-    return complaints(*connect_to(part, std::chrono::seconds{10}, {}, programs), cases, devices);
+    return complaints_about(*connect_to(part, std::chrono::seconds{10}, {}, programs), library(),
+                            cases, devices);
   }
 };
 

@@ -89,14 +89,14 @@ TEST_CASE("definitions that contradict themselves are refused") {
 
 TEST_CASE("a kernel is found by op and device, and registered once for both") {
   kernel_def host{.op = "Relu", .run = {{dtype::none, do_nothing}}};
-  kernel_def gpu{.op = "Relu", .device = device_kind::cuda, .run = {{dtype::none, do_nothing}}};
+  kernel_def gpu{.op = "Relu", .device = device_kind::gpu, .run = {{dtype::none, do_nothing}}};
   auto known = filled();
   CHECK(known.find_kernel("Relu", device_kind::cpu) == nullptr);
   CHECK(known.add(host).ok());
   CHECK(known.find_kernel("Relu", device_kind::cpu) == &host);
-  CHECK(known.find_kernel("Relu", device_kind::cuda) == nullptr);
+  CHECK(known.find_kernel("Relu", device_kind::gpu) == nullptr);
   CHECK(known.add(gpu).ok());
-  CHECK(known.find_kernel("Relu", device_kind::cuda) == &gpu);
+  CHECK(known.find_kernel("Relu", device_kind::gpu) == &gpu);
   CHECK(known.add(gpu).message() == "op Relu has a gpu kernel already");
   kernel_def empty{.op = "Softmax"};
   CHECK(known.add(empty).message() == "the cpu kernel of Softmax lacks a function");

@@ -185,7 +185,7 @@ TEST_CASE("the trap names the first node that makes a NaN, and tells its inputs"
 }
 
 TEST_CASE("memory that the processor cannot read is not looked at") {
-  test_device elsewhere{device_kind::cuda};
+  test_device elsewhere{device_kind::gpu};
   watched on;
   auto x = on.feed(0, dtype::f32);
   on.fetch(0, on.op("minus", "Neg", {x}));

@@ -144,7 +144,7 @@ const std::vector<kernel_def>& kernels() {
   static const auto all = [] {
     std::vector<kernel_def> made;
     for (const auto& one : table)
-      for (auto kind : {device_kind::cpu, device_kind::cuda})
+      for (auto kind : {device_kind::cpu, device_kind::gpu})
         if (kind == device_kind::cpu || one.op != "HostOnly")
           made.push_back({.op = one.op, .device = kind, .run = one.run, .prepare = one.prepare});
     return made;

@@ -1,0 +1,215 @@
+#include "troupe/devices/cuda/cuda_driver.hpp"
+
+#include <cuda_runtime.h>
+
+#include <mutex>
+#include <thread>
+
+namespace troupe::gpu {
+namespace {
+
+// Errors after which the context answers nothing but the same error.
+bool is_sticky(cudaError_t code) {
+  switch (code) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorDeviceUninitialized:
+    case cudaErrorContained: return true;
+    default: return false;
+  }
+}
+
+status check(cudaError_t code, const char* what) {
+  if (code == cudaSuccess)
+    return {};
+  static_cast<void>(cudaGetLastError()); // or the next launch would be blamed
+  auto kind = is_sticky(code)                     ? error_kind::unavailable
+              : code == cudaErrorMemoryAllocation ? error_kind::resource_exhausted
+                                                  : error_kind::internal;
+  return failure(kind, what, ": ", cudaGetErrorName(code), ", ", cudaGetErrorString(code));
+}
+
+cudaStream_t native(stream what) { return reinterpret_cast<cudaStream_t>(what); }
+cudaEvent_t native(event what) { return reinterpret_cast<cudaEvent_t>(what); }
+cudaGraphExec_t native(launch_graph what) { return reinterpret_cast<cudaGraphExec_t>(what); }
+
+std::string version_text(int number) {
+  return concat("CUDA ", number / 1000, '.', number % 1000 / 10);
+}
+
+class cuda_driver final : public driver {
+public:
+  explicit cuda_driver(int ordinal) : ordinal_(ordinal) {}
+
+  status start() {
+    TROUPE_TRY(use());
+    cudaDeviceProp found{};
+    TROUPE_TRY(check(cudaGetDeviceProperties(&found, ordinal_), "cudaGetDeviceProperties"));
+    int version = 0;
+    TROUPE_TRY(check(cudaDriverGetVersion(&version), "cudaDriverGetVersion"));
+    about_ = {.name = found.name,
+              .driver = version_text(version),
+              .compute_major = found.major,
+              .compute_minor = found.minor,
+              .total_memory = found.totalGlobalMem};
+    return {};
+  }
+
+  const properties& about() const noexcept override { return about_; }
+
+  result<stream> make_stream() override {
+    TROUPE_TRY(use());
+    cudaStream_t made = nullptr;
+    // The default stream would wait for it, and it for that.
+    TROUPE_TRY(check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreate"));
+    return reinterpret_cast<stream>(made);
+  }
+  void destroy(stream which) noexcept override {
+    if (use())
+      cudaStreamDestroy(native(which));
+  }
+  result<event> make_event() override {
+    TROUPE_TRY(use());
+    cudaEvent_t made = nullptr;
+    TROUPE_TRY(check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreate"));
+    return reinterpret_cast<event>(made);
+  }
+  void destroy(event which) noexcept override {
+    if (use())
+      cudaEventDestroy(native(which));
+  }
+
+  status record(event which, stream in) override {
+    TROUPE_TRY(use());
+    return check(cudaEventRecord(native(which), native(in)), "cudaEventRecord");
+  }
+  status await(stream in, event which) override {
+    TROUPE_TRY(use());
+    return check(cudaStreamWaitEvent(native(in), native(which), 0), "cudaStreamWaitEvent");
+  }
+  result<bool> passed(event which) override {
+    TROUPE_TRY(use());
+    auto asked = cudaEventQuery(native(which));
+    if (asked == cudaErrorNotReady)
+      return false;
+    TROUPE_TRY(check(asked, "a kernel or a copy"));
+    return true;
+  }
+  // CUDA knows no bounded wait: it is asked, often at first, then now and then.
+  result<bool> wait(event which, std::chrono::microseconds at_most) override {
+    auto begin = std::chrono::steady_clock::now();
+    for (;;) {
+      TROUPE_ASSIGN(auto behind, passed(which));
+      if (behind)
+        return true;
+      auto waited = std::chrono::steady_clock::now() - begin;
+      if (waited >= at_most)
+        return false;
+      if (waited > spin)
+        std::this_thread::sleep_for(nap);
+    }
+  }
+
+  void* allocate(size_t bytes) noexcept override {
+    void* made = nullptr;
+    if (!use() || cudaMalloc(&made, bytes) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return nullptr;
+    }
+    return made;
+  }
+  void deallocate(void* memory) noexcept override {
+    if (memory && use())
+      cudaFree(memory);
+  }
+  void* allocate_pinned(size_t bytes) noexcept override {
+    void* made = nullptr;
+    if (!use() || cudaMallocHost(&made, bytes) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return nullptr;
+    }
+    return made;
+  }
+  void deallocate_pinned(void* memory) noexcept override {
+    if (memory && use())
+      cudaFreeHost(memory);
+  }
+
+  status copy(void* to, const void* from, size_t bytes, direction where, stream in) override {
+    TROUPE_TRY(use());
+    constexpr cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
+                                        cudaMemcpyDeviceToDevice};
+    return check(cudaMemcpyAsync(to, from, bytes, kinds[static_cast<size_t>(where)], native(in)),
+                 "cudaMemcpyAsync");
+  }
+
+  status begin_capture(stream in) override {
+    TROUPE_TRY(use());
+    // Other threads go on as usual meanwhile.
+    return check(cudaStreamBeginCapture(native(in), cudaStreamCaptureModeThreadLocal),
+                 "cudaStreamBeginCapture");
+  }
+  result<launch_graph> end_capture(stream in) override {
+    TROUPE_TRY(use());
+    cudaGraph_t noted = nullptr;
+    TROUPE_TRY(check(cudaStreamEndCapture(native(in), &noted), "cudaStreamEndCapture"));
+    cudaGraphExec_t made = nullptr;
+    auto outcome = check(cudaGraphInstantiate(&made, noted, 0), "cudaGraphInstantiate");
+    cudaGraphDestroy(noted);
+    TROUPE_TRY(std::move(outcome));
+    return reinterpret_cast<launch_graph>(made);
+  }
+  status launch(launch_graph what, stream in) override {
+    TROUPE_TRY(use());
+    return check(cudaGraphLaunch(native(what), native(in)), "cudaGraphLaunch");
+  }
+  void destroy(launch_graph what) noexcept override {
+    if (use())
+      cudaGraphExecDestroy(native(what));
+  }
+
+private:
+  static constexpr std::chrono::microseconds spin{50}, nap{20};
+
+  // Each thread has a current device of its own.
+  status use() const noexcept {
+    thread_local int current = -1;
+    if (current == ordinal_)
+      return {};
+    TROUPE_TRY(check(cudaSetDevice(ordinal_), "cudaSetDevice"));
+    current = ordinal_;
+    return {};
+  }
+
+  const int ordinal_;
+  properties about_;
+};
+
+} // namespace
+
+result<std::unique_ptr<driver>> make_cuda_driver(int ordinal) {
+  auto made = std::make_unique<cuda_driver>(ordinal);
+  TROUPE_TRY(made->start());
+  return std::unique_ptr<driver>{std::move(made)};
+}
+
+result<int> count_cuda_gpus() {
+  int count = 0;
+  auto asked = cudaGetDeviceCount(&count);
+  if (asked != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return failure(error_kind::unavailable, cudaGetErrorString(asked));
+  }
+  return count;
+}
+
+} // namespace troupe::gpu

@@ -1,0 +1,367 @@
+#include "troupe/devices/gpu/core.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace troupe::gpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a kernel may take at most while somebody waits for memory or for the end of the device.
+constexpr auto patience = 10s;
+constexpr auto look = 500us; // how often whoever waits for an event looks whether it still should
+
+void release(buffer* memory) {
+  auto* from = static_cast<core*>(memory->context());
+  from->deallocate(memory->data(), memory->bytes());
+  delete memory;
+}
+
+} // namespace
+
+result<std::shared_ptr<core>> core::make(std::unique_ptr<driver> of, int ordinal,
+                                         size_t memory_limit) {
+  auto total = of->about().total_memory;
+  auto limit = memory_limit ? std::min(memory_limit, total) : total / 10 * 9;
+  std::shared_ptr<core> made{new core{std::move(of), ordinal, limit}};
+  TROUPE_TRY(made->start());
+  return made;
+}
+
+status core::start() {
+  for (auto* one : {&compute_, &to_device_, &to_host_}) {
+    TROUPE_ASSIGN(*one, driver_->make_stream());
+  }
+  thread_ = std::thread{[keep = shared_from_this()] { keep->run_completions(); }};
+  return {};
+}
+
+core::~core() {
+  stop();
+  for (const auto& one : staging_) {
+    static_cast<void>(wait_for(one.at)); // a lost device does not come to it
+    driver_->destroy(one.at);
+    driver_->deallocate_pinned(one.memory.memory);
+  }
+  return_blocks();
+  while (auto one = free_pinned_.take_any())
+    driver_->deallocate_pinned(one->memory);
+  marks_.destroy(*driver_);
+  for (auto one : events_)
+    driver_->destroy(one);
+  for (auto one : {compute_, to_device_, to_host_})
+    if (one)
+      driver_->destroy(one);
+}
+
+void core::stop() {
+  {
+    std::lock_guard guard{completion_mutex_};
+    stopping_ = true;
+    completion_changed_.notify_one();
+  }
+  if (thread_.get_id() == std::this_thread::get_id())
+    thread_.detach(); // a callback let the device go: the thread ends by itself
+  else if (thread_.joinable())
+    thread_.join();
+}
+
+status core::health() const {
+  std::lock_guard guard{health_mutex_};
+  return lost_;
+}
+
+// Remembers that the device is lost.
+status core::note(status outcome) const {
+  if (outcome || outcome.kind() != error_kind::unavailable)
+    return outcome;
+  std::lock_guard guard{health_mutex_};
+  if (lost_)
+    lost_ = failure(error_kind::unavailable, name(), " is lost: ", outcome.message(),
+                    "; what it held is gone, other devices go on");
+  return lost_;
+}
+
+// -- memory --------------------------------------------------------------------------------------
+
+status core::copy(void* to, const void* from, size_t bytes) const noexcept {
+  return note(driver_->copy(to, from, bytes, direction::within, compute_));
+}
+
+core::taken core::take(size_t bytes, bool for_copy) noexcept {
+  if (bytes > SIZE_MAX / 4)
+    return {};
+  auto size = block_cache::class_of(bytes);
+  std::unique_lock guard{mutex_};
+  taken found;
+  if (in_use_ + size > limit_)
+    return {};
+  if (for_copy) {
+    if (auto old = free_.take_oldest(size, marks_.passed(*driver_)))
+      found.memory = old->memory;
+  } else if (auto last = free_.take_newest(size)) {
+    found.memory = last->memory;
+  }
+  if (!found.memory && in_use_ + free_.bytes() + size <= limit_)
+    found.memory = driver_->allocate(size);
+  if (!found.memory && for_copy)
+    if (auto last = free_.take_newest(size))
+      found = {last->memory, true};
+  if (!found.memory) {
+    return_blocks();
+    found.memory = driver_->allocate(size);
+  }
+  if (!found.memory)
+    return {};
+  ++allocations_;
+  in_use_ += size;
+  peak_ = std::max(peak_, in_use_);
+  if (!self_)
+    self_ = shared_from_this();
+  return found;
+}
+
+void* core::allocate(size_t bytes) noexcept { return take(bytes, false).memory; }
+
+void core::deallocate(void* memory, size_t bytes) noexcept {
+  if (!memory)
+    return;
+  std::unique_lock guard{mutex_};
+  auto size = block_cache::class_of(bytes);
+  free_.put({memory, size, marks_.last() + 1});
+  in_use_ -= size;
+  let_go(guard);
+}
+
+// The last tensor takes the core with it, where the device is gone.
+void core::let_go(std::unique_lock<std::mutex>& guard) noexcept {
+  std::shared_ptr<core> last;
+  if (in_use_ == 0 && pinned_in_use_ == 0)
+    last = std::move(self_);
+  guard.unlock();
+}
+
+void* core::take_pinned(size_t bytes) noexcept {
+  auto size = block_cache::class_of(bytes);
+  if (auto last = free_pinned_.take_newest(size))
+    return last->memory;
+  return driver_->allocate_pinned(size);
+}
+
+void* core::pinned_memory::allocate(size_t bytes) noexcept {
+  if (bytes > SIZE_MAX / 4)
+    return nullptr;
+  std::lock_guard guard{of_.mutex_};
+  auto* memory = of_.take_pinned(bytes);
+  if (memory) {
+    of_.pinned_in_use_ += block_cache::class_of(bytes);
+    if (!of_.self_)
+      of_.self_ = of_.shared_from_this();
+  }
+  return memory;
+}
+
+void core::pinned_memory::deallocate(void* memory, size_t bytes) noexcept {
+  if (!memory)
+    return;
+  std::unique_lock guard{of_.mutex_};
+  auto size = block_cache::class_of(bytes);
+  of_.free_pinned_.put({memory, size, 0});
+  of_.pinned_in_use_ -= size;
+  of_.let_go(guard);
+}
+
+// Gives all cached blocks back to the driver, which may hand them to others at once: what was
+// launched must have run.
+void core::return_blocks() noexcept {
+  if (free_.bytes() == 0)
+    return;
+  if (auto here = marks_.set(*driver_, compute_))
+    if (!wait_for(*here))
+      return;
+  while (auto one = free_.take_any())
+    driver_->deallocate(one->memory);
+}
+
+void core::release_cached() noexcept {
+  std::lock_guard guard{mutex_};
+  return_blocks();
+  while (auto one = free_pinned_.take_any())
+    driver_->deallocate_pinned(one->memory);
+}
+
+memory_statistics core::statistics() const {
+  std::lock_guard guard{mutex_};
+  return {.in_use = in_use_, .peak = peak_, .cached = free_.bytes(), .allocations = allocations_};
+}
+
+// -- copies --------------------------------------------------------------------------------------
+
+result<event> core::take_event() {
+  if (events_.empty())
+    return driver_->make_event();
+  auto last = events_.back();
+  events_.pop_back();
+  return last;
+}
+
+result<tensor> core::upload(const tensor& from) {
+  TROUPE_TRY(health());
+  if (from.type() == dtype::string)
+    return invalid("strings cannot be taken to ", name());
+  auto [memory, in_line] = take(from.bytes(), true);
+  if (!memory)
+    return failure(error_kind::resource_exhausted, "out of memory: ", from.bytes(), " bytes for ",
+                   from.type(), from.dims());
+  auto made =
+      tensor::over(new buffer{memory, from.bytes(), release, this, this}, from.type(), from.dims());
+  if (from.bytes() > 0)
+    TROUPE_TRY(note(launch_upload(memory, from, in_line)));
+  return made;
+}
+
+// The elements are put where copies start without waiting; compute goes on behind the copy.
+status core::launch_upload(void* to, const tensor& from, bool in_line) {
+  block staged{nullptr, block_cache::class_of(from.bytes()), 0};
+  {
+    std::lock_guard guard{mutex_};
+    reclaim_staging();
+    staged.memory = take_pinned(from.bytes());
+  }
+  if (!staged.memory)
+    return failure(error_kind::resource_exhausted, "out of pinned memory: ", from.bytes(),
+                   " bytes for ", from.type(), from.dims(), " on its way to ", name());
+  std::memcpy(staged.memory, from.raw(), from.bytes());
+  std::lock_guard guard{mutex_};
+  if (in_line) {
+    TROUPE_ASSIGN(auto here, marks_.set(*driver_, compute_));
+    TROUPE_TRY(driver_->await(to_device_, here));
+  }
+  TROUPE_TRY(driver_->copy(to, staged.memory, from.bytes(), direction::to_device, to_device_));
+  TROUPE_ASSIGN(auto copied, take_event());
+  TROUPE_TRY(driver_->record(copied, to_device_));
+  staging_.push_back({copied, staged});
+  return driver_->await(compute_, copied);
+}
+
+void core::reclaim_staging() {
+  while (!staging_.empty()) {
+    auto behind = driver_->passed(staging_.front().at);
+    if (!behind || !*behind)
+      return;
+    events_.push_back(staging_.front().at);
+    free_pinned_.put(staging_.front().memory);
+    staging_.pop_front();
+  }
+}
+
+void core::download(tensor from, std::function<void(result<tensor>)> done) {
+  auto here = health() ? tensor::make(from.type(), from.dims(), pinned_) : health();
+  if (!here) {
+    fail_later([done = std::move(done)](status why) { done(std::move(why)); }, here.status());
+    return;
+  }
+  std::function<void(status)> then = [from, to = *here, done = std::move(done)](status outcome) {
+    if (outcome)
+      done(to);
+    else
+      done(std::move(outcome));
+  };
+  if (auto launched = note(launch_download(here->raw(), from, then)); !launched)
+    fail_later(std::move(then), std::move(launched));
+}
+
+status core::launch_download(void* to, const tensor& from, std::function<void(status)>& done) {
+  std::lock_guard guard{mutex_};
+  TROUPE_ASSIGN(auto here, marks_.set(*driver_, compute_));
+  TROUPE_TRY(driver_->await(to_host_, here));
+  if (from.bytes() > 0)
+    TROUPE_TRY(driver_->copy(to, from.raw(), from.bytes(), direction::to_host, to_host_));
+  TROUPE_ASSIGN(auto copied, take_event());
+  TROUPE_TRY(driver_->record(copied, to_host_));
+  std::lock_guard queue{completion_mutex_};
+  completions_.push_back({copied, std::move(done)});
+  completion_changed_.notify_one();
+  return {};
+}
+
+void core::when_done(std::function<void(status)> done) {
+  auto launched = health();
+  if (launched) {
+    std::lock_guard guard{mutex_};
+    auto at = take_event();
+    launched = at ? driver_->record(*at, compute_) : at.status();
+    if (launched) {
+      std::lock_guard queue{completion_mutex_};
+      completions_.push_back({*at, std::move(done)});
+      completion_changed_.notify_one();
+      return;
+    }
+  }
+  fail_later(std::move(done), note(std::move(launched)));
+}
+
+// -- completions ---------------------------------------------------------------------------------
+
+// In line with the others, on the same thread.
+void core::fail_later(std::function<void(status)> done, status why) {
+  std::lock_guard queue{completion_mutex_};
+  completions_.push_back(
+      {nullptr, [done = std::move(done), why = std::move(why)](status) { done(why); }});
+  completion_changed_.notify_one();
+}
+
+status core::wait_for(event at) {
+  for (auto until = std::chrono::steady_clock::now() + patience;;) {
+    TROUPE_ASSIGN(auto behind, driver_->wait(at, look));
+    if (behind)
+      return {};
+    if (std::chrono::steady_clock::now() > until)
+      return failure(error_kind::deadline_exceeded, name(), " does not come to an end");
+  }
+}
+
+void core::run_completions() {
+  std::unique_lock guard{completion_mutex_};
+  std::chrono::steady_clock::time_point latest{};
+  for (;;) {
+    completion_changed_.wait(guard, [&] { return stopping_ || !completions_.empty(); });
+    if (completions_.empty())
+      return;
+    auto next = std::move(completions_.front());
+    completions_.pop_front();
+    guard.unlock();
+    status outcome;
+    bool stopped = false;
+    for (bool behind = next.at == nullptr; !behind && !stopped;) {
+      auto asked = driver_->wait(next.at, look);
+      if (!asked) {
+        outcome = note(asked.status());
+        break;
+      }
+      behind = *asked;
+      if (behind)
+        break;
+      std::lock_guard again{completion_mutex_};
+      if (stopping_ && latest == std::chrono::steady_clock::time_point{})
+        latest = std::chrono::steady_clock::now() + patience;
+      stopped = stopping_ && std::chrono::steady_clock::now() > latest;
+    }
+    if (stopped)
+      outcome = failure(error_kind::cancelled, name(), " is shut down");
+    next.done(std::move(outcome));
+    next.done = nullptr; // what it held goes now
+    guard.lock();
+    if (next.at) {
+      guard.unlock();
+      {
+        std::lock_guard events{mutex_};
+        events_.push_back(next.at);
+      }
+      guard.lock();
+    }
+  }
+}
+
+} // namespace troupe::gpu

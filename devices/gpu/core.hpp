@@ -1,0 +1,120 @@
+// The part of a GPU's device that its tensors keep: streams, events and memory.
+#pragma once
+#include "troupe/devices/gpu/block_cache.hpp"
+#include "troupe/devices/gpu/driver.hpp"
+#include "troupe/devices/gpu/marks.hpp"
+#include "troupe/runtime/device.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace troupe::gpu {
+
+/// All that the compute stream is given runs in one line: a block that a tensor gave back may be
+/// given out at once, because whoever uses it next runs later. Copies run beside that line, and
+/// take blocks whose last use lies behind.
+class core final : public allocator,
+                   public memory_space,
+                   public std::enable_shared_from_this<core> {
+public:
+  static result<std::shared_ptr<core>> make(std::unique_ptr<driver> of, int ordinal,
+                                            size_t memory_limit);
+  ~core();
+
+  // memory_space
+  std::string name() const override { return concat("gpu:", ordinal_); }
+  status copy(void* to, const void* from, size_t bytes) const noexcept override;
+
+  // allocator
+  void* allocate(size_t bytes) noexcept override;
+  void deallocate(void* memory, size_t bytes) noexcept override;
+  const memory_space* space() const noexcept override { return this; }
+
+  memory_statistics statistics() const;
+  size_t limit() const noexcept { return limit_; }
+  void release_cached() noexcept;
+
+  driver& under() const noexcept { return *driver_; }
+  stream compute() const noexcept { return compute_; }
+
+  result<tensor> upload(const tensor& from);
+  void download(tensor from, std::function<void(result<tensor>)> done);
+  void when_done(std::function<void(status)> done);
+  status health() const;
+
+  /// Ends the thread; what has not been called back by then hears an error.
+  void stop();
+
+private:
+  core(std::unique_ptr<driver> of, int ordinal, size_t limit)
+      : driver_(std::move(of)), ordinal_(ordinal), limit_(limit) {}
+
+  // Pinned memory of the host, for tensors that come from the device.
+  class pinned_memory final : public allocator {
+  public:
+    explicit pinned_memory(core& of) : of_(of) {}
+    void* allocate(size_t bytes) noexcept override;
+    void deallocate(void* memory, size_t bytes) noexcept override;
+
+  private:
+    core& of_;
+  };
+
+  struct completion {
+    event at = nullptr;
+    std::function<void(status)> done;
+  };
+  struct staging {
+    event at;
+    block memory;
+  };
+  struct taken {
+    void* memory = nullptr;
+    bool in_line = false; ///< launches before this moment may still use it
+  };
+
+  status start();
+  status note(status outcome) const;
+  taken take(size_t bytes, bool for_copy) noexcept;
+  void* take_pinned(size_t bytes) noexcept;
+  void return_blocks() noexcept;
+  void let_go(std::unique_lock<std::mutex>& guard) noexcept;
+  result<event> take_event();
+  status launch_upload(void* to, const tensor& from, bool in_line);
+  status launch_download(void* to, const tensor& from, std::function<void(status)>& done);
+  void reclaim_staging();
+  void fail_later(std::function<void(status)> done, status why);
+  void run_completions();
+  status wait_for(event at);
+
+  const std::unique_ptr<driver> driver_;
+  const int ordinal_;
+  const size_t limit_;
+  stream compute_ = nullptr, to_device_ = nullptr, to_host_ = nullptr;
+  pinned_memory pinned_{*this};
+
+  mutable std::mutex mutex_; // of what follows
+  mark_list marks_;
+  block_cache free_, free_pinned_;
+  size_t in_use_ = 0, peak_ = 0, pinned_in_use_ = 0;
+  std::shared_ptr<core> self_; // while tensors need it
+  uint64_t allocations_ = 0;
+  std::vector<event> events_;
+  std::deque<staging> staging_;
+
+  mutable std::mutex health_mutex_;
+  mutable status lost_;
+
+  std::mutex completion_mutex_;
+  std::condition_variable completion_changed_;
+  std::deque<completion> completions_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+} // namespace troupe::gpu

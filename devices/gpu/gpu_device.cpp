@@ -1,0 +1,59 @@
+#include "troupe/devices/gpu/gpu_device.hpp"
+
+#include "troupe/devices/gpu/core.hpp"
+
+namespace troupe::gpu {
+namespace {
+
+class device_over_driver final : public gpu_device {
+public:
+  device_over_driver(std::shared_ptr<core> of, std::shared_ptr<device> host, int ordinal)
+      : core_(std::move(of)), host_(std::move(host)), ordinal_(ordinal) {}
+  ~device_over_driver() override { core_->stop(); }
+
+  device_kind kind() const noexcept override { return device_kind::gpu; }
+  int ordinal() const noexcept override { return ordinal_; }
+  std::string description() const override {
+    const auto& about = core_->under().about();
+    return concat(about.name, ", compute capability ", about.compute_major, '.',
+                  about.compute_minor, ", ", about.total_memory >> 20, " MiB of memory, ",
+                  about.driver);
+  }
+  size_t memory_limit() const noexcept override { return core_->limit(); }
+  allocator& memory() noexcept override { return *core_; }
+  memory_statistics statistics() const override { return core_->statistics(); }
+  void release_cached_memory() noexcept override { core_->release_cached(); }
+  // What a kernel computes before it launches is little.
+  void parallel_ranges(int64_t items, double, range_body body, stop_signal*) override {
+    if (items > 0)
+      body.call(body.context, 0, items);
+  }
+
+  device& host() noexcept override { return *host_; }
+  result<tensor> upload(const tensor& from) override { return core_->upload(from); }
+  void download(tensor from, on_downloaded done) override {
+    core_->download(std::move(from), std::move(done));
+  }
+  void when_done(on_done done) override { core_->when_done(std::move(done)); }
+  status health() const override { return core_->health(); }
+
+  gpu::driver& driver() noexcept override { return core_->under(); }
+  stream compute() noexcept override { return core_->compute(); }
+
+private:
+  const std::shared_ptr<core> core_;
+  const std::shared_ptr<device> host_;
+  const int ordinal_;
+};
+
+} // namespace
+
+result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> of,
+                                                std::shared_ptr<device> host,
+                                                const device_options& options) {
+  TROUPE_ASSIGN(auto made, core::make(std::move(of), options.ordinal, options.memory_limit));
+  return std::shared_ptr<gpu_device>{
+      std::make_shared<device_over_driver>(std::move(made), std::move(host), options.ordinal)};
+}
+
+} // namespace troupe::gpu

@@ -1,0 +1,304 @@
+#include "troupe/devices/simulated/simulated_driver.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <new>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace troupe::gpu {
+namespace {
+
+constexpr int rubbish = 0xa5;
+constexpr std::align_val_t alignment{256};
+
+// What an event stands for: one place in one stream.
+struct place {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool behind = false;
+  status outcome;
+
+  void reach(const status& how) {
+    std::lock_guard guard{mutex};
+    behind = true;
+    outcome = how;
+    changed.notify_all();
+  }
+  bool wait_until(std::chrono::steady_clock::time_point latest) {
+    std::unique_lock guard{mutex};
+    return changed.wait_until(guard, latest, [&] { return behind; });
+  }
+};
+using place_ptr = std::shared_ptr<place>;
+
+using job = std::function<void()>;
+
+} // namespace
+
+struct event_handle {
+  std::mutex mutex;
+  place_ptr stands_for; // null before it was recorded
+};
+
+struct graph_handle {
+  std::vector<job> jobs;
+};
+
+struct stream_handle {
+  explicit stream_handle(unsigned seed, std::chrono::microseconds longest)
+      : dice(seed), longest_delay(longest), thread([this] { run(); }) {}
+  ~stream_handle() {
+    {
+      std::lock_guard guard{mutex};
+      ending = true;
+      changed.notify_one();
+    }
+    thread.join();
+  }
+
+  void push(job what) {
+    std::lock_guard guard{mutex};
+    if (capturing) {
+      captured->jobs.push_back(std::move(what));
+      return;
+    }
+    jobs.push_back(std::move(what));
+    changed.notify_one();
+  }
+
+  void run() {
+    std::unique_lock guard{mutex};
+    for (;;) {
+      changed.wait(guard, [&] { return ending || !jobs.empty(); });
+      if (jobs.empty())
+        return;
+      auto next = std::move(jobs.front());
+      jobs.pop_front();
+      auto delay = dawdle();
+      guard.unlock();
+      if (delay.count() > 0)
+        std::this_thread::sleep_for(delay);
+      next();
+      next = nullptr;
+      guard.lock();
+    }
+  }
+
+  // Mostly not at all, so that tests are quick.
+  std::chrono::microseconds dawdle() {
+    if (longest_delay.count() == 0 || std::uniform_int_distribution{0, 7}(dice) != 0)
+      return {};
+    return std::chrono::microseconds{
+        std::uniform_int_distribution<int64_t>{0, longest_delay.count()}(dice)};
+  }
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<job> jobs;
+  std::minstd_rand dice;
+  const std::chrono::microseconds longest_delay;
+  bool ending = false, capturing = false;
+  std::unique_ptr<graph_handle> captured;
+  std::thread thread;
+};
+
+namespace {
+
+class driver_on_threads final : public simulated_driver {
+public:
+  explicit driver_on_threads(const simulation& options) : options_(options) {
+    about_.name = "simulated GPU";
+    about_.driver = "threads of the host";
+    about_.total_memory = options.memory;
+  }
+  ~driver_on_threads() override {
+    for (auto& [memory, bytes] : blocks_)
+      ::operator delete(memory, alignment);
+  }
+
+  const properties& about() const noexcept override { return about_; }
+
+  result<stream> make_stream() override {
+    return new stream_handle{options_.seed + next_stream_++, options_.longest_delay};
+  }
+  void destroy(stream which) noexcept override { delete which; }
+  result<event> make_event() override { return new event_handle; }
+  void destroy(event which) noexcept override { delete which; }
+
+  status record(event which, stream in) override {
+    TROUPE_TRY(health());
+    auto at = std::make_shared<place>();
+    {
+      std::lock_guard guard{which->mutex};
+      which->stands_for = at;
+    }
+    in->push([this, at] { at->reach(health()); });
+    return {};
+  }
+
+  status await(stream in, event which) override {
+    TROUPE_TRY(health());
+    if (auto at = place_of(which))
+      in->push([at] { at->wait_until(std::chrono::steady_clock::now() + longest_wait); });
+    return {};
+  }
+
+  result<bool> passed(event which) override { return wait(which, std::chrono::microseconds{0}); }
+
+  result<bool> wait(event which, std::chrono::microseconds at_most) override {
+    auto at = place_of(which);
+    if (!at)
+      return true;
+    if (!at->wait_until(std::chrono::steady_clock::now() + at_most))
+      return false;
+    if (!at->outcome)
+      return at->outcome;
+    return true;
+  }
+
+  void* allocate(size_t bytes) noexcept override {
+    std::lock_guard guard{mutex_};
+    if (bytes > options_.memory - used_)
+      return nullptr;
+    auto* memory = ::operator new(bytes, alignment, std::nothrow);
+    if (!memory)
+      return nullptr;
+    std::memset(memory, rubbish, bytes);
+    used_ += bytes;
+    blocks_[memory] = bytes;
+    return memory;
+  }
+
+  void deallocate(void* memory) noexcept override {
+    if (!memory)
+      return;
+    std::lock_guard guard{mutex_};
+    auto it = blocks_.find(memory);
+    if (it == blocks_.end()) {
+      misdeeds_ += "memory was given back that was not given out; ";
+      return;
+    }
+    std::memset(memory, rubbish, it->second);
+    used_ -= it->second;
+    blocks_.erase(it);
+    ::operator delete(memory, alignment);
+  }
+
+  void* allocate_pinned(size_t bytes) noexcept override {
+    return ::operator new(bytes, alignment, std::nothrow);
+  }
+  void deallocate_pinned(void* memory) noexcept override { ::operator delete(memory, alignment); }
+
+  status copy(void* to, const void* from, size_t bytes, direction where, stream in) override {
+    TROUPE_TRY(check(to, bytes, where != direction::to_host));
+    TROUPE_TRY(check(from, bytes, where != direction::to_device));
+    return launch(
+        [=]() -> status {
+          std::memcpy(to, from, bytes);
+          return {};
+        },
+        in);
+  }
+
+  status launch(std::function<status()> kernel, stream in) override {
+    TROUPE_TRY(health());
+    if (options_.launches_until_lost >= 0 && launches_++ >= options_.launches_until_lost)
+      lose(failure(error_kind::unavailable, "the simulated device was told to be lost"));
+    in->push([this, kernel = std::move(kernel)] {
+      if (!health())
+        return;
+      if (auto outcome = kernel(); !outcome)
+        lose(failure(error_kind::unavailable, "a kernel failed: ", outcome.message()));
+    });
+    return {};
+  }
+
+  status begin_capture(stream in) override {
+    TROUPE_TRY(health());
+    std::lock_guard guard{in->mutex};
+    if (in->capturing)
+      return failure(error_kind::internal, "the stream is captured already");
+    in->capturing = true;
+    in->captured = std::make_unique<graph_handle>();
+    return {};
+  }
+
+  result<launch_graph> end_capture(stream in) override {
+    std::lock_guard guard{in->mutex};
+    if (!in->capturing)
+      return failure(error_kind::internal, "the stream is not captured");
+    in->capturing = false;
+    return in->captured.release();
+  }
+
+  status launch(launch_graph what, stream in) override {
+    TROUPE_TRY(health());
+    for (const auto& one : what->jobs)
+      in->push(one);
+    return {};
+  }
+  void destroy(launch_graph what) noexcept override { delete what; }
+
+  std::string misdeeds() const override {
+    std::lock_guard guard{mutex_};
+    return misdeeds_;
+  }
+
+private:
+  static constexpr std::chrono::seconds longest_wait{20};
+
+  static place_ptr place_of(event which) {
+    std::lock_guard guard{which->mutex};
+    return which->stands_for;
+  }
+
+  // Whether memory of the device is what it is said to be.
+  status check(const void* memory, size_t bytes, bool on_device) {
+    std::lock_guard guard{mutex_};
+    auto it = blocks_.upper_bound(const_cast<void*>(memory));
+    auto inside = it != blocks_.begin() &&
+                  static_cast<const char*>(memory) + bytes <=
+                      static_cast<const char*>(std::prev(it)->first) + std::prev(it)->second;
+    if (inside == on_device)
+      return {};
+    misdeeds_ +=
+        on_device ? "a copy left the device's memory; " : "a copy hit the device's memory; ";
+    return failure(error_kind::internal, "a copy of ", bytes, " bytes: the memory is ",
+                   on_device ? "not the device's" : "the device's");
+  }
+
+  status health() const {
+    std::lock_guard guard{mutex_};
+    return lost_;
+  }
+  void lose(status why) {
+    std::lock_guard guard{mutex_};
+    if (lost_)
+      lost_ = std::move(why);
+  }
+
+  const simulation options_;
+  properties about_;
+  std::atomic<unsigned> next_stream_{0};
+  std::atomic<int64_t> launches_{0};
+  mutable std::mutex mutex_;
+  size_t used_ = 0;
+  std::map<void*, size_t> blocks_;
+  std::string misdeeds_;
+  status lost_;
+};
+
+} // namespace
+
+std::unique_ptr<simulated_driver> make_simulated_driver(const simulation& options) {
+  return std::make_unique<driver_on_threads>(options);
+}
+
+} // namespace troupe::gpu

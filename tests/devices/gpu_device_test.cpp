@@ -1,0 +1,293 @@
+// The rules of a GPU's device, on a driver that runs streams as threads and dawdles at random.
+#include "troupe/devices/gpu/gpu_device.hpp"
+
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/gpu/block_cache.hpp"
+#include "troupe/devices/simulated/simulated_driver.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <future>
+#include <random>
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct simulated_gpu {
+  explicit simulated_gpu(const gpu::simulation& like = {.seed = std::random_device{}()},
+                         size_t memory_limit = 0)
+      : seed(like.seed) {
+    auto owned = gpu::make_simulated_driver(like);
+    driver = owned.get();
+    auto made = gpu::make_device(std::move(owned), make_cpu_device({.intra_op_threads = 1}),
+                                 {.memory_limit = memory_limit});
+    REQUIRE(made);
+    device = *std::move(made);
+  }
+
+  // Launches y = x + delta.
+  result<tensor> add(const tensor& x, float delta, std::chrono::microseconds takes = 0us) {
+    TROUPE_ASSIGN(auto y, tensor::make(dtype::f32, x.dims(), device->memory()));
+    auto* from = static_cast<const float*>(x.raw());
+    auto* to = static_cast<float*>(y.raw());
+    auto launched = driver->launch(
+        [=, count = x.elements()]() -> status {
+          if (takes.count() > 0)
+            std::this_thread::sleep_for(takes);
+          for (int64_t i = 0; i < count; ++i)
+            to[i] = from[i] + delta;
+          return {};
+        },
+        device->compute());
+    TROUPE_TRY(std::move(launched));
+    return y;
+  }
+
+  std::future<result<tensor>> download(tensor what) {
+    auto promise = std::make_shared<std::promise<result<tensor>>>();
+    device->download(std::move(what),
+                     [promise](result<tensor> got) { promise->set_value(std::move(got)); });
+    return promise->get_future();
+  }
+
+  status finish() {
+    std::promise<status> promise;
+    device->when_done([&](status outcome) { promise.set_value(std::move(outcome)); });
+    return promise.get_future().get();
+  }
+
+  unsigned seed;
+  gpu::simulated_driver* driver;
+  std::shared_ptr<gpu::gpu_device> device;
+};
+
+tensor filled(int64_t count, float value) {
+  return tensor::vector(std::vector<float>(static_cast<size_t>(count), value));
+}
+
+bool all_are(const result<tensor>& what, float value) {
+  return what && what->on_host() &&
+         std::ranges::all_of(what->values<float>(), [=](float one) { return one == value; });
+}
+
+} // namespace
+
+TEST_CASE("what is uploaded, computed and downloaded is right, whatever the streams do meanwhile") {
+  test::watchdog watch;
+  simulated_gpu gpu;
+  INFO("seed " << gpu.seed);
+  std::mt19937 dice{gpu.seed};
+  std::vector<std::pair<std::future<result<tensor>>, float>> expected;
+  for (int round = 0; round < 200; ++round) {
+    auto count = std::uniform_int_distribution<int64_t>{0, 3000}(dice);
+    auto x = gpu.device->upload(filled(count, static_cast<float>(round)));
+    REQUIRE(x);
+    CHECK_FALSE(x->on_host());
+    for (auto steps = dice() % 5; steps > 0; --steps) {
+      // The old tensor goes as soon as the launch is made: its memory serves the next.
+      x = gpu.add(*x, 1);
+      REQUIRE(x);
+    }
+    auto y = gpu.add(*x, 0.5f);
+    REQUIRE(y);
+    expected.emplace_back(gpu.download(*y), 0);
+    expected.back().second = -1;
+    if (count > 0) { // a second view of the same, at another time
+      auto seen = expected.back().first.get();
+      REQUIRE(seen);
+      expected.back() = {gpu.download(*x), seen->values<float>()[0] - 0.5f};
+      CHECK(all_are(seen, seen->values<float>()[0]));
+      CHECK(seen->values<float>()[0] >= static_cast<float>(round) + 0.5f);
+    }
+  }
+  for (auto& [got, value] : expected) {
+    auto seen = got.get();
+    REQUIRE(seen);
+    if (seen->elements() > 0)
+      CHECK(all_are(seen, value));
+  }
+  CHECK(gpu.driver->misdeeds() == "");
+}
+
+TEST_CASE("an upload never runs over what a kernel has yet to read") {
+  test::watchdog watch;
+  simulated_gpu gpu{{.memory = 1 << 20, .seed = std::random_device{}()}};
+  INFO("seed " << gpu.seed);
+  std::vector<std::future<result<tensor>>> got;
+  for (int round = 0; round < 100; ++round) {
+    auto x = gpu.device->upload(filled(20'000, static_cast<float>(round)));
+    REQUIRE(x);
+    auto y = gpu.add(*x, 1, 300us);
+    REQUIRE(y);
+    x = tensor{}; // its block is free now, but the kernel has not begun
+    got.push_back(gpu.download(*std::move(y)));
+    if (got.size() > 3) {
+      auto seen = got[got.size() - 4].get();
+      CHECK(all_are(seen, static_cast<float>(round - 3) + 1));
+    }
+  }
+  CHECK(gpu.driver->misdeeds() == "");
+}
+
+TEST_CASE("many threads may use one GPU") {
+  test::watchdog watch;
+  simulated_gpu gpu;
+  INFO("seed " << gpu.seed);
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 50; ++round) {
+        auto value = static_cast<float>(100 * t + round);
+        auto x = gpu.device->upload(filled(1000, value));
+        auto y = x ? gpu.add(*x, 1) : x;
+        if (!y || !all_are(gpu.download(*y).get(), value + 1))
+          ++wrong;
+      }
+    });
+  threads.clear();
+  CHECK(wrong == 0);
+  CHECK(gpu.finish());
+  CHECK(gpu.driver->misdeeds() == "");
+}
+
+TEST_CASE("steps of the same shapes take no new memory from the driver") {
+  test::watchdog watch;
+  simulated_gpu gpu;
+  auto step = [&] {
+    auto x = gpu.device->upload(filled(5000, 1));
+    REQUIRE(x);
+    for (int i = 0; i < 4; ++i)
+      x = gpu.add(*x, 1);
+    CHECK(all_are(gpu.download(*x).get(), 5));
+    x = tensor{};
+    CHECK(gpu.finish());
+  };
+  step();
+  step();
+  auto before = gpu.device->statistics();
+  CHECK(before.in_use == 0);
+  for (int i = 0; i < 20; ++i)
+    step();
+  auto after = gpu.device->statistics();
+  CHECK(after.cached == before.cached);
+  CHECK(after.peak == before.peak);
+  CHECK(after.in_use == 0);
+  gpu.device->release_cached_memory();
+  CHECK(gpu.device->statistics().cached == 0);
+}
+
+TEST_CASE("more memory than the limit is an error, and cached blocks of other sizes give way") {
+  test::watchdog watch;
+  simulated_gpu gpu{{.memory = 1 << 20, .seed = 1}, 600'000};
+  CHECK(gpu.device->memory_limit() == 600'000);
+  {
+    auto x = gpu.device->upload(filled(100'000, 1));
+    REQUIRE(x);
+    auto more = gpu.device->upload(filled(100'000, 1));
+    REQUIRE_FALSE(more);
+    CHECK(more.status().kind() == error_kind::resource_exhausted);
+    CHECK(more.status().message().find("400000 bytes for f32[100000]") != std::string::npos);
+    auto here = gpu.add(*x, 1);
+    CHECK_FALSE(here);
+  }
+  CHECK(gpu.device->statistics().in_use == 0);
+  CHECK(gpu.device->statistics().cached > 0);
+  auto other = gpu.device->upload(filled(60'000, 2));
+  REQUIRE(other);
+  auto third = gpu.add(*other, 1); // together with the first block they would be too many
+  REQUIRE(third);
+  CHECK(all_are(gpu.download(*third).get(), 3));
+}
+
+TEST_CASE("tensors may outlive their GPU") {
+  test::watchdog watch;
+  tensor far, near;
+  {
+    simulated_gpu gpu;
+    auto x = gpu.device->upload(filled(100, 7));
+    REQUIRE(x);
+    far = *x;
+    auto seen = gpu.download(*x).get();
+    REQUIRE(seen);
+    near = *seen;
+  }
+  CHECK(near.values<float>()[99] == 7);
+  CHECK(far.space()->name() == "gpu:0");
+  CHECK(to_string(far) == "f32[100] on gpu:0");
+}
+
+TEST_CASE("a lost GPU fails what is asked of it, at any moment, and hangs nobody") {
+  test::watchdog watch;
+  for (int64_t launches = 0; launches < 12; ++launches) {
+    CAPTURE(launches);
+    simulated_gpu gpu{{.seed = 3, .launches_until_lost = launches}};
+    std::vector<std::future<result<tensor>>> got;
+    for (int i = 0; i < 4; ++i) {
+      auto x = gpu.device->upload(filled(1000, 1));
+      auto y = x ? gpu.add(*x, 1) : x;
+      if (y)
+        got.push_back(gpu.download(*y));
+      else
+        CHECK(y.status().kind() == error_kind::unavailable);
+    }
+    for (auto& one : got)
+      if (auto seen = one.get(); !seen)
+        CHECK(seen.status().kind() == error_kind::unavailable);
+    auto end = gpu.finish();
+    if (launches < 12)
+      CHECK(end.kind() == error_kind::unavailable);
+    CHECK(gpu.device->health().message().find("gpu:0 is lost") != std::string::npos);
+  }
+}
+
+TEST_CASE("a callback may let go of the GPU") {
+  test::watchdog watch;
+  auto gpu = std::make_unique<simulated_gpu>();
+  std::promise<void> gone;
+  auto held = std::make_shared<std::shared_ptr<gpu::gpu_device>>(gpu->device);
+  gpu->device->when_done([&gone, held](status) {
+    std::this_thread::sleep_for(5ms);
+    held->reset();
+    gone.set_value();
+  });
+  gpu.reset();
+  gone.get_future().get();
+}
+
+TEST_CASE("what a stream notes down can be launched many times") {
+  test::watchdog watch;
+  simulated_gpu gpu;
+  auto x = gpu.device->upload(filled(100, 0));
+  REQUIRE(x);
+  auto* cells = static_cast<float*>(x->raw());
+  auto aside = gpu.driver->make_stream();
+  REQUIRE(aside);
+  REQUIRE(gpu.driver->begin_capture(*aside));
+  REQUIRE(gpu.driver->launch(
+      [=]() -> status {
+        for (int i = 0; i < 100; ++i)
+          cells[i] += 1;
+        return {};
+      },
+      *aside));
+  auto noted = gpu.driver->end_capture(*aside);
+  REQUIRE(noted);
+  CHECK(all_are(gpu.download(*x).get(), 0));
+  for (int i = 0; i < 5; ++i)
+    REQUIRE(gpu.driver->launch(*noted, gpu.device->compute()));
+  CHECK(all_are(gpu.download(*x).get(), 5));
+  gpu.driver->destroy(*noted);
+  gpu.driver->destroy(*aside);
+}
+
+TEST_CASE("block sizes waste an eighth at most") {
+  for (size_t bytes = 1; bytes < (size_t{1} << 34); bytes += bytes / 7 + 1) {
+    auto size = gpu::block_cache::class_of(bytes);
+    CHECK(size >= bytes);
+    CHECK((size <= 2048 || size - bytes <= bytes / 8 + 256));
+    CHECK(gpu::block_cache::class_of(size) == size);
+  }
+}

@@ -1,0 +1,21 @@
+// The text graphs of this folder, and the ops' examples.
+#pragma once
+#include "troupe/actors/client.hpp"
+
+#include <string>
+#include <vector>
+
+namespace troupe::test {
+
+struct named_text {
+  std::string name, text;
+};
+
+std::vector<named_text> all_cases();
+std::vector<named_text> all_examples();
+
+/// Runs all of them, spread over the devices, and returns what went wrong. `ops` are the session's.
+std::string complaints_about(client& in, const registry& ops, const std::vector<named_text>& cases,
+                             const std::vector<std::string>& devices);
+
+} // namespace troupe::test

@@ -1,0 +1,45 @@
+#include "troupe/tests/support/simulated_gpus.hpp"
+
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/devices/simulated/simulated_kernels.hpp"
+#include "troupe/ops/all.hpp"
+
+#include <stdexcept>
+
+namespace troupe::test {
+namespace {
+
+void must(const status& outcome) {
+  if (!outcome)
+    throw std::runtime_error{outcome.message()};
+}
+
+} // namespace
+
+const registry& simulated_library() {
+  static std::deque<kernel_def> kernels;
+  static const registry all = [] {
+    registry made;
+    must(ops::add_all(made, device_kind::cpu));
+    kernels = gpu::simulated_kernels(made);
+    for (const auto& one : kernels)
+      must(made.add(one));
+    return made;
+  }();
+  return all;
+}
+
+std::vector<std::shared_ptr<device>> make_simulated_devices(int gpus, const gpu::simulation& like) {
+  std::vector<std::shared_ptr<device>> made{make_cpu_device({.intra_op_threads = 1})};
+  for (int i = 0; i < gpus; ++i) {
+    auto options = like;
+    options.seed += static_cast<unsigned>(i) * 100;
+    auto one = gpu::make_device(gpu::make_simulated_driver(options), made.front(), {.ordinal = i});
+    must(one.status());
+    made.push_back(*std::move(one));
+  }
+  return made;
+}
+
+} // namespace troupe::test

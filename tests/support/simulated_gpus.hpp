@@ -1,0 +1,19 @@
+// Sessions with simulated GPUs: every op runs on them, by the processor's kernels.
+#pragma once
+#include "troupe/devices/simulated/simulated_driver.hpp"
+#include "troupe/runtime/device.hpp"
+#include "troupe/runtime/registry.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace troupe::test {
+
+/// All ops, with kernels for processors and for simulated GPUs.
+const registry& simulated_library();
+
+/// A processor with one thread, and so many GPUs.
+std::vector<std::shared_ptr<device>> make_simulated_devices(int gpus,
+                                                            const gpu::simulation& like = {});
+
+} // namespace troupe::test
