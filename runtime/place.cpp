@@ -31,7 +31,7 @@ private:
 
 bool runs_on(const node& at, const device_name& where) {
   if (has(at.op().effects, effect::blocking) || at.op().makes != resource::none)
-    return where.kind == "cpu"; // queues and their handles live on the host
+    return where.kind == "cpu"; // queues, tables and all handles live on the host
   auto* kernel = at.graph().ops().find_kernel(at.op().name, where.kind == "gpu" ? device_kind::cuda
                                                                                 : device_kind::cpu);
   return kernel != nullptr;
