@@ -72,9 +72,10 @@ status initialize_table_from_file(kernel_context& at) {
   if (path.elements() != 1)
     return invalid("filename must be one string, got shape ", path.dims());
   auto& table = table_of(at);
-  TROUPE_ASSIGN(auto pairs, read_table_file(*path.data<std::string>(),
-                                            at.state<table_file_format>(), table.holds(), at));
-  return at.stopped() ? status{} : table.initialize(pairs, lasting(at));
+  TROUPE_ASSIGN(auto pairs,
+                read_table_file(*path.data<std::string>(), at.state<table_file_format>(),
+                                table.holds(), at.stop()));
+  return table.initialize(pairs, lasting(at));
 }
 
 } // namespace troupe::ops

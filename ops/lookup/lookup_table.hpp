@@ -15,7 +15,7 @@ inline constexpr dtype_set table_values{dtype::boolean, dtype::i32, dtype::i64,
 /// What a table holds.
 struct table_signature {
   dtype key = dtype::none, value = dtype::none;
-  shape value_dims;      ///< of each value
+  shape value_dims = {}; ///< of each value
   bool constant = false; ///< is initialised, once, and not changed
 };
 

@@ -112,19 +112,16 @@ status check_table_file(const table_file_format& format, dtype key, dtype value)
   return check_part("value", format.value_index, value);
 }
 
-result<table_content> read_table_file(const std::string& path, const table_file_format& format,
-                                      const table_signature& of, const kernel_context& at) {
+result<table_content> read_table_lines(std::istream& in, const std::string& name,
+                                       const table_file_format& format, const table_signature& of,
+                                       stop_signal* stop) {
   TROUPE_TRY(check_table_file(format, of.key, of.value));
-  TROUPE_TRY(check_file(path));
-  std::ifstream in{path, std::ios::binary};
-  if (!in)
-    return failure(error_kind::failed_precondition, "'", path, "' cannot be opened for reading");
   part_reader keys{of.key, format.key_index, format}, values{of.value, format.value_index, format};
   std::string line;
   int64_t number = 0;
   for (; (format.lines < 0 || number < format.lines) && std::getline(in, line); ++number) {
-    if (number % 1024 == 0 && at.stopped())
-      break;
+    if (number % 1024 == 0 && stop && stop->due())
+      return failure(error_kind::cancelled, name, ": is not read to its end, the step stops");
     if (line.ends_with('\r'))
       line.pop_back();
     auto outcome = line.empty() ? invalid("is empty, a pair was expected") : status{};
@@ -133,16 +130,25 @@ result<table_content> read_table_file(const std::string& path, const table_file_
     if (outcome)
       outcome = values.add(line, number);
     if (!outcome)
-      return std::move(outcome).within(concat(path, ':', number + 1));
+      return std::move(outcome).within(concat(name, ':', number + 1));
   }
   if (in.bad())
-    return failure(error_kind::data_loss, "'", path, "' cannot be read after line ", number);
-  if (number < format.lines && !at.stopped())
-    return invalid("'", path, "' has ", number, " lines, vocab_size says ", format.lines);
+    return failure(error_kind::data_loss, "'", name, "' cannot be read after line ", number);
+  if (number < format.lines)
+    return invalid("'", name, "' has ", number, " lines, vocab_size says ", format.lines);
   table_content read;
   TROUPE_ASSIGN(read.keys, keys.take());
   TROUPE_ASSIGN(read.values, values.take());
   return read;
+}
+
+result<table_content> read_table_file(const std::string& path, const table_file_format& format,
+                                      const table_signature& of, stop_signal* stop) {
+  TROUPE_TRY(check_file(path));
+  std::ifstream in{path, std::ios::binary};
+  if (!in)
+    return failure(error_kind::failed_precondition, "'", path, "' cannot be opened for reading");
+  return read_table_lines(in, path, format, of, stop);
 }
 
 } // namespace troupe::ops

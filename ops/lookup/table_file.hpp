@@ -2,6 +2,8 @@
 #pragma once
 #include "troupe/ops/lookup/lookup_table.hpp"
 
+#include <iosfwd>
+
 namespace troupe::ops {
 
 /// Which part of a line is a key or a value: the number of a column, or
@@ -17,9 +19,12 @@ struct table_file_format {
 /// Fails where the file cannot tell keys or values of those types.
 status check_table_file(const table_file_format& format, dtype key, dtype value);
 
-/// Reads keys and values, both [lines]. Errors name the file and the line, counted from 1, as
-/// editors do. Leaves off, with any outcome, when the step is to stop.
+/// Reads keys and values, both [lines]. Errors name the file, as `name`, and the line, counted from
+/// 1, as editors do. Leaves off, with any outcome, when a `stop` is due.
+result<table_content> read_table_lines(std::istream& in, const std::string& name,
+                                       const table_file_format& format, const table_signature& of,
+                                       stop_signal* stop = nullptr);
 result<table_content> read_table_file(const std::string& path, const table_file_format& format,
-                                      const table_signature& of, const kernel_context& at);
+                                      const table_signature& of, stop_signal* stop = nullptr);
 
 } // namespace troupe::ops

@@ -142,8 +142,8 @@ TEST_CASE("a ref port takes the variable itself, a value port its value") {
   CHECK(refused(assign, {q, w.s}) == "input ref must be a variable, but 'Queue' is a queue");
   const auto& ask = **ops().find_op("Ask");
   auto text = add(w.in, {.op = "Variable", .attrs = {{"dtype", dtype::string}}});
-  CHECK(match_signature(ask, {q, w.i}, {}).ok());
-  CHECK(refused(ask, {text, w.i}) == "input queue must be a queue, but 'Variable_1' is a variable");
+  CHECK(match_signature(ask, {q, w.f}, {}).ok());
+  CHECK(refused(ask, {text, w.f}) == "input queue must be a queue, but 'Variable_1' is a variable");
 }
 
 TEST_CASE("attributes get their defaults") {

@@ -14,8 +14,8 @@
 
 namespace troupe::test {
 
-/// Keeps the graph's variables and tables from run to run. Inputs that no later node needs may be overwritten,
-/// as in a program. Queues and control flow are beyond it.
+/// Keeps the graph's variables and tables from run to run. Inputs that no later node needs may be
+/// overwritten, as in a program. Queues and control flow are beyond it.
 class evaluator {
 public:
   using feed = std::pair<edge, tensor>;
