@@ -61,7 +61,7 @@ struct worker_state {
 
 using self_ptr = caf::stateful_actor<worker_state>*;
 
-// The name that a variable or queue has among all sessions.
+// The name that a variable, queue or table has among all sessions.
 std::pair<std::string, std::string> full_name(const node& maker, const std::string& fallback) {
   auto text = [&](std::string_view attr) {
     auto it = maker.attrs().find(attr);
@@ -71,13 +71,13 @@ std::pair<std::string, std::string> full_name(const node& maker, const std::stri
   return {held_by.empty() ? fallback : held_by, shared.empty() ? maker.name() : shared};
 }
 
-result<std::shared_ptr<variable>> find_variable(self_ptr self, const node& maker,
+result<std::shared_ptr<named_state>> find_state(self_ptr self, const node& maker,
                                                 const std::string& fallback) {
   auto [held_by, name] = full_name(maker, fallback);
   auto& held = self->state.containers[held_by];
   if (!held)
     held = std::make_shared<container>();
-  return held->find_or_make(name, maker.attr<dtype>("dtype"), maker.attr<partial_shape>("shape"));
+  return held->find_or_add(maker.op().make(maker, name));
 }
 
 result<caf::actor> find_queue(self_ptr self, const node& maker, const std::string& fallback) {
@@ -109,7 +109,7 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
     if (on == self->state.devices.end())
       return failure(error_kind::not_found, "there is no device ", part.device);
     regions.nodes_use_all_threads = on->runs->threads() > 1;
-    auto find = [&](const node& maker) { return find_variable(self, maker, what.container); };
+    auto find = [&](const node& maker) { return find_state(self, maker, what.container); };
     auto runs = regions.strict_order ? deterministic_view(on->runs) : on->runs;
     TROUPE_ASSIGN(auto made, program::compile(std::move(part.nodes), *runs, find, regions));
     programs.push_back(std::move(made));

@@ -17,9 +17,9 @@ namespace troupe {
 // Works region by region: first learns what each needs from the others, then writes its code.
 class compiler {
 public:
-  compiler(program& out, const variable_finder& find_variable, const region_options& options)
+  compiler(program& out, const state_finder& find_state, const region_options& options)
       : out_(out), graph_(*out.graph_), accelerator_(out.device_->as_accelerator()),
-        find_variable_(find_variable), options_(options), residences_(graph_, out.device_->kind()),
+        find_state_(find_state), options_(options), residences_(graph_, out.device_->kind()),
         regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
         members_(regions_.count) {}
 
@@ -46,7 +46,7 @@ private:
   // An instruction whose operands are still offsets into the pools.
   struct draft {
     instruction code;
-    size_t inputs = 0, variables = npos, types = 0, releases = 0;
+    size_t inputs = 0, states = npos, types = 0, releases = 0;
   };
   static constexpr size_t npos = SIZE_MAX;
   using endpoint = std::pair<const node*, int>;
@@ -214,7 +214,7 @@ private:
 
   struct gathered {
     std::vector<uint32_t> slots;
-    std::vector<variable*> variables; // empty when there are no refs
+    std::vector<named_state*> states; // empty when there are no refs
   };
 
   // A ref that is wanted as a value is read right before its consumer, so that the consumer sees
@@ -222,10 +222,10 @@ private:
   result<gathered> gather(node& at, uint32_t here) {
     gathered found;
     bool any_ref = false;
-    std::vector<std::pair<uint32_t, variable*>> reads;
+    std::vector<std::pair<uint32_t, named_state*>> reads;
     for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
       const auto& from = at.inputs()[static_cast<size_t>(i)];
-      found.variables.push_back(nullptr);
+      found.states.push_back(nullptr);
       if (!from.node->output_is_ref(from.index)) {
         auto uploaded = residences_.wants_on_device(at, i) && residences_.lies_on_host(from);
         found.slots.push_back(uploaded ? upload(from, here) : slot_of(from, here));
@@ -234,15 +234,15 @@ private:
       auto* behind = resource_behind(from);
       if (!behind)
         return invalid(at.description(), ": input ", i, " refers to nothing");
-      if (behind->op().makes == resource::queue) {
-        if (!at.input_is_ref(i) || !has(at.op().effects, effect::blocking))
-          return invalid(at.description(), ": cannot take the queue '", behind->name(), "'");
+      if (!at.input_is_ref(i) && behind->op().makes != resource::variable)
+        return invalid(at.description(), ": input ", i, " must be a value, and '", behind->name(),
+                       "' is a ", to_string(behind->op().makes));
+      if (behind->op().makes == resource::queue)
         continue; // the wait knows its queue
-      }
-      TROUPE_ASSIGN(auto* state, variable_behind(*behind));
+      TROUPE_ASSIGN(auto* state, state_behind(*behind));
       if (at.input_is_ref(i)) {
         any_ref = true;
-        found.variables.back() = state;
+        found.states.back() = state;
         found.slots.push_back(0);
       } else {
         found.slots.push_back(out_.slots_);
@@ -253,11 +253,11 @@ private:
       auto& code = add(action::read, &at);
       code.code.first_output = slot;
       code.code.output_count = 1;
-      code.variables = out_.variable_pool_.size();
-      out_.variable_pool_.push_back(state);
+      code.states = out_.state_pool_.size();
+      out_.state_pool_.push_back(state);
     }
     if (!any_ref)
-      found.variables.clear();
+      found.states.clear();
     return found;
   }
 
@@ -285,14 +285,14 @@ private:
            !has(at.op().effects, effect::fed);
   }
 
-  result<variable*> variable_behind(const node& maker) {
+  result<named_state*> state_behind(const node& maker) {
     auto [it, fresh] = known_.emplace(&maker, nullptr);
     if (fresh) {
-      auto state = find_variable_(maker);
+      auto state = find_state_(maker);
       if (!state)
         return state.status().within(maker.description());
       it->second = state->get();
-      out_.variables_.push_back(*std::move(state));
+      out_.named_.push_back(*std::move(state));
     }
     return it->second;
   }
@@ -319,10 +319,10 @@ private:
       out_.states_.push_back(std::move(state));
     for (auto slot : operands.slots)
       add_input(code, slot);
-    if (!operands.variables.empty()) {
-      code.variables = out_.variable_pool_.size();
-      out_.variable_pool_.insert(out_.variable_pool_.end(), operands.variables.begin(),
-                                 operands.variables.end());
+    if (!operands.states.empty()) {
+      code.states = out_.state_pool_.size();
+      out_.state_pool_.insert(out_.state_pool_.end(), operands.states.begin(),
+                              operands.states.end());
     }
     code.code.first_output = first_slot_.at(&at);
     code.code.output_count = static_cast<uint16_t>(at.outputs());
@@ -360,7 +360,7 @@ private:
           releases.push_back(code.first_output + i); // nobody reads it
       std::set<uint32_t> dying;
       for (uint16_t i = 0; i < code.input_count; ++i) {
-        if (draft.variables != npos && out_.variable_pool_[draft.variables + i])
+        if (draft.states != npos && out_.state_pool_[draft.states + i])
           continue; // a ref has no slot
         auto slot = out_.slot_pool_[draft.inputs + i];
         if (dead.emplace(slot, true).second)
@@ -406,8 +406,8 @@ private:
       code.inputs = out_.slot_pool_.data() + draft.inputs;
       code.releases = out_.slot_pool_.data() + draft.releases;
       code.output_types = out_.type_pool_.data() + draft.types;
-      if (draft.variables != npos)
-        code.variables = out_.variable_pool_.data() + draft.variables;
+      if (draft.states != npos)
+        code.states = out_.state_pool_.data() + draft.states;
       out_.code_.push_back(code);
     }
   }
@@ -415,7 +415,7 @@ private:
   program& out_;
   graph& graph_;
   accelerator* const accelerator_; // or null
-  const variable_finder& find_variable_;
+  const state_finder& find_state_;
   const region_options& options_;
   const residences residences_;
   region_map regions_;
@@ -425,14 +425,14 @@ private:
   std::vector<std::vector<node*>> members_;            // per region, in order
   std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
   std::map<const node*, uint32_t> first_slot_, wait_of_;
-  std::map<const node*, variable*> known_;
+  std::map<const node*, named_state*> known_;
   std::map<std::tuple<const node*, int, uint32_t>, uint32_t> uploads_; // slots, by edge and region
   std::vector<draft> drafts_;
 };
 
 result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> of,
                                                         troupe::device& on,
-                                                        const variable_finder& find_variable,
+                                                        const state_finder& find_state,
                                                         const region_options& options) {
   std::shared_ptr<program> made{new program};
   made->graph_ = std::move(of);
@@ -441,7 +441,7 @@ result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> o
   auto regions = options;
   if (on.as_accelerator())
     regions.lanes = 1; // all that it runs stands in one line
-  TROUPE_TRY(compiler{*made, find_variable, regions}.run());
+  TROUPE_TRY(compiler{*made, find_state, regions}.run());
   return std::shared_ptr<const program>{std::move(made)};
 }
 

@@ -16,6 +16,7 @@ class graph;
 class infer_context;
 class instance;
 class kernel_context;
+class named_state;
 class node;
 class partial_shape;
 class program;

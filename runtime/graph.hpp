@@ -57,7 +57,7 @@ public:
   dtype output_type(int i) const { return types_[static_cast<size_t>(i)]; }
   const partial_shape& output_shape(int i) const { return shapes_[static_cast<size_t>(i)]; }
   bool output_is_ref(int i) const;
-  bool input_is_ref(int i) const; ///< whether the op wants the variable or queue itself
+  bool input_is_ref(int i) const; ///< whether the op wants the variable, queue or table itself
   const port& input_port(int i) const { return *input_ports_[static_cast<size_t>(i)]; }
   edge output(int i) { return {this, i}; }
   template <class T>
@@ -154,7 +154,7 @@ std::string describe(const graph& of);
 /// The value of an edge that is known while the graph is built, or nullptr.
 const tensor* constant_value(edge of) noexcept;
 
-/// Follows a ref edge back to the node that stands for the variable or queue.
+/// Follows a ref edge back to the node that stands for the variable, queue or table.
 const node* resource_behind(edge ref) noexcept;
 
 /// Orders the nodes so that each comes after its inputs and controls. Fails with the names on the

@@ -28,7 +28,7 @@ public:
   /// The elements of a constant i32 or i64 input; nothing where it is not known yet.
   std::optional<std::vector<int64_t>> integers(int i) const;
 
-  /// The node that made the variable or queue behind a ref input, or nullptr.
+  /// The node that stands for the variable, queue or table behind a ref input, or nullptr.
   const node* resource(int i) const noexcept { return resource_behind(edge_of(i)); }
 
   /// The input's shape, which must have that rank if its rank is known.

@@ -134,7 +134,7 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
           break;
         }
       case action::read: {
-        auto value = (*code->variables)->read();
+        auto value = (*code->states)->read();
         if (!value)
           return value.status().within(code->origin->description());
         slots[code->first_output] = *std::move(value);

@@ -63,7 +63,7 @@ struct instruction {
   kernel_fn run = nullptr;
   void* state = nullptr;
   const uint32_t* inputs = nullptr;     // slots
-  variable* const* variables = nullptr; // per input, where the op has ref inputs
+  named_state* const* states = nullptr; // per input, where the op has ref inputs
   const dtype* output_types = nullptr;
   const uint32_t* releases = nullptr; // slots that nobody needs after this
   uint32_t first_output = 0;          // slot; outputs are consecutive
@@ -94,8 +94,12 @@ public:
   troupe::device& device() const noexcept { return device_; }
   /// For what the kernel needs while it runs; counts as the step's.
   allocator& memory() const noexcept { return memory_; }
-  /// The variable behind a ref input.
-  troupe::variable& variable(int i) const noexcept { return *code_->variables[i]; }
+  /// What a ref input refers to; its port says what that is.
+  template <class State>
+  State& referred(int i) const noexcept {
+    return static_cast<State&>(*code_->states[i]);
+  }
+  troupe::variable& variable(int i) const noexcept { return referred<troupe::variable>(i); }
   /// What `prepare` made.
   template <class T>
   T& state() const noexcept {

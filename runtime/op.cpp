@@ -29,12 +29,25 @@ void print_ports(std::ostream& out, const port_list& ports) {
     out << between << one.name << ": ";
     if (!one.count.empty())
       out << one.count << " * ";
-    out << (one.ref ? "ref " : "") << one.type;
+    if (one.ref && one.to != resource::variable)
+      out << "ref " << to_string(one.to);
+    else
+      out << (one.ref ? "ref " : "") << one.type;
     between = ", ";
   }
 }
 
 } // namespace
+
+std::string_view to_string(resource kind) noexcept {
+  switch (kind) {
+    case resource::none: break;
+    case resource::variable: return "variable";
+    case resource::queue: return "queue";
+    case resource::table: return "table";
+  }
+  return "value";
+}
 
 attr_value default_of(const attr_def& attr) {
   return std::visit(

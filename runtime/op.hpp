@@ -6,6 +6,8 @@
 #include <array>
 #include <concepts>
 #include <initializer_list>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -33,6 +35,11 @@ private:
   size_t size_ = 0;
 };
 
+/// What lives longer than a step and is known by name; an op's ref output stands for it.
+enum class resource : uint8_t { none, variable, queue, table };
+
+std::string_view to_string(resource kind) noexcept; ///< "variable", "queue", "table"
+
 /// An input or output of an op.
 struct port {
   std::string_view name;
@@ -41,17 +48,20 @@ struct port {
   std::string_view type;
   /// The name of an integer attribute: that many tensors of the type. Empty for exactly one.
   std::string_view count = {};
-  /// Carries a variable or a queue itself instead of a value (TensorFlow's Ref).
+  /// Carries a variable, a queue or a table itself instead of a value (TensorFlow's Ref).
   bool ref = false;
+  resource to = resource::none; ///< what a ref refers to
   /// An input that kernels of every device want in the host's memory: a shape, an axis, a count.
   bool on_host = false;
 };
 
-constexpr port ref(std::string_view name, std::string_view type) { return {name, type, {}, true}; }
+constexpr port ref(std::string_view name, std::string_view type, resource to = resource::variable) {
+  return {name, type, {}, true, to};
+}
 
 /// An input whose elements the kernel looks at before it can launch anything, such as a shape.
 constexpr port on_host(std::string_view name, std::string_view type, std::string_view count = {}) {
-  return {name, type, count, false, true};
+  return {name, type, count, false, resource::none, true};
 }
 
 /// The least value of an integer attribute, which then has no default.
@@ -125,9 +135,6 @@ using attr_list = upto<attr_def, 16>;
 using shapes = std::vector<partial_shape>;
 using edges = std::vector<edge>;
 
-/// What lives longer than a step and is known by name; an op's ref output stands for it.
-enum class resource : uint8_t { none, variable, queue };
-
 /// Everything about an op except its kernels.
 struct op_def {
   std::string_view name;
@@ -137,6 +144,8 @@ struct op_def {
   attr_list attrs = {};
   effect effects = effect::none;
   resource makes = resource::none;
+  /// Makes what a node stands for, as its attributes say; none for queues, which actors are.
+  std::shared_ptr<named_state> (*make)(const node& of, std::string name) = nullptr;
   /// Returns one shape per output tensor; reports what can be known to fail.
   result<shapes> (*infer)(const infer_context&) = nullptr;
   /// Returns one edge per input tensor: the gradient with respect to it, or an edge to nothing.

@@ -26,10 +26,13 @@ void order_effects(graph& of, bool strictly) {
       const auto& input = at->inputs()[static_cast<size_t>(i)];
       if (!input.node->output_is_ref(input.index))
         continue;
-      const auto* variable = resource_behind(input);
-      if (!variable || variable->op().makes != resource::variable)
+      const auto* state = resource_behind(input);
+      // Nodes that use a table exclude each other, and look no different: whoever does not ask for
+      // an order of all of them says in the graph which go first.
+      if (!state || !(state->op().makes == resource::variable ||
+                      (strictly && state->op().makes == resource::table)))
         continue;
-      auto& to = known[variable];
+      auto& to = known[state];
       auto updates = at->input_is_ref(i), fetches = &at->op() == &internal_ops::fetch;
       if (updates || fetches || strictly)
         put(to.last_update, *at);

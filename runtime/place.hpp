@@ -13,9 +13,9 @@ using device_list = std::vector<device_name>;
 device_kind kind_of(const device_name& where);
 
 /// Returns an index into `devices` per node id; -1 for feeds and fetches, which go where they are
-/// read and made. What shares a variable or queue through a ref edge is placed together. Fails,
-/// naming the node, for a device that does not exist, for constraints that contradict each other,
-/// and where no kernel exists.
+/// read and made. What shares a variable, queue or table through a ref edge is placed together.
+/// Fails, naming the node, for a device that does not exist, for constraints that contradict each
+/// other, and where no kernel exists.
 result<std::vector<int>> place(const graph& of, const device_list& devices);
 
 } // namespace troupe

@@ -42,14 +42,14 @@ struct export_point {
 };
 
 /// Finds the state that a node stands for; called while compiling.
-using variable_finder = std::function<result<std::shared_ptr<variable>>(const node&)>;
+using state_finder = std::function<result<std::shared_ptr<named_state>>(const node&)>;
 
 class program {
 public:
   /// Compiles a partition's graph, whose nodes must be ordered by dependence (as cut() makes them).
   /// Fails, naming the node, where the device has no kernel.
   static result<std::shared_ptr<const program>> compile(std::unique_ptr<graph> of, device& on,
-                                                        const variable_finder& find_variable,
+                                                        const state_finder& find_state,
                                                         const region_options& options = {});
 
   const graph& of() const noexcept { return *graph_; }
@@ -84,10 +84,10 @@ private:
   uint32_t slots_ = 0;
   // What the instructions point to.
   std::vector<uint32_t> slot_pool_;
-  std::vector<variable*> variable_pool_;
+  std::vector<named_state*> state_pool_;
   std::vector<dtype> type_pool_;
   std::vector<std::shared_ptr<void>> states_;
-  std::vector<std::shared_ptr<variable>> variables_;
+  std::vector<std::shared_ptr<named_state>> named_;
 };
 
 } // namespace troupe

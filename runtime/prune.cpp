@@ -76,8 +76,9 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
     if (!what.exists() || &what.node->graph() != &of)
       return invalid("fetch ", i, " is an edge to nothing or of another graph");
     if (auto* behind = what.node->output_is_ref(what.index) ? resource_behind(what) : nullptr;
-        behind && behind->op().makes == resource::queue)
-      return invalid("fetch ", i, ": ", behind->description(), " is a queue, which has no value");
+        behind && behind->op().makes != resource::variable)
+      return invalid("fetch ", i, ": ", behind->description(), " is a ",
+                     to_string(behind->op().makes), ", which has no value");
     if (!is_fed(what))
       open.push_back(what.node);
   }

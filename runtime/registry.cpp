@@ -20,6 +20,11 @@ status check(const op_def& op) {
   for (const auto& attr : op.attrs)
     if (op.find_attr(attr.name) != &attr)
       return bad("declares attribute ", attr.name, " twice");
+  if (op.makes != resource::none && op.makes != resource::queue && !op.make)
+    return bad("has no function that makes the ", to_string(op.makes));
+  for (const auto& at : op.inputs)
+    if (at.to == resource::queue && !has(op.effects, effect::blocking))
+      return bad("takes a queue, and does not wait for its answer");
   for (const auto* ports : {&op.inputs, &op.outputs})
     for (const auto& at : *ports) {
       auto* type = op.find_attr(at.type);

@@ -164,8 +164,12 @@ private:
       if (!from)
         return invalid("input ", at.name, " is an edge to nothing");
       if (at.ref && !from.node->output_is_ref(from.index))
-        return invalid("input ", at.name, " must be a variable or queue itself, but '", from,
+        return invalid("input ", at.name, " must be a ", to_string(at.to), " itself, but '", from,
                        "' carries a value");
+      if (const auto* behind = at.ref ? resource_behind(from) : nullptr;
+          behind && behind->op().makes != at.to)
+        return invalid("input ", at.name, " must be a ", to_string(at.to), ", but '",
+                       behind->name(), "' is a ", to_string(behind->op().makes));
       TROUPE_TRY(match_type(at, i, from));
       out_.input_ports.push_back(&at);
     }

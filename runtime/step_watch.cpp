@@ -136,8 +136,8 @@ void region_watch::before(const instruction& code) {
   // changes the variables that it refers to.
   seen_.assign(code.input_count, std::nullopt);
   for (uint16_t i = 0; i < code.input_count; ++i) {
-    if (code.variables && code.variables[i]) {
-      if (auto value = code.variables[i]->read())
+    if (code.states && code.states[i]) {
+      if (auto value = code.states[i]->read())
         seen_[i] = summarize(*value);
     } else if (i < 64 && code.last_uses >> i & 1 && slots_[code.inputs[i]].unique()) {
       seen_[i] = summarize(slots_[code.inputs[i]]);
@@ -166,12 +166,12 @@ status region_watch::check_outputs(const instruction& code) const {
   for (uint32_t i = 0; i < code.output_count; ++i)
     if (const auto& value = slots_[code.first_output + i]; !value.empty() && !all_finite(value))
       return caught(concat("output ", i), value);
-  if (code.variables)
+  if (code.states)
     for (uint16_t i = 0; i < code.input_count; ++i) {
-      if (!code.variables[i] || (seen_[i] && !seen_[i]->finite()))
+      if (!code.states[i] || (seen_[i] && !seen_[i]->finite()))
         continue; // none, or it was not this node
-      if (auto value = code.variables[i]->read(); value && !all_finite(*value))
-        return caught(concat("variable '", code.variables[i]->name(), '\''), *value);
+      if (auto value = code.states[i]->read(); value && !all_finite(*value))
+        return caught(concat(code.states[i]->kind(), " '", code.states[i]->name(), '\''), *value);
     }
   return {};
 }
@@ -185,7 +185,7 @@ std::string region_watch::describe_inputs(const instruction& code) const {
       text += concat(" '", inputs[i].name(), '\'');
     if (seen_[i])
       text += concat(' ', describe(*seen_[i]));
-    else if (code.variables && code.variables[i])
+    else if (code.states && code.states[i])
       text += " had no value";
     else
       text += concat(' ', describe(summarize(slots_[code.inputs[i]])));

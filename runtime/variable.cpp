@@ -16,9 +16,9 @@ bool variable::initialized() const {
 
 status variable::assign(tensor value) {
   if (value.type() != type_)
-    return invalid("variable '", name_, "' holds ", type_, ", got ", value.type());
+    return invalid("variable '", name(), "' holds ", type_, ", got ", value.type());
   if (!dims_.compatible(value.dims()))
-    return invalid("variable '", name_, "' has shape ", dims_, ", got ", value.dims());
+    return invalid("variable '", name(), "' has shape ", dims_, ", got ", value.dims());
   std::lock_guard guard{mutex_};
   value_ = std::move(value);
   owned_ = false;
@@ -32,7 +32,7 @@ void variable::clear() {
 }
 
 status variable::uninitialized() const {
-  return failure(error_kind::failed_precondition, "variable '", name_,
+  return failure(error_kind::failed_precondition, "variable '", name(),
                  "' is uninitialised: run its initialiser, or restore it, before it is used");
 }
 
@@ -47,28 +47,32 @@ status variable::make_private(bool racy, allocator& copies) {
   return {};
 }
 
-result<std::shared_ptr<variable>> container::find_or_make(const std::string& name, dtype type,
-                                                          const partial_shape& dims) {
+status variable::declared_as(const named_state& other) const {
+  const auto& again = static_cast<const variable&>(other);
+  if (again.type_ != type_ || !again.dims_.compatible(dims_))
+    return invalid("variable '", name(), "' exists as ", type_, dims_,
+                   ", and is declared again as ", again.type_, again.dims_);
+  return {};
+}
+
+result<std::shared_ptr<named_state>> container::find_or_add(std::shared_ptr<named_state> declared) {
   std::lock_guard guard{mutex_};
-  auto& found = variables_[name];
-  if (!found)
-    found = std::make_shared<variable>(name, type, dims);
-  else if (found->type() != type || !found->dims().compatible(dims))
-    return invalid("variable '", name, "' exists as ", found->type(), found->dims(),
-                   ", and is declared again as ", type, dims);
-  return found;
+  auto [it, fresh] = all_.emplace(std::pair{declared->kind(), declared->name()}, declared);
+  if (!fresh)
+    TROUPE_TRY(it->second->declared_as(*declared));
+  return it->second;
 }
 
 void container::clear() {
   std::lock_guard guard{mutex_};
-  for (auto& [name, one] : variables_)
+  for (auto& [name, one] : all_)
     one->clear();
-  variables_.clear();
+  all_.clear();
 }
 
 size_t container::size() const {
   std::lock_guard guard{mutex_};
-  return variables_.size();
+  return all_.size();
 }
 
 } // namespace troupe

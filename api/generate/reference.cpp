@@ -32,7 +32,10 @@ void print_ports(std::ostream& out, const char* title, const port_list& ports) {
     out << between << '`' << one.name << "` (";
     if (!one.count.empty())
       out << one.count << " times ";
-    out << (one.ref ? "ref " : "") << one.type << ')';
+    if (one.ref && one.to != resource::variable)
+      out << "ref " << to_string(one.to) << ')';
+    else
+      out << (one.ref ? "ref " : "") << one.type << ')';
     between = ", ";
   }
   out << '\n';

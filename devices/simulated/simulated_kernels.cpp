@@ -92,13 +92,13 @@ struct simulated_launch {
     std::vector<tensor> slots(count + output_types.size());
     std::vector<uint32_t> places;
     std::vector<std::unique_ptr<variable>> held(count);
-    std::vector<variable*> variables(count);
+    std::vector<named_state*> states(count);
     for (size_t i = 0; i < count; ++i) {
       places.push_back(static_cast<uint32_t>(i));
       if (refs[i]) {
         held[i] = std::make_unique<variable>("simulated", inputs[i].type, partial_shape{});
         TROUPE_TRY(held[i]->assign(inputs[i].view()));
-        variables[i] = held[i].get();
+        states[i] = held[i].get();
       } else {
         slots[i] = inputs[i].view();
       }
@@ -106,7 +106,7 @@ struct simulated_launch {
     instruction next{.run = code->run,
                      .state = code->state.get(),
                      .inputs = places.data(),
-                     .variables = variables.data(),
+                     .states = states.data(),
                      .output_types = output_types.data(),
                      .first_output = static_cast<uint32_t>(count),
                      .input_count = static_cast<uint16_t>(count),

@@ -26,7 +26,7 @@ extern constexpr op_def fifo_queue{
         "name; "
         "nodes of the same name share it. An enqueue waits while there are `capacity` elements (no "
         "limit for a negative one), a dequeue while there are none. DequeueMany needs `shapes`.",
-    .outputs = {ref("handle", "string")},
+    .outputs = {ref("handle", "string", resource::queue)},
     .attrs = {{"component_types", attr_kind::types},
               {"shapes", attr_kind::shapes, true},
               {"capacity", -1},

@@ -7,7 +7,7 @@ extern constexpr op_def queue_close{
     .name = "QueueClose",
     .doc = "Closes a queue: later enqueues fail, dequeues go on while there are elements.\n\n"
            "Enqueues that wait for room at that time may finish, unless cancel_pending_enqueues.",
-    .inputs = {ref("handle", "string")},
+    .inputs = {ref("handle", "string", resource::queue)},
     .attrs = {{"cancel_pending_enqueues", false}},
     .effects = effect::stateful | effect::blocking,
     .infer = infer::nothing,

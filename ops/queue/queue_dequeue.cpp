@@ -17,7 +17,7 @@ extern constexpr op_def queue_dequeue{
            "Fails with out_of_range when the queue is closed and empty. A positive timeout_ms "
            "bounds the "
            "wait.",
-    .inputs = {ref("handle", "string")},
+    .inputs = {ref("handle", "string", resource::queue)},
     .outputs = {{"components", "component_types"}},
     .attrs = {{"component_types", attr_kind::types}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,

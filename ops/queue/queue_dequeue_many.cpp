@@ -26,7 +26,7 @@ extern constexpr op_def queue_dequeue_many{
         "Takes n elements from a queue and stacks them along a new first axis.\n\n"
         "Waits until there are n. The queue must declare the shapes of its components. Fails with "
         "out_of_range when the queue is closed and has fewer.",
-    .inputs = {ref("handle", "string"), on_host("n", "i32")},
+    .inputs = {ref("handle", "string", resource::queue), on_host("n", "i32")},
     .outputs = {{"components", "component_types"}},
     .attrs = {{"component_types", attr_kind::types}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,

@@ -18,7 +18,7 @@ extern constexpr op_def queue_enqueue{
     .name = "QueueEnqueue",
     .doc = "Puts an element into a queue, as soon as there is room.\n\n"
            "Fails with cancelled when the queue is closed. A positive timeout_ms bounds the wait.",
-    .inputs = {ref("handle", "string"), {"components", "Tcomponents"}},
+    .inputs = {ref("handle", "string", resource::queue), {"components", "Tcomponents"}},
     .attrs = {{"Tcomponents", attr_kind::types}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,
     .infer = infer,

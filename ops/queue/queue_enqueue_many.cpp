@@ -30,7 +30,7 @@ extern constexpr op_def queue_enqueue_many{
     .doc = "Cuts tensors along their first axis and puts the pieces into a queue, one element "
            "each.\n\n"
            "Waits for room before each element; elements that went in stay in if it fails later.",
-    .inputs = {ref("handle", "string"), {"components", "Tcomponents"}},
+    .inputs = {ref("handle", "string", resource::queue), {"components", "Tcomponents"}},
     .attrs = {{"Tcomponents", attr_kind::types}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,
     .infer = infer,

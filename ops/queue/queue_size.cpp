@@ -6,7 +6,7 @@ namespace troupe::ops {
 extern constexpr op_def queue_size{
     .name = "QueueSize",
     .doc = "Counts the elements of a queue at this moment.",
-    .inputs = {ref("handle", "string")},
+    .inputs = {ref("handle", "string", resource::queue)},
     .outputs = {{"size", "i32"}},
     .effects = effect::stateful | effect::blocking,
     .infer = infer::scalar,

@@ -1,7 +1,16 @@
 // VariableV2: state that outlives steps.
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/variable.hpp"
 
 namespace troupe::ops {
+namespace {
+
+std::shared_ptr<named_state> make(const node& of, std::string name) {
+  return std::make_shared<variable>(std::move(name), of.attr<dtype>("dtype"),
+                                    of.attr<partial_shape>("shape"));
+}
+
+} // namespace
 
 extern constexpr op_def variable_v2{
     .name = "VariableV2",
@@ -18,6 +27,7 @@ extern constexpr op_def variable_v2{
               {"shared_name", ""}},
     .effects = effect::stateful,
     .makes = resource::variable,
+    .make = make,
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",
     .example = R"(

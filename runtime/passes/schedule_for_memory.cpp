@@ -60,7 +60,7 @@ struct dependence {
   std::vector<int64_t> bytes;
 
 private:
-  // Of one variable or queue: the last that changed it, and who has looked at it since.
+  // Of one variable, queue or table: the last that changed it, and who has looked at it since.
   struct accesses {
     size_t last_change = SIZE_MAX;
     std::vector<size_t> looks = {};

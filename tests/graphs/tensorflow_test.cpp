@@ -96,8 +96,12 @@ TEST_CASE("a graph of TensorFlow with gradients and Adam learns alike") { run("a
 
 TEST_CASE("functions of TensorFlow 2 that call each other give the same") { run("functions"); }
 
+TEST_CASE("lookup tables of TensorFlow, of both versions, find and keep the same") {
+  run("tables");
+}
+
 TEST_CASE("a model of TensorFlow that is written and read again gives the same") {
-  for (auto name : {"momentum", "functions"}) {
+  for (auto name : {"momentum", "functions", "tables"}) {
     auto bytes = unzipped(concat(TROUPE_GRAPHS, "/tensorflow/", name, ".pb.gz"));
     auto first = imported(bytes);
     auto written = write_graph_def(first->nodes);

@@ -182,6 +182,8 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"DecodeRaw", "how many elements depends on how long the strings are"},
                   {"DynamicPartition", "how many rows depends on the values"},
                   {"ListDiff", "how many elements depends on the values"},
+                  {"LookupTableExport", "how many pairs depends on the table"},
+                  {"LookupTableExportV2", "how many pairs depends on the table"},
                   {"NonMaxSuppression", "how many boxes are chosen depends on their values"},
                   {"NonMaxSuppressionV2", "how many boxes are chosen depends on their values"},
                   {"NonMaxSuppressionV3", "how many boxes are chosen depends on their values"},

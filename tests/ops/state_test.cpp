@@ -103,12 +103,12 @@ TEST_CASE("updates from many threads exclude each other") {
     all.emplace_back([&] {
       tensor slots[] = {{}, tensor::vector(ones), {}};
       uint32_t inputs[] = {0, 1};
-      class variable* variables[] = {&held, nullptr};
+      named_state* states[] = {&held, nullptr};
       dtype types[] = {dtype::f32};
       instruction code{.run = kernel->find(*add),
                        .state = state.get(),
                        .inputs = inputs,
-                       .variables = variables,
+                       .states = states,
                        .output_types = types,
                        .first_output = 2,
                        .input_count = 2,

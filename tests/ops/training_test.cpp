@@ -133,12 +133,12 @@ TEST_CASE("updates that lock the same variables in different roles do not wait f
     auto state = kernel->prepare({*steps[which], small_device()});
     tensor slots[] = {{}, {}, tensor::scalar(0.0f), filled({64}, 1), tensor::scalar(0.0f), {}};
     uint32_t inputs[] = {0, 1, 2, 3, 4};
-    class variable* variables[] = {&held[which], &held[1 - which], nullptr, nullptr, nullptr};
+    named_state* states[] = {&held[which], &held[1 - which], nullptr, nullptr, nullptr};
     dtype types[] = {dtype::f32};
     instruction code{.run = kernel->find(*steps[which]),
                      .state = state->get(),
                      .inputs = inputs,
-                     .variables = variables,
+                     .states = states,
                      .output_types = types,
                      .first_output = 5,
                      .input_count = 5,

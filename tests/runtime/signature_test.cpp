@@ -137,7 +137,13 @@ TEST_CASE("a ref port takes the variable itself, a value port its value") {
   CHECK(match_signature(assign, {v, w.f}, {}).ok());
   CHECK(match_signature(assign, {v, v}, {}).ok());
   CHECK(refused(assign, {w.f, w.f}) ==
-        "input ref must be a variable or queue itself, but 'Const' carries a value");
+        "input ref must be a variable itself, but 'Const' carries a value");
+  auto q = add(w.in, {.op = "Queue"});
+  CHECK(refused(assign, {q, w.s}) == "input ref must be a variable, but 'Queue' is a queue");
+  const auto& ask = **ops().find_op("Ask");
+  auto text = add(w.in, {.op = "Variable", .attrs = {{"dtype", dtype::string}}});
+  CHECK(match_signature(ask, {q, w.f}, {}).ok());
+  CHECK(refused(ask, {text, w.f}) == "input queue must be a queue, but 'Variable_1' is a variable");
 }
 
 TEST_CASE("attributes get their defaults") {

@@ -131,26 +131,59 @@ TEST_CASE("updates from many threads all count, and readers see whole values") {
   CHECK(first(*v.read()) == 6000);
 }
 
+namespace {
+
+result<std::shared_ptr<variable>> declare(container& in, const std::string& name, dtype type,
+                                          const partial_shape& dims) {
+  TROUPE_ASSIGN(auto found, in.find_or_add(std::make_shared<variable>(name, type, dims)));
+  return std::static_pointer_cast<variable>(std::move(found));
+}
+
+// State of another kind.
+class counter final : public named_state {
+public:
+  using named_state::named_state;
+  std::string_view kind() const noexcept override { return "counter"; }
+  status declared_as(const named_state&) const override { return {}; }
+  result<tensor> read() const override { return invalid("counters have no value"); }
+  void clear() override { ++cleared; }
+  int cleared = 0;
+};
+
+} // namespace
+
 TEST_CASE("a container gives one variable per name") {
   container all;
-  auto v = *all.find_or_make("v", dtype::f32, {-1, 2});
-  CHECK(*all.find_or_make("v", dtype::f32, {3, 2}) == v);
-  CHECK(*all.find_or_make("u", dtype::f32, {3, 2}) != v);
+  auto v = *declare(all, "v", dtype::f32, {-1, 2});
+  CHECK(*declare(all, "v", dtype::f32, {3, 2}) == v);
+  CHECK(*declare(all, "u", dtype::f32, {3, 2}) != v);
   CHECK(all.size() == 2);
-  CHECK(all.find_or_make("v", dtype::f64, {-1, 2}).status().message() ==
+  CHECK(declare(all, "v", dtype::f64, {-1, 2}).status().message() ==
         "variable 'v' exists as f32[?,2], and is declared again as f64[?,2]");
-  CHECK_FALSE(all.find_or_make("v", dtype::f32, {3}));
+  CHECK_FALSE(declare(all, "v", dtype::f32, {3}));
   CHECK(all.size() == 2);
 }
 
 TEST_CASE("a container that is cleared leaves its variables uninitialised, never silently zero") {
   container all;
-  auto v = *all.find_or_make("v", dtype::i64, {});
+  auto v = *declare(all, "v", dtype::i64, {});
   CHECK(v->assign(tensor::scalar<int64_t>(1)).ok());
   all.clear();
   CHECK(all.size() == 0);
   CHECK_FALSE(v->initialized());
-  CHECK(*all.find_or_make("v", dtype::f32, {}) != v);
+  CHECK(*declare(all, "v", dtype::f32, {}) != v);
+}
+
+TEST_CASE("state of different kinds may have the same name in a container") {
+  container all;
+  auto v = *declare(all, "v", dtype::i64, {});
+  auto other = std::make_shared<counter>("v");
+  CHECK(*all.find_or_add(other) == other);
+  CHECK(*all.find_or_add(std::make_shared<counter>("v")) == other);
+  CHECK(*declare(all, "v", dtype::i64, {}) == v);
+  CHECK(all.size() == 2);
+  all.clear();
+  CHECK(other->cleared == 1);
 }
 
 TEST_CASE("threads that ask for the same name get the same variable") {
@@ -159,7 +192,7 @@ TEST_CASE("threads that ask for the same name get the same variable") {
   {
     std::vector<std::jthread> threads;
     for (size_t t = 0; t < found.size(); ++t)
-      threads.emplace_back([&, t] { found[t] = *all.find_or_make("v", dtype::f32, {}); });
+      threads.emplace_back([&, t] { found[t] = *declare(all, "v", dtype::f32, {}); });
   }
   CHECK(found[0] == found[1]);
   CHECK(found[1] == found[2]);

@@ -15,11 +15,10 @@ struct evaluator::step {
   }
 };
 
-variable& evaluator::variable_of(const node& stands_for_it) {
-  auto& found = variables_[&stands_for_it];
+named_state& evaluator::state_of(const node& stands_for_it) {
+  auto& found = states_[&stands_for_it];
   if (!found)
-    found = std::make_shared<variable>(stands_for_it.name(), stands_for_it.output_type(0),
-                                       stands_for_it.attr<partial_shape>("shape"));
+    found = stands_for_it.op().make(stands_for_it, stands_for_it.name());
   return *found;
 }
 
@@ -44,7 +43,7 @@ result<tensor> evaluator::read(edge of, step& in) {
     auto* behind = resource_behind(of);
     if (!behind || behind->op().makes != resource::variable)
       return failure(error_kind::unimplemented, "'", of, "' cannot be read");
-    return variable_of(*behind).read();
+    return state_of(*behind).read();
   }
   return in.slots[in.slot_of(of)];
 }
@@ -55,7 +54,7 @@ status evaluator::run_node(const node& at, step& in) {
   // The node's inputs, then its outputs: a program would use the slots of the graph's edges.
   std::vector<tensor> slots(count + static_cast<size_t>(at.outputs()));
   std::vector<uint32_t> inputs;
-  std::vector<variable*> variables(count);
+  std::vector<named_state*> states(count);
   std::vector<tensor> seen;
   uint64_t last_uses = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -63,11 +62,11 @@ status evaluator::run_node(const node& at, step& in) {
     inputs.push_back(static_cast<uint32_t>(i));
     if (at.input_is_ref(static_cast<int>(i))) {
       auto* behind = resource_behind(of);
-      if (!behind || behind->op().makes != resource::variable)
+      if (!behind || !behind->op().make)
         return failure(error_kind::unimplemented, at.description(), ": input ", i,
-                       " is no variable");
-      variables[i] = &variable_of(*behind);
-      seen.push_back(variables[i]->read() ? *variables[i]->read() : tensor{});
+                       " is nothing that kernels use");
+      states[i] = &state_of(*behind);
+      seen.push_back(states[i]->read() ? *states[i]->read() : tensor{});
       continue;
     }
     TROUPE_ASSIGN(slots[i], read(of, in));
@@ -86,7 +85,7 @@ status evaluator::run_node(const node& at, step& in) {
   instruction next{.run = code->run,
                    .state = code->state.get(),
                    .inputs = inputs.data(),
-                   .variables = variables.data(),
+                   .states = states.data(),
                    .output_types = types.data(),
                    .first_output = static_cast<uint32_t>(count),
                    .input_count = static_cast<uint16_t>(count),

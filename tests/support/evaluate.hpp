@@ -14,8 +14,8 @@
 
 namespace troupe::test {
 
-/// Keeps the graph's variables from run to run. Inputs that no later node needs may be overwritten,
-/// as in a program. Queues and control flow are beyond it.
+/// Keeps the graph's variables and tables from run to run. Inputs that no later node needs may be
+/// overwritten, as in a program. Queues and control flow are beyond it.
 class evaluator {
 public:
   using feed = std::pair<edge, tensor>;
@@ -29,7 +29,10 @@ public:
   result<std::vector<tensor>> run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
                                   const std::vector<node*>& targets = {});
 
-  variable& variable_of(const node& stands_for_it);
+  named_state& state_of(const node& stands_for_it);
+  variable& variable_of(const node& stands_for_it) {
+    return static_cast<variable&>(state_of(stands_for_it));
+  }
   /// Given an observer, no memory is reused: what it keeps stays as it is.
   void observe(observer by) { observer_ = std::move(by); }
 
@@ -47,7 +50,7 @@ private:
   const graph& graph_;
   device& device_;
   observer observer_;
-  std::map<const node*, std::shared_ptr<variable>> variables_;
+  std::map<const node*, std::shared_ptr<named_state>> states_;
   std::map<const node*, compiled> compiled_;
 };
 

@@ -118,6 +118,22 @@ void with_cpp_type(dtype type, Body&& body) {
   }
 }
 
+// The tables that the node uses. What gives a table its pairs shall find none.
+std::map<size_t, table_sample> tables_of(const node& at, evaluator& by) {
+  std::map<size_t, table_sample> found;
+  for (size_t i = 0; i < at.inputs().size(); ++i) {
+    const auto* behind = resource_behind(at.inputs()[i]);
+    if (!at.input_is_ref(static_cast<int>(i)) || behind->op().makes != resource::table)
+      continue;
+    auto& sample = found[i];
+    sample = {std::string{behind->op().name}, behind->attrs(), {}};
+    auto pairs = static_cast<ops::lookup_table&>(by.state_of(*behind)).content(heap_allocator());
+    if (pairs && !at.op().name.starts_with("Initialize"))
+      sample.pairs = *std::move(pairs);
+  }
+  return found;
+}
+
 } // namespace
 
 std::vector<std::string> complaints_about(const registry& ops, std::string_view text, device& on) {
@@ -161,7 +177,7 @@ example_run run_example(const registry& ops, const op_def& op, device& on, place
   evaluator by{of, on};
   by.observe([&](const node& at, const auto& inputs, const auto&) {
     if (&at.op() == &op)
-      shown.samples.push_back({&op, without_deduced(op, at.attrs()), inputs});
+      shown.samples.push_back({&op, without_deduced(op, at.attrs()), inputs, tables_of(at, by)});
   });
   run_all(*parsed, by, shown.complaints);
   if (shapes == placeholders::as_written) { // once more, with memory reused as in a program
@@ -181,7 +197,12 @@ result<rebuilt> rebuild(const registry& ops, const op_sample& of, bool shapes_kn
     const auto& value = of.inputs[i];
     auto dims =
         shapes_known && !value.empty() ? partial_shape{value.dims()} : partial_shape::unknown();
-    if (names.size() == of.op->inputs.size() && of.op->inputs[i].ref) {
+    if (auto table = of.tables.find(i); table != of.tables.end()) {
+      TROUPE_ASSIGN(auto* maker,
+                    made.in->add({.op = table->second.op, .attrs = table->second.attrs}));
+      made.tables.emplace_back(maker, table->second.pairs);
+      inputs.push_back({maker, 0});
+    } else if (names.size() == of.op->inputs.size() && of.op->inputs[i].ref) {
       auto type = value.type();
       for (size_t k = 0; type == dtype::none && k < names.size(); ++k)
         if (names[k] == names[i])
@@ -215,6 +236,10 @@ result<std::vector<tensor>> run(rebuilt& what, device& on) {
   for (const auto& [variable, value] : what.variables)
     if (!value.empty())
       TROUPE_TRY(by.variable_of(*variable).assign(value));
+  for (const auto& [table, pairs] : what.tables)
+    if (!pairs.keys.empty())
+      TROUPE_TRY(
+          static_cast<ops::lookup_table&>(by.state_of(*table)).replace(pairs, heap_allocator()));
   std::vector<edge> fetches;
   for (int i = 0; i < what.at->outputs(); ++i)
     if (!what.at->output_is_ref(i) || !what.variables.empty()) // nobody has assigned a new variable
@@ -245,6 +270,15 @@ op_sample with_type(const op_sample& of, std::string_view type_attr, dtype type)
   for (size_t i = 0; i < changed.inputs.size(); ++i)
     if (names[i] == type_attr && !changed.inputs[i].empty())
       changed.inputs[i] = converted(changed.inputs[i], type);
+  auto is_one_of = [&](auto... all) { return ((type_attr == all) || ...); };
+  for (auto& [input, table] : changed.tables) {
+    auto keys = is_one_of("Tin", "Tkey", "Tkeys"), values = is_one_of("Tout", "Tval", "Tvalues");
+    if (keys || values)
+      table.attrs.find(keys ? "key_dtype" : "value_dtype")->second = type;
+    if (auto& part = keys ? table.pairs.keys : table.pairs.values;
+        (keys || values) && !part.empty())
+      part = converted(part, type);
+  }
   for (auto& [name, value] : changed.attrs) // such as the value of a Const
     if (auto* constant = value.get_if<tensor>(); constant && !constant->empty())
       value = converted(*constant, type);

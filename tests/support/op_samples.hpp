@@ -1,5 +1,6 @@
 // Samples of an op at work, taken from the example in its definition and varied in type and value.
 #pragma once
+#include "troupe/ops/lookup/lookup_table.hpp"
 #include "troupe/tests/support/evaluate.hpp"
 
 #include <string>
@@ -7,11 +8,19 @@
 
 namespace troupe::test {
 
+/// A table that a node used, and what it held then.
+struct table_sample {
+  std::string op; ///< that stands for it
+  attr_map attrs = {};
+  ops::table_content pairs = {}; ///< empty while uninitialised
+};
+
 /// A node of an example, with the inputs that it had in a run.
 struct op_sample {
   const op_def* op = nullptr;
   attr_map attrs = {};             ///< those that the inputs do not tell
   std::vector<tensor> inputs = {}; ///< of refs the variable's value; empty while uninitialised
+  std::map<size_t, table_sample> tables = {}; ///< by input
 };
 
 /// What running an example showed.
@@ -38,6 +47,7 @@ struct rebuilt {
   node* at = nullptr;
   std::vector<evaluator::feed> feeds;
   std::vector<std::pair<node*, tensor>> variables; ///< and their values
+  std::vector<std::pair<node*, ops::table_content>> tables;
 };
 
 /// Builds the node anew. Inputs that are `constant` stay known to shape functions, the others

@@ -72,7 +72,7 @@ public:
 } // namespace
 
 result<std::vector<tensor>> run_closed(step_graph of, const std::vector<tensor>& feeds) {
-  auto no_state = [](const node& at) -> result<std::shared_ptr<variable>> {
+  auto no_state = [](const node& at) -> result<std::shared_ptr<named_state>> {
     return invalid(at.description(), ": state is not for this test");
   };
   TROUPE_ASSIGN(auto program, program::compile(std::move(of.nodes), host(), no_state));

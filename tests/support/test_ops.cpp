@@ -55,6 +55,11 @@ edges gradient_that_gives_up(gradient_context& at) { return at.fail("not for thi
 edges no_gradient(gradient_context&) { return {edge{}}; }
 edges gradient_that_forgets(gradient_context&) { return {}; }
 
+std::shared_ptr<named_state> make_variable(const node& of, std::string name) {
+  return std::make_shared<variable>(std::move(name), of.attr<dtype>("dtype"),
+                                    of.attr<partial_shape>("shape"));
+}
+
 constexpr op_def definitions[] = {
     {.name = "Placeholder",
      .doc = "For tests.",
@@ -166,6 +171,7 @@ constexpr op_def definitions[] = {
      .attrs = typed,
      .effects = effect::stateful,
      .makes = resource::variable,
+     .make = make_variable,
      .infer = infer::shape_attr},
     {.name = "Assign",
      .doc = "For tests.",
@@ -183,13 +189,13 @@ constexpr op_def definitions[] = {
      .infer = infer::same_as_input},
     {.name = "Queue",
      .doc = "For tests.",
-     .outputs = {ref("ref", "string")},
+     .outputs = {ref("ref", "string", resource::queue)},
      .effects = effect::stateful,
      .makes = resource::queue,
      .infer = infer::scalar},
     {.name = "Ask",
      .doc = "For tests.",
-     .inputs = {ref("queue", "string"), {"xs", "T", "N"}},
+     .inputs = {ref("queue", "string", resource::queue), {"xs", "T", "N"}},
      .outputs = {{"answer", "T"}, {"more", "T"}},
      .attrs = {{"T", kinds, dtype::i64}, {"N", attr_kind::integer}},
      .effects = effect::stateful | effect::blocking,
@@ -235,11 +241,10 @@ edge constant(graph& to, tensor value) {
   return add(to, {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}});
 }
 
-result<std::shared_ptr<variable>> variables::operator()(const node& of) {
+result<std::shared_ptr<named_state>> variables::operator()(const node& of) {
   auto& found = by_name_[of.name()];
   if (!found)
-    found = std::make_shared<variable>(of.name(), of.attr<dtype>("dtype"),
-                                       of.attr<partial_shape>("shape"));
+    found = of.op().make(of, of.name());
   return found;
 }
 

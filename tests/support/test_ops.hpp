@@ -74,11 +74,13 @@ edge constant(graph& to, T value) {
 /// Finds variables by node name.
 class variables {
 public:
-  result<std::shared_ptr<variable>> operator()(const node& of);
-  variable& operator[](const std::string& name) { return *by_name_.at(name); }
+  result<std::shared_ptr<named_state>> operator()(const node& of);
+  variable& operator[](const std::string& name) {
+    return static_cast<variable&>(*by_name_.at(name));
+  }
 
 private:
-  std::map<std::string, std::shared_ptr<variable>> by_name_;
+  std::map<std::string, std::shared_ptr<named_state>> by_name_;
 };
 
 } // namespace troupe::test

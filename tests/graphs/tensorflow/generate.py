@@ -207,7 +207,56 @@ def functions(random):
     return model
 
 
-models = {each.__name__: each for each in (convnet, language, momentum, adam, functions)}
+def tables(random):
+    """Words looked up in a table that is given once, and counted in one that changes."""
+    words = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog"]
+    graph = v1.Graph()
+    with graph.as_default():
+        text = v1.placeholder(tf.string, [None, None], "text")
+        # As tf.lookup makes them, with resources.
+        initial = tf.lookup.KeyValueTensorInitializer(words, np.arange(len(words), dtype=np.int64))
+        vocabulary = tf.lookup.StaticHashTable(initial, -1)
+        tf.identity(vocabulary.lookup(text), "numbers")
+        tf.identity(vocabulary.size(), "known")
+        v1.tables_initializer("init")
+        seen = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, 0.0)
+        before = seen.lookup(text)
+        with tf.control_dependencies([seen.insert(text, before + 1.0)]):
+            tf.identity(seen.lookup(text), "seen")
+            tf.identity(seen.size(), "different")
+        tf.group(seen.remove(tf.constant(["the"])), name="forget")
+        keys, counts = seen.export()
+        tf.reduce_sum(counts, name="total")
+        vectors = tf.raw_ops.MutableHashTableOfTensorsV2(
+            key_dtype=tf.int64, value_dtype=tf.float32, value_shape=[3], use_node_name_sharing=True)
+        rows = random.normal(size=(4, 3)).astype(np.float32)
+        tf.group(tf.raw_ops.LookupTableInsertV2(
+            table_handle=vectors, keys=np.arange(4), values=rows), name="embed")
+        tf.raw_ops.LookupTableFindV2(table_handle=vectors, keys=vocabulary.lookup(text),
+                                     default_value=[0.0, 0.0, 0.0], name="embedded")
+        # As graphs of TensorFlow 1 have them, with references.
+        old = tf.raw_ops.HashTable(key_dtype=tf.string, value_dtype=tf.string, name="old")
+        tf.group(tf.raw_ops.InitializeTable(
+            table_handle=old, keys=["fox", "dog"], values=["animal", "pet"]), name="init_old")
+        tf.raw_ops.LookupTableFind(table_handle=old, keys=text, default_value="?", name="kinds")
+        changes = tf.raw_ops.MutableHashTable(key_dtype=tf.string, value_dtype=tf.float32, name="changes")
+        tf.group(tf.raw_ops.LookupTableImport(table_handle=changes, keys=keys, values=counts), name="copy")
+        tf.raw_ops.LookupTableFind(table_handle=changes, keys=text, default_value=-1.0, name="copied")
+        tf.raw_ops.LookupTableSize(table_handle=changes, name="copies")
+    model = Recorder(graph)
+    model.step({}, [], ["init", "init_old", "embed"])
+    some = np.array([["the", "quick"], ["fox", "sleeps"]], object)
+    model.step({"text": some}, ["numbers", "known", "embedded", "kinds"])
+    model.step({"text": some}, ["seen", "different"])
+    model.step({"text": some[:1]}, ["seen", "different", "numbers"])
+    model.step({}, [], ["forget"])
+    model.step({}, ["total"], ["copy"])
+    model.step({"text": some}, ["copied", "copies"])
+    return model
+
+
+models = {each.__name__: each
+          for each in (convnet, language, momentum, adam, functions, tables)}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:

@@ -1,0 +1,11 @@
+#include "troupe/ops/lookup/lookup.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def initialize_table_from_text_file_v2_cpu{
+    .op = "InitializeTableFromTextFileV2",
+    .run = {{dtype::none, initialize_table_from_file}},
+    .prepare = keep_table_file_format,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,8 @@
+#include "troupe/ops/lookup/lookup.cpu.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def initialize_table_v2_cpu =
+    table_kernel("InitializeTableV2", initialize_table);
+
+} // namespace troupe::ops

@@ -1,0 +1,22 @@
+troupe_add_ops(
+  lookup/hash_table
+  lookup/hash_table_v2
+  lookup/initialize_table
+  lookup/initialize_table_from_text_file
+  lookup/initialize_table_from_text_file_v2
+  lookup/initialize_table_v2
+  lookup/lookup_table_export
+  lookup/lookup_table_export_v2
+  lookup/lookup_table_find
+  lookup/lookup_table_find_v2
+  lookup/lookup_table_import
+  lookup/lookup_table_import_v2
+  lookup/lookup_table_insert
+  lookup/lookup_table_insert_v2
+  lookup/lookup_table_remove_v2
+  lookup/lookup_table_size
+  lookup/lookup_table_size_v2
+  lookup/mutable_hash_table
+  lookup/mutable_hash_table_of_tensors
+  lookup/mutable_hash_table_of_tensors_v2
+  lookup/mutable_hash_table_v2)
