@@ -14,10 +14,11 @@ namespace troupe {
 // Works region by region: first learns what each needs from the others, then writes its code.
 class compiler {
 public:
-  compiler(program& out, const variable_finder& find_variable, const region_options& options)
+  compiler(program& out, const variable_finder& find_variable, const region_options& options,
+           const state_finder& find_state)
       : out_(out), graph_(*out.graph_), find_variable_(find_variable), options_(options),
-        regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
-        members_(regions_.count) {}
+        find_state_(find_state), regions_(find_regions(graph_, options)), imports_(regions_.count),
+        after_(regions_.count), members_(regions_.count) {}
 
   status run() {
     out_.regions_.resize(regions_.count);
@@ -276,7 +277,9 @@ private:
                      to_string(out_.device_->kind()), " kernel for its types");
     std::shared_ptr<void> state;
     if (kernel->prepare) {
-      auto prepared = kernel->prepare({at, *out_.device_});
+      state_maker prepare = [&] { return kernel->prepare({at, *out_.device_}); };
+      auto shared = find_state_ && has(at.op().effects, effect::stateful);
+      auto prepared = shared ? find_state_(at, prepare) : prepare();
       if (!prepared)
         return prepared.status().within(at.description());
       state = *std::move(prepared);
@@ -383,6 +386,7 @@ private:
   graph& graph_;
   const variable_finder& find_variable_;
   const region_options& options_;
+  const state_finder& find_state_;
   region_map regions_;
   std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
   std::vector<std::map<uint32_t, const node*>> after_; // per region: who waits for which node
@@ -397,12 +401,13 @@ private:
 result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> of,
                                                         troupe::device& on,
                                                         const variable_finder& find_variable,
-                                                        const region_options& options) {
+                                                        const region_options& options,
+                                                        const state_finder& find_state) {
   std::shared_ptr<program> made{new program};
   made->graph_ = std::move(of);
   made->device_ = &on;
   order_effects(*made->graph_, options.strict_order);
-  TROUPE_TRY(compiler{*made, find_variable, options}.run());
+  TROUPE_TRY(compiler{*made, find_variable, options, find_state}.run());
   return std::shared_ptr<const program>{std::move(made)};
 }
 

@@ -44,13 +44,21 @@ struct export_point {
 /// Finds the state that a node stands for; called while compiling.
 using variable_finder = std::function<result<std::shared_ptr<variable>>(const node&)>;
 
+/// Finds what the kernel of a stateful node keeps between its runs, or makes it at first sight, so
+/// that all programs that run the node share it; called while compiling.
+using state_maker = std::function<result<std::shared_ptr<void>>()>;
+using state_finder =
+    std::function<result<std::shared_ptr<void>>(const node&, const state_maker& make)>;
+
 class program {
 public:
   /// Compiles a partition's graph, whose nodes must be ordered by dependence (as cut() makes them).
-  /// Fails, naming the node, where the device has no kernel.
+  /// Fails, naming the node, where the device has no kernel. Without `find_state`, stateful kernels
+  /// share nothing with other programs.
   static result<std::shared_ptr<const program>> compile(std::unique_ptr<graph> of, device& on,
                                                         const variable_finder& find_variable,
-                                                        const region_options& options = {});
+                                                        const region_options& options = {},
+                                                        const state_finder& find_state = {});
 
   const graph& of() const noexcept { return *graph_; }
   troupe::device& device() const noexcept { return *device_; }
