@@ -9,6 +9,7 @@
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/deterministic.hpp"
+#include "troupe/runtime/kernel_states.hpp"
 #include "troupe/serialization/statistics.hpp"
 #include "troupe/serialization/wire.hpp"
 
@@ -52,6 +53,8 @@ struct worker_state {
   std::vector<caf::actor_addr>
       all_queues; // to end them with us, even those of a container before a reset
   std::map<uint64_t, registration> programs;
+  // By owner of programs, session and device; as long as the owner is there.
+  std::map<std::string, std::map<std::pair<uint64_t, std::string>, kernel_states>> kept;
   uint64_t next_handle = 1;
   bool tidies = false; // a tidy_atom is under way, as long as there are programs
   deadlines due;       // of steps
@@ -92,7 +95,8 @@ result<caf::actor> find_queue(self_ptr self, const node& maker, const std::strin
   return found;
 }
 
-result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions& what) {
+result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions& what,
+                                              const std::string& owner) {
   std::vector<std::shared_ptr<const program>> programs;
   std::vector<device_name> devices;
   std::vector<std::shared_ptr<device>> owned;
@@ -110,8 +114,13 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
       return failure(error_kind::not_found, "there is no device ", part.device);
     regions.nodes_use_all_threads = on->runs->threads() > 1;
     auto find = [&](const node& maker) { return find_state(self, maker, what.container); };
+    auto& kept = self->state.kept[owner][{what.session, to_string(part.device)}];
+    auto find_kernel_state = [&](const node& of, const kernel_state_maker& make) {
+      return kept.find_or_make(of, make);
+    };
     auto runs = regions.strict_order ? deterministic_view(on->runs) : on->runs;
-    TROUPE_ASSIGN(auto made, program::compile(std::move(part.nodes), *runs, find, regions));
+    TROUPE_ASSIGN(auto made,
+                  program::compile(std::move(part.nodes), *runs, find, regions, find_kernel_state));
     programs.push_back(std::move(made));
     devices.push_back(part.device);
     owned.push_back(std::move(runs));
@@ -140,7 +149,7 @@ void tidy(self_ptr self) {
 // Compiles, then reaches the tasks that the programs send to; answers when all is ready.
 caf::result<registered> register_programs(self_ptr self, register_partitions& what,
                                           std::string owner) {
-  auto compiled = compile(self, what);
+  auto compiled = compile(self, what, owner);
   if (!compiled)
     return to_caf(compiled.status());
   auto program = *std::move(compiled);
@@ -293,6 +302,7 @@ void serve(self_ptr self, incoming& what) {
 }
 
 void peer_left(self_ptr self, const peer_gone& what) {
+  self->state.kept.erase(what.peer);
   auto why = failure(error_kind::unavailable, what.peer, " is gone: ", what.why.message());
   auto& steps = *self->state.options.steps;
   steps.abort_all(what.peer, why, self->context());

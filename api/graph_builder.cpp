@@ -3,6 +3,7 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/device_name.hpp"
+#include "troupe/runtime/registry.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -78,6 +79,22 @@ node* graph_builder::initializer(location where) {
 node* graph_builder::group(const std::vector<node*>& nodes, std::string_view name, location where) {
   return value_or_throw(
       add({.op = "NoOp", .name = std::string{name}, .controls = nodes, .where = where}));
+}
+
+result<node*> graph_builder::add(node_spec spec) {
+  auto unset = [&](const char* name) {
+    auto it = spec.attrs.find(name);
+    if (it == spec.attrs.end())
+      return true;
+    auto* value = it->second.get_if<int64_t>();
+    return value && *value == 0;
+  };
+  if (random_seed_ && unset("seed") && unset("seed2"))
+    if (auto op = ops().find_op(spec.op); op && (*op)->find_attr("seed2")) {
+      spec.attrs["seed"] = *random_seed_;
+      spec.attrs["seed2"] = static_cast<int64_t>(nodes().size());
+    }
+  return graph::add(std::move(spec));
 }
 
 graph_scope graph_builder::scope(std::string_view name, location where) {

@@ -4,6 +4,7 @@
 #include "troupe/runtime/gradient.hpp"
 #include "troupe/runtime/gradient_options.hpp"
 
+#include <optional>
 #include <span>
 
 namespace troupe {
@@ -71,6 +72,16 @@ public:
   node* group(const std::vector<node*>& nodes, std::string_view name = {},
               location where = location::current());
 
+  /// Makes the random numbers of the graph repeat, for the random ops that are added from here on
+  /// and get no seed of their own (seed and seed2 are 0): each gets this seed, and as seed2 the
+  /// number of nodes before it. So each draws other numbers, and a graph that is built alike draws
+  /// them again, in any session. Ops that are given a seed keep it. Random initial values and
+  /// dropout are such ops, too.
+  void set_random_seed(int64_t seed) noexcept { random_seed_ = seed; }
+
+  /// As graph::add, which see, and chooses seeds.
+  result<node*> add(node_spec spec);
+
   /// Prefixes the names of new nodes: `auto in = g.scope("layer1");`
   graph_scope scope(std::string_view name, location where = location::current());
   using graph::scope;
@@ -105,6 +116,7 @@ private:
   std::vector<variable_handle> variables_;
   node* initializer_ = nullptr;
   size_t initialized_ = 0; // variables that initializer_ knows
+  std::optional<int64_t> random_seed_;
 };
 
 } // namespace troupe

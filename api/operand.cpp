@@ -1,6 +1,7 @@
 #include "troupe/api/operand.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/registry.hpp"
 
 #include <cmath>
@@ -170,7 +171,8 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
       }
       spec.inputs.push_back(constant(*in, std::move(value), where));
     }
-  return *value_or_throw(in->add(std::move(spec)));
+  auto* builder = dynamic_cast<graph_builder*>(in); // who may have seeds to give
+  return *value_or_throw(builder ? builder->add(std::move(spec)) : in->add(std::move(spec)));
 }
 
 std::vector<edge> outputs(node& of, int first, int behind) {

@@ -17,11 +17,12 @@ namespace troupe {
 // Works region by region: first learns what each needs from the others, then writes its code.
 class compiler {
 public:
-  compiler(program& out, const state_finder& find_state, const region_options& options)
+  compiler(program& out, const state_finder& find_state, const region_options& options,
+           const kernel_state_finder& find_kernel_state)
       : out_(out), graph_(*out.graph_), accelerator_(out.device_->as_accelerator()),
-        find_state_(find_state), options_(options), residences_(graph_, out.device_->kind()),
-        regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
-        members_(regions_.count) {}
+        find_state_(find_state), options_(options), find_kernel_state_(find_kernel_state),
+        residences_(graph_, out.device_->kind()), regions_(find_regions(graph_, options)),
+        imports_(regions_.count), after_(regions_.count), members_(regions_.count) {}
 
   status run() {
     out_.regions_.resize(regions_.count);
@@ -307,7 +308,9 @@ private:
                      to_string(device.kind()), " kernel for its types");
     std::shared_ptr<void> state;
     if (kernel->prepare) {
-      auto prepared = kernel->prepare({at, device});
+      kernel_state_maker prepare = [&] { return kernel->prepare({at, device}); };
+      auto shared = find_kernel_state_ && has(at.op().effects, effect::stateful);
+      auto prepared = shared ? find_kernel_state_(at, prepare) : prepare();
       if (!prepared)
         return prepared.status().within(at.description());
       state = *std::move(prepared);
@@ -417,6 +420,7 @@ private:
   accelerator* const accelerator_; // or null
   const state_finder& find_state_;
   const region_options& options_;
+  const kernel_state_finder& find_kernel_state_;
   const residences residences_;
   region_map regions_;
   std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
@@ -430,10 +434,9 @@ private:
   std::vector<draft> drafts_;
 };
 
-result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> of,
-                                                        troupe::device& on,
-                                                        const state_finder& find_state,
-                                                        const region_options& options) {
+result<std::shared_ptr<const program>>
+program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_finder& find_state,
+                 const region_options& options, const kernel_state_finder& find_kernel_state) {
   std::shared_ptr<program> made{new program};
   made->graph_ = std::move(of);
   made->device_ = &on;
@@ -441,7 +444,7 @@ result<std::shared_ptr<const program>> program::compile(std::unique_ptr<graph> o
   auto regions = options;
   if (on.as_accelerator())
     regions.lanes = 1; // all that it runs stands in one line
-  TROUPE_TRY(compiler{*made, find_state, regions}.run());
+  TROUPE_TRY(compiler{*made, find_state, regions, find_kernel_state}.run());
   return std::shared_ptr<const program>{std::move(made)};
 }
 

@@ -44,13 +44,20 @@ struct export_point {
 /// Finds the state that a node stands for; called while compiling.
 using state_finder = std::function<result<std::shared_ptr<named_state>>(const node&)>;
 
+/// Finds what the kernel of a stateful node keeps between its runs, or makes it at first sight, so
+/// that all programs that run the node share it; called while compiling.
+using kernel_state_maker = std::function<result<std::shared_ptr<void>>()>;
+using kernel_state_finder =
+    std::function<result<std::shared_ptr<void>>(const node&, const kernel_state_maker& make)>;
+
 class program {
 public:
   /// Compiles a partition's graph, whose nodes must be ordered by dependence (as cut() makes them).
-  /// Fails, naming the node, where the device has no kernel.
-  static result<std::shared_ptr<const program>> compile(std::unique_ptr<graph> of, device& on,
-                                                        const state_finder& find_state,
-                                                        const region_options& options = {});
+  /// Fails, naming the node, where the device has no kernel. Without `find_kernel_state`, stateful
+  /// kernels share nothing with other programs.
+  static result<std::shared_ptr<const program>>
+  compile(std::unique_ptr<graph> of, device& on, const state_finder& find_state,
+          const region_options& options = {}, const kernel_state_finder& find_kernel_state = {});
 
   const graph& of() const noexcept { return *graph_; }
   troupe::device& device() const noexcept { return *device_; }

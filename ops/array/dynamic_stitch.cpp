@@ -5,10 +5,9 @@ namespace troupe::ops {
 
 extern constexpr op_def dynamic_stitch{
     .name = "DynamicStitch",
-    .doc = "Makes row j of data[i] the row indices[i][j] of the output.\n\nThe shape of indices[i] "
-           "begins that of data[i]; what is left is a row. Of several rows with one number the "
-           "last stays; "
-           "rows that have none are zero.",
+    .doc = "Makes row j of data[i] the row indices[i][j] of the output.\n\n"
+           "The shape of indices[i] begins that of data[i]; what is left is a row. Of several "
+           "rows with one number the last stays; rows that have none are zero.",
     .inputs = {{"indices", "i32", "N"}, {"data", "T", "N"}},
     .outputs = {{"merged", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}},

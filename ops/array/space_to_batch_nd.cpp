@@ -18,9 +18,9 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def space_to_batch_nd{
     .name = "SpaceToBatchND",
     .doc = "Cuts axes 1, 2, ... into blocks of extents block_shape; the places in a block become "
-           "parts of the batch, axis 0.\n\nFirst the axes are padded with zeros, paddings[i, 0] "
-           "before "
-           "and paddings[i, 1] behind, to multiples of the block.",
+           "parts of the batch, axis 0.\n\n"
+           "First the axes are padded with zeros, paddings[i, 0] before and paddings[i, 1] "
+           "behind, to multiples of the block.",
     .inputs = {{"input", "T"},
                on_host("block_shape", "Tblock_shape"),
                on_host("paddings", "Tpaddings")},

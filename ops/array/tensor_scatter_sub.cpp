@@ -17,9 +17,9 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def tensor_scatter_sub{
     .name = "TensorScatterSub",
     .doc = "Subtracts the updates from the blocks of a tensor whose leading coordinates the last "
-           "axis of "
-           "indices lists.\n\nCoordinates outside of the tensor fail; where bad_indices_policy is "
-           "IGNORE, their updates are left out.",
+           "axis of indices lists.\n\n"
+           "Coordinates outside of the tensor fail; where bad_indices_policy is IGNORE, their "
+           "updates are left out.",
     .inputs = {{"tensor", "T"}, {"indices", "Tindices"}, {"updates", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}, {"bad_indices_policy", ""}},

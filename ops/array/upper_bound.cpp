@@ -5,9 +5,8 @@ namespace troupe::ops {
 
 extern constexpr op_def upper_bound{
     .name = "UpperBound",
-    .doc = "Says of each value how many elements of the sorted row are not greater.\n\nEach row of "
-           "values "
-           "has a row of sorted_inputs, which must be in ascending order.",
+    .doc = "Says of each value how many elements of the sorted row are not greater.\n\n"
+           "Each row of values has a row of sorted_inputs, which must be in ascending order.",
     .inputs = {{"sorted_inputs", "T"}, {"values", "T"}},
     .outputs = {{"output", "out_type"}},
     .attrs = {{"T", real_numbers}, {"out_type", index_types, dtype::i32}},

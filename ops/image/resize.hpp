@@ -1,5 +1,6 @@
 // Ops that give images another size: [batch, height, width, channels].
 #pragma once
+#include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
@@ -44,5 +45,24 @@ inline result<shapes> infer_resize_gradient(const infer_context& at) {
 
 inline constexpr auto resizable =
     one_of(dtype::i8, dtype::u8, dtype::i16, dtype::u16, dtype::i32, dtype::i64) | floating;
+
+/// Completes the form of an op that interpolates between pixels: its output is f32.
+constexpr op_def interpolating(op_def own) {
+  own.inputs = {{"images", "T"}, on_host("size", "i32")};
+  own.outputs = {{"resized_images", "f32"}};
+  own.attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}};
+  own.infer = infer_resize;
+  return own;
+}
+
+/// The gradient in terms of that op.
+inline edges resize_gradient(gradient_context& at, const char* op) {
+  if (!floating.contains(at.input(0).type()))
+    return {{}, {}};
+  return {build(op, {at.output_gradient(0), at.input(0)},
+                {{"align_corners", at.attr<bool>("align_corners")},
+                 {"half_pixel_centers", at.attr<bool>("half_pixel_centers")}}),
+          {}};
+}
 
 } // namespace troupe::ops

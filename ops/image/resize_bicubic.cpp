@@ -1,31 +1,19 @@
 // ResizeBicubic: images of another size, by cubic interpolation.
-#include "troupe/ops/build.hpp"
 #include "troupe/ops/image/resize.hpp"
 
 namespace troupe::ops {
 namespace {
 
-edges gradient(gradient_context& at) {
-  if (!floating.contains(at.input(0).type()))
-    return {{}, {}};
-  return {build("ResizeBicubicGrad", {at.output_gradient(0), at.input(0)},
-                {{"align_corners", at.attr<bool>("align_corners")},
-                 {"half_pixel_centers", at.attr<bool>("half_pixel_centers")}}),
-          {}};
-}
+edges gradient(gradient_context& at) { return resize_gradient(at, "ResizeBicubicGrad"); }
 
 } // namespace
 
-extern constexpr op_def resize_bicubic{
+extern constexpr op_def resize_bicubic = interpolating({
     .name = "ResizeBicubic",
     .doc = "Resizes images by a cubic through the sixteen neighbours of each pixel.\n\n"
            "`size` is the new height and width. align_corners and half_pixel_centers say where "
            "pixels lie, as for ResizeBilinear. Half pixels take Keys' cubic with a = -0.5, which "
            "leaves out what lies beyond the border; else a is -0.75, and the border is repeated.",
-    .inputs = {{"images", "T"}, on_host("size", "i32")},
-    .outputs = {{"resized_images", "f32"}},
-    .attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}},
-    .infer = infer_resize,
     .gradient = gradient,
     .example = R"(
 x = Placeholder dtype=f32 shape=[1,2,2,1]
@@ -33,6 +21,6 @@ y = ResizeBicubic(x, i32[3, 2]) align_corners=true
 feed x = f32[[[[1], [2]], [[3], [4]]]]
 fetch y = f32[[[[1], [2]], [[2], [3]], [[3], [4]]]]
 )",
-};
+});
 
 } // namespace troupe::ops

@@ -1,32 +1,20 @@
 // ResizeBilinear: images of another size, by linear interpolation.
-#include "troupe/ops/build.hpp"
 #include "troupe/ops/image/resize.hpp"
 
 namespace troupe::ops {
 namespace {
 
-edges gradient(gradient_context& at) {
-  if (!floating.contains(at.input(0).type()))
-    return {{}, {}};
-  return {build("ResizeBilinearGrad", {at.output_gradient(0), at.input(0)},
-                {{"align_corners", at.attr<bool>("align_corners")},
-                 {"half_pixel_centers", at.attr<bool>("half_pixel_centers")}}),
-          {}};
-}
+edges gradient(gradient_context& at) { return resize_gradient(at, "ResizeBilinearGrad"); }
 
 } // namespace
 
-extern constexpr op_def resize_bilinear{
+extern constexpr op_def resize_bilinear = interpolating({
     .name = "ResizeBilinear",
     .doc =
         "Resizes images by interpolating between the four neighbours of each pixel.\n\n"
         "`size` is the new height and width. With align_corners, the centers of the pixels at "
         "the corners stay where they are; with half_pixel_centers, a pixel lies half a pixel away "
         "from its corner, as images are taken to be elsewhere.",
-    .inputs = {{"images", "T"}, on_host("size", "i32")},
-    .outputs = {{"resized_images", "f32"}},
-    .attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}},
-    .infer = infer_resize,
     .gradient = gradient,
     .example = R"(
 x = Placeholder dtype=f32 shape=[1,2,2,1]
@@ -34,6 +22,6 @@ y = ResizeBilinear(x, i32[3, 2]) align_corners=true
 feed x = f32[[[[1], [2]], [[3], [4]]]]
 fetch y = f32[[[[1], [2]], [[2], [3]], [[3], [4]]]]
 )",
-};
+});
 
 } // namespace troupe::ops

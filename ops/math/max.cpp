@@ -1,19 +1,7 @@
 // Max: the largest element along some axes.
 #include "troupe/ops/math/reduction.hpp"
-#include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
-namespace {
-
-edges gradient(gradient_context& at) {
-  auto x = at.input(0);
-  auto y = with_reduced_axes(at, at.output(0)), dy = with_reduced_axes(at, at.output_gradient(0));
-  auto chosen = cast_to(build("Equal", {x, y}), x.type());
-  auto shares = build("Sum", {chosen, at.input(1)}, {{"keep_dims", true}});
-  return {chosen * (dy / shares), {}};
-}
-
-} // namespace
 
 extern constexpr op_def max{
     .name = "Max",
@@ -25,7 +13,7 @@ extern constexpr op_def max{
     .outputs = {{"output", "T"}},
     .attrs = {{"keep_dims", false}, {"T", real_numbers}, {"Tidx", index_types, dtype::i32}},
     .infer = infer_reduction,
-    .gradient = gradient,
+    .gradient = reduced_extreme_gradient,
     .simplify = simplify_reduction,
     .example = R"(
 y = Max(f32[[1, 2], [4, 3]], i32[1])

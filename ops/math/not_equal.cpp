@@ -5,10 +5,10 @@ namespace troupe::ops {
 
 extern constexpr op_def not_equal{
     .name = "NotEqual",
-    .doc = "Says where x differs from y.\n\nBroadcasts by NumPy's rules. NaN differs from "
-           "everything and is neither greater nor less. Where shapes do not fit, that is an error, "
-           "or one "
-           "answer for the whole if incompatible_shape_error is false.",
+    .doc = "Says where x differs from y.\n\n"
+           "Broadcasts by NumPy's rules. NaN differs from everything and is neither greater nor "
+           "less. Where shapes do not fit, that is an error, or one answer for the whole if "
+           "incompatible_shape_error is false.",
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "bool"}},
     .attrs = {{"T", any_type}, {"incompatible_shape_error", true}},

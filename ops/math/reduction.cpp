@@ -46,6 +46,14 @@ edge spread_over_input(gradient_context& at, edge reduced) {
   return build("BroadcastTo", {with_reduced_axes(at, reduced), shape_of(at.input(0))});
 }
 
+edges reduced_extreme_gradient(gradient_context& at) {
+  auto x = at.input(0);
+  auto y = with_reduced_axes(at, at.output(0)), dy = with_reduced_axes(at, at.output_gradient(0));
+  auto chosen = cast_to(build("Equal", {x, y}), x.type());
+  auto shares = build("Sum", {chosen, at.input(1)}, {{"keep_dims", true}});
+  return {chosen * (dy / shares), {}};
+}
+
 edge simplify_reduction(simplify_context& at) {
   auto* axes = at.constant(1);
   return axes && axes->elements() == 0 ? at.input(0) : edge{};

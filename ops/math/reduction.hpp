@@ -18,4 +18,7 @@ edge with_reduced_axes(gradient_context& at, edge reduced);
 /// The same, broadcast to the input's shape.
 edge spread_over_input(gradient_context& at, edge reduced);
 
+/// The gradient of Max and Min: elements that are equal to the result share it.
+edges reduced_extreme_gradient(gradient_context& at);
+
 } // namespace troupe::ops

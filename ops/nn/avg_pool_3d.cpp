@@ -16,8 +16,7 @@ extern constexpr op_def avg_pool_3d{
     .name = "AvgPool3D",
     .doc = "Gives the mean of the elements of each window, for each channel.\n\n"
            "Windows of ksize elements move by strides; both have one number for each axis, 1 for "
-           "images "
-           "and channels. Padding is SAME or VALID and counts for nothing.",
+           "images and channels. Padding is SAME or VALID and counts for nothing.",
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"ksize", attr_kind::integers},

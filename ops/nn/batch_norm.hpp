@@ -45,4 +45,25 @@ inline constexpr const char* batch_norm_gradient_doc =
     "Computes the gradients of FusedBatchNorm from what it was given and its reserve spaces.\n\n"
     "In training, mean and variance depended on x; otherwise they are taken for constants.";
 
+/// Completes the definition of a version's gradient: with the types of scale and of the statistics,
+/// and so many reserve spaces.
+constexpr op_def batch_norm_gradient_form(op_def own, const char* scale, const char* statistics,
+                                          int reserve_spaces) {
+  own.doc = batch_norm_gradient_doc;
+  port dy{"y_backprop", "T"}, x{"x", "T"}, scales{"scale", scale};
+  port one{"reserve_space_1", statistics}, two{"reserve_space_2", statistics};
+  port three{"reserve_space_3", statistics}, four{"reserve_space_4", statistics};
+  port dx{"x_backprop", "T"}, dscale{"scale_backprop", statistics};
+  port doffset{"offset_backprop", statistics};
+  auto two_spaces = reserve_spaces == 2;
+  own.inputs =
+      two_spaces ? port_list{dy, x, scales, one, two} : port_list{dy, x, scales, one, two, three};
+  // Two more, without elements.
+  own.outputs = two_spaces ? port_list{dx, dscale, doffset, three, four}
+                           : port_list{dx, dscale, doffset, four, {"reserve_space_5", statistics}};
+  own.infer = infer_batch_norm_gradient;
+  own.gradient = batch_norm_second_gradient;
+  return own;
+}
+
 } // namespace troupe::ops

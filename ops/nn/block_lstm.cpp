@@ -10,12 +10,10 @@ edges gradient(gradient_context& at) { return sequence_gradient(at, "BlockLSTMGr
 
 extern constexpr op_def block_lstm = lstm_sequence({
     .name = "BlockLSTM",
-    .doc =
-        "Computes long short-term memory over a whole sequence.\n\n"
-        "Step t of it is an LSTMBlockCell on x[t] and the cs and h of the step before, cs_prev and "
-        "h_prev for the first. From step seq_len_max on, all outputs are zeros. What x contributes "
-        "is "
-        "one product for all steps.",
+    .doc = "Computes long short-term memory over a whole sequence.\n\n"
+           "Step t of it is an LSTMBlockCell on x[t] and the cs and h of the step before, cs_prev "
+           "and h_prev for the first. From step seq_len_max on, all outputs are zeros. What x "
+           "contributes is one product for all steps.",
     .attrs =
         {{"forget_bias", 1.0}, {"cell_clip", 3.0}, {"use_peephole", false}, {"T", recurrent_types}},
     .gradient = gradient,

@@ -10,16 +10,15 @@ using functions = convolution_functions<convolution_family::plain_2d, convolutio
 
 extern constexpr op_def conv2d{
     .name = "Conv2D",
-    .doc =
-        "Computes a 2-D convolution of images with a filter [rows, columns, inputs, outputs].\n\n"
-        "The input is [images, rows, columns, channels], or [images, channels, rows, columns] with "
-        "data_format \"NCHW\". Strides and dilations have one number for each of its axes, 1 for "
-        "images and channels. The padding is VALID (none), SAME (as much as gives an output for "
-        "each "
-        "stride, one more behind than before where it is odd) or EXPLICIT (explicit_paddings: "
-        "before "
-        "and after, for each axis). Where the filter has fewer inputs than there are channels, it "
-        "is for groups of them, and its outputs are those of all groups.",
+    .doc = "Computes a 2-D convolution of images with a filter [rows, columns, inputs, "
+           "outputs].\n\n"
+           "The input is [images, rows, columns, channels], or [images, channels, rows, columns] "
+           "with data_format \"NCHW\". Strides and dilations have one number for each of its "
+           "axes, 1 for images and channels. The padding is VALID (none), SAME (as much as gives "
+           "an output for each stride, one more behind than before where it is odd) or EXPLICIT "
+           "(explicit_paddings: before and after, for each axis). Where the filter has fewer "
+           "inputs than there are channels, it is for groups of them, and its outputs are those "
+           "of all groups.",
     .inputs = {{"input", "T"}, {"filter", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating | one_of(dtype::i32)},

@@ -12,8 +12,7 @@ extern constexpr op_def conv3d{
     .name = "Conv3D",
     .doc = "Computes a 3-D convolution with a filter [depth, rows, columns, inputs, outputs].\n\n"
            "The input is [images, depth, rows, columns, channels], or has the channels before the "
-           "depth "
-           "with data_format \"NCDHW\". Padding, strides and dilations are as for Conv2D.",
+           "depth with data_format \"NCDHW\". Padding, strides and dilations are as for Conv2D.",
     .inputs = {{"input", "T"}, {"filter", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},

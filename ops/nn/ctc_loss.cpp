@@ -9,21 +9,15 @@ extern constexpr op_def ctc_loss = ctc_loss_form(
         .doc =
             "Computes the loss of connectionist temporal classification (Graves et al. 2006).\n\n"
             "inputs [time, batch, classes] are logits; the last class is the blank. Row b of the "
-            "batch is "
-            "sequence_length[b] steps long, and its labels are those labels_values whose row in "
-            "labels_indices begins with b; these must be sorted. The loss is minus the logarithm "
-            "of the "
-            "probability of all paths that become the labels when repetitions are merged and "
-            "blanks "
-            "dropped, infinite where there is none. Blanks at the end of labels count for "
-            "nothing.\n\n"
+            "batch is sequence_length[b] steps long, and its labels are those labels_values whose "
+            "row in labels_indices begins with b; these must be sorted. The loss is minus the "
+            "logarithm of the probability of all paths that become the labels when repetitions are "
+            "merged and blanks dropped, infinite where there is none. Blanks at the end of labels "
+            "count for nothing.\n\n"
             "More labels than steps are an error, or with ignore_longer_outputs_than_inputs a loss "
-            "of 0. "
-            "preprocess_collapse_repeated merges repeated labels first; without "
-            "ctc_merge_repeated, "
-            "repetitions in a path are labels of their own. In difference to TensorFlow, a row may "
-            "have "
-            "no labels.",
+            "of 0. preprocess_collapse_repeated merges repeated labels first; without "
+            "ctc_merge_repeated, repetitions in a path are labels of their own. In difference to "
+            "TensorFlow, a row may have no labels.",
         .attrs = {{"preprocess_collapse_repeated", false},
                   {"ctc_merge_repeated", true},
                   {"ignore_longer_outputs_than_inputs", false},

@@ -12,10 +12,8 @@ extern constexpr op_def depthwise_conv2d_native{
     .name = "DepthwiseConv2dNative",
     .doc = "Computes a 2-D convolution of each channel with filters of its own.\n\n"
            "The filter is [rows, columns, channels, multiplier]: channel c becomes the output "
-           "channels "
-           "c * multiplier up to (c + 1) * multiplier - 1. Otherwise it is as Conv2D; strides may "
-           "differ "
-           "between rows and columns.",
+           "channels c * multiplier up to (c + 1) * multiplier - 1. Otherwise it is as Conv2D; "
+           "strides may differ between rows and columns.",
     .inputs = {{"input", "T"}, {"filter", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},

@@ -16,9 +16,9 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def elu_grad = activation_gradient(
     {
         .name = "EluGrad",
-        .doc = "Computes the gradient of Elu from its outputs: where they are negative, the "
-               "gradients times "
-               "(outputs + 1).",
+        .doc =
+            "Computes the gradient of Elu from its outputs: where they are negative, the gradients "
+            "times (outputs + 1).",
         .attrs = {{"T", floating}},
         .gradient = gradient,
         .example = R"(

@@ -3,26 +3,14 @@
 
 namespace troupe::ops {
 
-extern constexpr op_def fused_batch_norm_grad{
-    .name = "FusedBatchNormGrad",
-    .doc = batch_norm_gradient_doc,
-    .inputs = {{"y_backprop", "T"},
-               {"x", "T"},
-               {"scale", "T"},
-               {"reserve_space_1", "T"},
-               {"reserve_space_2", "T"}},
-    .outputs = {{"x_backprop", "T"},
-                {"scale_backprop", "T"},
-                {"offset_backprop", "T"},
-                {"reserve_space_3", "T"},
-                {"reserve_space_4", "T"}},
-    .attrs = {{"T", one_of(dtype::f32, dtype::f64)},
-              {"epsilon", 1e-4},
-              {"data_format", "NHWC"},
-              {"is_training", true}},
-    .infer = infer_batch_norm_gradient,
-    .gradient = batch_norm_second_gradient,
-    .example = R"(
+extern constexpr op_def fused_batch_norm_grad = batch_norm_gradient_form(
+    {
+        .name = "FusedBatchNormGrad",
+        .attrs = {{"T", one_of(dtype::f32, dtype::f64)},
+                  {"epsilon", 1e-4},
+                  {"data_format", "NHWC"},
+                  {"is_training", true}},
+        .example = R"(
 x = f32{1,2,1,2}[1, 10, 3, 30]
 dy = f32{1,2,1,2}[1, 2, 3, 5]
 g = FusedBatchNormGrad(dy, x, f32[1, 2], f32[2, 20], f32[1, 100]) epsilon=1.0
@@ -32,6 +20,7 @@ fetch g:1 ~ 1e-4 = f32[1.414214, 2.985112]
 fetch g:2 = f32[4, 7]
 fetch h = f32{1,2,1,2}[0.5, 0.2, 1.5, 0.5]
 )",
-};
+    },
+    "T", "T", 2);
 
 } // namespace troupe::ops

@@ -3,27 +3,15 @@
 
 namespace troupe::ops {
 
-extern constexpr op_def fused_batch_norm_grad_v2{
-    .name = "FusedBatchNormGradV2",
-    .doc = batch_norm_gradient_doc,
-    .inputs = {{"y_backprop", "T"},
-               {"x", "T"},
-               {"scale", "f32"},
-               {"reserve_space_1", "U"},
-               {"reserve_space_2", "U"}},
-    .outputs = {{"x_backprop", "T"},
-                {"scale_backprop", "U"},
-                {"offset_backprop", "U"},
-                {"reserve_space_3", "U"},
-                {"reserve_space_4", "U"}},
-    .attrs = {{"T", floating},
-              {"U", one_of(dtype::f32, dtype::f64)},
-              {"epsilon", 1e-4},
-              {"data_format", "NHWC"},
-              {"is_training", true}},
-    .infer = infer_batch_norm_gradient,
-    .gradient = batch_norm_second_gradient,
-    .example = R"(
+extern constexpr op_def fused_batch_norm_grad_v2 = batch_norm_gradient_form(
+    {
+        .name = "FusedBatchNormGradV2",
+        .attrs = {{"T", floating},
+                  {"U", one_of(dtype::f32, dtype::f64)},
+                  {"epsilon", 1e-4},
+                  {"data_format", "NHWC"},
+                  {"is_training", true}},
+        .example = R"(
 x = f32{1,2,1,2}[1, 10, 3, 30]
 dy = f32{1,2,1,2}[1, 2, 3, 5]
 g = FusedBatchNormGradV2(dy, x, f32[1, 2], f32[2, 20], f32[1, 100]) epsilon=1.0
@@ -33,6 +21,7 @@ fetch g:1 ~ 1e-4 = f32[1.414214, 2.985112]
 fetch g:2 = f32[4, 7]
 fetch h = f32{1,2,1,2}[0.5, 0.2, 1.5, 0.5]
 )",
-};
+    },
+    "f32", "U", 2);
 
 } // namespace troupe::ops

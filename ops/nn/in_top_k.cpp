@@ -4,11 +4,11 @@
 namespace troupe::ops {
 extern constexpr op_def in_top_k{
     .name = "InTopK",
-    .doc =
-        "Says for each row whether the prediction of its target class is among the k greatest.\n\n"
-        "All classes that tie with the k-th are among them. A target outside [0, classes) is not, "
-        "nor "
-        "is any target of a row whose predictions are not all finite up to the decision.",
+    .doc = "Says for each row whether the prediction of its target class is among the k "
+           "greatest.\n\n"
+           "All classes that tie with the k-th are among them. A target outside [0, classes) is "
+           "not, nor is any target of a row whose predictions are not all finite up to the "
+           "decision.",
     .inputs = {{"predictions", "f32"}, {"targets", "T"}},
     .outputs = {{"precision", "bool"}},
     .attrs = {{"k", attr_kind::integer}, {"T", index_types, dtype::i32}},

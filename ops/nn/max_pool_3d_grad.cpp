@@ -18,8 +18,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def max_pool_3d_grad{
     .name = "MaxPool3DGrad",
     .doc = "Gives each gradient to the largest element of its window, the first among equals, and "
-           "adds up "
-           "what comes to one element.",
+           "adds up what comes to one element.",
     .inputs = {{"orig_input", "TInput"}, {"orig_output", "TInput"}, {"grad", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"ksize", attr_kind::integers},

@@ -14,8 +14,7 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def max_pool_grad{
     .name = "MaxPoolGrad",
     .doc = "Gives each gradient to the largest element of its window, the first among equals, and "
-           "adds up "
-           "what comes to one element.",
+           "adds up what comes to one element.",
     .inputs = {{"orig_input", "T"}, {"orig_output", "T"}, {"grad", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"ksize", attr_kind::integers},

@@ -18,9 +18,13 @@ troupe_add_ops(
   nn/block_lstm_grad
   nn/block_lstm_grad_v2
   nn/block_lstm_v2
+  nn/ctc_beam_search_decoder
   nn/ctc_greedy_decoder
   nn/ctc_loss
   nn/ctc_loss_v2
+  nn/dilation2d
+  nn/dilation2d_backprop_filter
+  nn/dilation2d_backprop_input
   nn/elu
   nn/elu_grad
   nn/fused_batch_norm

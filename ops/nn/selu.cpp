@@ -14,9 +14,7 @@ extern constexpr op_def selu = activation({
     .name = "Selu",
     .doc = "Computes scale * x where x is positive, scale * alpha * (exp(x) - 1) elsewhere.\n\n"
            "scale is 1.0507..., alpha 1.6732...: with these numbers, activations of mean 0 and "
-           "variance "
-           "1 "
-           "keep both from layer to layer.",
+           "variance 1 keep both from layer to layer.",
     .attrs = {{"T", floating}},
     .gradient = gradient,
     .example = R"(

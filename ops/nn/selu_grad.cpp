@@ -16,9 +16,9 @@ edges gradient(gradient_context& at) {
 extern constexpr op_def selu_grad = activation_gradient(
     {
         .name = "SeluGrad",
-        .doc = "Computes the gradient of Selu from its outputs: the gradients times (outputs + "
-               "scale * "
-               "alpha) where outputs are negative, times scale elsewhere.",
+        .doc =
+            "Computes the gradient of Selu from its outputs: the gradients times (outputs + scale "
+            "* alpha) where outputs are negative, times scale elsewhere.",
         .attrs = {{"T", floating}},
         .gradient = gradient,
         .example = R"(

@@ -22,12 +22,10 @@ edges gradient(gradient_context& at) { return {logits_gradient(at), {}}; }
 
 extern constexpr op_def sparse_softmax_cross_entropy_with_logits{
     .name = "SparseSoftmaxCrossEntropyWithLogits",
-    .doc =
-        "Computes the cross entropy between the softmax of each row of features and the class that "
-        "its label numbers.\n\n"
-        "The second output is the gradient of the loss with respect to the features. A label "
-        "outside "
-        "[0, classes) is an error.",
+    .doc = "Computes the cross entropy between the softmax of each row of features and the class "
+           "that its label numbers.\n\n"
+           "The second output is the gradient of the loss with respect to the features. A label "
+           "outside [0, classes) is an error.",
     .inputs = {{"features", "T"}, {"labels", "Tlabels"}},
     .outputs = {{"loss", "T"}, {"backprop", "T"}},
     .attrs = {{"T", floating}, {"Tlabels", index_types, dtype::i64}},

@@ -19,13 +19,12 @@ result<shapes> infer(const infer_context& at) {
 
 extern constexpr op_def fifo_queue{
     .name = "FIFOQueue",
-    .doc =
-        "Holds elements, each a tuple of tensors, that come out in the order in which they went "
-        "in.\n\n"
-        "The queue lives in the named container of its task, under shared_name or else the node's "
-        "name; "
-        "nodes of the same name share it. An enqueue waits while there are `capacity` elements (no "
-        "limit for a negative one), a dequeue while there are none. DequeueMany needs `shapes`.",
+    .doc = "Holds elements, each a tuple of tensors, that come out in the order in which they "
+           "went in.\n\n"
+           "The queue lives in the named container of its task, under shared_name or else the "
+           "node's name; nodes of the same name share it. An enqueue waits while there are "
+           "`capacity` elements (no limit for a negative one), a dequeue while there are none. "
+           "DequeueMany needs `shapes`.",
     .outputs = {ref("handle", "string", resource::queue)},
     .attrs = {{"component_types", attr_kind::types},
               {"shapes", attr_kind::shapes, true},

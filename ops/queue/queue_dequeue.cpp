@@ -15,8 +15,7 @@ extern constexpr op_def queue_dequeue{
     .name = "QueueDequeue",
     .doc = "Takes the first element from a queue, as soon as there is one.\n\n"
            "Fails with out_of_range when the queue is closed and empty. A positive timeout_ms "
-           "bounds the "
-           "wait.",
+           "bounds the wait.",
     .inputs = {ref("handle", "string", resource::queue)},
     .outputs = {{"components", "component_types"}},
     .attrs = {{"component_types", attr_kind::types}, {"timeout_ms", -1}},

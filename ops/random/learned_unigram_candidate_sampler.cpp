@@ -6,13 +6,10 @@ namespace troupe::ops {
 extern constexpr op_def learned_unigram_candidate_sampler = candidate_sampler({
     .name = "LearnedUnigramCandidateSampler",
     .doc = "Samples classes as often as they were among true_classes so far, for losses that do "
-           "not look "
-           "at all.\n\n"
+           "not look at all.\n\n"
            "Each class counts once to begin with, and once more whenever a run has it in "
-           "true_classes; a "
-           "run samples before it counts. range_max numbers are kept from run to run. Expected "
-           "counts and "
-           "seeds are as those of UniformCandidateSampler.",
+           "true_classes; a run samples before it counts. range_max numbers are kept from run to "
+           "run. Expected counts and seeds are as those of UniformCandidateSampler.",
     .attrs = sampler_attrs,
     .example = R"(
 x = Placeholder dtype=i64 shape=[-1,1]

@@ -6,9 +6,9 @@ namespace troupe::ops {
 extern constexpr op_def random_uniform{
     .name = "RandomUniform",
     .doc = "Draws numbers evenly from [0, 1).\n\n"
-           "Equal seeds give equal numbers, whatever the number of threads; each run goes on where "
-           "the "
-           "last one stopped. With seed and seed2 both 0, every process draws other numbers.",
+           "Equal seeds give equal numbers, whatever the number of threads; each run goes on "
+           "where the last one stopped. With seed and seed2 both 0, every process draws other "
+           "numbers.",
     .inputs = {on_host("shape", "T")},
     .outputs = {{"output", "dtype"}},
     .attrs = {{"seed", 0}, {"seed2", 0}, {"dtype", floating}, {"T", index_types}},

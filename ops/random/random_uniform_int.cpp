@@ -18,13 +18,11 @@ result<shapes> infer(const infer_context& at) {
 
 extern constexpr op_def random_uniform_int{
     .name = "RandomUniformInt",
-    .doc =
-        "Draws whole numbers evenly from [minval, maxval).\n\n"
-        "Where the size of that range does not divide 2^64, the smaller numbers are more likely by "
-        "that size in 2^64. Equal seeds give equal numbers, whatever the number of threads; each "
-        "run "
-        "goes on where the last one stopped. With seed and seed2 both 0, every process draws other "
-        "numbers.",
+    .doc = "Draws whole numbers evenly from [minval, maxval).\n\n"
+           "Where the size of that range does not divide 2^64, the smaller numbers are more "
+           "likely by that size in 2^64. Equal seeds give equal numbers, whatever the number of "
+           "threads; each run goes on where the last one stopped. With seed and seed2 both 0, "
+           "every process draws other numbers.",
     .inputs = {on_host("shape", "T"), {"minval", "Tout"}, {"maxval", "Tout"}},
     .outputs = {{"output", "Tout"}},
     .attrs = {{"seed", 0}, {"seed2", 0}, {"Tout", index_types}, {"T", index_types}},

@@ -6,9 +6,9 @@ namespace troupe::ops {
 extern constexpr op_def truncated_normal{
     .name = "TruncatedNormal",
     .doc = "Draws numbers from the standard normal distribution, again where one is beyond 2.\n\n"
-           "Equal seeds give equal numbers, whatever the number of threads; each run goes on where "
-           "the "
-           "last one stopped. With seed and seed2 both 0, every process draws other numbers.",
+           "Equal seeds give equal numbers, whatever the number of threads; each run goes on "
+           "where the last one stopped. With seed and seed2 both 0, every process draws other "
+           "numbers.",
     .inputs = {on_host("shape", "T")},
     .outputs = {{"output", "dtype"}},
     .attrs = {{"seed", 0}, {"seed2", 0}, {"dtype", floating}, {"T", index_types}},

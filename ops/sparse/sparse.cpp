@@ -171,4 +171,19 @@ edge dense_at(edge indices, edge like, edge dims, edge dense) {
   return build("SparseDenseCwiseMul", {indices, build("OnesLike", {like}), dims, dense});
 }
 
+edge numbers_of(edge list) {
+  return build("Range", {constant_like(list, tensor::scalar(int64_t{0})),
+                         build("Size", {list}, {{"out_type", dtype::i64}}),
+                         constant_like(list, tensor::scalar(int64_t{1}))});
+}
+
+edge put_back(edge reordered, edge came_from) {
+  return build("Gather", {reordered, build("InvertPermutation", {came_from})});
+}
+
+edge gathered_in(edge like, edge values, edge numbers) {
+  auto count = build("Size", {like}, {{"out_type", dtype::i64}});
+  return build("UnsortedSegmentSum", {values, numbers, count});
+}
+
 } // namespace troupe::ops

@@ -100,4 +100,15 @@ std::vector<sparse_pair> pair_up(const sparse_view& a, const sparse_view& b);
 /// at the indices of the sparse tensor; `like` has its values' shape.
 edge dense_at(edge indices, edge like, edge dims, edge dense);
 
+/// For gradients: 0, 1, 2 and so on, one for each element of a vector, as i64. Sent through an op
+/// instead of values, they say where each element of its output came from.
+edge numbers_of(edge list);
+
+/// For gradients: undoes a reordering, given where each element came from.
+edge put_back(edge reordered, edge came_from);
+
+/// For gradients: adds each value to the element of a vector of zeros, as long as `like`, whose
+/// number is given. Values with a negative number are left out.
+edge gathered_in(edge like, edge values, edge numbers);
+
 } // namespace troupe::ops

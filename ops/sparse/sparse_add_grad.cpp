@@ -1,5 +1,5 @@
 // SparseAddGrad: the gradients of the two that SparseAdd added.
-#include "troupe/runtime/infer.hpp"
+#include "troupe/ops/sparse/sparse_dense.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -10,6 +10,18 @@ result<shapes> infer(const infer_context& at) {
   TROUPE_ASSIGN(auto b, at.of_rank(2, 2));
   TROUPE_TRY(at.of_rank(3, 2));
   return shapes{{a[0]}, {b[0]}};
+}
+
+edges gradient(gradient_context& at) {
+  auto given = at.input(0);
+  edge sum;
+  for (int i : {0, 1})
+    if (at.has_output_gradient(i)) {
+      auto went_to = places_in_sum(given, at.input(1), at.input(2), at.input(3), i);
+      auto share = gathered_in(given, at.output_gradient(i), went_to);
+      sum = sum ? sum + share : share;
+    }
+  return {sum, {}, {}, {}};
 }
 
 } // namespace
@@ -25,7 +37,7 @@ extern constexpr op_def sparse_add_grad{
     .outputs = {{"a_val_grad", "T"}, {"b_val_grad", "T"}},
     .attrs = {{"T", numbers}},
     .infer = infer,
-    .no_gradient = "not written yet, as in TensorFlow",
+    .gradient = gradient,
     .example = R"(
 dx = SparseAddGrad(f32[10, 20], i64[[0, 1], [1, 0]], i64[[0, 0], [1, 0]], i64[[0, 0], [0, 1]])
 fetch dx = f32[20, 0]

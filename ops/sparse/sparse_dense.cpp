@@ -36,6 +36,27 @@ result<shapes> infer_sparse_pairs(const infer_context& at) {
   return shapes{partial_sparse{unknown_extent, joint}.index_dims(), {unknown_extent}};
 }
 
+edge places_in_sum(edge like, edge a_indices, edge b_indices, edge indices, int which) {
+  // Numbers from 1 that are handed back like gradients; 0 is none.
+  auto one = constant_like(like, tensor::scalar(int64_t{1}));
+  return build("SparseAddGrad", {numbers_of(like) + one, a_indices, b_indices, indices}, {},
+               which) -
+         one;
+}
+
+edges sparse_extreme_gradient(gradient_context& at, const char* op) {
+  auto of_a = at.input(0), of_b = at.input(3), indices = at.output(0), y = at.output(1);
+  auto dy = at.output_gradient(1), zeros = zeros_of(dy);
+  // What is not there counts as 0, and drops its gradient.
+  auto spread = [&](int input, int which) {
+    return gathered_in(y, at.input(input), places_in_sum(y, of_a, of_b, indices, which));
+  };
+  auto from_a = build(op, {spread(1, 0), spread(4, 1)});
+  auto da = build("Select", {from_a, dy, zeros}), db = build("Select", {from_a, zeros, dy});
+  return {{}, build("SparseAddGrad", {da, of_a, of_b, indices}),        {},
+          {}, build("SparseAddGrad", {db, of_a, of_b, indices}, {}, 1), {}};
+}
+
 result<shapes> infer_sparse_reduction(const infer_context& at) {
   TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
   auto axes = at.integers(3);

@@ -1,5 +1,5 @@
 // SparseFillEmptyRowsGrad: the gradient of SparseFillEmptyRows.
-#include "troupe/runtime/infer.hpp"
+#include "troupe/ops/sparse/sparse.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -8,6 +8,15 @@ result<shapes> infer(const infer_context& at) {
   TROUPE_ASSIGN(auto map, at.of_rank(0, 1));
   TROUPE_TRY(at.of_rank(1, 1));
   return shapes{map, shape{}};
+}
+
+edges gradient(gradient_context& at) {
+  auto map = at.input(0), given = at.input(1);
+  auto to_values = gathered_in(given, at.output_gradient(0), map);
+  // Those that went to no element went to the default value.
+  auto went = gathered_in(given, build("OnesLike", {map}), map);
+  auto others = cast_to(build("Equal", {went, zeros_of(went)}), given.type());
+  return {{}, to_values + others * at.output_gradient(1)};
 }
 
 } // namespace
@@ -20,7 +29,7 @@ extern constexpr op_def sparse_fill_empty_rows_grad{
     .outputs = {{"d_values", "T"}, {"d_default_value", "T"}},
     .attrs = {{"T", numbers}},
     .infer = infer,
-    .no_gradient = "not written yet, as in TensorFlow",
+    .gradient = gradient,
     .example = R"(
 dx = SparseFillEmptyRowsGrad(i64[2, 0], f32[1, 10, 2, 20])
 fetch dx = f32[2, 1]

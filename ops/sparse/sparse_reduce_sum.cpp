@@ -17,9 +17,8 @@ edges gradient(gradient_context& at) {
 
 extern constexpr op_def sparse_reduce_sum{
     .name = "SparseReduceSum",
-    .doc = "Adds up the elements of a sparse tensor along axes; the result is dense.\n\nThe sum of "
-           "nothing is 0. "
-           "With keep_dims the reduced axes stay, with extent 1.",
+    .doc = "Adds up the elements of a sparse tensor along axes; the result is dense.\n\n"
+           "The sum of nothing is 0. With keep_dims the reduced axes stay, with extent 1.",
     .inputs = {{"input_indices", "i64"},
                {"input_values", "T"},
                on_host("input_shape", "i64"),

@@ -11,12 +11,9 @@ result<shapes> infer(const infer_context& at) {
 
 // Numbers that are put in order along with the elements say where each of them came from.
 edges gradient(gradient_context& at) {
-  auto numbers = build("Range", {constant_like(at.input(0), tensor::scalar(int64_t{0})),
-                                 build("Size", {at.input(1)}, {{"out_type", dtype::i64}}),
-                                 constant_like(at.input(0), tensor::scalar(int64_t{1}))});
-  auto came_from = build("SparseReorder", {at.input(0), numbers, at.input(2)}, {}, 1);
-  auto went_to = build("InvertPermutation", {came_from});
-  return {{}, build("Gather", {at.output_gradient(1), went_to}), {}};
+  auto came_from =
+      build("SparseReorder", {at.input(0), numbers_of(at.input(1)), at.input(2)}, {}, 1);
+  return {{}, put_back(at.output_gradient(1), came_from), {}};
 }
 
 } // namespace

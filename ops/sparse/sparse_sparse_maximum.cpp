@@ -2,12 +2,17 @@
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
 namespace troupe::ops {
+namespace {
+
+edges gradient(gradient_context& at) { return sparse_extreme_gradient(at, "GreaterEqual"); }
+
+} // namespace
 
 extern constexpr op_def sparse_sparse_maximum{
     .name = "SparseSparseMaximum",
     .doc = "Finds the larger of each two elements of two sparse tensors of the same shape, "
            "whose indices are in order.\n\nThe output has an element wherever one of them has "
-           "one; what is not there counts as 0.",
+           "one; what is not there counts as 0. The gradient goes to a where both are equal.",
     .inputs = {{"a_indices", "i64"},
                {"a_values", "T"},
                on_host("a_shape", "i64"),
@@ -17,7 +22,7 @@ extern constexpr op_def sparse_sparse_maximum{
     .outputs = {{"output_indices", "i64"}, {"output_values", "T"}},
     .attrs = {{"T", real_numbers}},
     .infer = infer_sparse_pairs,
-    .no_gradient = "not written yet",
+    .gradient = gradient,
     .example = R"(
 y = SparseSparseMaximum(i64[[0, 1], [1, 0]], f32[1, 2], i64[2, 2],
        i64[[0, 0], [1, 0]], f32[3, -2], i64[2, 2])

@@ -15,6 +15,22 @@ result<shapes> infer(const infer_context& at) {
   return outputs;
 }
 
+// Numbers that are cut along with the elements say where each of them came from.
+edges gradient(gradient_context& at) {
+  auto count = static_cast<int>(at.attr<int64_t>("num_split"));
+  auto cut = build("SparseSplit", {at.input(0), at.input(1), numbers_of(at.input(2)), at.input(3)},
+                   {{"num_split", int64_t{count}}}, count);
+  if (!cut)
+    return {{}, {}, {}, {}};
+  auto axis = constant_like(cut, tensor::scalar(int32_t{0}));
+  std::vector<edge> gradients{axis}, came_from{axis};
+  for (int i = count; i < 2 * count; ++i) {
+    gradients.push_back(at.output_gradient(i));
+    came_from.push_back({cut.node, i});
+  }
+  return {{}, {}, put_back(build("Concat", gradients), build("Concat", came_from)), {}};
+}
+
 } // namespace
 
 extern constexpr op_def sparse_split{
@@ -31,7 +47,7 @@ extern constexpr op_def sparse_split{
                 {"output_shape", "i64", "num_split"}},
     .attrs = {{"num_split", at_least{1}}, {"T", any_type}},
     .infer = infer,
-    .no_gradient = "not written yet, as in TensorFlow",
+    .gradient = gradient,
     .example = R"(
 y = SparseSplit(i64(1), i64[[0, 1], [1, 0], [1, 2]], f32[1, 2, 3], i64[2, 3]) num_split=2
 fetch y = i64[[0, 1], [1, 0]]

@@ -16,10 +16,8 @@ extern constexpr op_def variable_v2{
     .name = "VariableV2",
     .doc = "Holds a tensor from step to step, and outputs a reference to it.\n\n"
            "The variable lives in the named container of its task, under shared_name or else the "
-           "node's "
-           "name; nodes of the same name share it. It must be assigned before it is read. The "
-           "shape may be "
-           "known in part; what is known holds for every value.",
+           "node's name; nodes of the same name share it. It must be assigned before it is read. "
+           "The shape may be known in part; what is known holds for every value.",
     .outputs = {ref("ref", "dtype")},
     .attrs = {{"shape", attr_kind::shape},
               {"dtype", any_type},

@@ -58,3 +58,22 @@ for dtype in (np.float32, np.float64):
 case("CTCGreedyDecoder", normal(1, 1, 1), np.int32([1]))
 case("CTCGreedyDecoder", normal(2, 1, 3), np.int32([3]), refused=True)
 case("CTCGreedyDecoder", normal(2, 1, 3), np.int32([2]), blank_index=3, refused=True)
+
+for dtype in (np.float32, np.float64):
+    for merge in (False, True):
+        x = (2 * normal(7, 3, 4)).astype(dtype)
+        lengths = np.int32([7, 5, 2])
+        case("CTCBeamSearchDecoder", x, lengths, beam_width=20, top_paths=3, merge_repeated=merge)
+        case("CTCBeamSearchDecoder", x, lengths, beam_width=3, top_paths=2, merge_repeated=merge)
+        case("CTCBeamSearchDecoder", x, lengths, beam_width=1, top_paths=1, merge_repeated=merge)
+# Few classes: sequences with repetitions, and paths to them that part and meet again.
+for width in (2, 5, 100):
+    case("CTCBeamSearchDecoder", normal(12, 2, 3), np.int32([12, 11]), beam_width=width, top_paths=2, merge_repeated=False)
+    case("CTCBeamSearchDecoder", normal(12, 1, 2), np.int32([12]), beam_width=width, top_paths=2, merge_repeated=True)
+case("CTCBeamSearchDecoder", normal(40, 2, 6), np.int32([40, 33]), beam_width=50, top_paths=5, merge_repeated=False)
+case("CTCBeamSearchDecoder", 30 * normal(6, 1, 3), np.int32([6]), beam_width=4, top_paths=1, merge_repeated=False)
+case("CTCBeamSearchDecoder", normal(3, 2, 1), np.int32([3, 0]), beam_width=4, top_paths=1, merge_repeated=False)
+case("CTCBeamSearchDecoder", normal(3, 1, 3), np.int32([0]), beam_width=4, top_paths=1, merge_repeated=False)
+case("CTCBeamSearchDecoder", normal(3, 1, 3), np.int32([0]), beam_width=4, top_paths=2, refused=True)
+case("CTCBeamSearchDecoder", normal(2, 1, 3), np.int32([2]), beam_width=2, top_paths=3, refused=True)
+case("CTCBeamSearchDecoder", normal(2, 1, 3), np.int32([3]), beam_width=2, top_paths=1, refused=True)

@@ -172,3 +172,39 @@ for op in ("MaxPool", "AvgPool"):
     case(op, normal(3, 3, 1), **geometry((2, 2), (1, 1), "SAME"), refused=True)
 case("MaxPoolGrad", normal(1, 3, 3, 1), normal(1, 2, 2, 1), normal(1, 3, 2, 1), **geometry((2, 2), (1, 1), "VALID"), refused=True)
 case("AvgPoolGrad", np.array([1, 3, 3], np.int32), normal(1, 2, 2, 1), **geometry((2, 2), (1, 1), "VALID"), refused=True)
+
+
+def dilated(extent, size, stride, rate, padding):
+    return -(-extent // stride) if padding == "SAME" else (extent - (size - 1) * rate - 1) // stride + 1
+
+
+def dilations(dtype, dims, window, strides, rates, padding):
+    x, w = values(dtype, *dims), values(dtype, *window, dims[3])
+    out = [dilated(dims[i + 1], window[i], strides[i], rates[i], padding) for i in range(2)]
+    dy = values(dtype, dims[0], *out, dims[3])
+    at = {"strides": [1, *strides, 1], "rates": [1, *rates, 1], "padding": padding}
+    case("Dilation2D", x, w, **at)
+    case("Dilation2DBackpropInput", x, w, dy, **at)
+    case("Dilation2DBackpropFilter", x, w, dy, **at)
+
+
+for dtype in (*FLOATING, *WHOLE):
+    dilations(dtype, (2, 5, 4, 3), (2, 2), (2, 1), (1, 1), "SAME")
+for window, strides, rates, padding in (
+    ((2, 3), (1, 1), (1, 1), "VALID"),
+    ((3, 2), (2, 1), (1, 2), "SAME"),
+    ((1, 1), (3, 2), (1, 1), "VALID"),
+    ((5, 4), (1, 1), (1, 1), "VALID"),
+    ((3, 3), (1, 2), (2, 1), "SAME"),
+    ((2, 2), (4, 4), (1, 1), "SAME"),
+):
+    dilations(np.float32, (2, 5, 4, 2), window, strides, rates, padding)
+dilations(np.float32, (0, 5, 4, 2), (2, 2), (1, 1), (1, 1), "SAME")
+# Elements that are equal: the first one counts.
+for padding in ("SAME", "VALID"):
+    at = {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": padding}
+    size = 4 if padding == "SAME" else 3
+    dy = normal(1, size, size, 2)
+    case("Dilation2DBackpropInput", equal, np.zeros((2, 2, 2), np.float32), dy, **at)
+    case("Dilation2DBackpropFilter", equal, np.zeros((2, 2, 2), np.float32), dy, **at)
+case("Dilation2D", normal(1, 2, 2, 1), normal(4, 4, 1), strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="VALID", refused=True)

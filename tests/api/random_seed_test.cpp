@@ -1,0 +1,140 @@
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/processes.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/troupe.hpp"
+
+#include <optional>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+// Random ops of several kinds, in a graph that is built in the same way each time.
+struct drawing {
+  graph_builder g;
+  edge uniform, normal, seeded, shuffled;
+  variable_handle w;
+
+  explicit drawing(std::optional<int64_t> seed) {
+    if (seed)
+      g.set_random_seed(*seed);
+    uniform = random_uniform(g, {50}, dtype::f32);
+    normal = random_standard_normal(g, {50}, dtype::f32);
+    seeded = random_uniform(g, {50}, dtype::f32, {.seed = 5});
+    shuffled = random_shuffle(g, tensor::vector(std::vector<float>(50, 1)), {.seed2 = 3});
+    w = g.variable(initializers::glorot_uniform()(g, {5, 10}, dtype::f32, {}), "w");
+  }
+
+  std::vector<tensor> draw(session s = session::local()) {
+    s.run(g.initializer());
+    auto drawn = s.run({}, {uniform, normal, seeded, w});
+    drawn.push_back(s.fetch(uniform));
+    return drawn;
+  }
+};
+
+void check_same(const std::vector<tensor>& a, const std::vector<tensor>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    INFO("result " << i);
+    CHECK(identical(a[i], b[i]));
+  }
+}
+
+} // namespace
+
+TEST_CASE("a graph's seed makes its random numbers repeat in another session") {
+  drawing one{7}, other{7};
+  auto drawn = one.draw();
+  check_same(one.draw(), drawn);
+  check_same(other.draw(), drawn);
+}
+
+TEST_CASE("a graph's seed makes its random numbers repeat on another task") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto worker = start_task(cluster, {"worker", 0});
+  auto drawn = drawing{7}.draw();
+  check_same(drawing{7}.draw(session::connect(cluster)), drawn);
+  check_same(drawing{7}.draw(session::connect(cluster)), drawn); // the task is the same
+}
+
+TEST_CASE("under a graph's seed, each op draws numbers of its own") {
+  graph_builder g;
+  g.set_random_seed(7);
+  auto a = random_uniform(g, {50}, dtype::f32), b = random_uniform(g, {50}, dtype::f32);
+  auto s = session::local();
+  auto drawn = s.run({}, {a, b});
+  CHECK_FALSE(identical(drawn[0], drawn[1]));
+  CHECK_FALSE(identical(drawn[0], s.fetch(a))); // and others in each run
+}
+
+TEST_CASE(
+    "another seed of the graph gives other numbers, but not to ops with a seed of their own") {
+  auto a = drawing{7}.draw(), b = drawing{8}.draw(), without = drawing{std::nullopt}.draw();
+  for (size_t i : {0, 1, 3}) {
+    CHECK_FALSE(identical(a[i], b[i]));
+    CHECK_FALSE(identical(a[i], without[i]));
+  }
+  CHECK(identical(a[2], b[2]));
+  CHECK(identical(a[2], without[2]));
+}
+
+TEST_CASE("a graph's seed stands in the attributes of ops that have none, and in no others") {
+  drawing one{0};
+  CHECK(one.uniform.node->attr<int64_t>("seed") == 0);
+  CHECK(one.uniform.node->attr<int64_t>("seed2") == 1); // after its shape
+  CHECK(one.seeded.node->attr<int64_t>("seed") == 5);
+  CHECK(one.seeded.node->attr<int64_t>("seed2") == 0);
+  CHECK(one.shuffled.node->attr<int64_t>("seed") == 0);
+  CHECK(one.shuffled.node->attr<int64_t>("seed2") == 3);
+  auto* added = *one.g.add({.op = "RandomUniform",
+                            .inputs = {one.uniform.node->inputs()[0]},
+                            .attrs = {{"dtype", dtype::f64}}});
+  CHECK(added->attr<int64_t>("seed2") == added->id());
+}
+
+TEST_CASE("without any seed the numbers are others in each session") {
+  drawing one{std::nullopt};
+  CHECK_FALSE(identical(one.draw()[0], one.draw()[0]));
+}
+
+TEST_CASE("in one session, nodes with the same name share numbers if they are the same in all") {
+  graph_builder a, b, c;
+  auto of_a = random_uniform(a, {50}, dtype::f32, {.seed = 7}, "x");
+  auto of_b = random_uniform(b, {50}, dtype::f32, {.seed = 7}, "x");
+  auto of_c = truncated_normal(c, {50}, dtype::f32, {.seed = 7}, "x");
+  auto s = session::local(), t = session::local();
+  auto first = t.fetch(of_a), second = t.fetch(of_a);
+  CHECK(identical(s.fetch(of_a), first));
+  CHECK(identical(s.fetch(of_b), second));
+  CHECK(identical(s.fetch(of_c), session::local().fetch(of_c)));
+}
+
+TEST_CASE("all steps that run a random node take from one stream") {
+  graph_builder g;
+  auto x = random_uniform(g, {50}, dtype::f32, {.seed = 7});
+  auto y = x * 2;
+  auto one = session::local();
+  std::vector<tensor> expected;
+  for (int i = 0; i < 5; ++i)
+    expected.push_back(one.fetch(x));
+
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto worker = start_task(cluster, {"worker", 0});
+  for (bool local : {true, false}) {
+    INFO((local ? "here" : "on a task"));
+    auto s = local ? session::local() : session::connect(cluster);
+    auto prepared = s.prepare({}, {x});
+    CHECK(identical(prepared.run()[0], expected[0]));
+    auto both = s.run({}, {y, x}); // another step
+    CHECK(identical(both[1], expected[1]));
+    CHECK(to_scalar<float>(s.fetch(g.constant(0.0f))) == 0); // a step without it, of a larger graph
+    CHECK(identical(s.fetch(x), expected[2]));               // prepared again for it
+    CHECK(identical(prepared.run()[0], expected[3]));
+    CHECK(identical(session::local().fetch(x), expected[0])); // another session
+    CHECK(identical(s.prepare({}, {x}).run()[0], expected[4]));
+  }
+}
