@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iostream>
+#include <mutex>
 #include <set>
 
 namespace troupe {
@@ -96,12 +98,25 @@ void add_costs(register_partitions& to, const node_times& measured) {
         to.costs.push_back({at->name(), known->mean_ns});
 }
 
+// A line for each op, once in a process: a graph has many nodes, and is prepared many times.
+void tell_moved(const node& at) {
+  static std::mutex mutex;
+  static std::set<std::string_view> told;
+  std::lock_guard guard{mutex};
+  if (told.insert(at.op().name).second)
+    std::clog << concat("troupe: ", at.description(), " should run on a GPU, which cannot run it or "
+                        "what shares its variable; it runs on the processor (said once for ",
+                        at.op().name, ")\n");
+}
+
 result<step_ptr> compile(self_ptr self, const prepare_request& what) {
   const auto& options = self->state.options;
   auto& closed = *what.of;
   optimize(closed, options.passes, options.host.get());
-  TROUPE_ASSIGN(auto chosen, place(*closed.nodes, options.devices));
-  TROUPE_ASSIGN(auto parts, cut(*closed.nodes, chosen, options.devices));
+  TROUPE_ASSIGN(auto placed, place(*closed.nodes, options.devices));
+  for (auto* at : placed.moved)
+    tell_moved(*at);
+  TROUPE_ASSIGN(auto parts, cut(*closed.nodes, placed.chosen, options.devices));
   auto step = std::make_shared<prepared_step>(options.programs.most_at_once);
   step->signature = what.signature;
   for (auto& part : parts) {

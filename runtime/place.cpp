@@ -50,53 +50,53 @@ std::string listed(const device_list& devices) {
   return text;
 }
 
-} // namespace
+// Nodes that go to one device, and what they ask of it together.
+struct node_set {
+  std::vector<node*> members;
+  device_name asked;
+};
 
-device_kind kind_of(const device_name& where) {
-  return where.kind == to_string(device_kind::gpu) ? device_kind::gpu : device_kind::cpu;
-}
-
-result<std::vector<int>> place(const graph& of, const device_list& devices) {
-  if (devices.empty())
-    return failure(error_kind::failed_precondition, "there is no device to place nodes on");
-  std::vector<node*> nodes;
-  for (const auto& at : of.nodes())
-    if (!internal_ops::is_boundary(*at))
-      nodes.push_back(at.get());
+result<std::vector<node_set>> find_sets(const graph& of) {
   colocation together{of.nodes().size()};
-  for (auto* at : nodes)
+  for (const auto& at : of.nodes())
     for (size_t i = 0; i < at->inputs().size(); ++i)
       if (at->input_is_ref(static_cast<int>(i)))
         together.join(at->id(), at->inputs()[i].node->id());
-  std::vector<device_name> wanted(of.nodes().size());
-  for (auto* at : nodes) {
+  std::vector<node_set> sets;
+  std::vector<int> set_of(of.nodes().size(), -1); // by root
+  for (const auto& at : of.nodes()) {
+    if (internal_ops::is_boundary(*at))
+      continue;
+    auto& index = set_of[static_cast<size_t>(together.root(at->id()))];
+    if (index < 0) {
+      index = static_cast<int>(sets.size());
+      sets.emplace_back();
+    }
+    auto& set = sets[static_cast<size_t>(index)];
     auto asked = device_name::parse(at->device());
     if (!asked)
       return asked.status().within(at->description());
-    auto& joint = wanted[static_cast<size_t>(together.root(at->id()))];
-    auto merged = merge(joint, *asked);
+    auto merged = merge(set.asked, *asked);
     if (!merged)
       return merged.status().within(concat(at->description(), " must be placed with its variable"));
-    joint = *merged;
+    set.asked = *merged;
+    set.members.push_back(at.get());
   }
-  // A set goes to the first device that can run all of it: each node takes from its set's
-  // candidates.
-  std::vector<std::vector<int>> candidates(of.nodes().size());
-  std::vector<bool> started(of.nodes().size(), false);
-  for (auto* at : nodes) {
-    auto root = static_cast<size_t>(together.root(at->id()));
-    const auto& asked = wanted[root];
-    auto& open = candidates[root];
-    if (!started[root])
-      for (size_t i = 0; i < devices.size(); ++i)
-        if (asked.matches(devices[i]))
-          open.push_back(static_cast<int>(i));
-    if (!started[root] && open.empty())
-      return failure(error_kind::not_found, at->description(), ": there is no device '", asked,
-                     "'; there are ", listed(devices));
-    if (!started[root])
-      prefer_accelerators(open, devices);
-    started[root] = true;
+  return sets;
+}
+
+// The first device that can run all of a set.
+result<int> find_device(const node_set& set, const device_name& asked,
+                        const device_list& devices) {
+  std::vector<int> open;
+  for (size_t i = 0; i < devices.size(); ++i)
+    if (asked.matches(devices[i]))
+      open.push_back(static_cast<int>(i));
+  if (open.empty())
+    return failure(error_kind::not_found, set.members.front()->description(),
+                   ": there is no device '", asked, "'; there are ", listed(devices));
+  prefer_accelerators(open, devices);
+  for (auto* at : set.members) {
     std::erase_if(open, [&](int i) {
       return way_of(*at, kind_of(devices[static_cast<size_t>(i)])) == way::none;
     });
@@ -104,11 +104,34 @@ result<std::vector<int>> place(const graph& of, const device_list& devices) {
       return failure(error_kind::unimplemented, at->description(), ": no device that matches '",
                      asked, "' has a kernel for it");
   }
-  std::vector<int> chosen(of.nodes().size(), -1);
-  for (auto* at : nodes)
-    chosen[static_cast<size_t>(at->id())] =
-        candidates[static_cast<size_t>(together.root(at->id()))][0];
-  return chosen;
+  return open.front();
+}
+
+} // namespace
+
+device_kind kind_of(const device_name& where) {
+  return where.kind == to_string(device_kind::gpu) ? device_kind::gpu : device_kind::cpu;
+}
+
+result<placement> place(const graph& of, const device_list& devices) {
+  if (devices.empty())
+    return failure(error_kind::failed_precondition, "there is no device to place nodes on");
+  TROUPE_ASSIGN(auto sets, find_sets(of));
+  placement found{.chosen = std::vector<int>(of.nodes().size(), -1), .moved = {}};
+  for (const auto& set : sets) {
+    auto device = find_device(set, set.asked, devices);
+    if (!device && device.status().kind() == error_kind::unimplemented &&
+        kind_of(set.asked) == device_kind::gpu) {
+      auto gpu = std::ranges::find_if(devices, [&](auto& one) { return set.asked.matches(one); });
+      device = find_device(set, {.job = gpu->job, .task = gpu->task, .kind = "cpu"}, devices);
+      if (device)
+        found.moved.insert(found.moved.end(), set.members.begin(), set.members.end());
+    }
+    TROUPE_TRY(device.status());
+    for (auto* at : set.members)
+      found.chosen[static_cast<size_t>(at->id())] = *device;
+  }
+  return found;
 }
 
 } // namespace troupe

@@ -12,10 +12,17 @@ using device_list = std::vector<device_name>;
 
 device_kind kind_of(const device_name& where);
 
-/// Returns an index into `devices` per node id; -1 for feeds and fetches, which go where they are
-/// read and made. What shares a variable, queue or table through a ref edge is placed together.
-/// Fails, naming the node, for a device that does not exist, for constraints that contradict each
-/// other, and where no kernel exists.
-result<std::vector<int>> place(const graph& of, const device_list& devices);
+/// What place() decided.
+struct placement {
+  std::vector<int> chosen; ///< an index into the devices per node id; -1 for feeds and fetches
+  /// Nodes that asked for a GPU which cannot run them, and run on a processor of the same task.
+  std::vector<const node*> moved;
+};
+
+/// Feeds and fetches go where they are read and made. What shares a variable, queue or table through
+/// a ref edge is placed together. A set of nodes that asks for a GPU goes to the task's processor
+/// where the GPU has no kernel for one of them. Fails, naming the node, for a device that does not
+/// exist, for constraints that contradict each other, and where no kernel exists.
+result<placement> place(const graph& of, const device_list& devices);
 
 } // namespace troupe

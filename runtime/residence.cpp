@@ -61,7 +61,8 @@ bool looks_at_no_elements(const node& at) {
 // What it makes is looked at by whoever launches: a shape, not a tensor of zeros.
 bool makes_integers(const node& at) {
   for (int i = 0; i < at.outputs(); ++i)
-    if (at.output_type(i) != dtype::i32 && at.output_type(i) != dtype::i64)
+    if (at.output_type(i) != dtype::i32 && at.output_type(i) != dtype::i64 &&
+        at.output_type(i) != dtype::boolean)
       return false;
   return true;
 }
@@ -70,9 +71,11 @@ bool is_send(const node& at) {
   return &at.op() == &internal_ops::send || &at.op() == &internal_ops::send_control;
 }
 
-bool is_pure(const node& at) {
-  return !has(at.op().effects, effect::stateful) && !has(at.op().effects, effect::random) &&
-         !has_refs(at);
+// Whether it matters where it runs: an op on variables runs where they are.
+bool is_movable(const node& at) {
+  return has(at.op().effects, effect::of_shape) ||
+         (!has(at.op().effects, effect::stateful) && !has(at.op().effects, effect::random) &&
+          !has_refs(at));
 }
 
 } // namespace
@@ -87,7 +90,7 @@ way way_of(const node& at, device_kind kind) {
   if (kind == device_kind::cpu)
     return has_kernel(at, kind) ? way::device : way::none;
   auto on_device = has_kernel(at, kind);
-  auto could_on_host = is_pure(at) && has_kernel(at, device_kind::cpu);
+  auto could_on_host = is_movable(at) && has_kernel(at, device_kind::cpu);
   if (could_on_host && looks_at_no_elements(at) && (makes_integers(at) || !on_device))
     return way::host;
   if (could_on_host && handles_few_integers(at))

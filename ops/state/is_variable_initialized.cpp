@@ -9,7 +9,7 @@ extern constexpr op_def is_variable_initialized{
     .inputs = {ref("ref", "dtype")},
     .outputs = {{"is_initialized", "bool"}},
     .attrs = {{"dtype", any_type}},
-    .effects = effect::stateful,
+    .effects = effect::stateful | effect::of_shape,
     .infer = infer::scalar,
     .no_gradient = "its output is a truth value",
     .example = R"(

@@ -50,7 +50,7 @@ struct worker_world : actor_world {
     REQUIRE(closed);
     auto chosen = place(*closed->nodes, devices);
     REQUIRE(chosen);
-    auto parts = cut(*closed->nodes, *chosen, devices);
+    auto parts = cut(*closed->nodes, chosen->chosen, devices);
     REQUIRE(parts);
     std::erase_if(*parts, [](const auto& one) { return one.device.job != "worker"; });
     return *std::move(parts);

@@ -36,7 +36,7 @@ struct world {
     auto chosen = place(*closed->nodes, devices);
     if (!chosen)
       FAIL(chosen.status());
-    auto parts = troupe::cut(*closed->nodes, *chosen, devices);
+    auto parts = troupe::cut(*closed->nodes, chosen->chosen, devices);
     if (!parts)
       FAIL(parts.status());
     return *std::move(parts);

@@ -20,8 +20,9 @@ std::string placed(const graph& in, const device_list& devices) {
     return chosen.status().message();
   std::string text;
   for (const auto& at : in.nodes())
-    text +=
-        concat(text.empty() ? "" : " ", at->name(), '=', (*chosen)[static_cast<size_t>(at->id())]);
+    text += concat(text.empty() ? "" : " ", at->name(), '=', chosen->chosen[static_cast<size_t>(at->id())]);
+  for (auto* at : chosen->moved)
+    text += concat(" moved ", at->name());
   return text;
 }
 
@@ -42,9 +43,17 @@ struct world {
 TEST_CASE("nodes that do not care go to the first device, others where they ask") {
   world w;
   w.named("Neg", "a", {w.one});
-  w.named("Neg", "b", {w.one}, "/job:worker");
+  w.named("Neg", "b", {w.one}, "/job:worker/cpu:0");
   w.named("Neg", "c", {w.one}, "/gpu:*");
   CHECK(placed(w.in, {ps, worker, gpu}) == "Const=0 a=0 b=1 c=2");
+}
+
+TEST_CASE("a task's GPU comes before its processor, but not before another task") {
+  world w;
+  w.named("Neg", "a", {w.one});
+  w.named("Neg", "b", {w.one}, "/job:worker");
+  CHECK(placed(w.in, {ps, worker, gpu}) == "Const=0 a=0 b=2");
+  CHECK(placed(w.in, {worker, ps, gpu}) == "Const=2 a=2 b=2");
 }
 
 TEST_CASE("feeds and fetches go where they are read and made") {
@@ -52,17 +61,27 @@ TEST_CASE("feeds and fetches go where they are read and made") {
   auto a = w.named("Neg", "a", {w.one});
   auto closed = extract(w.in, {.feeds = {w.one}, .fetches = {a}});
   REQUIRE(closed);
-  CHECK(*place(*closed->nodes, {ps}) == std::vector{-1, 0, -1});
+  CHECK(place(*closed->nodes, {ps})->chosen == std::vector{-1, 0, -1});
 }
 
 TEST_CASE("a node without a kernel on the first device that fits goes to the next") {
   world w;
-  w.named("HostOnly", "host", {w.one}, "/job:worker");
-  CHECK(placed(w.in, {gpu, ps, worker}) == "Const=0 host=2");
-  w.named("HostOnly", "never", {w.one}, "/gpu:0");
-  auto text = placed(w.in, {gpu, ps, worker});
-  CHECK(text.starts_with("HostOnly 'never' (place_test.cpp:"));
-  CHECK(text.ends_with("no device that matches '/device:gpu:0' has a kernel for it"));
+  auto real = add(w.in, {.op = "Const", .name = "real", .attrs = {{"value", tensor::scalar(0.5)}}});
+  w.named("HostOnly", "host", {real}, "/job:worker");
+  CHECK(placed(w.in, {gpu, ps, worker}) == "Const=0 real=0 host=2");
+  CHECK(placed(w.in, {gpu})
+            .ends_with("no device that matches '/job:worker' has a kernel for it"));
+}
+
+TEST_CASE("a node that asks for a GPU without a kernel for it runs on the task's processor") {
+  world w;
+  auto real = add(w.in, {.op = "Const", .name = "real", .attrs = {{"value", tensor::scalar(0.5)}}});
+  w.named("HostOnly", "host", {real}, "/gpu:0");
+  w.named("HostOnly", "few", {w.one}, "/gpu:0"); // integers may be computed beside the GPU
+  CHECK(placed(w.in, {ps, gpu, worker}) == "Const=0 real=0 host=2 few=1 moved host");
+  auto text = placed(w.in, {ps, gpu});
+  CHECK(text.starts_with("HostOnly 'host' (place_test.cpp:"));
+  CHECK(text.find("there is no device '/job:worker/task:0/device:cpu'") != text.npos);
 }
 
 TEST_CASE("what shares a variable is placed with it, whoever of them asks") {
@@ -76,10 +95,12 @@ TEST_CASE("what shares a variable is placed with it, whoever of them asks") {
 }
 
 TEST_CASE("a group goes to a device that can run all of it") {
-  world w; // variables live on the host, although AssignAdd has a kernel for the GPU
+  world w;
   auto v = w.variable("v");
   w.named("AssignAdd", "update", {v, w.one});
-  CHECK(placed(w.in, {gpu, worker}) == "Const=0 v=1 update=1");
+  CHECK(placed(w.in, {gpu, worker}) == "Const=0 v=0 update=0");
+  w.named("HostAssign", "look", {v, w.one});
+  CHECK(placed(w.in, {gpu, worker}) == "Const=0 v=1 update=1 look=1");
 }
 
 TEST_CASE("queues and what waits for them stay on the host") {

@@ -136,6 +136,7 @@ constexpr entry table[] = {
     {"Assign", {{dtype::none, assign}}},
     {"AssignAdd", {{dtype::i64, assign_add}}},
     {"HostOnly", {{dtype::none, hand_on}}},
+    {"HostAssign", {{dtype::none, assign}}},
 };
 
 } // namespace
@@ -145,7 +146,7 @@ const std::vector<kernel_def>& kernels() {
     std::vector<kernel_def> made;
     for (const auto& one : table)
       for (auto kind : {device_kind::cpu, device_kind::gpu})
-        if (kind == device_kind::cpu || one.op != "HostOnly")
+        if (kind == device_kind::cpu || !one.op.starts_with("Host"))
           made.push_back({.op = one.op, .device = kind, .run = one.run, .prepare = one.prepare});
     return made;
   }();

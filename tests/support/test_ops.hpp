@@ -59,7 +59,7 @@ private:
 ///     gradient Variable() dtype shape -> ref   no kernel Assign(ref, value) AssignAdd(ref, delta)
 ///     -> ref Queue() -> ref                  no kernel Ask(queue, xs: N * T) -> T T    waits for
 ///     the queue's answer; blocking, no kernel HostOnly(x)                     has a CPU kernel
-///     only
+///     only; HostAssign(ref, value) likewise
 const registry& ops();
 const std::vector<kernel_def>& kernels();
 
