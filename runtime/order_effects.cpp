@@ -27,8 +27,7 @@ void order_effects(graph& of, bool strictly) {
       if (!input.node->output_is_ref(input.index))
         continue;
       const auto* state = resource_behind(input);
-      // Nodes that use a table exclude each other, and look no different: whoever does not ask for
-      // an order of all of them says in the graph which go first.
+      // All uses of a table look alike from here; to order them all is for whoever asks for it.
       if (!state || !(state->op().makes == resource::variable ||
                       (strictly && state->op().makes == resource::table)))
         continue;

@@ -2,7 +2,6 @@
 
 namespace troupe::ops {
 
-extern constexpr kernel_def initialize_table_cpu =
-    table_kernel("InitializeTable", initialize_table);
+extern constexpr kernel_def initialize_table_cpu = table_kernel("InitializeTable", fill_table);
 
 } // namespace troupe::ops

@@ -4,7 +4,7 @@ namespace troupe::ops {
 
 extern constexpr kernel_def initialize_table_from_text_file_v2_cpu{
     .op = "InitializeTableFromTextFileV2",
-    .run = {{dtype::none, initialize_table_from_file}},
+    .run = {{dtype::none, fill_table_from_file}},
     .prepare = keep_table_file_format,
 };
 

@@ -2,7 +2,6 @@
 
 namespace troupe::ops {
 
-extern constexpr kernel_def initialize_table_v2_cpu =
-    table_kernel("InitializeTableV2", initialize_table);
+extern constexpr kernel_def initialize_table_v2_cpu = table_kernel("InitializeTableV2", fill_table);
 
 } // namespace troupe::ops

@@ -52,7 +52,7 @@ status import_table(kernel_context& at) {
   return table_of(at).replace({at.input(1), at.input(2)}, lasting(at));
 }
 
-status initialize_table(kernel_context& at) {
+status fill_table(kernel_context& at) {
   if (at.input(1).rank() != 1)
     return invalid("keys must be a vector, got shape ", at.input(1).dims());
   return table_of(at).initialize({at.input(1), at.input(2)}, lasting(at));
@@ -67,7 +67,7 @@ result<std::shared_ptr<void>> keep_table_file_format(const kernel_setup& setup) 
                         .offset = setup.of.attr<int64_t>("offset")})};
 }
 
-status initialize_table_from_file(kernel_context& at) {
+status fill_table_from_file(kernel_context& at) {
   const auto& path = at.input(1);
   if (path.elements() != 1)
     return invalid("filename must be one string, got shape ", path.dims());

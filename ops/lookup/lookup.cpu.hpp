@@ -11,9 +11,9 @@ status remove_from_table(kernel_context& at);
 status size_of_table(kernel_context& at);
 status export_table(kernel_context& at);
 status import_table(kernel_context& at);
-status initialize_table(kernel_context& at);
+status fill_table(kernel_context& at);
 result<std::shared_ptr<void>> keep_table_file_format(const kernel_setup& setup);
-status initialize_table_from_file(kernel_context& at);
+status fill_table_from_file(kernel_context& at);
 
 /// The table tells the types: a kernel is for all.
 constexpr kernel_def table_kernel(std::string_view op, kernel_fn run) {
