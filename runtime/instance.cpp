@@ -30,8 +30,8 @@ constexpr size_t most_memories = 8;
 } // namespace
 
 instance::instance(std::shared_ptr<const troupe::program> of)
-    : program_(std::move(of)), slots_(new tensor[program_->slots()]),
-      counters_(new counter[program_->regions().size()]) {
+    : program_(std::move(of)), space_(program_->device().memory().space()),
+      slots_(new tensor[program_->slots()]), counters_(new counter[program_->regions().size()]) {
   reset();
 }
 
@@ -137,7 +137,10 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
         auto value = (*code->states)->read();
         if (!value)
           return value.status().within(code->origin->description());
-        slots[code->first_output] = *std::move(value);
+        auto& slot = slots[code->first_output];
+        slot = *std::move(value);
+        if (slot.space() != space_) [[unlikely]]
+          TROUPE_TRY(bring_here(slot, *code));
         break;
       }
       case action::token:
@@ -164,6 +167,21 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
       slots[code->releases[i]].reset();
   }
   return stop.raised() ? stopped(stop) : status{}; // the last kernel may have left off
+}
+
+// A variable that was assigned on the host is read on a GPU, or the other way round.
+status instance::bring_here(tensor& value, const instruction& at) const {
+  auto* device = program_->device().as_accelerator();
+  if (!device || !value.on_host())
+    return failure(error_kind::failed_precondition, at.origin->description(),
+                   ": reads a variable that lies in the memory of ",
+                   value.on_host() ? "the host" : value.space()->name(),
+                   ": place the variable and who reads it on one device");
+  auto there = device->upload(value);
+  if (!there)
+    return explain(there.status(), at);
+  value = *std::move(there);
+  return {};
 }
 
 status instance::explain(status error, const instruction& at) const {

@@ -91,9 +91,11 @@ private:
   status run_code(uint32_t region, emission_sink& out, stop_signal& stop, Watch&& watch);
   status run_dead(uint32_t region, emission_sink& out);
   status explain(status error, const instruction& at) const;
+  status bring_here(tensor& value, const instruction& at) const;
   void take_idle_memory();
 
   std::shared_ptr<const troupe::program> program_;
+  const memory_space* space_; // where its kernels work
   std::unique_ptr<tensor[]> slots_;
   std::unique_ptr<counter[]> counters_;
   step_watch* watch_ = nullptr;

@@ -86,8 +86,7 @@ result<std::vector<node_set>> find_sets(const graph& of) {
 }
 
 // The first device that can run all of a set.
-result<int> find_device(const node_set& set, const device_name& asked,
-                        const device_list& devices) {
+result<int> find_device(const node_set& set, const device_name& asked, const device_list& devices) {
   std::vector<int> open;
   for (size_t i = 0; i < devices.size(); ++i)
     if (asked.matches(devices[i]))

@@ -19,10 +19,10 @@ struct placement {
   std::vector<const node*> moved;
 };
 
-/// Feeds and fetches go where they are read and made. What shares a variable, queue or table through
-/// a ref edge is placed together. A set of nodes that asks for a GPU goes to the task's processor
-/// where the GPU has no kernel for one of them. Fails, naming the node, for a device that does not
-/// exist, for constraints that contradict each other, and where no kernel exists.
+/// Feeds and fetches go where they are read and made. What shares a variable, queue or table
+/// through a ref edge is placed together. A set of nodes that asks for a GPU goes to the task's
+/// processor where the GPU has no kernel for one of them. Fails, naming the node, for a device that
+/// does not exist, for constraints that contradict each other, and where no kernel exists.
 result<placement> place(const graph& of, const device_list& devices);
 
 } // namespace troupe

@@ -1,6 +1,11 @@
 #include "troupe/runtime/variable.hpp"
 
 namespace troupe {
+namespace {
+
+std::string place_of(const memory_space* space) { return space ? space->name() : "the host"; }
+
+} // namespace
 
 result<tensor> variable::read() const {
   std::lock_guard guard{mutex_};
@@ -40,6 +45,11 @@ status variable::uninitialized() const {
 status variable::make_private(bool racy, allocator& copies) {
   if (value_.empty())
     return uninitialized();
+  if (value_.space() != copies.space())
+    return failure(error_kind::failed_precondition, "variable '", name(),
+                   "' lies in the memory of ", place_of(value_.space()),
+                   " and cannot be updated on ", place_of(copies.space()),
+                   ": place its ops where it was assigned, or assign it anew");
   if (!value_.unique() && !(racy && owned_)) {
     TROUPE_ASSIGN(value_, value_.clone(copies));
   }

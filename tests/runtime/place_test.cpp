@@ -20,7 +20,8 @@ std::string placed(const graph& in, const device_list& devices) {
     return chosen.status().message();
   std::string text;
   for (const auto& at : in.nodes())
-    text += concat(text.empty() ? "" : " ", at->name(), '=', chosen->chosen[static_cast<size_t>(at->id())]);
+    text += concat(text.empty() ? "" : " ", at->name(), '=',
+                   chosen->chosen[static_cast<size_t>(at->id())]);
   for (auto* at : chosen->moved)
     text += concat(" moved ", at->name());
   return text;
@@ -69,8 +70,7 @@ TEST_CASE("a node without a kernel on the first device that fits goes to the nex
   auto real = add(w.in, {.op = "Const", .name = "real", .attrs = {{"value", tensor::scalar(0.5)}}});
   w.named("HostOnly", "host", {real}, "/job:worker");
   CHECK(placed(w.in, {gpu, ps, worker}) == "Const=0 real=0 host=2");
-  CHECK(placed(w.in, {gpu})
-            .ends_with("no device that matches '/job:worker' has a kernel for it"));
+  CHECK(placed(w.in, {gpu}).ends_with("no device that matches '/job:worker' has a kernel for it"));
 }
 
 TEST_CASE("a node that asks for a GPU without a kernel for it runs on the task's processor") {

@@ -1,0 +1,292 @@
+// Steps on simulated GPUs: alone, beside a processor, on other tasks, and when something goes
+// wrong.
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/processes.hpp"
+#include "troupe/tests/support/simulated_gpus.hpp"
+#include "troupe/tests/support/text_case.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <random>
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct gpu_session {
+  explicit gpu_session(gpu::simulation like = {.seed = std::random_device{}()}, int gpus = 1)
+      : seed(like.seed) {
+    client_options options;
+    options.ops = &simulated_library();
+    options.make_devices = [=, this] {
+      auto made = make_simulated_devices(gpus, like);
+      devices = made; // the last ones are the session's
+      return made;
+    };
+    options.inter_op_threads = 2;
+    options.passes.fold = false; // the only user of further devices
+    auto started = client::local(options);
+    REQUIRE(started);
+    client = *std::move(started);
+  }
+
+  unsigned seed;
+  std::vector<std::shared_ptr<device>> devices;
+  std::unique_ptr<troupe::client> client;
+};
+
+bool says(const status& what, std::string_view part) {
+  INFO(what);
+  return what.message().find(part) != std::string::npos;
+}
+
+// A text whose ops are those of the simulated library.
+struct gpu_case {
+  explicit gpu_case(std::string_view text) : written(text), nodes(simulated_library()) {
+    this->text = spread(written.text, *written.nodes, nodes, {""}, 0);
+  }
+  text_case written;
+  graph nodes;
+  text_graph text;
+};
+
+result<std::vector<tensor>> run_one(client& in, const gpu_case& what, size_t which,
+                                    std::chrono::milliseconds timeout = 20s) {
+  const auto& run = what.text.runs.at(which);
+  auto deadline = step_clock::now() + timeout;
+  TROUPE_ASSIGN(auto step, in.prepare(what.nodes, signature_of(run), deadline));
+  return in.run(*step, feeds_of(run), deadline);
+}
+
+std::string run_all_of(client& in, const gpu_case& what) {
+  for (size_t i = 0; i < what.text.runs.size(); ++i)
+    if (auto why = complaint_about(what.text.runs[i], run_one(in, what, i)); !why.empty())
+      return why;
+  return "";
+}
+
+// A line by least squares: y = 2 x + 1, learnt from four points.
+const char* learner = R"(
+x = Placeholder dtype=f32 shape=[4]
+y = Placeholder dtype=f32 shape=[4]
+w = VariableV2 dtype=f32 shape=[]
+b = VariableV2 dtype=f32 shape=[]
+init_w = Assign(w, f32(0))
+init_b = Assign(b, f32(0))
+guess = Add(Mul(x, w), b)
+error = Sub(guess, y)
+dw = Mean(Mul(error, x), i32[0])
+db = Mean(error, i32[0])
+train_w = ApplyGradientDescent(w, f32(0.25), dw)
+train_b = ApplyGradientDescent(b, f32(0.25), db)
+target init_w
+target init_b
+run
+feed x = f32[-1, 0, 1, 2]
+feed y = f32[-1, 1, 3, 5]
+target train_w
+target train_b
+run
+w2 = Add(w, f32(0))
+b2 = Add(b, f32(0))
+fetch w2 = f32(0)
+fetch b2 = f32(0)
+)";
+
+float scalar_of(const tensor& what) { return what.values<float>()[0]; }
+
+} // namespace
+
+TEST_CASE("a model learns on a GPU, and what it learnt comes back") {
+  watchdog watch;
+  gpu_session session;
+  INFO("seed " << session.seed);
+  gpu_case model{learner};
+  REQUIRE(run_one(*session.client, model, 0));
+  for (int i = 0; i < 200; ++i)
+    REQUIRE(run_one(*session.client, model, 1));
+  auto learnt = run_one(*session.client, model, 2);
+  REQUIRE(learnt);
+  CHECK(std::abs(scalar_of((*learnt)[0]) - 2) < 1e-3f);
+  CHECK(std::abs(scalar_of((*learnt)[1]) - 1) < 1e-3f);
+  CHECK((*learnt)[0].on_host());
+}
+
+TEST_CASE("many threads may train one model on one GPU") {
+  watchdog watch;
+  gpu_session session;
+  INFO("seed " << session.seed);
+  gpu_case model{learner};
+  REQUIRE(run_one(*session.client, model, 0));
+  std::vector<std::jthread> threads;
+  std::atomic<int> failed = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 60; ++i)
+        if (!run_one(*session.client, model, 1))
+          ++failed;
+    });
+  threads.clear();
+  CHECK(failed == 0);
+  auto learnt = run_one(*session.client, model, 2);
+  REQUIRE(learnt);
+  CHECK(std::abs(scalar_of((*learnt)[0]) - 2) < 1e-2f);
+}
+
+TEST_CASE("what a GPU computes may decide a shape: it comes to the host first") {
+  watchdog watch;
+  gpu_session session;
+  gpu_case text{R"(
+x = Placeholder dtype=f32 shape=[4]
+best = ArgMax(x, i32(0))
+more = Add(best, i64(1))
+row = Reshape(more, i32[1])
+zeros = Fill(Cast(row) DstT=i32, f32(7))
+feed x = f32[0, 5, 9, 1]
+fetch zeros = f32[7, 7, 7]
+)"};
+  CHECK(run_all_of(*session.client, text) == "");
+}
+
+TEST_CASE("a step may go to and fro between a processor and two GPUs") {
+  watchdog watch;
+  gpu_session session{{.seed = std::random_device{}()}, 2};
+  INFO("seed " << session.seed);
+  gpu_case text{R"(
+x = Placeholder dtype=f32 shape=[3]
+a = Add(x, f32[1, 1, 1]) @"/gpu:0"
+b = Mul(a, f32[2, 2, 2]) @"/cpu:0"
+c = Sub(b, a) @"/gpu:1"
+d = Add(c, b) @"/gpu:0"
+e = Neg(d) @"/cpu:0"
+feed x = f32[1, 2, 3]
+fetch e = f32[-6, -9, -12]
+fetch c = f32[2, 3, 4]
+)"};
+  for (int i = 0; i < 50; ++i)
+    REQUIRE(run_all_of(*session.client, text) == "");
+}
+
+TEST_CASE("a variable that lies elsewhere than it is used is named") {
+  watchdog watch;
+  gpu_session session;
+  gpu_case text{R"(
+v = VariableV2 dtype=f32 shape=[] shared_name="shared" @"/cpu:0"
+init = Assign(v, f32(1)) @"/cpu:0"
+u = VariableV2 dtype=f32 shape=[] shared_name="shared" @"/gpu:0"
+add = AssignAdd(u, f32(1)) @"/gpu:0"
+target init
+run
+target add
+)"};
+  REQUIRE(run_one(*session.client, text, 0));
+  auto added = run_one(*session.client, text, 1);
+  REQUIRE_FALSE(added);
+  CHECK(added.status().kind() == error_kind::failed_precondition);
+  CHECK(says(added.status(), "variable 'shared' lies in the memory of the host"));
+}
+
+TEST_CASE("a GPU without enough memory names the node and what it has") {
+  watchdog watch;
+  gpu_session session{{.memory = 1 << 20, .seed = 1}};
+  gpu_case text{R"(
+x = Placeholder dtype=f32 shape=[100000]
+y = Add(x, x)
+z = Mul(y, x)
+w = Sub(z, y)
+feed x = 1
+fetch w = 0
+)"};
+  auto step = session.client->prepare(
+      text.nodes, {.feeds = {*text.nodes.find_edge("x")}, .fetches = {*text.nodes.find_edge("w")}},
+      step_clock::now() + 10s);
+  REQUIRE(step);
+  auto outcome = session.client->run(
+      **step, std::vector{tensor::vector(std::vector<float>(100000))}, step_clock::now() + 10s);
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.status().kind() == error_kind::resource_exhausted);
+  CHECK(says(outcome.status(), "Mul 'z'"));
+  CHECK(says(outcome.status(), "gpu:0 has 800"));
+}
+
+TEST_CASE("a lost GPU fails its steps, and the processor goes on") {
+  watchdog watch;
+  for (int64_t launches = 0; launches < 20; launches += 3) {
+    CAPTURE(launches);
+    gpu_session session{{.seed = 1, .launches_until_lost = launches}};
+    gpu_case text{R"(
+x = Placeholder dtype=f32 shape=[2]
+a = Add(x, x) @"/gpu:0"
+b = Mul(a, a) @"/gpu:0"
+feed x = f32[1, 2]
+fetch b = f32[4, 16]
+run
+c = Neg(x) @"/cpu:0"
+feed x = f32[1, 2]
+fetch c = f32[-1, -2]
+)"};
+    status last;
+    for (int i = 0; i < 10 && last; ++i)
+      last = run_one(*session.client, text, 0).status();
+    CHECK(last.kind() == error_kind::unavailable);
+    CHECK(says(last, "lost"));
+    CHECK(complaint_about(text.text.runs[1], run_one(*session.client, text, 1)) == "");
+  }
+}
+
+TEST_CASE("a step that is late on a GPU ends at its deadline, and the next ones go on") {
+  watchdog watch;
+  gpu_session session{{.seed = 5, .longest_delay = 40ms}};
+  gpu_case model{learner};
+  REQUIRE(run_one(*session.client, model, 0));
+  int late = 0;
+  for (int i = 0; i < 20; ++i) {
+    auto outcome = run_one(*session.client, model, 1, 10ms);
+    late += outcome.status().kind() == error_kind::deadline_exceeded;
+    CHECK((outcome || outcome.status().kind() == error_kind::deadline_exceeded));
+  }
+  CHECK(late > 0);
+  REQUIRE(run_one(*session.client, model, 1));
+  REQUIRE(run_one(*session.client, model, 2));
+}
+
+TEST_CASE("a client finds the GPUs of its tasks when a node wants one") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto start = [&](int index) {
+    auto made = task::start({.ops = &simulated_library(),
+                             .make_devices = [] { return make_simulated_devices(1); },
+                             .cluster = cluster,
+                             .self = {"worker", index},
+                             .listen = {},
+                             .insecure = false,
+                             .inter_op_threads = 2,
+                             .peer_timeout = 10s});
+    REQUIRE(made);
+    return *std::move(made);
+  };
+  auto one = start(0), two = start(1);
+  auto client = client::connect(cluster, {.ops = &simulated_library(),
+                                          .make_devices = {},
+                                          .inter_op_threads = 2,
+                                          .container = {},
+                                          .programs = {},
+                                          .peer_timeout = 10s});
+  REQUIRE(client);
+  gpu_case text{R"(
+v = VariableV2 dtype=f32 shape=[2] @"/job:worker/task:1/gpu:0"
+init = Assign(v, f32[1, 2])
+more = Mul(f32[10, 10], v) @"/job:worker/task:0/gpu:0"
+add = AssignAdd(v, more)
+target init
+run
+fetch add = f32[11, 22]
+)"};
+  CHECK(run_all_of(**client, text) == "");
+  gpu_case wrong{"x = Neg(f32(1)) @\"/job:worker/task:1/gpu:3\"\nfetch x = f32(-1)"};
+  auto outcome = run_one(**client, wrong, 0);
+  REQUIRE_FALSE(outcome);
+  CHECK(says(outcome.status(), "/job:worker/task:1/device:gpu:0"));
+}
