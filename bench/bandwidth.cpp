@@ -1,6 +1,7 @@
 // Ops that do little more than move memory, and plain loops that move as much (after STREAM, by
 // J. McCalpin). Rates are bytes read and written per second.
 #include "troupe/bench/benchmarks.hpp"
+#include "troupe/devices/cpu/cpu_allocator.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -13,10 +14,18 @@ namespace {
 
 constexpr int64_t extent = 4096, elements = extent * extent;
 
-using floats = std::unique_ptr<float[]>;
+// From where tensors have their memory: loops and ops shall meet the same pages.
+struct give_back {
+  cpu_allocator* to;
+  void operator()(float* memory) const { to->deallocate(memory, elements * sizeof(float)); }
+};
+using floats = std::unique_ptr<float, give_back>;
 
 floats some_floats(float value) {
-  auto made = std::make_unique_for_overwrite<float[]>(elements);
+  auto from = cpu_allocator::make(0, 0);
+  floats made{static_cast<float*>(from->allocate(elements * sizeof(float))), {from.get()}};
+  if (!made)
+    throw error{failure(error_kind::resource_exhausted, "no memory for the plain loops")};
   std::fill_n(made.get(), elements, value);
   return made;
 }

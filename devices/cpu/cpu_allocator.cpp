@@ -5,6 +5,11 @@
 #include <thread>
 #include <utility>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 // Overridden to let a sanitizer look at the cache itself.
 #ifndef TROUPE_CACHE_BLOCKS
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -27,6 +32,7 @@ constexpr size_t granule = tensor_alignment;
 // Small blocks have a bound for each class, large ones a bound for all together.
 constexpr size_t small_block = size_t{64} << 10;
 constexpr size_t small_bound = size_t{1} << 20;
+constexpr size_t huge_block = size_t{2} << 20;
 
 struct size_class {
   int index;
@@ -44,8 +50,23 @@ size_class class_of(size_t bytes) {
   return {(exponent - 9) * 8 + static_cast<int>(step), (step + 1) << (exponent - 3)};
 }
 
+// Asks for huge pages: a fault each 2 MiB, not each 4 KiB, and fewer misses of the processor's
+// table of pages, which cost most in virtual machines. Systems that have none, or are told to use
+// none, ignore it.
+void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t size) noexcept {
+#ifdef MADV_HUGEPAGE
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto begin = reinterpret_cast<uintptr_t>(memory) / page * page;
+  auto end = (reinterpret_cast<uintptr_t>(memory) + size + page - 1) / page * page;
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
 void* from_heap(size_t size) noexcept {
-  return ::operator new (size, std::align_val_t{tensor_alignment}, std::nothrow);
+  auto* memory = ::operator new (size, std::align_val_t{tensor_alignment}, std::nothrow);
+  if (memory && size >= huge_block)
+    prefer_huge_pages(memory, size);
+  return memory;
 }
 
 void to_heap(void* memory) noexcept {

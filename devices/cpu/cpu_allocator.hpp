@@ -8,9 +8,10 @@
 namespace troupe {
 
 /// Rounds sizes up to classes, eight per power of two, and keeps freed blocks of each class for the
-/// next tensors: a step frees what the next step needs, and fresh large blocks cost a page fault
-/// every 4 KiB. Never waits: a thread that finds a class taken by another goes to the heap. Under
-/// sanitizers nothing is kept, so that they see every block.
+/// next tensors: a step frees what the next step needs, and fresh large blocks cost page faults;
+/// they are made of huge pages where the system has some. Never waits: a thread that finds a class
+/// taken by another goes to the heap. Under sanitizers nothing is kept, so that they see every
+/// block.
 class cpu_allocator final : public allocator {
 public:
   struct abandon {

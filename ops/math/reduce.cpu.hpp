@@ -27,15 +27,21 @@ inline __attribute__((always_inline)) To element(const T& x) {
     return static_cast<To>(widen(x));
 }
 
-inline constexpr int64_t block_length = 512, tile_columns = 256, block_rows = 64;
+/// Whether the steps pick one of the elements: then no order of them is more exact than another.
+template <class Fn>
+concept compares = requires {
+  Fn::compares;
+};
+
+inline constexpr int64_t block_length = 512, tile_columns = 256, wide_tile = 2048, block_rows = 64;
+inline constexpr int64_t piece = 64 * block_length;
 
 // Several running values, so that the processor does not wait for each step. Sixteen are unrolled;
 // GCC makes vector code of steps with comparisons only where enough of them make a loop.
 template <class Fn, class T>
 inline __attribute__((always_inline)) compute_type<T> block_of(const T* x, int64_t count) {
   using value = compute_type<T>;
-  constexpr int lanes = requires { Fn::compares; }
-  &&std::is_floating_point_v<value> ? 64 : 16;
+  constexpr int lanes = compares<Fn> && std::is_floating_point_v<value> ? 64 : 16;
   value running[lanes];
   std::fill_n(running, lanes, Fn::template start<value>());
   int64_t i = 0;
@@ -50,11 +56,24 @@ inline __attribute__((always_inline)) compute_type<T> block_of(const T* x, int64
   return running[0];
 }
 
+// Adds rows, each `stride` after the one before; four at a time, as `to` is read and written for
+// each.
 template <class Fn, class T>
-inline __attribute__((always_inline)) void add_row(const T* x, compute_type<T>* to, int64_t count) {
+inline __attribute__((always_inline)) void add_rows(const T* x, int64_t stride, int64_t rows,
+                                                    compute_type<T>* to, int64_t count) {
+  auto value = [](const T& of) { return element<Fn, compute_type<T>>(of); };
+  for (; rows >= 4; rows -= 4, x += 4 * stride) {
+    const T *a = x, *b = a + stride, *c = b + stride, *d = c + stride;
 #pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = Fn::step(to[i], element<Fn, compute_type<T>>(x[i]));
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = Fn::step(
+          to[i], Fn::step(Fn::step(value(a[i]), value(b[i])), Fn::step(value(c[i]), value(d[i]))));
+  }
+  for (; rows > 0; --rows, x += stride) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = Fn::step(to[i], value(x[i]));
+  }
 }
 
 template <class Fn, class T>
@@ -62,8 +81,9 @@ TROUPE_SIMD_CLONES compute_type<T> block_hot(const T* x, int64_t count) {
   return block_of<Fn>(x, count);
 }
 template <class Fn, class T>
-TROUPE_SIMD_CLONES void row_hot(const T* x, compute_type<T>* to, int64_t count) {
-  add_row<Fn>(x, to, count);
+TROUPE_SIMD_CLONES void rows_hot(const T* x, int64_t stride, int64_t rows, compute_type<T>* to,
+                                 int64_t count) {
+  add_rows<Fn>(x, stride, rows, to, count);
 }
 
 // Reduces a run of neighbours.
@@ -75,8 +95,9 @@ total_t<T> reduce_run(const T* x, int64_t count) {
       total = Fn::step(total, element<Fn, total_t<T>>(x[i]));
     return total;
   }
-  for (int64_t i = 0; i < count; i += block_length) {
-    auto length = std::min(block_length, count - i);
+  constexpr auto block = compares<Fn> ? piece : block_length;
+  for (int64_t i = 0; i < count; i += block) {
+    auto length = std::min(block, count - i);
     if constexpr (is_hot<T>)
       total = Fn::step(total, total_t<T>(block_hot<Fn>(x + i, length)));
     else
@@ -90,22 +111,19 @@ template <class Fn, class T, class Finish>
 void reduce_columns(kernel_context& at, const T* x, const walk& rows, T* out, int64_t columns,
                     Finish&& finish) {
   using value = compute_type<T>;
-  value block[tile_columns];
-  total_t<T> totals[tile_columns];
+  value block[wide_tile];
+  total_t<T> totals[wide_tile];
   std::fill_n(totals, columns, Fn::template start<total_t<T>>());
   for (int64_t i = 0; i < rows.elements(); i += block_rows) {
-    if (i % (64 * block_rows) == 63 * block_rows && at.stopped()) // about every 0.2 ms
+    if (i % (8 * block_rows) == 7 * block_rows && at.stopped()) // at least every 0.2 ms
       return;
     std::fill_n(block, columns, Fn::template start<value>());
     rows.runs(i, std::min(i + block_rows, rows.elements()),
               [&](int64_t, const walk::offsets& where, int64_t count) {
-                for (int64_t row = 0; row < count; ++row) {
-                  auto* from = x + where[0] + row * rows.step(0);
-                  if constexpr (is_hot<T>)
-                    row_hot<Fn>(from, block, columns);
-                  else
-                    add_row<Fn>(from, block, columns);
-                }
+                if constexpr (is_hot<T>)
+                  rows_hot<Fn>(x + where[0], rows.step(0), count, block, columns);
+                else
+                  add_rows<Fn>(x + where[0], rows.step(0), count, block, columns);
               });
     for (int64_t k = 0; k < columns; ++k)
       totals[k] = Fn::step(totals[k], total_t<T>(block[k]));
@@ -113,8 +131,6 @@ void reduce_columns(kernel_context& at, const T* x, const walk& rows, T* out, in
   for (int64_t k = 0; k < columns; ++k)
     out[k] = finish(totals[k]);
 }
-
-inline constexpr int64_t piece = 64 * block_length;
 
 // One output element over so many neighbours that threads share the work. The pieces do not depend
 // on the number of threads, and neither does the result.
@@ -190,20 +206,22 @@ status reduce(kernel_context& at) {
       });
     });
   } else {
-    // The last kept axis is walked in tiles of neighbours.
+    // The last kept axis is walked in tiles of neighbours; wide ones, which are read fastest, where
+    // there are enough of them for all threads.
     auto columns = kept.rank() > 0 ? kept.extent(kept.rank() - 1) : 1;
-    auto tiles = (columns + detail::tile_columns - 1) / detail::tile_columns;
+    auto enough = out->elements() / detail::wide_tile >= 2 * at.device().threads();
+    auto width = std::min(columns, enough ? detail::wide_tile : detail::tile_columns);
+    auto tiles = (columns + width - 1) / width;
     auto rows = out->elements() / columns;
-    at.parallel_for(
-        rows * tiles, cost * static_cast<double>(std::min(columns, detail::tile_columns)),
-        [&](int64_t begin, int64_t end) {
-          for (auto i = begin; i < end; ++i) {
-            auto first = i / tiles * columns + i % tiles * detail::tile_columns;
-            auto length = std::min(detail::tile_columns, (i / tiles + 1) * columns - first);
-            detail::reduce_columns<Fn>(at, from + kept.at(first)[0], reduced, to + first, length,
-                                       finish);
-          }
-        });
+    at.parallel_for(rows * tiles, cost * static_cast<double>(width),
+                    [&](int64_t begin, int64_t end) {
+                      for (auto i = begin; i < end; ++i) {
+                        auto first = i / tiles * columns + i % tiles * width;
+                        auto length = std::min(width, (i / tiles + 1) * columns - first);
+                        detail::reduce_columns<Fn>(at, from + kept.at(first)[0], reduced,
+                                                   to + first, length, finish);
+                      }
+                    });
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include "troupe/devices/deterministic.hpp"
 #include "troupe/ops/nn/channels.cpu.hpp"
 #include "troupe/ops/nn/direct_convolution.cpu.hpp"
+#include "troupe/ops/nn/product_convolution.cpu.hpp"
 
 #include <cstring>
 
@@ -83,6 +84,8 @@ status compute(kernel_context& at, const convolution_shape& of, convolution_data
   auto& state = at.state<convolution_state>();
   auto computes = state.form.computes;
   if constexpr (std::is_same_v<T, float>) {
+    if (has_few_inputs(of, computes))
+      return input_gradient_by_products(at, of, data);
     auto plan = state.plans.get(of, [&](const convolution_shape& key) {
       auto threads = is_deterministic(at.device()) ? 0 : at.device().threads();
       return onednn_convolution::make(key, computes, threads);

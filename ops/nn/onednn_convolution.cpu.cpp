@@ -72,6 +72,16 @@ memory::desc filter(const convolution_shape& of) {
   return {extents, f32, strides};
 }
 
+/// What oneDNN calls input, filter and output.
+const std::array<int, 3>& arguments_of(role computes) {
+  static constexpr std::array<int, 3> names[] = {
+      {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+      {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
+      {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+  };
+  return names[static_cast<size_t>(computes)];
+}
+
 /// What runs a band: the primitive, and how it wants its operands to lie.
 struct band_primitive {
   dnnl::primitive run;
@@ -79,43 +89,58 @@ struct band_primitive {
   memory::desc user_input, user_output;
 };
 
-band_primitive make_primitive(const convolution_shape& of, role computes) {
+band_primitive make_primitive(const convolution_shape& of, role computes, bool winograd) {
   auto attr = onednn::with_own_scratchpad();
   auto input = activation_dims(of, of.in_channels, &window_axis::in);
   auto output = activation_dims(of, of.out_channels, &window_axis::out);
   band_primitive made;
-  // Measured: activations with the channels last and a filter as oneDNN likes it are faster than
-  // activations as oneDNN likes them, which would have to be put in order and back.
-  made.input = activation(input, false);
-  made.output = activation(output, false);
   made.user_input = activation(input, of.channels_first);
   made.user_output = activation(output, of.channels_first);
-  memory::desc any{filter_dims(of), f32, memory::format_tag::any};
+  // Measured: activations with the channels last and a filter as oneDNN likes it are faster than
+  // activations as oneDNN likes them, which would have to be put in order and back. Winograd's
+  // algorithm has no choice, and gains enough.
+  auto any = [](const dims& extents) {
+    return memory::desc{extents, f32, memory::format_tag::any};
+  };
+  auto x = winograd ? any(input) : activation(input, false);
+  auto y = winograd ? any(output) : activation(output, false);
+  auto w = any(filter_dims(of));
   auto strides = outer(of, &window_axis::stride), dilations = outer(of, &window_axis::dilation);
   for (auto& dilation : dilations)
     --dilation; // oneDNN counts the elements between
   auto before = outer(of, &window_axis::before), after = outer(of, &window_axis::after);
-  auto algorithm = dnnl::algorithm::convolution_direct;
-  auto kind = computes == role::output ? dnnl::prop_kind::forward_inference
-                                       : dnnl::prop_kind::forward_training;
+  constexpr auto direct = dnnl::algorithm::convolution_direct;
+  auto algorithm = winograd ? dnnl::algorithm::convolution_winograd : direct;
+  // For inference a filter would be transformed in advance, by a slow loop.
+  auto kind = computes == role::output && !winograd ? dnnl::prop_kind::forward_inference
+                                                    : dnnl::prop_kind::forward_training;
   auto forward = onednn::describe<dnnl::convolution_forward>(
-      attr, kind, algorithm, made.input, any, made.output, strides, dilations, before, after);
-  auto finish = [&](auto primitive, const auto& described, const memory::desc& filter) {
+      attr, kind, computes == role::output ? algorithm : direct, x, w, y, strides, dilations,
+      before, after);
+  auto finish = [&](auto primitive, const auto& described) {
     made.run = std::move(primitive);
-    made.filter = filter;
+    auto layout_of = [&, name = arguments_of(computes)](size_t i) {
+      return described.query_md(dnnl::query::exec_arg_md, name[i]);
+    };
+    made.input = layout_of(0);
+    made.filter = layout_of(1);
+    made.output = layout_of(2);
     made.scratchpad = described.scratchpad_desc();
   };
   if (computes == role::output) {
-    finish(dnnl::convolution_forward{forward}, forward, forward.weights_desc());
+    finish(dnnl::convolution_forward{forward}, forward);
   } else if (computes == role::input) {
     auto gradient = onednn::describe_gradient<dnnl::convolution_backward_data>(
-        attr, forward, algorithm, made.input, any, made.output, strides, dilations, before, after);
-    finish(dnnl::convolution_backward_data{gradient}, gradient, gradient.weights_desc());
+        attr, forward, algorithm, x, w, y, strides, dilations, before, after);
+    finish(dnnl::convolution_backward_data{gradient}, gradient);
   } else {
     auto gradient = onednn::describe_gradient<dnnl::convolution_backward_weights>(
-        attr, forward, algorithm, made.input, any, made.output, strides, dilations, before, after);
-    finish(dnnl::convolution_backward_weights{gradient}, gradient, gradient.diff_weights_desc());
+        attr, forward, algorithm, x, w, y, strides, dilations, before, after);
+    finish(dnnl::convolution_backward_weights{gradient}, gradient);
   }
+  // It writes past the caches, which memory of users need not be aligned for.
+  if (winograd && (made.input == made.user_input || made.output == made.user_output))
+    throw dnnl::error{dnnl_unimplemented, "operands would not be copied"};
   return made;
 }
 
@@ -130,28 +155,34 @@ bool of_ordinary_size(const convolution_shape& of) {
          of.out_channels < large && of.inputs() < large && of.outputs() < large;
 }
 
+/// By Winograd's algorithm F(4x4, 3x3) (Lavin and Gray 2015): as many images at once as make up for
+/// transforming the filter, while no thread goes without. 0 where the direct way is faster.
+int64_t images_by_winograd(const convolution_shape& of, int threads) {
+  const auto &rows = of.axes[1], &columns = of.axes[2];
+  auto fits = [](const window_axis& axis) {
+    return axis.size == 3 && axis.stride == 1 && axis.dilation == 1;
+  };
+  if (of.spatial != 2 || of.groups != 1 || !fits(rows) || !fits(columns))
+    return 0;
+  auto tiles = ((rows.out + 3) / 4) * ((columns.out + 3) / 4); // of an image
+  auto share = (of.images + (threads > 0 ? threads : 4) - 1) / (threads > 0 ? threads : 4);
+  auto images = std::clamp<int64_t>((1000 + tiles - 1) / tiles, 1, share);
+  // Nanoseconds, measured: each tile and the filter take some for each pair of channels, bringing
+  // operands in order for each element.
+  auto pairs = static_cast<double>(of.in_channels) * static_cast<double>(of.out_channels);
+  auto pixels = static_cast<double>(images * of.outputs());
+  auto elements = pixels * static_cast<double>(of.in_channels + of.out_channels);
+  auto nanoseconds = pairs * (0.7 * static_cast<double>(images * tiles) + 40) + 1.3 * elements;
+  return nanoseconds < 0.11 * pixels * pairs ? images : 0;
+}
+
 /// How a convolution is cut into bands, and what runs them.
 class convolution_jobs final : public onednn_convolution {
 public:
   convolution_jobs(const convolution_shape& of, role computes, int threads)
       : of_(of), computes_(computes), user_filter_(filter(of)) {
-    auto each = of.multiplications() / static_cast<double>(of.images); // of an image
-    auto jobs = threads > 0 ? threads : enough_jobs;
-    if (computes != role::filter)
-      jobs = std::max(jobs, enough_jobs);
-    auto most = static_cast<int64_t>(of.multiplications() / multiplications_per_job);
-    jobs = std::clamp<int64_t>(jobs, 1, std::max<int64_t>(1, most));
-    if (of.images < jobs && computes != role::input && !of.channels_first &&
-        each > 2 * multiplications_per_job)
-      cut_images((jobs + of.images - 1) / of.images);
-    if (jobs_.empty() || !bands_agree()) {
-      forget();
-      group_images(computes == role::filter || each < multiplications_per_job
-                       ? (of.images + jobs - 1) / jobs
-                       : 1);
-    }
-    if (!bands_agree())
-      throw dnnl::error{dnnl_unimplemented, "bands differ"};
+    if (!by_winograd(threads))
+      directly(threads);
     nanoseconds_ = of.multiplications() / static_cast<double>(jobs_.size()) * 0.02;
   }
 
@@ -162,6 +193,42 @@ public:
 private:
   size_t outermost() const { return static_cast<size_t>(3 - of_.spatial); }
 
+  bool by_winograd(int threads) {
+    auto images = images_by_winograd(of_, threads);
+    if (images == 0)
+      return false;
+    try {
+      winograd_ = true;
+      group_images(images);
+      if (bands_agree())
+        return true;
+    } catch (const dnnl::error&) { // not for this processor or version
+    }
+    forget();
+    winograd_ = false;
+    return false;
+  }
+
+  void directly(int threads) {
+    auto each = of_.multiplications() / static_cast<double>(of_.images); // of an image
+    auto jobs = threads > 0 ? threads : enough_jobs;
+    if (computes_ != role::filter)
+      jobs = std::max(jobs, enough_jobs);
+    auto most = static_cast<int64_t>(of_.multiplications() / multiplications_per_job);
+    jobs = std::clamp<int64_t>(jobs, 1, std::max<int64_t>(1, most));
+    if (of_.images < jobs && computes_ != role::input && !of_.channels_first &&
+        each > 2 * multiplications_per_job)
+      cut_images((jobs + of_.images - 1) / of_.images);
+    if (jobs_.empty() || !bands_agree()) {
+      forget();
+      group_images(computes_ == role::filter || each < multiplications_per_job
+                       ? (of_.images + jobs - 1) / jobs
+                       : 1);
+    }
+    if (!bands_agree())
+      throw dnnl::error{dnnl_unimplemented, "bands differ"};
+  }
+
   void add(const band& what, int64_t input, int64_t output) {
     auto found = std::ranges::find(bands_, what);
     auto place = static_cast<size_t>(found - bands_.begin());
@@ -169,7 +236,7 @@ private:
       auto part = of_;
       part.images = what.images;
       part.axes[outermost()] = what.rows;
-      primitives_.push_back(make_primitive(part, computes_));
+      primitives_.push_back(make_primitive(part, computes_, winograd_));
       bands_.push_back(what);
     }
     jobs_.push_back({place, input, output});
@@ -248,12 +315,7 @@ private:
       dnnl::reorder{user_input, input}.execute(on, user_input, input);
     if (!memory.output.empty() && computes_ != role::output)
       dnnl::reorder{user_output, output}.execute(on, user_output, output);
-    constexpr int names[3][3] = {
-        {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
-        {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
-        {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
-    };
-    const auto& name = names[static_cast<size_t>(computes_)];
+    const auto& name = arguments_of(computes_);
     by.run.execute(on,
                    {{name[0], input},
                     {name[1], onednn::over(by.filter, filter)},
@@ -320,6 +382,7 @@ private:
 
   convolution_shape of_;
   role computes_;
+  bool winograd_ = false;
   memory::desc user_filter_;
   std::vector<band> bands_;
   std::vector<band_primitive> primitives_; // one for each band

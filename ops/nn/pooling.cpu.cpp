@@ -1,4 +1,5 @@
 #include "troupe/ops/copy.hpp"
+#include "troupe/ops/nn/max_pool_lanes.cpu.hpp"
 #include "troupe/ops/nn/pool_rows.cpu.hpp"
 
 #include <atomic>
@@ -12,14 +13,10 @@ bool exceeds(T a, T b) {
 }
 
 template <class T>
-inline __attribute__((always_inline)) void keep_larger(const T* x, T* best, int64_t count) {
+void keep_larger(const T* x, T* best, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i)
     best[i] = exceeds(x[i], best[i]) ? x[i] : best[i];
-}
-template <class T>
-TROUPE_SIMD_CLONES void keep_larger_hot(const T* x, T* best, int64_t count) {
-  keep_larger(x, best, count);
 }
 
 /// Where an element of the row is larger than the best so far, it becomes the best, and `chosen`
@@ -43,16 +40,10 @@ TROUPE_SIMD_CLONES void choose_larger_hot(const T* x, int32_t number, T* best, i
 
 /// Adds the elements of a row of which that one was chosen.
 template <class T, class Sum>
-inline __attribute__((always_inline)) void add_chosen(const T* x, const int32_t* chosen,
-                                                      int32_t number, Sum* sums, int64_t count) {
+void add_chosen(const T* x, const int32_t* chosen, int32_t number, Sum* sums, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i)
     sums[i] = chosen[i] == number ? wrapping(std::plus<>{}, sums[i], Sum(widen(x[i]))) : sums[i];
-}
-template <class T>
-TROUPE_SIMD_CLONES void add_chosen_hot(const T* x, const int32_t* chosen, int32_t number, T* sums,
-                                       int64_t count) {
-  add_chosen(x, chosen, number, sums, count);
 }
 
 template <class T>
@@ -138,6 +129,45 @@ void gather_largest(kernel_context& at, const pooling& of, const tensor& largest
                        [&](int64_t i, int64_t j) { y[i] = j < 0 ? Unit{} : x[j]; });
     }
   });
+}
+
+template <class T>
+void max_pool_rows(kernel_context& at, const pooling& of, const T* x, T* y) {
+  auto planes = of.axes[0].out, rows = of.axes[1].out, columns = of.axes[2].out;
+  auto image = of.inputs() * of.channels, width = columns * of.channels;
+  at.parallel_for(of.images * planes * rows, of.cost() * static_cast<double>(columns),
+                  [&](int64_t begin, int64_t end) {
+                    for (auto i = begin; i < end; ++i)
+                      max_pool_row(of.axes, i / rows % planes, i % rows, of.channels,
+                                   x + i / rows / planes * image, y + i * width);
+                  });
+}
+
+// Windows may overlap: threads share the images, or strips of their channels.
+template <class T>
+void max_pool_gradient_of_images(kernel_context& at, const pooling& of, const T* x, const T* dy,
+                                 T* dx) {
+  constexpr int64_t line = 64 / sizeof(T);
+  auto wanted = (at.device().threads() + of.images - 1) / of.images; // strips of an image
+  auto lines = (of.channels + line - 1) / line;
+  auto strip = std::max<int64_t>(1, lines / wanted) * line;
+  auto strips = (of.channels + strip - 1) / strip;
+  auto inputs = of.inputs() * of.channels, outputs = of.outputs() * of.channels;
+  at.parallel_for(of.images * strips, of.cost() * static_cast<double>(of.outputs() * 2 / strips),
+                  [&](int64_t begin, int64_t end) {
+                    for (auto i = begin; i < end; ++i) {
+                      auto first = i % strips * strip, last = std::min(first + strip, of.channels);
+                      auto* to = dx + i / strips * inputs;
+                      if (strips == 1)
+                        std::fill_n(to, inputs, T{});
+                      else
+                        for (auto* pixel = to; pixel < to + inputs; pixel += of.channels)
+                          std::fill(pixel + first, pixel + last, T{});
+                      max_pool_gradient_of_image(of.axes, of.channels, first, last,
+                                                 x + i / strips * inputs, dy + i / strips * outputs,
+                                                 to);
+                    }
+                  });
 }
 
 } // namespace
@@ -244,6 +274,10 @@ status max_pool(kernel_context& at) {
   auto* y = out->template data<T>();
   if (out->elements() == 0)
     return {};
+  if constexpr (is_hot<T>) {
+    max_pool_rows(at, of, x, y);
+    return {};
+  }
   at.parallel_for(of.images * of.outputs(), of.cost(), [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       auto* best = y + i * of.channels;
@@ -253,8 +287,6 @@ status max_pool(kernel_context& at) {
                          const auto* row = x + pixel * of.channels;
                          if (std::exchange(first, false))
                            std::copy_n(row, of.channels, best);
-                         else if constexpr (is_hot<T>)
-                           keep_larger_hot(row, best, of.channels);
                          else
                            keep_larger(row, best, of.channels);
                        });
@@ -273,9 +305,13 @@ status max_pool_gradient(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
   if (out->elements() == 0)
     return {};
+  const auto* dy = at.input(2).data<T>();
+  if constexpr (is_hot<T>) {
+    max_pool_gradient_of_images(at, of, at.input(0).data<T>(), dy, out->template data<T>());
+    return {};
+  }
   TROUPE_ASSIGN(auto largest, find_largest(at, of, at.input(0)));
   const auto* chosen = largest.template data<int32_t>();
-  const auto* dy = at.input(2).data<T>();
   fill_rows(at, out->template data<T>(), of.images * of.inputs(), of.channels, of.cost(),
             [&](int64_t i, compute_type<T>* sums) {
               for_each_window(of.axes, place_of(i, of.axes, &window_axis::in),
@@ -283,10 +319,7 @@ status max_pool_gradient(kernel_context& at) {
                                 const auto* by = chosen + window * of.channels;
                                 const auto* from = dy + window * of.channels;
                                 auto number = static_cast<int32_t>(k);
-                                if constexpr (is_hot<T>)
-                                  add_chosen_hot(from, by, number, sums, of.channels);
-                                else
-                                  add_chosen(from, by, number, sums, of.channels);
+                                add_chosen(from, by, number, sums, of.channels);
                               });
             });
   return {};
