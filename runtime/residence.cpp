@@ -50,6 +50,17 @@ bool has_kernel(const node& at, device_kind kind) {
   return kernel && kernel->find(at);
 }
 
+// Texts have no place in a device's memory.
+bool handles_texts(const node& at) {
+  for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i)
+    if (!at.input_is_ref(i) && at.inputs()[static_cast<size_t>(i)].type() == dtype::string)
+      return true;
+  for (int i = 0; i < at.outputs(); ++i)
+    if (!at.output_is_ref(i) && at.output_type(i) == dtype::string)
+      return true;
+  return false;
+}
+
 // Shapes are known where a launch is made, whatever the elements are; nothing is needed for what
 // has no inputs.
 bool looks_at_no_elements(const node& at) {
@@ -89,7 +100,7 @@ way way_of(const node& at, device_kind kind) {
     return way::boundary;
   if (kind == device_kind::cpu)
     return has_kernel(at, kind) ? way::device : way::none;
-  auto on_device = has_kernel(at, kind);
+  auto on_device = has_kernel(at, kind) && !handles_texts(at);
   auto could_on_host = is_movable(at) && has_kernel(at, device_kind::cpu);
   if (could_on_host && looks_at_no_elements(at) && (makes_integers(at) || !on_device))
     return way::host;
@@ -111,7 +122,7 @@ void residences::find(const graph& of, KindOf kind_of, Crosses crosses) {
     auto at_hand = looks_at_no_elements(*at) || std::ranges::all_of(at->inputs(), [&](edge one) {
                      return crosses(*at, one) || lies_on_host(one);
                    });
-    on_host_.push_back(at_hand || !has_kernel(*at, kind));
+    on_host_.push_back(at_hand || !has_kernel(*at, kind) || handles_texts(*at));
   }
 }
 

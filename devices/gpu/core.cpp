@@ -65,6 +65,10 @@ void core::stop() {
     thread_.detach(); // a callback let the device go: the thread ends by itself
   else if (thread_.joinable())
     thread_.join();
+  // What was launched may use what only the device holds.
+  std::lock_guard guard{mutex_};
+  if (auto here = marks_.set(*driver_, compute_))
+    static_cast<void>(wait_for(*here));
 }
 
 status core::health() const {

@@ -264,12 +264,23 @@ status launch(kernel_context& at) {
       at, what, 0, [&] { return simulation_of(at).launch(what, gpu_of(at.device()).compute()); });
 }
 
+// Who talks to the world, or to state that is no variable, belongs to a processor.
+bool is_a_gpus(const op_def& op) {
+  auto on_variables = false;
+  for (const auto& one : op.inputs) {
+    if (one.ref && one.to != resource::variable)
+      return false;
+    on_variables |= one.ref;
+  }
+  return on_variables || !has(op.effects, effect::stateful) || has(op.effects, effect::random);
+}
+
 } // namespace
 
 std::deque<kernel_def> simulated_kernels(const registry& of) {
   std::deque<kernel_def> made;
   for (const auto* op : of.ops())
-    if (auto* kernel = of.find_kernel(op->name, device_kind::cpu)) {
+    if (auto* kernel = of.find_kernel(op->name, device_kind::cpu); kernel && is_a_gpus(*op)) {
       auto& one = made.emplace_back(*kernel);
       one.device = device_kind::gpu;
       one.run = {};
