@@ -67,6 +67,8 @@ void core::stop() {
     thread_.join();
   // What was launched may use what only the device holds.
   std::lock_guard guard{mutex_};
+  if (!compute_)
+    return;
   if (auto here = marks_.set(*driver_, compute_))
     static_cast<void>(wait_for(*here));
 }
