@@ -10,6 +10,7 @@ void register_run();         ///< run/...: what running a step costs
 void register_elementwise(); ///< elementwise/...: ten ops on one vector
 void register_matmul();      ///< matmul/...: ours, and onednn/...: what oneDNN needs for the same
 void register_conv2d();      ///< conv2d/...: one convolution or gradient of one
+void register_int8();        ///< int8/...: products and convolutions of bytes
 void register_bandwidth(); ///< stream/...: plain loops; and ops that are bound by memory like them
 void register_train();     ///< mlp/..., lenet/... and so on: training steps
 void register_exchange();  ///< exchange/...: what moving a tensor between two processes costs

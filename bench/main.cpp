@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   register_bandwidth();
   register_matmul();
   register_conv2d();
+  register_int8();
   register_train();
   register_exchange();
   benchmark::Initialize(&argc, argv);

@@ -155,6 +155,30 @@ def make_cases(threads):
 
         return graph(define, items=2 * int(np.prod(out)) * int(np.prod(filter_shape[:3])))
 
+    # Bytes: TensorFlow's kernels take unsigned ones only.
+
+    def bytes_of(dims):
+        value = np.arange(np.prod(dims)).reshape(dims) * 48271 % 251
+        return tf.bitcast(v1.Variable(value.astype(np.uint8), use_resource=True), tf.quint8)
+
+    def product_of_bytes(extent):
+        def define():
+            a, b = (bytes_of([extent, extent]) for _ in range(2))
+            return [], [], [tf.raw_ops.QuantizedMatMul(a=a, b=b, min_a=0.0, max_a=255.0,
+                                                       min_b=-128.0, max_b=127.0).out.op]
+        return graph(define, items=2 * extent**3)
+
+    def convolution_of_bytes(of):
+        size, dims = of["size"], of["input"]
+        filter_shape = [size, size, dims[3], of["conv"]]
+
+        def define():
+            return [], [], [tf.raw_ops.QuantizedConv2D(
+                input=bytes_of(dims), filter=bytes_of(filter_shape), min_input=0.0, max_input=255.0,
+                min_filter=-128.0, max_filter=127.0, strides=[1, 1, 1, 1],
+                padding="SAME").output.op]
+        return graph(define, items=2 * int(np.prod(dims[:3])) * int(np.prod(filter_shape)))
+
     # Training steps.
 
     def numbers(dims, make):
@@ -235,6 +259,10 @@ def make_cases(threads):
         cases[f"conv2d/{name}"] = convolution(of, "forward")
         cases[f"conv2d/{name}_input_gradient"] = convolution(of, "input")
         cases[f"conv2d/{name}_filter_gradient"] = convolution(of, "filter")
+    for extent in 256, 1024:
+        cases[f"int8/matmul_{extent}"] = product_of_bytes(extent)
+    for layer in "3x3_28", "1x1":
+        cases[f"int8/conv2d_{layer}"] = convolution_of_bytes(nets.CONVOLUTIONS[layer])
     for name, net in nets.NETS.items():
         cases[name] = training(net)
     return cases

@@ -66,6 +66,34 @@ def make_cases(threads):
 
         return Step(step, 2 * y.numel() * size * size * inputs)
 
+    # Bytes: `eager` gives sums of 32 bits as Troupe does; `requantized` is what PyTorch's quantized
+    # layers run, whose result is bytes again.
+
+    def whole(dims, low, dtype):
+        return torch.randint(low, low + 256, dims, dtype=torch.int32).to(dtype)
+
+    def product_of_bytes(extent):
+        a, b = (whole([extent, extent], -128, torch.int8) for _ in range(2))
+        return Step(lambda: torch._int_mm(a, b), 2 * extent**3)
+
+    def quantized(dims, low, dtype):
+        return torch.quantize_per_tensor(torch.randn(dims), 0.05, 128 + low, dtype)
+
+    def requantized_product(extent):
+        a = quantized([extent, extent], 0, torch.quint8)
+        b = torch.ops.quantized.linear_prepack(quantized([extent, extent], -128, torch.qint8), None)
+        return Step(lambda: torch.ops.quantized.linear(a, b, 1.0, 128), 2 * extent**3)
+
+    def requantized_convolution(of):
+        images, rows, columns, inputs = of["input"]
+        size, pad = of["size"], of.get("pad", 0)
+        x = quantized([images, inputs, rows, columns], 0, torch.quint8)
+        x = x.contiguous(memory_format=torch.channels_last)
+        w = quantized([of["conv"], inputs, size, size], -128, torch.qint8)
+        w = torch.ops.quantized.conv2d_prepack(w, None, [1, 1], [pad, pad], [1, 1], 1)
+        return Step(lambda: torch.ops.quantized.conv2d(x, w, 1.0, 128),
+                    2 * images * rows * columns * of["conv"] * size * size * inputs)
+
     def training(net, prepare, layout=None):
         model = make_model(torch, net)
         x, labels = make_batch(torch, net)
@@ -106,6 +134,13 @@ def make_cases(threads):
             cases[f"conv2d/{name}{suffix}"] = {
                 mode: lambda of=of, part=part, layout=layout: convolution(of, part, layout)
                 for mode, layout in layouts.items()}
+    for extent in 256, 1024:
+        cases[f"int8/matmul_{extent}"] = {
+            "eager": lambda n=extent: product_of_bytes(n),
+            "requantized": lambda n=extent: requantized_product(n)}
+    for layer in "3x3_28", "1x1":
+        cases[f"int8/conv2d_{layer}"] = {
+            "requantized": lambda of=nets.CONVOLUTIONS[layer]: requantized_convolution(of)}
     for name, net in nets.NETS.items():
         cases[name] = modes(lambda prepare, net=net: training(net, prepare))
         if len(net.get("pixels", [])) == 4:

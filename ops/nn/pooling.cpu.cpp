@@ -307,8 +307,10 @@ status max_pool_gradient(kernel_context& at) {
     return {};
   const auto* dy = at.input(2).data<T>();
   if constexpr (is_hot<T>) {
-    max_pool_gradient_of_images(at, of, at.input(0).data<T>(), dy, out->template data<T>());
-    return {};
+    if (at.input(0).type() == dtype_of<T>) { // MaxPool3DGrad takes a gradient of another type
+      max_pool_gradient_of_images(at, of, at.input(0).data<T>(), dy, out->template data<T>());
+      return {};
+    }
   }
   TROUPE_ASSIGN(auto largest, find_largest(at, of, at.input(0)));
   const auto* chosen = largest.template data<int32_t>();
