@@ -49,7 +49,6 @@ inline constexpr const char* batch_norm_gradient_doc =
 /// and so many reserve spaces.
 constexpr op_def batch_norm_gradient_form(op_def own, const char* scale, const char* statistics,
                                           int reserve_spaces) {
-  own.doc = batch_norm_gradient_doc;
   port dy{"y_backprop", "T"}, x{"x", "T"}, scales{"scale", scale};
   port one{"reserve_space_1", statistics}, two{"reserve_space_2", statistics};
   port three{"reserve_space_3", statistics}, four{"reserve_space_4", statistics};

@@ -6,6 +6,7 @@ namespace troupe::ops {
 extern constexpr op_def fused_batch_norm_grad = batch_norm_gradient_form(
     {
         .name = "FusedBatchNormGrad",
+        .doc = batch_norm_gradient_doc,
         .attrs = {{"T", one_of(dtype::f32, dtype::f64)},
                   {"epsilon", 1e-4},
                   {"data_format", "NHWC"},

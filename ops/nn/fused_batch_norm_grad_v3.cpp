@@ -6,6 +6,7 @@ namespace troupe::ops {
 extern constexpr op_def fused_batch_norm_grad_v3 = batch_norm_gradient_form(
     {
         .name = "FusedBatchNormGradV3",
+        .doc = batch_norm_gradient_doc,
         .attrs = {{"T", floating},
                   {"U", one_of(dtype::f32, dtype::f64)},
                   {"epsilon", 1e-4},
