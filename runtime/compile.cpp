@@ -21,8 +21,9 @@ public:
            const kernel_state_finder& find_kernel_state)
       : out_(out), graph_(*out.graph_), accelerator_(out.device_->as_accelerator()),
         find_state_(find_state), options_(options), find_kernel_state_(find_kernel_state),
-        residences_(graph_, out.device_->kind()), regions_(find_regions(graph_, options)),
-        imports_(regions_.count), after_(regions_.count), members_(regions_.count) {}
+        residences_(graph_, accelerator_ ? out.device_->kind() : device_kind::cpu),
+        regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
+        members_(regions_.count) {}
 
   status run() {
     out_.regions_.resize(regions_.count);

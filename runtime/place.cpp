@@ -122,9 +122,11 @@ result<placement> place(const graph& of, const device_list& devices) {
     if (!device && device.status().kind() == error_kind::unimplemented &&
         kind_of(set.asked) == device_kind::gpu) {
       auto gpu = std::ranges::find_if(devices, [&](auto& one) { return set.asked.matches(one); });
-      device = find_device(set, {.job = gpu->job, .task = gpu->task, .kind = "cpu"}, devices);
-      if (device)
+      if (auto beside =
+              find_device(set, {.job = gpu->job, .task = gpu->task, .kind = "cpu"}, devices)) {
+        device = *beside;
         found.moved.insert(found.moved.end(), set.members.begin(), set.members.end());
+      }
     }
     TROUPE_TRY(device.status());
     for (auto* at : set.members)

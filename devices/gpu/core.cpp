@@ -354,6 +354,8 @@ void core::run_completions() {
         latest = std::chrono::steady_clock::now() + patience;
       stopped = stopping_ && std::chrono::steady_clock::now() > latest;
     }
+    if (outcome && next.at && !stopped)
+      outcome = driver_->take_complaint();
     if (stopped)
       outcome = failure(error_kind::cancelled, name(), " is shut down");
     next.done(std::move(outcome));

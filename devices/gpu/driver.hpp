@@ -44,6 +44,10 @@ public:
   /// The same, but waits for it, at most that long.
   virtual result<bool> wait(event which, std::chrono::microseconds at_most) = 0;
 
+  /// What a kernel has said first, since the last time, about values that it was given; it has then
+  /// computed nonsense, and the device goes on.
+  virtual status take_complaint() noexcept = 0;
+
   /// Memory of the device, aligned to 256 bytes; null where there is none. A null pointer may be
   /// given back.
   virtual void* allocate(size_t bytes) noexcept = 0;

@@ -163,6 +163,11 @@ public:
     return true;
   }
 
+  status take_complaint() noexcept override {
+    std::lock_guard guard{mutex_};
+    return std::exchange(complaint_, status{});
+  }
+
   void* allocate(size_t bytes) noexcept override {
     std::lock_guard guard{mutex_};
     if (bytes > options_.memory - used_)
@@ -215,7 +220,7 @@ public:
       if (!health())
         return;
       if (auto outcome = kernel(); !outcome)
-        lose(failure(error_kind::unavailable, "a kernel failed: ", outcome.message()));
+        complain(std::move(outcome));
     });
     return {};
   }
@@ -278,6 +283,11 @@ private:
     std::lock_guard guard{mutex_};
     return lost_;
   }
+  void complain(status why) {
+    std::lock_guard guard{mutex_};
+    if (complaint_)
+      complaint_ = std::move(why);
+  }
   void lose(status why) {
     std::lock_guard guard{mutex_};
     if (lost_)
@@ -292,7 +302,7 @@ private:
   size_t used_ = 0;
   std::map<void*, size_t> blocks_;
   std::string misdeeds_;
-  status lost_;
+  status lost_, complaint_;
 };
 
 } // namespace

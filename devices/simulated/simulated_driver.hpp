@@ -22,8 +22,9 @@ struct simulation {
 class simulated_driver : public driver {
 public:
   /// Launches a function: a kernel. It may touch memory of the device until it returns, and may
-  /// run many times, where it is captured.
+  /// run many times, where it is captured. Its error is a complaint.
   virtual status launch(std::function<status()> kernel, stream in) = 0;
+  using driver::launch;
   /// What was done that a real driver would punish, such as a copy beyond a block's end; empty for
   /// nothing.
   virtual std::string misdeeds() const = 0;

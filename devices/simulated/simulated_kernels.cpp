@@ -127,7 +127,10 @@ struct simulated_launch {
   }
 
   status operator()() const {
-    TROUPE_ASSIGN(auto made, run());
+    auto outcome = run();
+    if (!outcome)
+      return outcome.status().within(code->like->description());
+    auto& made = *outcome;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].memory)
         continue;
@@ -162,10 +165,12 @@ std::optional<std::vector<shape>> infer_outputs(const kernel_context& at) {
     if (of.input_is_ref(i))
       return {};
     const auto& given = at.input(i);
-    auto made = given.on_host() ? probe.add({.op = "Const", .attrs = {{"value", given}}})
-                                : probe.add({.op = "Placeholder",
-                                             .attrs = {{"dtype", given.type()},
-                                                       {"shape", partial_shape{given.dims()}}}});
+    auto made =
+        given.on_host()
+            ? probe.add({.op = "Const", .attrs = {{"value", given}, {"dtype", given.type()}}})
+            : probe.add(
+                  {.op = "Placeholder",
+                   .attrs = {{"dtype", given.type()}, {"shape", partial_shape{given.dims()}}}});
     if (!made)
       return {};
     inputs.push_back({*made, 0});
@@ -220,8 +225,14 @@ status run_now(kernel_context& at, simulated_launch& what) {
     if (made[i].empty())
       continue;
     TROUPE_ASSIGN(auto* out, at.allocate(static_cast<int>(i), made[i].dims()));
-    if (made[i].bytes() > 0)
-      std::memcpy(out->raw(), made[i].raw(), made[i].bytes());
+    // In line: what was launched since may still use the memory.
+    TROUPE_TRY(simulation_of(at).launch(
+        [to = out->raw(), from = made[i]]() -> status {
+          if (from.bytes() > 0)
+            std::memcpy(to, from.raw(), from.bytes());
+          return {};
+        },
+        gpu.compute()));
   }
   return {};
 }

@@ -22,7 +22,7 @@ struct scene {
     code = *std::move(compiled);
     for (const auto& at : code->of().nodes())
       if (at->op().name == "Variable") {
-        REQUIRE((*state(*at))->assign(tensor::scalar<int64_t>(0)).ok());
+        REQUIRE(static_cast<variable&>(**state(*at)).assign(tensor::scalar<int64_t>(0)).ok());
         expected_state[at->name()] = 0;
       }
   }

@@ -140,7 +140,7 @@ result<std::shared_ptr<variable>> declare(container& in, const std::string& name
 }
 
 // State of another kind.
-class counter final : public named_state {
+class tally final : public named_state {
 public:
   using named_state::named_state;
   std::string_view kind() const noexcept override { return "counter"; }
@@ -177,9 +177,9 @@ TEST_CASE("a container that is cleared leaves its variables uninitialised, never
 TEST_CASE("state of different kinds may have the same name in a container") {
   container all;
   auto v = *declare(all, "v", dtype::i64, {});
-  auto other = std::make_shared<counter>("v");
+  auto other = std::make_shared<tally>("v");
   CHECK(*all.find_or_add(other) == other);
-  CHECK(*all.find_or_add(std::make_shared<counter>("v")) == other);
+  CHECK(*all.find_or_add(std::make_shared<tally>("v")) == other);
   CHECK(*declare(all, "v", dtype::i64, {}) == v);
   CHECK(all.size() == 2);
   all.clear();

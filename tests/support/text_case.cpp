@@ -8,8 +8,8 @@
 
 namespace troupe::test {
 
-text_case::text_case(std::string_view source, std::string_view file)
-    : nodes(std::make_unique<graph>(library())) {
+text_case::text_case(std::string_view source, std::string_view file, const registry* ops)
+    : nodes(std::make_unique<graph>(ops ? *ops : library())) {
   auto parsed = parse_text_graph(source, file, *nodes);
   if (!parsed)
     throw std::runtime_error{parsed.status().message()};

@@ -11,8 +11,9 @@
 namespace troupe::test {
 
 struct text_case {
-  /// Parses; throws the text of an error.
-  explicit text_case(std::string_view text, std::string_view file = "test");
+  /// Parses; throws the text of an error. Without `ops`, with those of the library.
+  explicit text_case(std::string_view text, std::string_view file = "test",
+                     const registry* ops = nullptr);
 
   std::unique_ptr<graph> nodes;
   text_graph text;
