@@ -66,15 +66,20 @@ void ctc_beam::extend(int32_t by, std::span<const double> logs) {
   for (int32_t label = 0; label < classes_ - 1; ++label) {
     auto total = logs[static_cast<size_t>(label)] +
                  (label == from.label ? from.before.blank : from.before.total);
-    if (!is_candidate(total))
+    auto known = children_.find(by * classes_ + label);
+    if (known != children_.end() && at(known->second).kept)
       continue;
+    if (!is_candidate(total)) {
+      // One that has left the beam in this step, and does not come back, is not extended either.
+      if (known != children_.end())
+        at(known->second).before = {};
+      continue;
+    }
     auto next = static_cast<int32_t>(all_.size());
     auto [found, fresh] = children_.try_emplace(by * classes_ + label, next);
     if (fresh)
       all_.push_back({.parent = by, .label = label});
     auto& child = at(found->second);
-    if (child.kept)
-      continue;
     if (size() == width_) {
       at(beam_.front()).kept = false;
       std::ranges::pop_heap(beam_, order);

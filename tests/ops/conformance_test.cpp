@@ -175,6 +175,7 @@ TEST_CASE("every example gives what it says") {
 TEST_CASE("every shape function knows as much as its inputs, and agrees with the kernel") {
   check_every_op([](const op_def& op) { return check_example(op, placeholders::as_fed); },
                  {{"BroadcastGradientArgs", "how many axes depends on the shapes that it is given"},
+                  {"CTCBeamSearchDecoder", "how many labels there are depends on the logits"},
                   {"CTCGreedyDecoder", "how many labels there are depends on the logits"},
                   {"ComputeAccidentalHits", "how many hits there are depends on the classes"},
                   {"DecodeJpeg", "the shape stands in the file"},
