@@ -18,6 +18,7 @@ extern constexpr op_def hash_table = table_maker({
               {"key_dtype", table_keys},
               {"value_dtype", table_values}},
     .make = make_constant_table,
+    .infer = infer_table,
     .example = R"(
 t = HashTable key_dtype=string value_dtype=i64
 init = InitializeTable(t, string["a", "b"], i64[1, 2])

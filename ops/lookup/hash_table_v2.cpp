@@ -15,6 +15,7 @@ extern constexpr op_def hash_table_v2 = table_maker({
               {"key_dtype", table_keys},
               {"value_dtype", table_values}},
     .make = make_constant_table,
+    .infer = infer_table,
     .example = R"(
 t = HashTableV2 key_dtype=string value_dtype=i64
 init = InitializeTableV2(t, string["a", "b"], i64[1, 2])

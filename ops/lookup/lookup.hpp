@@ -32,8 +32,6 @@ constexpr op_def table_maker(op_def own) {
   own.outputs = {table_handle};
   own.effects = effect::stateful;
   own.makes = resource::table;
-  if (!own.infer)
-    own.infer = infer_table;
   own.no_gradient = no_gradient_of_tables;
   return own;
 }

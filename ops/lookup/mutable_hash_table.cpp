@@ -19,6 +19,7 @@ extern constexpr op_def mutable_hash_table = table_maker({
               {"key_dtype", table_keys},
               {"value_dtype", table_values}},
     .make = make_table,
+    .infer = infer_table,
     .example = R"(
 t = MutableHashTable key_dtype=i64 value_dtype=f32
 put = LookupTableInsert(t, i64[1, 2], f32[0.5, 1.5])

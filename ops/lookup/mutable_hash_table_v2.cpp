@@ -15,6 +15,7 @@ extern constexpr op_def mutable_hash_table_v2 = table_maker({
               {"key_dtype", table_keys},
               {"value_dtype", table_values}},
     .make = make_table,
+    .infer = infer_table,
     .example = R"(
 t = MutableHashTableV2 key_dtype=i64 value_dtype=f32
 put = LookupTableInsertV2(t, i64[1, 2], f32[0.5, 1.5])
