@@ -5,7 +5,7 @@ namespace troupe::ops {
 namespace {
 
 void split_at(std::string_view text, std::string_view separator, int64_t most, pieces& to) {
-  for (; most != 0; --most) {
+  for (int64_t found = 0; found != most; ++found) { // as often as there are, for a negative one
     auto end = text.find(separator);
     if (end == text.npos)
       break;
