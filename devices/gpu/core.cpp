@@ -244,10 +244,15 @@ status core::launch_upload(void* to, const tensor& from, bool in_line) {
     TROUPE_ASSIGN(auto here, marks_.set(*driver_, compute_));
     TROUPE_TRY(driver_->await(to_device_, here));
   }
-  TROUPE_TRY(driver_->copy(to, staged.memory, from.bytes(), direction::to_device, to_device_));
+  if (auto launched =
+          driver_->copy(to, staged.memory, from.bytes(), direction::to_device, to_device_);
+      !launched) {
+    free_pinned_.put(staged);
+    return launched;
+  }
   TROUPE_ASSIGN(auto copied, take_event());
+  staging_.push_back({copied, staged}); // also where what follows fails: it goes with the device
   TROUPE_TRY(driver_->record(copied, to_device_));
-  staging_.push_back({copied, staged});
   return driver_->await(compute_, copied);
 }
 
