@@ -212,6 +212,16 @@ result<event> core::take_event() {
   return last;
 }
 
+// An event at the stream's end.
+result<event> core::end_of(stream in) {
+  TROUPE_ASSIGN(auto at, take_event());
+  if (auto recorded = driver_->record(at, in); !recorded) {
+    events_.push_back(at);
+    return recorded;
+  }
+  return at;
+}
+
 result<tensor> core::upload(const tensor& from) {
   TROUPE_TRY(health());
   if (from.type() == dtype::string)
@@ -250,10 +260,13 @@ status core::launch_upload(void* to, const tensor& from, bool in_line) {
     free_pinned_.put(staged);
     return launched;
   }
-  TROUPE_ASSIGN(auto copied, take_event());
-  staging_.push_back({copied, staged}); // also where what follows fails: it goes with the device
-  TROUPE_TRY(driver_->record(copied, to_device_));
-  return driver_->await(compute_, copied);
+  auto copied = end_of(to_device_);
+  if (!copied) {
+    free_pinned_.put(staged); // nothing runs any more
+    return copied.status();
+  }
+  staging_.push_back({*copied, staged});
+  return driver_->await(compute_, *copied);
 }
 
 void core::reclaim_staging() {
@@ -289,8 +302,7 @@ status core::launch_download(void* to, const tensor& from, std::function<void(st
   TROUPE_TRY(driver_->await(to_host_, here));
   if (from.bytes() > 0)
     TROUPE_TRY(driver_->copy(to, from.raw(), from.bytes(), direction::to_host, to_host_));
-  TROUPE_ASSIGN(auto copied, take_event());
-  TROUPE_TRY(driver_->record(copied, to_host_));
+  TROUPE_ASSIGN(auto copied, end_of(to_host_));
   std::lock_guard queue{completion_mutex_};
   completions_.push_back({copied, std::move(done)});
   completion_changed_.notify_one();
@@ -301,8 +313,8 @@ void core::when_done(std::function<void(status)> done) {
   auto launched = health();
   if (launched) {
     std::lock_guard guard{mutex_};
-    auto at = take_event();
-    launched = at ? driver_->record(*at, compute_) : at.status();
+    auto at = end_of(compute_);
+    launched = at.status();
     if (launched) {
       std::lock_guard queue{completion_mutex_};
       completions_.push_back({*at, std::move(done)});
@@ -365,15 +377,11 @@ void core::run_completions() {
       outcome = failure(error_kind::cancelled, name(), " is shut down");
     next.done(std::move(outcome));
     next.done = nullptr; // what it held goes now
-    guard.lock();
     if (next.at) {
-      guard.unlock();
-      {
-        std::lock_guard events{mutex_};
-        events_.push_back(next.at);
-      }
-      guard.lock();
+      std::lock_guard events{mutex_};
+      events_.push_back(next.at);
     }
+    guard.lock();
   }
 }
 

@@ -85,6 +85,7 @@ private:
   void return_blocks() noexcept;
   void let_go(std::unique_lock<std::mutex>& guard) noexcept;
   result<event> take_event();
+  result<event> end_of(stream in);
   status launch_upload(void* to, const tensor& from, bool in_line);
   status launch_download(void* to, const tensor& from, std::function<void(status)>& done);
   void reclaim_staging();
