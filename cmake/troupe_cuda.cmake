@@ -12,12 +12,19 @@ if(NOT TROUPE_CUDA STREQUAL "OFF")
     include(CheckLanguage)
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
-      if(NOT CMAKE_CUDA_ARCHITECTURES)
-        set(CMAKE_CUDA_ARCHITECTURES 90) # Hopper; its PTX serves what comes later
-      endif()
+      # Hopper; its PTX serves what comes later.
+      set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPUs to compile for, as CMake counts them")
       enable_language(CUDA)
+      # Named as a system's folder, the host compiler's own would hide its other headers.
+      list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+      if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know it
+        set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+        set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+      endif()
       set(CMAKE_CUDA_STANDARD 20)
       set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+      # Functions that are constant expressions serve both sides; sources' lines are for profilers.
+      string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -lineinfo")
     else()
       set(troupe_with_cuda OFF)
     endif()

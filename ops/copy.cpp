@@ -45,16 +45,71 @@ void transpose_tiles(kernel_context& at, const walk& places, const T* from, T* t
   });
 }
 
+// On a device whose memory only it can reach: what cannot be launched is heard of by whoever waits
+// for the device.
+
+char* address(const elements_from& part) {
+  return static_cast<char*>(part.of.raw()) +
+         part.first * static_cast<int64_t>(size_of(part.of.type()));
+}
+
+// The walk's `from` operand names places in `from`, `to` those in `to`; -1 stands for all in order.
+void launch_copy(const memory_space& in, const walk& places, elements_from from, int from_operand,
+                 elements_from to, int to_operand) {
+  strided_copy what{.to = address(to),
+                    .from = address(from),
+                    .element_bytes = size_of(to.of.type()),
+                    .rank = places.rank()};
+  int64_t in_order = 1;
+  for (int axis = places.rank() - 1; axis >= 0; --axis) {
+    auto step = [&](int operand) { return operand < 0 ? in_order : places.stride(axis, operand); };
+    what.loops[static_cast<size_t>(axis)] = {places.extent(axis), step(from_operand),
+                                             step(to_operand)};
+    in_order *= places.extent(axis);
+  }
+  static_cast<void>(in.copy(what));
+}
+
+void launch_fill(const memory_space& in, const tensor& value, elements_from to, int64_t count) {
+  auto bytes = size_of(to.of.type());
+  if (value.on_host()) {
+    static_cast<void>(in.fill(address(to), value.raw(), bytes, count));
+    return;
+  }
+  strided_copy what{.to = address(to), .from = value.raw(), .element_bytes = bytes, .rank = 1};
+  what.loops[0] = {count, 0, 1};
+  static_cast<void>(in.copy(what));
+}
+
 } // namespace
 
 void copy_elements(elements_from from, elements_from to, int64_t count) {
+  if (auto* space = to.of.space()) {
+    static_cast<void>(space->copy(address(to), address(from),
+                                  static_cast<size_t>(count) * size_of(to.of.type())));
+    return;
+  }
   with_unit(to.of.type(), [&](auto unit_type) {
     using T = typename decltype(unit_type)::type;
     std::copy_n(elements<T>(from), count, elements<T>(to));
   });
 }
 
+void copy_bytes(kernel_context& at, const tensor& from, const tensor& to) {
+  if (auto* space = to.space()) {
+    static_cast<void>(space->copy(to.raw(), from.raw(), to.bytes()));
+    return;
+  }
+  const auto* source = static_cast<const char*>(from.raw());
+  auto* target = static_cast<char*>(to.raw());
+  at.parallel_for(static_cast<int64_t>(to.bytes()), 0.1, [&](int64_t begin, int64_t end) {
+    std::memcpy(target + begin, source + begin, static_cast<size_t>(end - begin));
+  });
+}
+
 void fill_elements(const tensor& value, elements_from to, int64_t count) {
+  if (auto* space = to.of.space())
+    return launch_fill(*space, value, to, count);
   with_unit(to.of.type(), [&](auto unit_type) {
     using T = typename decltype(unit_type)::type;
     std::fill_n(elements<T>(to), count, *static_cast<const T*>(value.raw()));
@@ -79,6 +134,11 @@ result<tensor*> output_from_input(kernel_context& at, int i) {
 }
 
 void fill_zeros(kernel_context& at, const tensor& to) {
+  if (auto* space = to.space()) {
+    constexpr std::array<char, 16> zero{};
+    static_cast<void>(space->fill(to.raw(), zero.data(), size_of(to.type()), to.elements()));
+    return;
+  }
   with_unit(to.type(), [&](auto unit_type) {
     using T = typename decltype(unit_type)::type;
     auto* target = static_cast<T*>(to.raw());
@@ -91,6 +151,8 @@ void fill_zeros(kernel_context& at, const tensor& to) {
 void copy_walked(kernel_context& at, const walk& places, elements_from from, const tensor& to) {
   if (to.elements() == 0)
     return;
+  if (auto* space = to.space())
+    return launch_copy(*space, places, from, 0, {to}, -1);
   with_unit(to.type(), [&](auto unit_type) {
     using T = typename decltype(unit_type)::type;
     auto* source = elements<T>(from);
@@ -108,6 +170,8 @@ void copy_walked(kernel_context& at, const walk& places, elements_from from, con
 void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, elements_from to) {
   if (from.elements() == 0)
     return;
+  if (auto* space = to.of.space())
+    return launch_copy(*space, places, {from}, -1, to, 0);
   with_unit(from.type(), [&](auto unit_type) {
     using T = typename decltype(unit_type)::type;
     auto* source = static_cast<const T*>(from.raw());
@@ -125,6 +189,8 @@ void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, 
 }
 
 void copy_between(kernel_context& at, const walk& places, elements_from from, elements_from to) {
+  if (auto* space = to.of.space())
+    return launch_copy(*space, places, from, 0, to, 1);
   with_unit(from.of.type(), [&](auto unit_type) {
     using T = typename decltype(unit_type)::type;
     auto* source = elements<T>(from);

@@ -38,6 +38,9 @@ struct elements_from {
 /// Copies `count` neighbours to neighbours. Both have the same type and do not overlap.
 void copy_elements(elements_from from, elements_from to, int64_t count);
 
+/// Copies all bytes of a tensor to one of another type, which has as many.
+void copy_bytes(kernel_context& at, const tensor& from, const tensor& to);
+
 /// Writes the first element of `value` to `count` neighbours.
 void fill_elements(const tensor& value, elements_from to, int64_t count);
 

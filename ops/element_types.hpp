@@ -48,7 +48,7 @@ inline constexpr bool is_hot = std::is_same_v<T, float> || std::is_same_v<T, dou
 
 /// The element as arithmetic wants it.
 template <class T>
-decltype(auto) widen(const T& value) {
+constexpr decltype(auto) widen(const T& value) {
   if constexpr (is_half<T>)
     return static_cast<float>(value);
   else
@@ -58,7 +58,7 @@ decltype(auto) widen(const T& value) {
 /// Whole numbers wrap around: overflow of signed ones would be undefined, and small unsigned ones
 /// are promoted to signed.
 template <class Op, class T>
-T wrapping(Op op, const T& a, const T& b) {
+constexpr T wrapping(Op op, const T& a, const T& b) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     using wide = std::conditional_t<(sizeof(T) <= 4), uint32_t, uint64_t>;
     return static_cast<T>(op(static_cast<wide>(a), static_cast<wide>(b)));
@@ -68,7 +68,7 @@ T wrapping(Op op, const T& a, const T& b) {
 }
 
 template <class T>
-bool is_nan(const T& value) {
+constexpr bool is_nan(const T& value) {
   return value != value;
 }
 

@@ -23,6 +23,8 @@ struct typed_kernel {
   kernel_fn run = nullptr;
   lane_fn lane = nullptr; ///< where the op is element-wise and has one
   double cost = 0;        ///< of the lane, nanoseconds per element
+  /// On a GPU instead of a lane: a functor's definition, to be compiled when the graph is known.
+  const char* code = nullptr;
 };
 
 /// What `kernel_def::prepare` sees once per node, when its program is compiled.
@@ -40,6 +42,8 @@ struct kernel_def {
   /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at
   /// once.
   result<std::shared_ptr<void>> (*prepare)(const kernel_setup&) = nullptr;
+  /// Only hands tensors on or has them moved (ops/copy.hpp), which every device can.
+  bool on_any_device = false;
 
   /// Returns nullptr where the table has no function for the node's type.
   kernel_fn find(const node& of) const noexcept;

@@ -56,9 +56,11 @@ status registry::add(const kernel_def& kernel) {
   if (kernel.run.empty() || std::ranges::count(kernel.run, nullptr, &typed_kernel::run) > 0)
     return failure(error_kind::internal, "the ", to_string(kernel.device), " kernel of ", kernel.op,
                    " lacks a function");
-  if (!kernels_.emplace(std::pair{kernel.op, kernel.device}, &kernel).second)
-    return failure(error_kind::already_exists, "op ", kernel.op, " has a ",
-                   to_string(kernel.device), " kernel already");
+  for (auto device : {device_kind::cpu, device_kind::gpu})
+    if (device == kernel.device || kernel.on_any_device)
+      if (!kernels_.emplace(std::pair{kernel.op, device}, &kernel).second)
+        return failure(error_kind::already_exists, "op ", kernel.op, " has a ", to_string(device),
+                       " kernel already");
   return {};
 }
 

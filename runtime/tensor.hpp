@@ -4,6 +4,7 @@
 #include "troupe/runtime/shape.hpp"
 #include "troupe/runtime/status.hpp"
 
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <cstring>
@@ -14,12 +15,31 @@ namespace troupe {
 
 class allocator;
 
-/// Memory that the processors can neither read nor write: a GPU's. Lives as long as any of it.
+/// A copy of elements from some places to others, in the order of nested loops.
+struct strided_copy {
+  struct loop {
+    int64_t extent = 0;
+    int64_t from = 0, to = 0; ///< how many elements further each pass goes
+  };
+  void* to = nullptr;
+  const void* from = nullptr;
+  size_t element_bytes = 0; ///< 1, 2, 4, 8 or 16
+  int rank = 0;
+  std::array<loop, 2 * max_rank> loops = {}; ///< the innermost last
+};
+
+/// Memory that the processors can neither read nor write: a GPU's. Lives as long as any of it. What
+/// the functions launch runs after what was launched before on its device, and before what is
+/// launched later; whoever waits for the device hears of a failure, too.
 class memory_space {
 public:
   virtual std::string name() const = 0; ///< "gpu:0"
-  /// Copies within it: after what was launched before on its device, before what is launched later.
+  /// Copies within it.
   virtual status copy(void* to, const void* from, size_t bytes) const noexcept = 0;
+  virtual status copy(const strided_copy& what) const noexcept = 0;
+  /// Writes the element, which lies in the host's memory, `count` times.
+  virtual status fill(void* to, const void* element, size_t element_bytes,
+                      int64_t count) const noexcept = 0;
 
 protected:
   ~memory_space() = default;

@@ -1,6 +1,6 @@
 #include "troupe/devices/cuda/cuda_driver.hpp"
 
-#include <cuda_runtime.h>
+#include "troupe/devices/cuda/copy.cuda.hpp"
 
 #include <mutex>
 #include <thread>
@@ -49,6 +49,10 @@ std::string version_text(int number) {
 class cuda_driver final : public driver {
 public:
   explicit cuda_driver(int ordinal) : ordinal_(ordinal) {}
+  ~cuda_driver() override {
+    if (complaints_ && use())
+      cudaFreeHost(complaints_);
+  }
 
   status start() {
     TROUPE_TRY(use());
@@ -61,6 +65,10 @@ public:
               .compute_major = found.major,
               .compute_minor = found.minor,
               .total_memory = found.totalGlobalMem};
+    void* shared = nullptr;
+    TROUPE_TRY(check(cudaHostAlloc(&shared, sizeof(complaint), cudaHostAllocMapped),
+                     "cudaHostAlloc"));
+    complaints_ = new (shared) complaint;
     return {};
   }
 
@@ -119,7 +127,8 @@ public:
     }
   }
 
-  status take_complaint() noexcept override { return {}; } // no kernel looks at values yet
+  status take_complaint() noexcept override { return take(*complaints_); }
+  complaint* complaints() noexcept override { return complaints_; }
 
   void* allocate(size_t bytes) noexcept override {
     void* made = nullptr;
@@ -152,6 +161,16 @@ public:
                                         cudaMemcpyDeviceToDevice};
     return check(cudaMemcpyAsync(to, from, bytes, kinds[static_cast<size_t>(where)], native(in)),
                  "cudaMemcpyAsync");
+  }
+
+  status copy(const strided_copy& what, stream in) override {
+    TROUPE_TRY(use());
+    return check(launch_copy(what, native(in)), "a copy's launch");
+  }
+  status fill(void* to, const void* element, size_t element_bytes, int64_t count,
+              stream in) override {
+    TROUPE_TRY(use());
+    return check(launch_fill(to, element, element_bytes, count, native(in)), "a fill's launch");
   }
 
   status begin_capture(stream in) override {
@@ -194,6 +213,7 @@ private:
 
   const int ordinal_;
   properties about_;
+  complaint* complaints_ = nullptr;
 };
 
 } // namespace

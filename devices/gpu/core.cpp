@@ -91,8 +91,35 @@ status core::note(status outcome) const {
 
 // -- memory --------------------------------------------------------------------------------------
 
+// Not everybody who has something copied looks at the outcome.
+status core::remember(status outcome) const {
+  auto noted = note(std::move(outcome));
+  if (!noted) {
+    std::lock_guard guard{health_mutex_};
+    if (failed_launch_)
+      failed_launch_ = noted;
+  }
+  return noted;
+}
+
 status core::copy(void* to, const void* from, size_t bytes) const noexcept {
-  return note(driver_->copy(to, from, bytes, direction::within, compute_));
+  if (bytes == 0)
+    return {};
+  return remember(driver_->copy(to, from, bytes, direction::within, compute_));
+}
+
+status core::copy(const strided_copy& what) const noexcept {
+  for (int i = 0; i < what.rank; ++i)
+    if (what.loops[static_cast<size_t>(i)].extent == 0)
+      return {};
+  return remember(driver_->copy(what, compute_));
+}
+
+status core::fill(void* to, const void* element, size_t element_bytes,
+                  int64_t count) const noexcept {
+  if (count == 0)
+    return {};
+  return remember(driver_->fill(to, element, element_bytes, count, compute_));
 }
 
 core::taken core::take(size_t bytes, bool for_copy) noexcept {
@@ -373,6 +400,10 @@ void core::run_completions() {
     }
     if (outcome && next.at && !stopped)
       outcome = driver_->take_complaint();
+    if (outcome && next.at) {
+      std::lock_guard launches{health_mutex_};
+      outcome = std::exchange(failed_launch_, status{});
+    }
     if (stopped)
       outcome = failure(error_kind::cancelled, name(), " is shut down");
     next.done(std::move(outcome));

@@ -29,6 +29,9 @@ public:
   // memory_space
   std::string name() const override { return concat("gpu:", ordinal_); }
   status copy(void* to, const void* from, size_t bytes) const noexcept override;
+  status copy(const strided_copy& what) const noexcept override;
+  status fill(void* to, const void* element, size_t element_bytes,
+              int64_t count) const noexcept override;
 
   // allocator
   void* allocate(size_t bytes) noexcept override;
@@ -80,6 +83,7 @@ private:
 
   status start();
   status note(status outcome) const;
+  status remember(status outcome) const;
   taken take(size_t bytes, bool for_copy) noexcept;
   void* take_pinned(size_t bytes) noexcept;
   void return_blocks() noexcept;
@@ -110,6 +114,7 @@ private:
 
   mutable std::mutex health_mutex_;
   mutable status lost_;
+  mutable status failed_launch_; // of a copy, until somebody waits for the device
 
   std::mutex completion_mutex_;
   std::condition_variable completion_changed_;

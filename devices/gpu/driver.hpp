@@ -1,6 +1,6 @@
 // What a GPU's device asks of the driver under it: streams, events, memory, copies, graphs.
 #pragma once
-#include "troupe/runtime/status.hpp"
+#include "troupe/runtime/tensor.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -22,6 +22,16 @@ struct properties {
 };
 
 enum class direction : uint8_t { to_device, to_host, within };
+
+/// Where kernels say what is wrong with the values that they were given; the first stays. Texts are
+/// the host's, and live as long as the program.
+struct complaint {
+  enum : int { none, in_writing, written };
+  int stage = none;
+  const char* op = nullptr;   ///< "GatherV2"
+  const char* what = nullptr; ///< "indices"
+  int64_t value = 0, limit = 0; ///< a value that is not in [0, limit)
+};
 
 /// One GPU. All functions may be called from any thread, and launch or answer without waiting,
 /// except for wait(). An error of kind `unavailable` means that nothing works any more.
@@ -47,6 +57,8 @@ public:
   /// What a kernel has said first, since the last time, about values that it was given; it has then
   /// computed nonsense, and the device goes on.
   virtual status take_complaint() noexcept = 0;
+  /// Where it says so: memory that kernels and the host can both write.
+  virtual complaint* complaints() noexcept = 0;
 
   /// Memory of the device, aligned to 256 bytes; null where there is none. A null pointer may be
   /// given back.
@@ -59,6 +71,11 @@ public:
 
   /// Launches a copy. Host memory must be pinned, and stay until it has run.
   virtual status copy(void* to, const void* from, size_t bytes, direction where, stream in) = 0;
+  /// Launches a copy within the device's memory.
+  virtual status copy(const strided_copy& what, stream in) = 0;
+  /// Launches the writing of an element, which is the host's and may be gone at once.
+  virtual status fill(void* to, const void* element, size_t element_bytes, int64_t count,
+                      stream in) = 0;
 
   /// What the stream is given from now on is noted down instead of run. One thread launches into it
   /// until the end.
@@ -68,5 +85,8 @@ public:
   /// May be called while it runs.
   virtual void destroy(launch_graph what) noexcept = 0;
 };
+
+/// The complaint as an error, if there is one; there is none afterwards.
+status take(complaint& from) noexcept;
 
 } // namespace troupe::gpu

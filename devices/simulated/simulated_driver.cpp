@@ -111,6 +111,17 @@ struct stream_handle {
 
 namespace {
 
+void copy_loops(const strided_copy& what, int depth, char* to, const char* from) {
+  if (depth == what.rank) {
+    std::memcpy(to, from, what.element_bytes);
+    return;
+  }
+  const auto& loop = what.loops[static_cast<size_t>(depth)];
+  auto bytes = static_cast<int64_t>(what.element_bytes);
+  for (int64_t i = 0; i < loop.extent; ++i)
+    copy_loops(what, depth + 1, to + i * loop.to * bytes, from + i * loop.from * bytes);
+}
+
 class driver_on_threads final : public simulated_driver {
 public:
   explicit driver_on_threads(const simulation& options) : options_(options) {
@@ -164,9 +175,11 @@ public:
   }
 
   status take_complaint() noexcept override {
+    TROUPE_TRY(take(written_));
     std::lock_guard guard{mutex_};
     return std::exchange(complaint_, status{});
   }
+  complaint* complaints() noexcept override { return &written_; }
 
   void* allocate(size_t bytes) noexcept override {
     std::lock_guard guard{mutex_};
@@ -207,6 +220,32 @@ public:
     return launch(
         [=]() -> status {
           std::memcpy(to, from, bytes);
+          return {};
+        },
+        in);
+  }
+
+  status copy(const strided_copy& what, stream in) override {
+    TROUPE_TRY(check(what.to, what.element_bytes, true));
+    TROUPE_TRY(check(what.from, what.element_bytes, true));
+    return launch(
+        [=]() -> status {
+          copy_loops(what, 0, static_cast<char*>(what.to), static_cast<const char*>(what.from));
+          return {};
+        },
+        in);
+  }
+
+  status fill(void* to, const void* element, size_t element_bytes, int64_t count,
+              stream in) override {
+    TROUPE_TRY(check(to, element_bytes * static_cast<size_t>(count), true));
+    std::array<char, 16> value{};
+    std::memcpy(value.data(), element, element_bytes);
+    return launch(
+        [=]() -> status {
+          for (int64_t i = 0; i < count; ++i)
+            std::memcpy(static_cast<char*>(to) + i * static_cast<int64_t>(element_bytes),
+                        value.data(), element_bytes);
           return {};
         },
         in);
@@ -303,6 +342,7 @@ private:
   std::map<void*, size_t> blocks_;
   std::string misdeeds_;
   status lost_, complaint_;
+  complaint written_;
 };
 
 } // namespace

@@ -6,26 +6,13 @@
 #pragma once
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/axes.hpp"
+#include "troupe/ops/math/reducers.hpp"
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/walk.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
 namespace detail {
-
-// Truth values are bytes, because threads could not write to bits beside each other.
-template <class T>
-using total_t = std::conditional_t<std::is_same_v<compute_type<T>, float>, double,
-                                   std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
-
-// The element as it takes part in the steps.
-template <class Fn, class To, class T>
-inline __attribute__((always_inline)) To element(const T& x) {
-  if constexpr (requires { Fn::map(To{}); })
-    return Fn::map(static_cast<To>(widen(x)));
-  else
-    return static_cast<To>(widen(x));
-}
 
 /// Whether the steps pick one of the elements: then no order of them is more exact than another.
 template <class Fn>
@@ -230,13 +217,5 @@ template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> reduce_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, [](kernel_context& at) { return reduce<Ts, Fn>(at); }}...};
 }
-
-/// Most functors give the total as it is.
-struct total_as_result {
-  template <class Total>
-  static const Total& finish(const Total& total, int64_t) {
-    return total;
-  }
-};
 
 } // namespace troupe::ops

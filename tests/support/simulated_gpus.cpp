@@ -4,6 +4,7 @@
 #include "troupe/devices/gpu/gpu_device.hpp"
 #include "troupe/devices/simulated/simulated_kernels.hpp"
 #include "troupe/ops/all.hpp"
+#include "troupe/tests/simulated_kernels/simulated_kernels.hpp"
 
 #include <stdexcept>
 
@@ -22,6 +23,8 @@ const registry& simulated_library() {
   static const registry all = [] {
     registry made;
     must(ops::add_all(made, device_kind::cpu));
+    for (const auto* one : portable_kernels())
+      must(made.add(*one));
     kernels = gpu::simulated_kernels(made);
     for (const auto& one : kernels)
       must(made.add(one));

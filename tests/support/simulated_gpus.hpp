@@ -1,4 +1,5 @@
-// Sessions with simulated GPUs: every op runs on them, by the processor's kernels.
+// Sessions with simulated GPUs: every op runs on them, by the kernels of GPUs, or by
+// the processor's where there are none, or where they are a library's.
 #pragma once
 #include "troupe/devices/simulated/simulated_driver.hpp"
 #include "troupe/runtime/device.hpp"

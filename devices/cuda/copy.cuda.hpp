@@ -1,0 +1,13 @@
+// Kernels that move elements, whatever they are.
+#pragma once
+#include "troupe/runtime/tensor.hpp"
+
+#include <cuda_runtime.h>
+
+namespace troupe::gpu {
+
+cudaError_t launch_copy(const strided_copy& what, cudaStream_t in);
+cudaError_t launch_fill(void* to, const void* element, size_t element_bytes, int64_t count,
+                        cudaStream_t in);
+
+} // namespace troupe::gpu

@@ -1,0 +1,16 @@
+#include "troupe/ops/array/concatenation.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return concatenate(at, at.inputs() - 1, 0); }
+
+} // namespace
+
+extern constexpr kernel_def concat_v2_any{
+    .op = "ConcatV2",
+    .run = {{dtype::none, run}},
+    .on_any_device = true,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,12 @@
+#include "troupe/ops/array/passing.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def placeholder_with_default_any{
+    .op = "PlaceholderWithDefault",
+    .run = {{dtype::none, pass_shaped}},
+    .prepare = keep_attr<partial_shape, "shape">,
+    .on_any_device = true,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/array/passing.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def prevent_gradient_any{
+    .op = "PreventGradient",
+    .run = {{dtype::none, pass_inputs}},
+    .on_any_device = true,
+};
+
+} // namespace troupe::ops

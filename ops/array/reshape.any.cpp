@@ -1,0 +1,22 @@
+#include "troupe/ops/dims.hpp"
+#include "troupe/runtime/kernel.hpp"
+
+namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) {
+  const auto& x = at.input(0);
+  TROUPE_ASSIGN(auto dims, fit_elements(to_integers(at.input(1)), x.elements()));
+  at.set_output(0, x.reshaped(dims));
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def reshape_any{
+    .op = "Reshape",
+    .run = {{dtype::none, run}},
+    .on_any_device = true,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,31 @@
+#include "troupe/runtime/graph.hpp"
+#include "troupe/runtime/kernel.hpp"
+
+namespace troupe::ops {
+namespace {
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("validate_shape"))};
+}
+
+status run(kernel_context& at) {
+  auto& variable = at.variable(0);
+  const auto& value = at.input(1);
+  if (at.state<bool>())
+    if (auto before = variable.read(); before && !(before->dims() == value.dims()))
+      return invalid("variable '", variable.name(), "' has a value of shape ", before->dims(),
+                     ", and is assigned one of shape ", value.dims(),
+                     "; validate_shape=false allows that");
+  return variable.assign(value);
+}
+
+} // namespace
+
+extern constexpr kernel_def assign_any{
+    .op = "Assign",
+    .run = {{dtype::none, run}},
+    .prepare = prepare,
+    .on_any_device = true,
+};
+
+} // namespace troupe::ops
