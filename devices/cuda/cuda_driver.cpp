@@ -66,8 +66,8 @@ public:
               .compute_minor = found.minor,
               .total_memory = found.totalGlobalMem};
     void* shared = nullptr;
-    TROUPE_TRY(check(cudaHostAlloc(&shared, sizeof(complaint), cudaHostAllocMapped),
-                     "cudaHostAlloc"));
+    TROUPE_TRY(
+        check(cudaHostAlloc(&shared, sizeof(complaint), cudaHostAllocMapped), "cudaHostAlloc"));
     complaints_ = new (shared) complaint;
     return {};
   }
