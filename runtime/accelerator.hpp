@@ -3,8 +3,49 @@
 #include "troupe/runtime/device.hpp"
 
 #include <functional>
+#include <memory>
+#include <span>
 
 namespace troupe {
+
+/// Launches that were noted down together with the memory that they use, to be made again at once.
+/// Nobody else gets that memory. When the recording goes, what was launched still runs, and tensors
+/// over its memory stay. Used by one thread at a time.
+class recording {
+public:
+  virtual ~recording() = default;
+
+  /// Ends what accelerator::record() began, on the same thread. Fails where something was asked for
+  /// that cannot be noted down, or where tensors in the recording's memory are still held: it is of
+  /// no use then.
+  virtual status end() = 0;
+
+  /// Whether it lies in the recording's memory.
+  virtual bool owns(const void* memory) const = 0;
+
+  /// A tensor for whoever gets what the launches leave at that place.
+  struct output {
+    void* memory = nullptr;
+    dtype type = dtype::none;
+    shape dims = {};
+    tensor value = {};
+  };
+  /// To be asked before each launch: makes the outputs' tensors, each at a place of its own. False
+  /// where somebody still holds one of those of an earlier launch.
+  virtual bool claim(std::span<output> outputs) = 0;
+  /// False once the device has taken the memory back, because others needed it. That never happens
+  /// from a claim to its launch, or to its end without one.
+  virtual bool usable() const = 0;
+  virtual void unclaim() = 0;
+  /// Launches it all, behind what was launched before.
+  virtual status launch() = 0;
+};
+
+/// What was repeated so far.
+struct replay_statistics {
+  uint64_t recordings = 0; ///< made
+  uint64_t replays = 0;    ///< launches of recordings
+};
 
 /// Kernels, and the functions here, launch: they return before what they launched has run. All
 /// that is launched runs as if in one line, in the order of the launches, so that a tensor may be
@@ -29,6 +70,14 @@ public:
   /// since the last time. As above.
   using on_done = std::function<void(status)>;
   virtual void when_done(on_done done) = 0;
+
+  /// What this thread launches here until recording::end() is noted down instead of run, and the
+  /// memory that it allocates here is the recording's. Uploads are made at once; the recording
+  /// keeps what they made.
+  virtual result<std::unique_ptr<recording>> record() {
+    return failure(error_kind::unimplemented, "this device makes no recordings");
+  }
+  virtual replay_statistics replays() const { return {}; }
 
   /// Why nothing can be launched any more; ok while the device works.
   virtual status health() const = 0;

@@ -35,6 +35,8 @@ public:
     core_->download(std::move(from), std::move(done));
   }
   void when_done(on_done done) override { core_->when_done(std::move(done)); }
+  result<std::unique_ptr<recording>> record() override { return core_->record(); }
+  replay_statistics replays() const override { return core_->replays(); }
   status health() const override { return core_->health(); }
 
   gpu::driver& driver() noexcept override { return core_->under(); }
