@@ -268,8 +268,12 @@ region_replay::signature* region_replay::find(const tensor* slots) {
 
 result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
   std::unique_lock guard{mutex_, std::try_to_lock};
-  if (!guard || given_up_)
+  if (!guard)
     return false;
+  if (given_up_) {
+    signatures_.clear();
+    return false;
+  }
   auto* now = find(slots);
   if (!now)
     return false;
@@ -286,7 +290,9 @@ result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
     auto made = record(slots);
     if (!made) {
       start_over();
-      given_up_ = ++failures_ == most_failures;
+      // A variable that others were using may be free another time.
+      if (made.status().kind() != error_kind::aborted)
+        given_up_ = ++failures_ == most_failures;
       return false;
     }
     now->repeats = *std::move(made);
