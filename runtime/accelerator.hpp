@@ -15,6 +15,10 @@ class recording {
 public:
   virtual ~recording() = default;
 
+  /// Before the end: memory for what is copied in before each launch. Nothing else that is noted
+  /// down gets it, however early it was let go of.
+  virtual result<tensor> make_input(dtype type, const shape& dims) = 0;
+
   /// Ends what accelerator::record() began, on the same thread. Fails where something was asked for
   /// that cannot be noted down, or where tensors in the recording's memory are still held: it is of
   /// no use then.

@@ -312,8 +312,8 @@ namespace {
 // The region's code, run on slots of its own while all is noted down.
 class dry_run {
 public:
-  explicit dry_run(const program& of)
-      : program_(of), device_(*of.device().as_accelerator()), slots_(of.slots()) {}
+  dry_run(const program& of, recording& notes)
+      : program_(of), notes_(notes), device_(*of.device().as_accelerator()), slots_(of.slots()) {}
 
   status take_source(uint32_t slot, const tensor& value, bool used) {
     if (used)
@@ -324,9 +324,8 @@ public:
 
   // The recording has memory of its own for what is elsewhere each time.
   status stand_in(uint32_t slot, const tensor& like) {
-    TROUPE_ASSIGN(auto made, tensor::make(like.type(), like.dims(), device_.memory()));
-    slots_[slot] = made;
-    inputs.emplace_back(slot, std::move(made));
+    TROUPE_ASSIGN(slots_[slot], notes_.make_input(like.type(), like.dims()));
+    inputs.emplace_back(slot, slots_[slot]);
     return {};
   }
 
@@ -381,6 +380,7 @@ public:
 
 private:
   const program& program_;
+  recording& notes_;
   accelerator& device_;
   std::vector<tensor> slots_;
 };
@@ -422,7 +422,7 @@ result<std::shared_ptr<region_replay::tape>> region_replay::record(const tensor*
   auto made = std::make_shared<tape>();
   TROUPE_ASSIGN(made->launches, program_.device().as_accelerator()->record());
   {
-    dry_run dry{program_};
+    dry_run dry{program_, *made->launches};
     {
       steady_variables steady;
       for (const auto& one : sources_)

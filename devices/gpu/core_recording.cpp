@@ -54,14 +54,27 @@ core_recording::~core_recording() {
   if (auto graph = stop_noting())
     core_->driver_->destroy(*graph); // it never ran
   kept_.clear();
+  inputs_.clear();
   std::unique_lock guard{core_->mutex_};
   give_blocks_back();
   std::erase(core_->recordings_, this);
   core_->let_go(guard);
 }
 
+result<tensor> core_recording::make_input(dtype type, const shape& dims) {
+  auto bytes = static_cast<size_t>(dims.elements()) * size_of(type);
+  auto* memory = allocate_unused(bytes);
+  if (!memory)
+    return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
+                   dims);
+  auto* made = new buffer{memory, bytes, release, core_.get(), core_.get()};
+  inputs_.push_back(tensor::over(made, type, dims));
+  return inputs_.back();
+}
+
 status core_recording::end() {
   auto graph = stop_noting();
+  inputs_.clear();
   TROUPE_TRY(core_->note(graph.status()));
   std::lock_guard guard{core_->mutex_};
   graph_ = *graph;
@@ -93,6 +106,10 @@ void* core_recording::allocate(size_t bytes) noexcept {
         return last->memory;
       }
   }
+  return allocate_unused(bytes);
+}
+
+void* core_recording::allocate_unused(size_t bytes) noexcept {
   auto* memory = core_->take(bytes, false).memory;
   if (memory) {
     std::lock_guard guard{core_->mutex_};

@@ -15,6 +15,7 @@ public:
   /// The one that this thread makes on that device, or null.
   static core_recording* current(const core& in) noexcept;
 
+  result<tensor> make_input(dtype type, const shape& dims) override;
   status end() override;
   bool owns(const void* memory) const override;
   bool claim(std::span<output> outputs) override;
@@ -27,6 +28,7 @@ public:
   status note(status outcome);
   void keep(tensor what) { kept_.push_back(std::move(what)); }
   void* allocate(size_t bytes) noexcept;
+  void* allocate_unused(size_t bytes) noexcept;
 
 private:
   friend class core;
@@ -44,7 +46,7 @@ private:
   const std::shared_ptr<core> core_;
   stream into_ = nullptr; // while it is made
   status failed_;
-  std::vector<tensor> kept_;
+  std::vector<tensor> kept_, inputs_; // inputs: until the end
   // What follows is guarded by the core's lock.
   launch_graph graph_ = nullptr;
   std::unordered_map<const void*, owned_block> blocks_;

@@ -178,6 +178,37 @@ TEST_CASE("an upload within a recording stays for its launches") {
   }
 }
 
+TEST_CASE("an input's memory is not that of anything before") {
+  watchdog watch;
+  simulated_gpu gpu;
+  INFO("seed " << gpu.seed);
+  auto launches = gpu.device->record();
+  REQUIRE(launches);
+  recording::output y;
+  void *first = nullptr, *second = nullptr;
+  {
+    auto x = (*launches)->make_input(dtype::f32, {500});
+    REQUIRE(x);
+    first = x->raw();
+    REQUIRE(gpu.add(*x, 1)); // its result is let go of
+    auto late = (*launches)->make_input(dtype::f32, {500});
+    REQUIRE(late);
+    second = late->raw();
+    auto made = gpu.add(*late, 1);
+    REQUIRE(made);
+    y = {.memory = made->raw(), .type = dtype::f32, .dims = {500}};
+  }
+  REQUIRE((*launches)->end());
+  auto a = gpu.device->upload(filled(500, 3)), b = gpu.device->upload(filled(500, 7));
+  REQUIRE(a);
+  REQUIRE(b);
+  REQUIRE((*launches)->claim({&y, 1}));
+  REQUIRE(gpu.device->memory().space()->copy(first, a->raw(), a->bytes()));
+  REQUIRE(gpu.device->memory().space()->copy(second, b->raw(), b->bytes()));
+  REQUIRE((*launches)->launch());
+  CHECK(all_are(gpu.download(std::exchange(y.value, {})).get(), 8));
+}
+
 TEST_CASE("what is held when a recording ends, or cannot be noted down, makes it useless") {
   watchdog watch;
   simulated_gpu gpu;
