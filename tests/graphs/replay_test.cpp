@@ -1,5 +1,5 @@
 // What steps on simulated GPUs repeat as recordings gives what single launches give.
-#include "troupe/runtime/accelerator.hpp"
+#include "troupe/devices/gpu/gpu_device.hpp"
 #include "troupe/tests/graphs/all_cases.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/simulated_gpus.hpp"
@@ -37,6 +37,10 @@ struct replaying_session {
     client = *std::move(started);
   }
 
+  int64_t launches() const {
+    auto& driver = gpu::gpu_of(*devices.back()).driver();
+    return static_cast<gpu::simulated_driver&>(driver).launches();
+  }
   replay_statistics replays() const { return devices.back()->as_accelerator()->replays(); }
   result<std::vector<tensor>> run(const text_case& what, size_t which,
                                   const std::vector<tensor>& feeds) {
@@ -160,6 +164,10 @@ TEST_CASE("a region of the same shapes is launched at once from its third run on
     }
     CHECK(session.replays().recordings == (replay ? 1 : 0));
     CHECK(session.replays().replays == (replay ? 18 : 0));
+    auto before = session.launches();
+    REQUIRE(session.run(text, 0, {filled(50, 1)}));
+    // Up, four kernels and three constants, or into the recording and the recording; and down.
+    CHECK(session.launches() - before == (replay ? 4 : 9));
   }
 }
 
@@ -261,6 +269,10 @@ TEST_CASE("a model learns the same with replays as without") {
     REQUIRE(got);
     learnt.push_back(*got);
     CHECK((session.replays().replays > 80) == replay);
+    auto before = session.launches();
+    REQUIRE(session.run(model, 1));
+    auto launched = session.launches() - before;
+    CHECK((replay ? launched == 6 : launched > 10)); // two feeds, as above
   }
   for (size_t i = 0; i < learnt.size() / 2; ++i)
     for (size_t k = 0; k < learnt[i].size(); ++k)
