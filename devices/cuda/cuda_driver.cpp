@@ -73,6 +73,7 @@ public:
   }
 
   const properties& about() const noexcept override { return about_; }
+  status make_current() override { return use(); }
 
   result<stream> make_stream() override {
     TROUPE_TRY(use());
