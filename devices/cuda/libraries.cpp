@@ -48,4 +48,9 @@ library& cudnn() {
   return found;
 }
 
+library& nvrtc() {
+  static library found{"NVRTC", "libnvrtc.so.13", "NVRTC of CUDA 13", "nvrtcGetErrorString"};
+  return found;
+}
+
 } // namespace troupe::gpu

@@ -33,6 +33,7 @@ private:
 
 library& cublas_lt();
 library& cudnn();
+library& nvrtc();
 
 /// A function of a library, found when it is first called.
 template <class Function>
