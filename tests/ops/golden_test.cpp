@@ -54,7 +54,7 @@ TEST_CASE("every op computes what others compute, on a GPU", "[gpu]") {
   if (!has_gpu())
     return;
   client_options options;
-  options.ops = &library();
+  options.ops = &test::library();
   options.make_devices = [] { return make_gpu_devices(); };
   for (const auto& passes : {pass_options::none(), pass_options{}}) {
     options.passes = passes;

@@ -11,7 +11,7 @@ TEST_CASE("a hundred thousand steps do not make a GPU's memory grow", "[gpu]") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {32, 16}, "x");
   auto weights = g.variable(fill(g, {16, 8}, 0.01f));
-  auto loss = reduce_mean(square(matmul(x, weights)));
+  auto loss = mean(square(matmul(x, weights)));
   auto* train = gradient_descent{1e-3f}.minimize(loss);
   auto s = session::local({.gpus = 1});
   s.run(g.initializer());
