@@ -23,15 +23,19 @@ inline namespace on_cuda {
 inline namespace simulated {
 #endif
 
+/// Where other types are rare.
+inline constexpr auto usual_types = types::floating + type_list<int32_t, int64_t>{};
+
 template <class Fn, class T, class R>
 struct broadcast_body {
   places where_to;
   const T *a, *b;
   R* out;
+  Fn fn;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto where = where_to.at(i);
-    out[i] = store<R>(static_cast<compute_type<R>>(Fn{}(load(a[where.of[0]]),
-                                                        load(b[where.of[1]]))));
+    out[i] =
+        store<R>(static_cast<compute_type<R>>(fn(load(a[where.of[0]]), load(b[where.of[1]]))));
   }
 };
 
@@ -101,9 +105,9 @@ status unary(kernel_context& at) {
   return map(at, x.elements(), Fn{}, out->template data<R>(), x.data<T>());
 }
 
-/// out = fn(a, b) with broadcasting.
-template <class T, class Fn, class R = T>
-status binary(kernel_context& at) {
+/// out = fn(a, b) with broadcasting, for a functor that has members.
+template <class T, class R, class Fn>
+status binary_with(kernel_context& at, Fn fn) {
   const auto &a = at.input(0), &b = at.input(1);
   TROUPE_ASSIGN(auto dims, broadcast(a.dims(), b.dims()));
   // Memory of an input that is read at other places, too, cannot be written over.
@@ -112,19 +116,27 @@ status binary(kernel_context& at) {
                                                          : at.allocate(0, dims));
   auto* to = out->template data<R>();
   if (alike)
-    return map(at, dims.elements(), Fn{}, to, a.data<T>(), b.data<T>());
+    return map(at, dims.elements(), fn, to, a.data<T>(), b.data<T>());
   return for_each(at, dims.elements(),
-                  broadcast_body<Fn, T, R>{
-                      places{walk::broadcast(dims, a.dims(), b.dims())}, a.data<T>(),
-                      b.data<T>(), to});
+                  broadcast_body<Fn, T, R>{places{walk::broadcast(dims, a.dims(), b.dims())},
+                                           a.data<T>(), b.data<T>(), to, fn});
+}
+
+/// out = fn(a, b) with broadcasting.
+template <class T, class Fn, class R = T>
+status binary(kernel_context& at) {
+  return binary_with<T, R>(at, Fn{});
+}
+
+inline status check_paired(const kernel_context& at) {
+  const auto &a = at.input(0).dims(), &b = at.input(1).dims();
+  return a == b ? status{} : invalid("both inputs must have one shape, got ", a, " and ", b);
 }
 
 /// The same where the shapes of both must be equal.
 template <class T, class Fn>
 status paired(kernel_context& at) {
-  const auto &a = at.input(0).dims(), &b = at.input(1).dims();
-  if (!(a == b))
-    return invalid("both inputs must have one shape, got ", a, " and ", b);
+  TROUPE_TRY(check_paired(at));
   return binary<T, Fn>(at);
 }
 
