@@ -130,7 +130,10 @@ TROUPE_DEVICE T power(T x, T y) {
 template <class T>
 TROUPE_DEVICE T shift_distance(T y) {
   constexpr auto farthest = static_cast<T>(8 * sizeof(T) - 1);
-  return y < T(0) ? T(0) : y > farthest ? farthest : y;
+  if constexpr (has_sign<T>)
+    if (y < T(0))
+      return T(0);
+  return y > farthest ? farthest : y;
 }
 
 /// How many bits are set.
