@@ -66,13 +66,14 @@ public:
               .compute_minor = found.minor,
               .total_memory = found.totalGlobalMem};
     void* shared = nullptr;
-    TROUPE_TRY(check(cudaHostAlloc(&shared, sizeof(complaint), cudaHostAllocMapped),
-                     "cudaHostAlloc"));
+    TROUPE_TRY(
+        check(cudaHostAlloc(&shared, sizeof(complaint), cudaHostAllocMapped), "cudaHostAlloc"));
     complaints_ = new (shared) complaint;
     return {};
   }
 
   const properties& about() const noexcept override { return about_; }
+  status make_current() override { return use(); }
 
   result<stream> make_stream() override {
     TROUPE_TRY(use());

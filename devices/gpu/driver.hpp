@@ -39,6 +39,8 @@ class driver {
 public:
   virtual ~driver() = default;
   virtual const properties& about() const noexcept = 0;
+  /// Makes it the GPU of the calling thread, for libraries that use whichever that is.
+  virtual status make_current() { return {}; }
 
   virtual result<stream> make_stream() = 0;
   virtual void destroy(stream which) noexcept = 0;

@@ -9,7 +9,10 @@ class device_over_driver final : public gpu_device {
 public:
   device_over_driver(std::shared_ptr<core> of, std::shared_ptr<device> host, int ordinal)
       : core_(std::move(of)), host_(std::move(host)), ordinal_(ordinal) {}
-  ~device_over_driver() override { core_->stop(); }
+  ~device_over_driver() override {
+    core_->stop();
+    destroy_kept();
+  }
 
   device_kind kind() const noexcept override { return device_kind::gpu; }
   int ordinal() const noexcept override { return ordinal_; }

@@ -34,8 +34,7 @@ struct broadcast_body {
   Fn fn;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto where = where_to.at(i);
-    out[i] =
-        store<R>(static_cast<compute_type<R>>(fn(load(a[where.of[0]]), load(b[where.of[1]]))));
+    out[i] = store<R>(static_cast<compute_type<R>>(fn(load(a[where.of[0]]), load(b[where.of[1]]))));
   }
 };
 
@@ -50,9 +49,7 @@ struct alignas(sizeof(T) * Count) pack {
 template <int Count, class Fn, class R, class... Ts>
 __global__ void map_packs(int64_t packs, int64_t count, Fn fn, R* out, const Ts*... in) {
   auto thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  auto one = [&](const Ts&... x) {
-    return store<R>(static_cast<compute_type<R>>(fn(load(x)...)));
-  };
+  auto one = [&](const Ts&... x) { return store<R>(static_cast<compute_type<R>>(fn(load(x)...))); };
   for (auto i = thread; i < packs; i += int64_t{blockDim.x} * gridDim.x) {
     pack<R, Count> made;
     [&](const pack<Ts, Count>&... x) {
@@ -77,8 +74,8 @@ status map(kernel_context& at, int64_t count, Fn fn, R* out, const Ts*... in) {
   auto aligned = [](const void* of) { return reinterpret_cast<uintptr_t>(of) % 16 == 0; };
   auto packs = (aligned(out) && ... && aligned(in)) ? count / each : 0;
   auto threads = std::max<int64_t>(packs, count - packs * each);
-  map_packs<each><<<blocks_for(threads), threads_per_block, 0, stream_of(at)>>>(packs, count, fn,
-                                                                                out, in...);
+  map_packs<each>
+      <<<blocks_for(threads), threads_per_block, 0, stream_of(at)>>>(packs, count, fn, out, in...);
   return launched();
 }
 
@@ -112,8 +109,8 @@ status binary_with(kernel_context& at, Fn fn) {
   TROUPE_ASSIGN(auto dims, broadcast(a.dims(), b.dims()));
   // Memory of an input that is read at other places, too, cannot be written over.
   auto alike = a.dims() == b.dims();
-  TROUPE_ASSIGN(auto* out, std::is_same_v<T, R> && alike ? at.forward_or_allocate(0, {0, 1}, dims)
-                                                         : at.allocate(0, dims));
+  TROUPE_ASSIGN(auto* out, std::is_same_v<T, R>&& alike ? at.forward_or_allocate(0, {0, 1}, dims)
+                                                        : at.allocate(0, dims));
   auto* to = out->template data<R>();
   if (alike)
     return map(at, dims.elements(), fn, to, a.data<T>(), b.data<T>());
@@ -163,11 +160,11 @@ constexpr upto<typed_kernel, 18> paired_kernels(type_list<Ts...>) {
 /// Truth values of elements.
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> test_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, unary<Ts, Fn, bool>}...};
+  return {{.type = dtype_of<Ts>, .run = unary<Ts, Fn, bool>, .code = code_of<Fn>()}...};
 }
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, binary<Ts, Fn, bool>}...};
+  return {{.type = dtype_of<Ts>, .run = binary<Ts, Fn, bool>, .code = code_of<Fn>()}...};
 }
 
 } // namespace on_cuda or simulated

@@ -29,7 +29,7 @@ status compare(kernel_context& at) {
 
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> equality_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, compare<Ts, Fn>}...};
+  return {{.type = dtype_of<Ts>, .run = compare<Ts, Fn>, .code = code_of<Fn>()}...};
 }
 
 } // namespace on_cuda or simulated

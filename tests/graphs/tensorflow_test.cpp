@@ -56,7 +56,7 @@ std::unique_ptr<model> imported(const std::string& bytes) {
 std::string complaints(const model& of, const pass_options& passes) {
   client_options options;
   options.ops = &library();
-  options.make_devices = [] { return make_devices(2); };
+  options.make_devices = [] { return make_devices({.intra_op_threads = 2, .gpus = 0}); };
   options.passes = passes;
   auto local = client::local(options);
   REQUIRE(local);
