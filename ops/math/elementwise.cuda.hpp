@@ -93,13 +93,19 @@ status map(kernel_context& at, int64_t count, Fn fn, R* out, const Ts*... in) {
 
 #endif
 
-/// out = fn(x).
-template <class T, class Fn, class R = T>
-status unary(kernel_context& at) {
+/// out = fn(x), for a functor that has members.
+template <class T, class R, class Fn>
+status unary_with(kernel_context& at, Fn fn) {
   const auto& x = at.input(0);
   TROUPE_ASSIGN(auto* out, std::is_same_v<T, R> ? at.forward_or_allocate(0, {0}, x.dims())
                                                 : at.allocate(0, x.dims()));
-  return map(at, x.elements(), Fn{}, out->template data<R>(), x.data<T>());
+  return map(at, x.elements(), fn, out->template data<R>(), x.data<T>());
+}
+
+/// out = fn(x).
+template <class T, class Fn, class R = T>
+status unary(kernel_context& at) {
+  return unary_with<T, R>(at, Fn{});
 }
 
 /// out = fn(a, b) with broadcasting, for a functor that has members.
