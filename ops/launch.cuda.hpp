@@ -92,6 +92,8 @@ public:
     box_->limit = limit;
     end();
   }
+  /// `what` itself says what is wrong.
+  TROUPE_DEVICE void add() const { add(0, -1); }
 
 private:
 #ifdef __CUDACC__

@@ -30,7 +30,7 @@ struct complaint {
   int stage = none;
   const char* op = nullptr;   ///< "GatherV2"
   const char* what = nullptr; ///< "indices"
-  int64_t value = 0, limit = 0; ///< a value that is not in [0, limit)
+  int64_t value = 0, limit = 0; ///< a value that is not in [0, limit); no limit: `what` says all
 };
 
 /// One GPU. All functions may be called from any thread, and launch or answer without waiting,
