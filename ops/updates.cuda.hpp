@@ -5,6 +5,7 @@
 // through a radix sort of passes over four bits each.
 #pragma once
 #include "troupe/ops/indices.cuda.hpp"
+#include "troupe/ops/rows.hpp"
 
 #include <bit>
 
