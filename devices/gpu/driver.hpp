@@ -45,6 +45,10 @@ public:
   virtual result<stream> make_stream() = 0;
   virtual void destroy(stream which) noexcept = 0;
   virtual result<event> make_event() = 0;
+  /// One that also tells when it was passed, which takes a little longer.
+  virtual result<event> make_timed_event() = 0;
+  /// Nanoseconds between the passing of two timed events, which both have been passed.
+  virtual result<int64_t> elapsed(event from, event to) = 0;
   virtual void destroy(event which) noexcept = 0;
 
   /// The event now stands for all that the stream was given so far.
