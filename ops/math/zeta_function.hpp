@@ -35,8 +35,9 @@ constexpr Real zeta_tail(Real s, Real a) {
 }
 
 /// For s > 1 and q > 0: first terms one by one, until the rest is nothing or falls slowly enough.
+/// Never inlined: compilers of GPUs would spend a minute on that.
 template <class Real>
-constexpr Real positive_zeta(Real s, Real q) {
+__attribute__((noinline)) constexpr Real positive_zeta(Real s, Real q) {
   Real sum = 0;
   for (auto a = q;; a += 1) {
     if (a >= s + 12)
