@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/cuda/cuda.hpp"
 #include "troupe/ops/all.hpp"
 
 namespace troupe {
@@ -15,10 +16,17 @@ const registry& library() {
   return all;
 }
 
-std::vector<std::shared_ptr<device>> make_devices(int intra_op_threads, size_t memory_limit) {
+std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen) {
   std::vector<std::shared_ptr<device>> made;
-  made.push_back(
-      make_cpu_device({.intra_op_threads = intra_op_threads, .memory_limit = memory_limit}));
+  made.push_back(make_cpu_device(
+      {.intra_op_threads = chosen.intra_op_threads, .memory_limit = chosen.memory_limit}));
+  if (chosen.gpus == 0)
+    return made;
+  auto gpus = list_cuda_devices(made.front(), {.most = chosen.gpus,
+                                               .devices_per_gpu = chosen.devices_per_gpu,
+                                               .memory_limit = chosen.gpu_memory_limit});
+  for (auto& one : gpus.found)
+    made.push_back(std::move(one));
   return made;
 }
 

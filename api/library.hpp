@@ -11,8 +11,17 @@ namespace troupe {
 /// Every op and kernel of this build; made at the first call, never changed, usable by any thread.
 const registry& library();
 
-/// Makes the devices of a task: one for the processor, whose tensors may take so many bytes (0: no
-/// limit).
-std::vector<std::shared_ptr<device>> make_devices(int intra_op_threads, size_t memory_limit = 0);
+/// What a task runs on.
+struct device_choice {
+  int intra_op_threads = 0;    ///< of the processor that one op may use; 0: one per core
+  size_t memory_limit = 0;     ///< bytes that tensors of the processor may take; 0: no limit
+  int gpus = -1;               ///< the first so many GPUs; -1: all that there are
+  int devices_per_gpu = 1;     ///< more than one share a GPU: several devices where there is one
+  size_t gpu_memory_limit = 0; ///< bytes, of each device; 0: an even share of nine tenths
+};
+
+/// Makes the devices of a task: one for the processor, and those for the GPUs that can be used.
+/// Sessions of a process share its GPUs; who comes first chooses their limits.
+std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen = {});
 
 } // namespace troupe

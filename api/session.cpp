@@ -52,8 +52,12 @@ signature_key key_of(const graph& of, const step_signature& signature) {
 client_options to_client(const session_options& from) {
   client_options to;
   to.ops = &library();
-  to.make_devices = [threads = from.intra_op_threads, limit = from.memory_limit] {
-    return make_devices(threads, limit);
+  to.make_devices = [chosen = device_choice{.intra_op_threads = from.intra_op_threads,
+                                            .memory_limit = from.memory_limit,
+                                            .gpus = from.gpus,
+                                            .devices_per_gpu = from.devices_per_gpu,
+                                            .gpu_memory_limit = from.gpu_memory_limit}] {
+    return make_devices(chosen);
   };
   to.inter_op_threads = from.inter_op_threads;
   to.container = from.container;

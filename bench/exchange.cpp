@@ -95,7 +95,7 @@ int serve_task(const char* cluster, int number) {
   if (!spec)
     return 2;
   auto running = task::start({.ops = &library(),
-                              .make_devices = [] { return make_devices(0); },
+                              .make_devices = [] { return make_devices({.intra_op_threads = 0, .gpus = 0}); },
                               .cluster = *spec,
                               .self = {"worker", number},
                               .listen = {}});

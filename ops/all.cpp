@@ -1,7 +1,5 @@
 #include "troupe/ops/all.hpp"
 
-#include "troupe/ops/fused.hpp"
-
 namespace troupe::ops {
 
 status add_all(registry& to) {
@@ -9,7 +7,7 @@ status add_all(registry& to) {
     TROUPE_TRY(to.add(*op));
   for (auto* kernel : all_kernels())
     TROUPE_TRY(to.add(*kernel));
-  return to.add(fused_cpu);
+  return {};
 }
 
 status add_all(registry& to, device_kind kernels_of) {
@@ -18,7 +16,7 @@ status add_all(registry& to, device_kind kernels_of) {
   for (auto* kernel : all_kernels())
     if (kernel->device == kernels_of || kernel->on_any_device)
       TROUPE_TRY(to.add(*kernel));
-  return kernels_of == device_kind::cpu ? to.add(fused_cpu) : status{};
+  return {};
 }
 
 } // namespace troupe::ops

@@ -33,7 +33,7 @@ struct expression::operand {
 };
 
 struct expression::pieces {
-  std::array<operand, most_inputs> inputs;
+  std::array<operand, fused_stages::most_inputs> inputs;
   std::byte* to = nullptr;
   size_t to_size = 0;
   int64_t length = 0;
@@ -41,121 +41,55 @@ struct expression::pieces {
 };
 
 result<expression> expression::of(const node& fused) {
-  auto malformed = [] { return invalid("its expression contradicts itself"); };
-  const auto& names = fused.attr<std::vector<std::string>>("ops");
-  const auto& types = fused.attr<std::vector<dtype>>("types");
-  const auto& origins = fused.attr<std::vector<std::string>>("origins");
-  const auto& operands = fused.attr<std::vector<int64_t>>("operands");
   expression made;
-  made.inputs_ = fused.inputs().size();
-  if (names.empty() || names.size() > most_stages || made.inputs_ > most_inputs ||
-      types.size() != names.size() || origins.size() != names.size())
-    return malformed();
-  std::vector<dtype> known;
-  for (const auto& input : fused.inputs())
-    known.push_back(input.type());
-  size_t next = 0;
-  for (size_t i = 0; i < names.size(); ++i) {
-    TROUPE_TRY(made.resolve(fused.graph().ops(), names[i], types[i]));
-    auto& added = made.stages_.back();
-    added.origin = origins[i];
-    if (operands.size() - next < added.arity)
-      return malformed();
-    for (size_t k = 0; k < added.arity; ++k) {
-      auto which = static_cast<size_t>(operands[next++]);
-      if (which >= known.size() || known[which] != types[i])
-        return malformed();
-      added.operands[k] = which;
-    }
-    known.push_back(added.type);
+  TROUPE_ASSIGN(made.form_, fused_stages::of(fused));
+  for (const auto& stage : made.form_.all) {
+    auto* kernel = fused.graph().ops().find_kernel(stage.op->name, device_kind::cpu);
+    auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
+    if (!entry || !entry->lane)
+      return failure(error_kind::unimplemented, stage.op->name, " of ", stage.operand_type,
+                     " cannot be part of an expression");
+    made.lanes_.push_back({.run = entry->lane});
+    made.cost_ += entry->cost;
   }
-  if (next != operands.size() || known.back() != fused.output_type(0))
-    return malformed();
   made.assign_buffers();
   return made;
-}
-
-status expression::resolve(const registry& ops, const std::string& name, dtype type) {
-  TROUPE_ASSIGN(auto* op, ops.find_op(name));
-  auto* kernel = ops.find_kernel(name, device_kind::cpu);
-  auto* entry = kernel ? kernel->find(type) : nullptr;
-  if (!entry || !entry->lane || op->inputs.empty() || op->inputs.size() > 2)
-    return failure(error_kind::unimplemented, name, " of ", type,
-                   " cannot be part of an expression");
-  auto result = op->outputs[0].type;
-  auto named = dtype_from(result);
-  stages_.push_back(
-      {.op = op, .lane = entry->lane, .arity = op->inputs.size(), .type = named ? *named : type});
-  cost_ += entry->cost;
-  return {};
 }
 
 // Buffers are used again when their value has been read for the last time: by the stage that reads
 // it if the types are equal, else by later ones.
 void expression::assign_buffers() {
-  std::vector<size_t> last_use(inputs_ + stages_.size(), 0);
-  for (size_t i = 0; i < stages_.size(); ++i)
-    for (size_t k = 0; k < stages_[i].arity; ++k)
-      last_use[stages_[i].operands[k]] = i;
+  std::vector<size_t> last_use(form_.inputs + form_.all.size(), 0);
+  for (size_t i = 0; i < form_.all.size(); ++i)
+    for (size_t k = 0; k < form_.all[i].arity; ++k)
+      last_use[form_.all[i].operands[k]] = i;
   std::vector<size_t> free;
-  for (size_t i = 0; i + 1 < stages_.size(); ++i) { // the last writes to the output
-    auto& at = stages_[i];
+  for (size_t i = 0; i + 1 < form_.all.size(); ++i) { // the last writes to the output
+    const auto& at = form_.all[i];
     widest_ = std::max(widest_, size_of(at.type));
     std::vector<size_t> in_place, released;
     for (size_t k = 0; k < at.arity; ++k) {
       auto value = at.operands[k];
-      if (value < inputs_ || last_use[value] != i || (k == 1 && at.operands[0] == value))
+      if (value < form_.inputs || last_use[value] != i || (k == 1 && at.operands[0] == value))
         continue;
-      const auto& from = stages_[value - inputs_];
-      (from.type == at.type ? in_place : released).push_back(from.buffer);
+      const auto& from = form_.all[value - form_.inputs];
+      (from.type == at.type ? in_place : released).push_back(lanes_[value - form_.inputs].buffer);
     }
     auto& source = in_place.empty() ? free : in_place;
     if (source.empty())
       source.push_back(buffers_++);
-    at.buffer = source.back();
+    lanes_[i].buffer = source.back();
     source.pop_back();
     free.insert(free.end(), in_place.begin(), in_place.end());
     free.insert(free.end(), released.begin(), released.end());
   }
 }
 
-// Most stages have the shape of one of their operands: only others need memory.
-struct expression::stage_shapes {
-  std::array<const shape*, most_stages> of;
-  std::vector<shape> joint;
-};
-
-status expression::find_shapes(const kernel_context& at, stage_shapes& found) const {
-  auto of = [&](size_t value) -> const shape& {
-    return value < inputs_ ? at.input(static_cast<int>(value)).dims() : *found.of[value - inputs_];
-  };
-  for (size_t s = 0; s < stages_.size(); ++s) {
-    const auto& stage = stages_[s];
-    const auto& a = of(stage.operands[0]);
-    found.of[s] = &a;
-    if (stage.arity == 1 || a == of(stage.operands[1]))
-      continue;
-    const auto& b = of(stage.operands[1]);
-    if (!has(stage.op->effects, effect::broadcasting))
-      return invalid(stage.origin, ": shapes ", a, " and ", b, " must be equal");
-    auto joint = broadcast(a, b);
-    if (!joint)
-      return joint.status().within(stage.origin);
-    if (*joint == b) {
-      found.of[s] = &b;
-    } else if (!(*joint == a)) {
-      found.joint.reserve(stages_.size()); // so that what was found stays where it is
-      found.of[s] = &found.joint.emplace_back(*joint);
-    }
-  }
-  return {};
-}
-
 // Whether each input is one element, as large as the output, or a row that repeats.
 bool expression::classify(const kernel_context& at, const shape& dims, pieces& how) const {
   size_t tiled_bytes = 0, tiles = 0;
   auto elements = dims.elements();
-  for (size_t i = 0; i < inputs_; ++i) {
+  for (size_t i = 0; i < form_.inputs; ++i) {
     const auto& input = at.input(static_cast<int>(i));
     auto& as = how.inputs[i];
     as = {static_cast<const std::byte*>(input.raw()), size_of(input.type()), 1, 0, 0};
@@ -186,7 +120,7 @@ bool expression::classify(const kernel_context& at, const shape& dims, pieces& h
           16,
       16, longest_piece);
   auto next = buffers_ * widest_ * static_cast<size_t>(how.length);
-  for (size_t i = 0; i < inputs_; ++i)
+  for (size_t i = 0; i < form_.inputs; ++i)
     if (auto& as = how.inputs[i]; as.tile) {
       as.tile = (next + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
       next = as.tile + static_cast<size_t>(how.length + as.period) * as.size;
@@ -195,8 +129,9 @@ bool expression::classify(const kernel_context& at, const shape& dims, pieces& h
 }
 
 void expression::run_range(const pieces& how, int64_t begin, int64_t end) const {
-  alignas(tensor_alignment) std::byte scratch[scratch_bytes + most_inputs * tensor_alignment];
-  for (size_t i = 0; i < inputs_; ++i)
+  alignas(tensor_alignment)
+      std::byte scratch[scratch_bytes + fused_stages::most_inputs * tensor_alignment];
+  for (size_t i = 0; i < form_.inputs; ++i)
     if (const auto& as = how.inputs[i]; as.tile) {
       auto length = static_cast<size_t>(how.length + as.period) * as.size,
            row = static_cast<size_t>(as.period) * as.size;
@@ -205,19 +140,19 @@ void expression::run_range(const pieces& how, int64_t begin, int64_t end) const 
     }
   while (begin < end) {
     auto count = std::min(how.length, end - begin);
-    for (size_t i = 0; i < inputs_; ++i)
+    for (size_t i = 0; i < form_.inputs; ++i)
       if (const auto& as = how.inputs[i]; as.period && !as.tile)
         count = std::min(count, as.period - begin % as.period);
-    for (size_t s = 0; s < stages_.size(); ++s) {
-      const auto& stage = stages_[s];
+    for (size_t s = 0; s < form_.all.size(); ++s) {
+      const auto& stage = form_.all[s];
       const void* from[2];
       int64_t steps[2];
       for (size_t k = 0; k < stage.arity; ++k) {
         auto value = stage.operands[k];
         steps[k] = 1;
-        if (value >= inputs_) {
-          from[k] =
-              scratch + stages_[value - inputs_].buffer * widest_ * static_cast<size_t>(how.length);
+        if (value >= form_.inputs) {
+          from[k] = scratch +
+                    lanes_[value - form_.inputs].buffer * widest_ * static_cast<size_t>(how.length);
           continue;
         }
         const auto& as = how.inputs[value];
@@ -225,10 +160,10 @@ void expression::run_range(const pieces& how, int64_t begin, int64_t end) const 
         auto offset = as.period ? begin % as.period : begin * as.step;
         from[k] = (as.tile ? scratch + as.tile : as.data) + static_cast<size_t>(offset) * as.size;
       }
-      auto* to = s + 1 == stages_.size()
+      auto* to = s + 1 == form_.all.size()
                      ? bytes_at(how.to, begin, how.to_size)
-                     : scratch + stage.buffer * widest_ * static_cast<size_t>(how.length);
-      stage.lane(from, steps, to, count);
+                     : scratch + lanes_[s].buffer * widest_ * static_cast<size_t>(how.length);
+      lanes_[s].run(from, steps, to, count);
     }
     begin += count;
   }
@@ -236,12 +171,12 @@ void expression::run_range(const pieces& how, int64_t begin, int64_t end) const 
 
 // Where an intermediate value is smaller than the output, or an input lies in no simple way beside
 // it.
-status expression::run_stage_by_stage(kernel_context& at, const stage_shapes& dims) const {
+status expression::run_stage_by_stage(kernel_context& at, const fused_stages::shapes& dims) const {
   std::vector<tensor> values;
-  for (size_t i = 0; i < inputs_; ++i)
+  for (size_t i = 0; i < form_.inputs; ++i)
     values.push_back(at.input(static_cast<int>(i)));
-  for (size_t s = 0; s < stages_.size(); ++s) {
-    const auto& stage = stages_[s];
+  for (size_t s = 0; s < form_.all.size(); ++s) {
+    const auto& stage = form_.all[s];
     TROUPE_ASSIGN(auto made, tensor::make(stage.type, *dims.of[s], at.memory()));
     const auto &a = values[stage.operands[0]], &b = values[stage.operands[stage.arity - 1]];
     auto plan = walk::broadcast(*dims.of[s], a.dims(), b.dims());
@@ -250,7 +185,7 @@ status expression::run_stage_by_stage(kernel_context& at, const stage_shapes& di
       plan.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
         const void* from[] = {bytes_at(a.raw(), where[0], size), bytes_at(b.raw(), where[1], size)};
         int64_t steps[] = {plan.step(0), plan.step(1)};
-        stage.lane(from, steps, bytes_at(made.raw(), i, size_of(stage.type)), count);
+        lanes_[s].run(from, steps, bytes_at(made.raw(), i, size_of(stage.type)), count);
       });
     });
     values.push_back(std::move(made));
@@ -260,12 +195,12 @@ status expression::run_stage_by_stage(kernel_context& at, const stage_shapes& di
 }
 
 status expression::run(kernel_context& at) const {
-  stage_shapes dims;
-  TROUPE_TRY(find_shapes(at, dims));
-  const auto& last = *dims.of[stages_.size() - 1];
+  fused_stages::shapes dims;
+  TROUPE_TRY(form_.find_shapes(at, dims));
+  const auto& last = *dims.of[form_.all.size() - 1];
   auto is_last = [&](const shape* one) { return *one == last; };
   pieces how;
-  if (!std::all_of(dims.of.begin(), dims.of.begin() + stages_.size(), is_last) ||
+  if (!std::all_of(dims.of.begin(), dims.of.begin() + form_.all.size(), is_last) ||
       !classify(at, last, how))
     return run_stage_by_stage(at, dims);
   const auto result_dims = last; // the input that has them may become the output

@@ -1,4 +1,3 @@
-#include "troupe/ops/fused.hpp"
 #include "troupe/ops/expression.hpp"
 
 namespace troupe::ops {

@@ -63,8 +63,8 @@ TROUPE_DEVICE T store(const compute_type<T>& value) {
   } else if constexpr (std::is_same_v<T, bfloat16>) {
     auto bits = __float_as_uint(value);
     T made;
-    made.bits = static_cast<uint16_t>(
-        value != value ? (bits >> 16) | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    made.bits = static_cast<uint16_t>(value != value ? (bits >> 16) | 0x40
+                                                     : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     return made;
   } else {
     return value;
@@ -92,6 +92,8 @@ public:
     box_->limit = limit;
     end();
   }
+  /// `what` itself says what is wrong.
+  TROUPE_DEVICE void add() const { add(0, -1); }
 
 private:
 #ifdef __CUDACC__

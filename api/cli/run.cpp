@@ -112,7 +112,7 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
     signature.feeds.push_back(one.to);
   for (const auto& one : what.fetches)
     signature.fetches.push_back(one.from);
-  auto devices = make_devices(1);
+  auto devices = make_devices({.intra_op_threads = 1, .gpus = 0});
   auto closed = value_or_throw(extract(of, signature));
   optimize(closed, passes, devices.front().get());
   partition whole{{"local", 0, "cpu", 0}, std::move(closed.nodes)};

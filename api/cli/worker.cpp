@@ -17,9 +17,8 @@ struct worker_options {
   std::string job = "worker", cluster, listen;
   int task = 0;
   bool insecure = false, deterministic = false;
-  int intra_op_threads = 0;
+  device_choice devices;
   size_t inter_op_threads = 0;
-  size_t memory_limit = 0;
 };
 
 /// From now on these signals wait to be asked for; threads started later inherit that.
@@ -47,8 +46,7 @@ void serve(const worker_options& options) {
   auto stop = block_stop_signals();
   auto running = value_or_throw(task::start({
       .ops = &library(),
-      .make_devices = [threads = options.intra_op_threads,
-                       limit = options.memory_limit] { return make_devices(threads, limit); },
+      .make_devices = [chosen = options.devices] { return make_devices(chosen); },
       .cluster = cluster,
       .self = self,
       .listen = options.listen,
@@ -83,7 +81,7 @@ void add_worker(CLI::App& to) {
                     "Allow addresses other than loopback, without encryption: whoever reaches the "
                     "port owns the task");
   command
-      ->add_option("--intra-op-threads", options->intra_op_threads,
+      ->add_option("--intra-op-threads", options->devices.intra_op_threads,
                    "Threads that one op may use; 0: one per core")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--inter-op-threads", options->inter_op_threads,
@@ -91,8 +89,19 @@ void add_worker(CLI::App& to) {
   command->add_flag("--deterministic", options->deterministic,
                     "Compute the same bits for any number of threads, for all sessions");
   command
-      ->add_option("--memory-limit", options->memory_limit,
+      ->add_option("--memory-limit", options->devices.memory_limit,
                    "Bytes that what ops make may take, such as 2GB; 0: no limit")
+      ->transform(CLI::AsSizeValue{false});
+  command->add_option("--gpus", options->devices.gpus, "The first so many GPUs; -1: all")
+      ->capture_default_str();
+  command
+      ->add_option("--devices-per-gpu", options->devices.devices_per_gpu,
+                   "Devices that share each GPU, to try what needs several")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--gpu-memory-limit", options->devices.gpu_memory_limit,
+                   "Bytes of each GPU's device, such as 40GB; 0: a share of nine tenths")
       ->transform(CLI::AsSizeValue{false});
   command->callback([options] { serve(*options); });
 }

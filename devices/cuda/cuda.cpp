@@ -3,16 +3,17 @@
 #include "troupe/devices/cuda/cuda_driver.hpp"
 #include "troupe/devices/gpu/gpu_device.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 namespace troupe {
 namespace {
 
-// A context takes hundreds of megabytes and a second: sessions share one for each GPU.
+// A context takes hundreds of megabytes and a second: sessions share one for each device.
 struct shared_gpus {
   std::mutex mutex;
-  std::map<int, std::weak_ptr<device>> by_ordinal;
+  std::map<std::pair<int, int>, std::weak_ptr<device>> by_place; // the GPU, and which device on it
 };
 
 shared_gpus& all_gpus() {
@@ -20,23 +21,27 @@ shared_gpus& all_gpus() {
   return all;
 }
 
-result<std::shared_ptr<device>> find_or_make(int ordinal, const std::shared_ptr<device>& host,
-                                             size_t memory_limit) {
+result<std::shared_ptr<device>>
+find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cuda_choice& chosen) {
   auto& all = all_gpus();
   std::lock_guard guard{all.mutex};
-  auto& known = all.by_ordinal[ordinal];
+  auto ordinal = gpu * chosen.devices_per_gpu + number;
+  auto& known = all.by_place[{gpu, ordinal}];
   if (auto found = known.lock())
     return found;
-  TROUPE_ASSIGN(auto driver, gpu::make_cuda_driver(ordinal));
+  TROUPE_ASSIGN(auto driver, gpu::make_cuda_driver(gpu));
+  auto shares = static_cast<size_t>(chosen.devices_per_gpu);
+  auto limit =
+      chosen.memory_limit ? chosen.memory_limit : driver->about().total_memory / 10 * 9 / shares;
   TROUPE_ASSIGN(auto made, gpu::make_device(std::move(driver), host,
-                                            {.ordinal = ordinal, .memory_limit = memory_limit}));
+                                            {.ordinal = ordinal, .memory_limit = limit}));
   known = made;
   return std::shared_ptr<device>{std::move(made)};
 }
 
 } // namespace
 
-cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, size_t memory_limit) {
+cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_choice& chosen) {
   cuda_devices all;
   auto count = gpu::count_cuda_gpus();
   if (!count || *count == 0) {
@@ -44,13 +49,19 @@ cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, size_t memor
                          : concat("CUDA cannot be used: ", count.status().message(), '.');
     return all;
   }
-  for (int i = 0; i < *count; ++i) {
-    auto made = find_or_make(i, host, memory_limit);
-    if (made)
-      all.found.push_back(*std::move(made));
-    else
-      all.why_none += concat("GPU ", i, " cannot be used: ", made.status().message(), ". ");
+  if (chosen.devices_per_gpu < 1) {
+    all.why_none = concat("There cannot be ", chosen.devices_per_gpu, " devices on a GPU.");
+    return all;
   }
+  auto wanted = chosen.most < 0 ? *count : std::min(*count, chosen.most);
+  for (int gpu = 0; gpu < wanted; ++gpu)
+    for (int i = 0; i < chosen.devices_per_gpu; ++i) {
+      auto made = find_or_make(gpu, i, host, chosen);
+      if (made)
+        all.found.push_back(*std::move(made));
+      else
+        all.why_none += concat("GPU ", gpu, " cannot be used: ", made.status().message(), ". ");
+    }
   return all;
 }
 

@@ -14,10 +14,15 @@ struct cuda_devices {
   std::string why_none; ///< a sentence; empty when there are some
 };
 
+struct cuda_choice {
+  int most = -1;           ///< the first so many GPUs; -1: all
+  int devices_per_gpu = 1; ///< numbered one after the other: gpu:0 and gpu:1 on the first GPU
+  size_t memory_limit = 0; ///< bytes, of each device; 0: an even share of nine tenths
+};
+
 /// Never fails: a machine without a GPU, or a build without CUDA, has no such devices. All callers
 /// in a process share them, as long as anybody holds one; `host` runs what belongs to a GPU's
-/// partitions but not on it. Of each GPU's memory, at most that many bytes are used; 0: nine
-/// tenths. Who comes later gets what the first has asked for.
-cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, size_t memory_limit = 0);
+/// partitions but not on it. Who comes later gets the limits that the first has asked for.
+cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_choice& chosen = {});
 
 } // namespace troupe

@@ -3,7 +3,7 @@
 
 namespace troupe {
 
-cuda_devices list_cuda_devices(const std::shared_ptr<device>&, size_t) {
+cuda_devices list_cuda_devices(const std::shared_ptr<device>&, const cuda_choice&) {
   return {.found = {}, .why_none = "This build of Troupe has no CUDA devices."};
 }
 

@@ -291,7 +291,8 @@ bool is_a_gpus(const op_def& op) {
 std::deque<kernel_def> simulated_kernels(const registry& of) {
   std::deque<kernel_def> made;
   for (const auto* op : of.ops())
-    if (auto* kernel = of.find_kernel(op->name, device_kind::cpu); kernel && is_a_gpus(*op) && !of.find_kernel(op->name, device_kind::gpu)) {
+    if (auto* kernel = of.find_kernel(op->name, device_kind::cpu);
+        kernel && is_a_gpus(*op) && !of.find_kernel(op->name, device_kind::gpu)) {
       auto& one = made.emplace_back(*kernel);
       one.device = device_kind::gpu;
       one.run = {};

@@ -67,7 +67,7 @@ private:
         return false;
     auto* kernel = at.graph().ops().find_kernel(op.name, on_);
     auto* entry = kernel ? kernel->find(at.inputs()[0].type()) : nullptr;
-    return entry && entry->lane;
+    return entry && (on_ == device_kind::cpu ? entry->lane != nullptr : entry->code != nullptr);
   }
 
   void join_or_begin(node& at) {

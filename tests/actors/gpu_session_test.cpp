@@ -1,11 +1,13 @@
 // Steps on simulated GPUs: alone, beside a processor, on other tasks, and when something goes
 // wrong.
+#include "troupe/serialization/trace.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/processes.hpp"
 #include "troupe/tests/support/simulated_gpus.hpp"
 #include "troupe/tests/support/text_case.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
+#include <map>
 #include <random>
 #include <thread>
 
@@ -162,6 +164,41 @@ fetch c = f32[2, 3, 4]
 )");
   for (int i = 0; i < 50; ++i)
     REQUIRE(run_all_of(*session.client, text) == "");
+}
+
+TEST_CASE("statistics tell when a GPU ran what was launched") {
+  watchdog watch;
+  gpu_session session{{.seed = std::random_device{}(), .longest_delay = 2ms}};
+  INFO("seed " << session.seed);
+  auto what = gpu_case(R"(
+x = Placeholder dtype=f32 shape=[2,2]
+a = MatMul(x, x)
+b = Tanh(a)
+y = MatMul(b, x)
+feed x = f32[[1, 0], [0, 1]]
+fetch y
+)");
+  auto deadline = step_clock::now() + 10s;
+  auto step = session.client->prepare(*what.nodes, signature_of(what.text.runs[0]), deadline);
+  REQUIRE(step);
+  for (int round = 0; round < 3; ++round) {
+    step_statistics found;
+    REQUIRE(
+        session.client->run(**step, feeds_of(what.text.runs[0]), deadline, {.statistics = &found}));
+    std::map<std::string, const step_span*> launched, ran;
+    for (const auto& task : found.tasks)
+      for (const auto& span : task.spans)
+        if (const auto& subject = task.subject_of(span); subject.op == "MatMul")
+          (span.thread == device_track(0) ? ran : launched)[subject.name] = &span;
+    REQUIRE(ran.size() == 2);
+    REQUIRE(launched.size() == 2);
+    for (const auto& [name, span] : ran) {
+      CHECK(span->end_ns >= launched[name]->begin_ns);
+      CHECK(span->end_ns <= found.end_ns);
+    }
+    CHECK(ran["a"]->end_ns <= ran["y"]->begin_ns);
+    CHECK(trace_json({&found, 1}).find("gpu:0") != std::string::npos);
+  }
 }
 
 TEST_CASE("a variable that lies elsewhere than it is used is named") {

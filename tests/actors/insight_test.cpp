@@ -56,7 +56,7 @@ result<std::vector<tensor>> run_with(client& in, const text_case& what, step_sta
 std::unique_ptr<client> here() {
   client_options options;
   options.ops = &library();
-  options.make_devices = [] { return make_devices(1); };
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
   options.inter_op_threads = 2;
   auto made = client::local(options);
   REQUIRE(made);

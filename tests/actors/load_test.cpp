@@ -38,7 +38,7 @@ fetch z = i32(9)
 client_options local_options() {
   client_options options;
   options.ops = &library();
-  options.make_devices = [] { return make_devices(1); };
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
   options.inter_op_threads = 2;
   return options;
 }

@@ -28,7 +28,7 @@ struct worker_world : actor_world {
   worker_world() {
     worker_options options{
         .self = self, .ops = &library(), .devices = {}, .membership = {}, .steps = steps};
-    for (auto& one : make_devices(1))
+    for (auto& one : make_devices({.intra_op_threads = 1, .gpus = 0}))
       options.devices.push_back(std::move(one));
     worker = spawn_worker(system(), std::move(options));
     peer = system().spawn([this](caf::event_based_actor*) -> caf::behavior {

@@ -18,7 +18,7 @@ std::string complaints_of_local(const std::vector<named_text>& cases,
   client_options options;
   options.passes = passes;
   options.ops = &library();
-  options.make_devices = [] { return make_devices(1); };
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
   options.inter_op_threads = 2;
   options.programs = programs;
   auto local = client::local(options);

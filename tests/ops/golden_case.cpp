@@ -3,6 +3,7 @@
 #include "troupe/serialization/close_to.hpp"
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/tests/ops/every_op.hpp"
+#include "troupe/tests/support/data_folder.hpp"
 #include "troupe/tests/support/unzip.hpp"
 
 #include <algorithm>
@@ -164,7 +165,7 @@ bool all_goldens_wanted() { return std::getenv("GOLDEN") == nullptr; }
 
 std::vector<golden_case> golden_cases() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator{TROUPE_GOLDENS})
+  for (const auto& entry : std::filesystem::directory_iterator{data_folder("ops/goldens/cases")})
     if (entry.path().extension() == ".gz")
       files.push_back(entry.path());
   std::ranges::sort(files);

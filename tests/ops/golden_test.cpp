@@ -4,6 +4,8 @@
 #include "troupe/tests/ops/few_goldens.hpp"
 #include "troupe/tests/ops/golden_case.hpp"
 #include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/real_gpus.hpp"
+#include "troupe/tests/support/simulated_gpus.hpp"
 
 #include <map>
 
@@ -12,11 +14,7 @@ using namespace troupe::test;
 
 namespace {
 
-void run_all_goldens(const pass_options& passes) {
-  client_options options;
-  options.ops = &test::library();
-  options.make_devices = [] { return make_devices(2); };
-  options.passes = passes;
+void run_all_goldens(client_options options) {
   auto local = client::local(options);
   REQUIRE(local);
   auto cases = golden_cases();
@@ -26,14 +24,42 @@ void run_all_goldens(const pass_options& passes) {
       FAIL_CHECK(one.name << ": " << why);
 }
 
+client_options on_processors(const pass_options& passes) {
+  client_options options;
+  options.ops = &test::library();
+  options.make_devices = [] { return make_devices({.intra_op_threads = 2, .gpus = 0}); };
+  options.passes = passes;
+  return options;
+}
+
 } // namespace
 
 TEST_CASE("every op computes what others compute", "[golden]") {
-  run_all_goldens(pass_options::none());
+  run_all_goldens(on_processors(pass_options::none()));
 }
 
 TEST_CASE("every op computes what others compute, whatever passes make of it", "[golden]") {
-  run_all_goldens({});
+  run_all_goldens(on_processors({}));
+}
+
+TEST_CASE("every op computes what others compute, on a simulated GPU", "[golden][gpu_goldens]") {
+  client_options options;
+  options.ops = &simulated_library();
+  options.make_devices = [] { return make_simulated_devices(1, {.longest_delay = {}}); };
+  options.passes = pass_options::none();
+  run_all_goldens(options);
+}
+
+TEST_CASE("every op computes what others compute, on a GPU", "[gpu]") {
+  if (!has_gpu())
+    return;
+  client_options options;
+  options.ops = &test::library();
+  options.make_devices = [] { return make_gpu_devices(); };
+  for (const auto& passes : {pass_options::none(), pass_options{}}) {
+    options.passes = passes;
+    run_all_goldens(options);
+  }
 }
 
 TEST_CASE("every op has at least six golden cases") {

@@ -71,7 +71,7 @@ struct imported {
     REQUIRE(read);
     auto from = read->find_edge(name);
     REQUIRE(from);
-    auto device = std::move(make_devices(1).front());
+    auto device = std::move(make_devices({.intra_op_threads = 1, .gpus = 0}).front());
     test::evaluator by{g, *device};
     auto got = by.run({}, {*from});
     return got ? to_string((*got)[0]) : got.status().message();

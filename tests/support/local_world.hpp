@@ -15,7 +15,7 @@ public:
   local_world() {
     client_options options;
     options.ops = &library();
-    options.make_devices = [] { return make_devices(1); };
+    options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
     auto made = spawn_local_session(system(), options);
     if (!made)
       throw std::runtime_error{made.status().message()};

@@ -89,7 +89,7 @@ result<std::vector<tensor>> run_closed(step_graph of, const std::vector<tensor>&
 }
 
 device& host() {
-  static const auto devices = make_devices(1);
+  static const auto devices = make_devices({.intra_op_threads = 1, .gpus = 0});
   return *devices.front();
 }
 

@@ -51,7 +51,7 @@ cluster_spec make_cluster(size_t workers, size_t ps) {
 std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& self,
                                  std::chrono::milliseconds peer_timeout) {
   auto made = task::start({.ops = &library(),
-                           .make_devices = [] { return make_devices(1); },
+                           .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
                            .cluster = cluster,
                            .self = self,
                            .listen = {},

@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   if (std::string_view{argv[1]} == "client")
     return wait_for_an_element(*cluster);
   auto running = task::start({.ops = &library(),
-                              .make_devices = [] { return make_devices(1); },
+                              .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
                               .cluster = *cluster,
                               .self = {argv[1], std::atoi(argv[2])},
                               .listen = {},

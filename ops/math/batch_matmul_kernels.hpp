@@ -3,6 +3,8 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/math/matrix_product.hpp"
 
+#include <algorithm>
+
 namespace troupe::ops {
 
 struct adjoints {
@@ -14,7 +16,8 @@ inline result<std::shared_ptr<void>> prepare_batch_matmul(const kernel_setup& se
       adjoints{setup.of.attr<bool>("adj_x"), setup.of.attr<bool>("adj_y")})};
 }
 
-inline status multiply_batches(kernel_context& at) {
+/// To output 0; `multiply` is the device's.
+inline status multiply_batches(kernel_context& at, product_function* multiply) {
   const auto &x = at.input(0), &y = at.input(1);
   if (x.rank() < 2 || y.rank() < 2)
     return invalid("takes batches of matrices, got shapes ", x.dims(), " and ", y.dims());
@@ -23,6 +26,17 @@ inline status multiply_batches(kernel_context& at) {
                 plan_product(x.dims(), {adjoint.x, adjoint.x}, y.dims(), {adjoint.y, adjoint.y}));
   TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
   return multiply(at, plan.what, x, y, *out);
+}
+
+/// The same where nothing is broadcast.
+inline status multiply_pairs(kernel_context& at, product_function* multiply) {
+  auto front = [](const shape& dims) {
+    return dims.extents().first(static_cast<size_t>(std::max(0, dims.rank() - 2)));
+  };
+  const auto &x = at.input(0).dims(), &y = at.input(1).dims();
+  if (!std::ranges::equal(front(x), front(y)))
+    return invalid("x and y must have the same extents before the matrices, got ", x, " and ", y);
+  return multiply_batches(at, multiply);
 }
 
 } // namespace troupe::ops

@@ -14,8 +14,9 @@ inline result<std::shared_ptr<void>> prepare_matmul(const kernel_setup& setup) {
       transposition{setup.of.attr<bool>("transpose_a"), setup.of.attr<bool>("transpose_b")})};
 }
 
-/// Multiplies a and b, which are of the output's type, to output 0.
-inline status multiply_matrices(kernel_context& at, const tensor& a, const tensor& b) {
+/// Multiplies a and b, which are of the output's type, to output 0; `multiply` is the device's.
+inline status multiply_matrices(kernel_context& at, const tensor& a, const tensor& b,
+                                product_function* multiply) {
   if (a.rank() != 2 || b.rank() != 2)
     return invalid("takes two matrices, got shapes ", a.dims(), " and ", b.dims());
   const auto& across = at.state<transposition>();
