@@ -64,21 +64,20 @@ status reduce_each(kernel_context& at, int64_t outputs, int64_t items, bool side
   constexpr int64_t busy = 1 << 17, least = 64;
   auto group = [&](int64_t of) { return side_by_side ? int64_t{1} : of; };
   auto threads = outputs * (side_by_side ? 1 : std::min<int64_t>(items, 256));
-  auto shares = std::clamp<int64_t>(std::min(busy / std::max<int64_t>(threads, 1), items / least),
-                                    1, 1024);
+  auto shares =
+      std::clamp<int64_t>(std::min(busy / std::max<int64_t>(threads, 1), items / least), 1, 1024);
   if (shares < 4)
     return for_each_group(at, outputs, group(items),
                           reduce_body<Fn, Total, Source, Sink>{source, sink, outputs, items, 1});
-  TROUPE_ASSIGN(auto held,
-                tensor::make(dtype::u8, shape{outputs * shares * int64_t{sizeof(Total)}},
-                             at.memory()));
+  TROUPE_ASSIGN(auto held, tensor::make(dtype::u8, shape{outputs * shares * int64_t{sizeof(Total)}},
+                                        at.memory()));
   auto* part = static_cast<Total*>(held.raw());
-  TROUPE_TRY(for_each_group(at, outputs * shares, group(items / shares),
-                            reduce_body<Fn, Total, Source, keep_partial<Total>>{
-                                source, {part}, outputs, items, shares}));
-  return for_each_group(at, outputs, shares,
-                        reduce_body<Fn, Total, partials<Total>, Sink>{
-                            {part, outputs}, sink, outputs, shares, 1});
+  TROUPE_TRY(for_each_group(
+      at, outputs * shares, group(items / shares),
+      reduce_body<Fn, Total, Source, keep_partial<Total>>{source, {part}, outputs, items, shares}));
+  return for_each_group(
+      at, outputs, shares,
+      reduce_body<Fn, Total, partials<Total>, Sink>{{part, outputs}, sink, outputs, shares, 1});
 }
 
 template <class Fn, class T>
@@ -122,7 +121,7 @@ status reduce(kernel_context& at) {
     if (dims[axis] > 1)
       last_is_kept = !is_reduced;
   }
-  auto items = product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
+  auto items = troupe::ops::product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
   return reduce_each<Fn, troupe::ops::detail::total_t<T>>(
       at, out->elements(), x.elements() == 0 ? 0 : items, last_is_kept,
       walked_elements<Fn, T>{x.data<T>(), places{kept}, places{reduced}},

@@ -35,14 +35,6 @@ struct depthwise_filter_source {
 };
 
 template <class T>
-struct depthwise_filter_sink {
-  T* to;
-  TROUPE_DEVICE void operator()(int64_t i, const compute_type<T>& total) const {
-    to[i] = gpu::store<T>(total);
-  }
-};
-
-template <class T>
 struct depthwise_filter {
   static status run(kernel_context& at) {
     TROUPE_ASSIGN(auto start, gpu::start_depthwise(at));
@@ -58,7 +50,7 @@ struct depthwise_filter {
     return gpu::reduce_each<addition, compute_type<T>>(
         at, start.out->elements(), items, !on.out.channels_first,
         depthwise_filter_source<T>{on, start.multiple, pixels, at.input(0).data<T>(), dy.data<T>()},
-        depthwise_filter_sink<T>{start.out->template data<T>()});
+        gpu::store_total<addition, T>{start.out->template data<T>(), items});
   }
 };
 
