@@ -23,8 +23,8 @@ if(NOT TROUPE_CUDA STREQUAL "OFF")
       endif()
       set(CMAKE_CUDA_STANDARD 20)
       set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-      # Functions that are constant expressions serve both sides; sources' lines are for profilers.
-      string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -lineinfo")
+      # Functions that are constant expressions serve both sides.
+      string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr")
     else()
       set(troupe_with_cuda OFF)
     endif()
