@@ -22,8 +22,7 @@ status infer_rows(const infer_context& at, const partial_shape& dims, int indice
   return {};
 }
 
-result<integer_list> rows_to_update(const tensor& indices, const tensor& to, const tensor& values,
-                                    int index_rank) {
+status check_rows(const tensor& indices, const tensor& to, const tensor& values, int index_rank) {
   if (to.rank() == 0)
     return invalid("the variable must have rows, got a scalar");
   if (index_rank >= 0 && indices.rank() != index_rank)
@@ -37,6 +36,12 @@ result<integer_list> rows_to_update(const tensor& indices, const tensor& to, con
     return invalid("indices have shape ", indices.dims(), ", the variable has a value of shape ",
                    to.dims(), ": there must be values for each index and each element of a row, ",
                    "got shape ", values.dims());
+  return {};
+}
+
+result<integer_list> rows_to_update(const tensor& indices, const tensor& to, const tensor& values,
+                                    int index_rank) {
+  TROUPE_TRY(check_rows(indices, to, values, index_rank));
   auto rows = to_integers(indices);
   for (auto one : rows)
     if (one < 0 || one >= to.dims()[0])

@@ -10,8 +10,12 @@ namespace troupe::ops {
 status infer_rows(const infer_context& at, const partial_shape& dims, int indices, int values,
                   int index_rank = -1);
 
-/// The same for a kernel; returns the indices, which are all rows of `to`. A scalar in place of
-/// rows stands for all elements where `index_rank` is -1.
+/// The same for a kernel. A scalar in place of rows stands for all elements where `index_rank` is
+/// -1.
+status check_rows(const tensor& indices, const tensor& to, const tensor& values,
+                  int index_rank = -1);
+
+/// The same; returns the indices, which are all rows of `to`.
 result<integer_list> rows_to_update(const tensor& indices, const tensor& to, const tensor& values,
                                     int index_rank = -1);
 

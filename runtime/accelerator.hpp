@@ -51,6 +51,20 @@ struct replay_statistics {
   uint64_t replays = 0;    ///< launches of recordings
 };
 
+/// When the device came to places in its line of launches. For one step at a time; any thread may
+/// mark, each mark once.
+class device_clock {
+public:
+  virtual ~device_clock() = default;
+  /// Forgets all marks. Waits for the device now and then, to compare its clock with ours.
+  virtual void begin() noexcept = 0;
+  /// Notes the place behind all that was launched before; `which` is less than what was asked for.
+  virtual void mark(uint32_t which) noexcept = 0;
+  /// The time of a mark on the steady clock, in nanoseconds; 0 where there is none, or where the
+  /// device has not come there.
+  virtual int64_t time_of(uint32_t which) noexcept = 0;
+};
+
 /// Kernels, and the functions here, launch: they return before what they launched has run. All
 /// that is launched runs as if in one line, in the order of the launches, so that a tensor may be
 /// handed on, and let go of, as soon as its kernel was launched. All functions may be called from
@@ -82,6 +96,9 @@ public:
     return failure(error_kind::unimplemented, "this device makes no recordings");
   }
   virtual replay_statistics replays() const { return {}; }
+
+  /// A clock with so many marks; null where the device has none.
+  virtual std::unique_ptr<device_clock> make_clock(uint32_t marks) = 0;
 
   /// Why nothing can be launched any more; ok while the device works.
   virtual status health() const = 0;

@@ -7,8 +7,8 @@ void node_times::add(const step_statistics& step) {
   for (const auto& task : step.tasks)
     for (const auto& span : task.spans) {
       const auto& subject = task.subject_of(span);
-      if (subject.kind != span_kind::node)
-        continue;
+      if (subject.kind != span_kind::node || span.thread >= device_tracks)
+        continue; // threads decide by what keeps a thread busy
       add({.node = subject.name,
            .device = subject.device,
            .runs = 1,

@@ -28,9 +28,15 @@ struct span_subject {
   bool operator==(const span_subject&) const = default;
 };
 
+/// What a GPU ran, as a thread's number: such a node has another span, for its launch.
+constexpr uint32_t device_tracks = 1u << 31;
+constexpr uint32_t device_track(int ordinal) noexcept {
+  return device_tracks + static_cast<uint32_t>(ordinal);
+}
+
 struct step_span {
   uint32_t subject = 0; ///< in task_statistics::subjects
-  uint32_t thread = 0;  ///< a number within the task; a wait has none
+  uint32_t thread = 0;  ///< a number within the task, or a device_track; a wait has none
   int64_t begin_ns = 0; ///< steady clock of the process that got the statistics
   int64_t end_ns = 0;
   uint64_t bytes = 0; ///< of new memory for outputs; of what a wait brought

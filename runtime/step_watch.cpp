@@ -12,6 +12,8 @@ namespace {
 // took over from an input, or that is a constant's or a variable's, is shared at that moment.
 uint64_t own_bytes(const tensor& what) noexcept { return what.unique() ? what.bytes() : 0; }
 
+bool runs_later(action what) noexcept { return what == action::run || what == action::upload; }
+
 bool on_host(const program& of) noexcept { return of.device().kind() == device_kind::cpu; }
 
 } // namespace
@@ -25,6 +27,12 @@ void step_watch::begin(watch_options what) noexcept {
   what_ = what;
   what_.trap_nonfinite = what.trap_nonfinite && on_host(of_);
   std::fill_n(regions_.get(), of_.regions().size(), region_record{});
+  if (auto* device = of_.device().as_accelerator(); device && what.times) {
+    if (!clock_)
+      clock_ = device->make_clock(2 * static_cast<uint32_t>(of_.code().size()));
+    if (clock_)
+      clock_->begin();
+  }
   auto now = steady_ns();
   for (size_t i = 0; i < of_.waits().size(); ++i) {
     // A tensor of another device is waited for from the start; a queue, from when it is asked.
@@ -60,6 +68,13 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
         to.spans.push_back(
             {first_subject + regions[r].first + i, ran.thread, begin, end, record.bytes});
       begin = end;
+      // What was launched has run later.
+      auto mark = 2 * (regions[r].first + i);
+      if (auto ended = clock_ && runs_later(what) ? clock_->time_of(mark + 1) : 0)
+        if (auto began = clock_->time_of(mark))
+          to.spans.push_back({first_subject + regions[r].first + i,
+                              device_track(of_.device().ordinal()), began, std::max(began, ended),
+                              0});
     }
   }
   for (uint32_t i = 0; i < of_.waits().size(); ++i) {
@@ -127,7 +142,13 @@ region_watch::region_watch(step_watch& in, uint32_t region, const tensor* slots)
 
 region_watch::~region_watch() { record_.end = moment::now(); }
 
+void region_watch::mark(const instruction& code, uint32_t end) const noexcept {
+  if (in_.what_.times && in_.clock_ && runs_later(code.what))
+    in_.clock_->mark(2 * static_cast<uint32_t>(&code - in_.of_.code().data()) + end);
+}
+
 void region_watch::before(const instruction& code) {
+  mark(code, 0);
   if (code.what == action::wait) // now: its answer may come at once, on another thread
     in_.waits_[code.target].begin_ns.store(steady_ns(), std::memory_order_relaxed);
   if (!in_.what_.trap_nonfinite || code.what != action::run)
@@ -147,6 +168,7 @@ void region_watch::before(const instruction& code) {
 
 status region_watch::after(const instruction& code) {
   ++record_.ran;
+  mark(code, 1);
   auto& record = *next_++;
   record.bytes = 0;
   if (code.what == action::run)

@@ -1,5 +1,6 @@
 // What an instance notes down while a step runs that somebody wants to know more about.
 #pragma once
+#include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/nonfinite.hpp"
 #include "troupe/runtime/program.hpp"
 #include "troupe/runtime/step_statistics.hpp"
@@ -64,6 +65,7 @@ private:
   std::unique_ptr<instruction_record[]> instructions_;
   std::unique_ptr<region_record[]> regions_;
   std::unique_ptr<wait_record[]> waits_;
+  std::unique_ptr<device_clock> clock_; // of a device that runs later; two marks an instruction
 };
 
 /// One run of a region, as its watch sees it; on the stack of the thread that runs it.
@@ -79,6 +81,7 @@ public:
   status after(const instruction& code);
 
 private:
+  void mark(const instruction& code, uint32_t end) const noexcept;
   status check_outputs(const instruction& code) const;
   std::string describe_inputs(const instruction& code) const;
 

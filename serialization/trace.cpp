@@ -67,7 +67,9 @@ private:
                          {"name", "thread_name"},
                          {"pid", process},
                          {"tid", track},
-                         {"args", {{"name", concat("thread ", number)}}}});
+                         {"args",
+                          {{"name", number >= device_tracks ? concat("gpu:", number - device_tracks)
+                                                            : concat("thread ", number)}}}});
     return track;
   }
 

@@ -73,6 +73,7 @@ public:
   }
 
   const properties& about() const noexcept override { return about_; }
+  status make_current() override { return use(); }
 
   result<stream> make_stream() override {
     TROUPE_TRY(use());
@@ -90,6 +91,19 @@ public:
     cudaEvent_t made = nullptr;
     TROUPE_TRY(check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreate"));
     return reinterpret_cast<event>(made);
+  }
+  result<event> make_timed_event() override {
+    TROUPE_TRY(use());
+    cudaEvent_t made = nullptr;
+    TROUPE_TRY(check(cudaEventCreateWithFlags(&made, cudaEventDefault), "cudaEventCreate"));
+    return reinterpret_cast<event>(made);
+  }
+  result<int64_t> elapsed(event from, event to) override {
+    TROUPE_TRY(use());
+    float milliseconds = 0;
+    TROUPE_TRY(check(cudaEventElapsedTime(&milliseconds, native(from), native(to)),
+                     "cudaEventElapsedTime"));
+    return static_cast<int64_t>(double{milliseconds} * 1e6);
   }
   void destroy(event which) noexcept override {
     if (use())

@@ -30,7 +30,7 @@ struct complaint {
   int stage = none;
   const char* op = nullptr;   ///< "GatherV2"
   const char* what = nullptr; ///< "indices"
-  int64_t value = 0, limit = 0; ///< a value that is not in [0, limit)
+  int64_t value = 0, limit = 0; ///< a value that is not in [0, limit); no limit: `what` says all
 };
 
 /// One GPU. All functions may be called from any thread, and launch or answer without waiting,
@@ -39,10 +39,16 @@ class driver {
 public:
   virtual ~driver() = default;
   virtual const properties& about() const noexcept = 0;
+  /// Makes it the GPU of the calling thread, for libraries that use whichever that is.
+  virtual status make_current() { return {}; }
 
   virtual result<stream> make_stream() = 0;
   virtual void destroy(stream which) noexcept = 0;
   virtual result<event> make_event() = 0;
+  /// One that also tells when it was passed, which takes a little longer.
+  virtual result<event> make_timed_event() = 0;
+  /// Nanoseconds between the passing of two timed events, which both have been passed.
+  virtual result<int64_t> elapsed(event from, event to) = 0;
   virtual void destroy(event which) noexcept = 0;
 
   /// The event now stands for all that the stream was given so far.

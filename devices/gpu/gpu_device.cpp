@@ -1,5 +1,6 @@
 #include "troupe/devices/gpu/gpu_device.hpp"
 
+#include "troupe/devices/gpu/clock.hpp"
 #include "troupe/devices/gpu/core.hpp"
 
 namespace troupe::gpu {
@@ -9,7 +10,10 @@ class device_over_driver final : public gpu_device {
 public:
   device_over_driver(std::shared_ptr<core> of, std::shared_ptr<device> host, int ordinal)
       : core_(std::move(of)), host_(std::move(host)), ordinal_(ordinal) {}
-  ~device_over_driver() override { core_->stop(); }
+  ~device_over_driver() override {
+    core_->stop();
+    destroy_kept();
+  }
 
   device_kind kind() const noexcept override { return device_kind::gpu; }
   int ordinal() const noexcept override { return ordinal_; }
@@ -37,6 +41,9 @@ public:
   void when_done(on_done done) override { core_->when_done(std::move(done)); }
   result<std::unique_ptr<recording>> record() override { return core_->record(); }
   replay_statistics replays() const override { return core_->replays(); }
+  std::unique_ptr<device_clock> make_clock(uint32_t marks) override {
+    return std::make_unique<gpu::clock>(core_, marks);
+  }
   status health() const override { return core_->health(); }
 
   gpu::driver& driver() noexcept override { return core_->under(); }

@@ -3,7 +3,11 @@
 #include "troupe/devices/gpu/driver.hpp"
 #include "troupe/runtime/accelerator.hpp"
 
+#include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <typeindex>
 
 namespace troupe::gpu {
 
@@ -20,6 +24,34 @@ public:
   virtual gpu::driver& driver() noexcept = 0;
   /// Where kernels launch: at this moment, and on this thread.
   virtual stream compute() noexcept = 0;
+
+  /// The one T that this device keeps, such as a library's handle: made by `make(*this)`, a
+  /// result<std::shared_ptr<T>>, when it is first asked for. It goes with the device, when all that
+  /// was launched has run. Where it cannot be made, that is tried again the next time.
+  template <class T, class Make>
+  result<T*> kept(Make&& make) {
+    std::lock_guard guard{kept_mutex_};
+    auto& found = kept_[typeid(T)];
+    if (!found) {
+      TROUPE_ASSIGN(std::shared_ptr<T> made, make(*this));
+      found = std::move(made);
+    }
+    return static_cast<T*>(found.get());
+  }
+
+  /// Whether products and convolutions of floats may round their operands to 11 bits (TF32), which
+  /// makes them several times as fast. They do not unless they are told so.
+  bool rounds_operands() const noexcept { return rounds_operands_.load(std::memory_order_relaxed); }
+  void round_operands(bool may) noexcept { rounds_operands_ = may; }
+
+protected:
+  /// When nothing runs any more, and streams are still there.
+  void destroy_kept() noexcept { kept_.clear(); }
+
+private:
+  std::mutex kept_mutex_;
+  std::map<std::type_index, std::shared_ptr<void>> kept_;
+  std::atomic<bool> rounds_operands_{false};
 };
 
 /// The GPU that a kernel runs on.

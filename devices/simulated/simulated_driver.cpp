@@ -23,11 +23,13 @@ struct place {
   std::mutex mutex;
   std::condition_variable changed;
   bool behind = false;
+  std::chrono::steady_clock::time_point when;
   status outcome;
 
   void reach(const status& how) {
     std::lock_guard guard{mutex};
     behind = true;
+    when = std::chrono::steady_clock::now();
     outcome = how;
     changed.notify_all();
   }
@@ -153,6 +155,16 @@ public:
   }
   void destroy(stream which) noexcept override { delete which; }
   result<event> make_event() override { return new event_handle; }
+  result<event> make_timed_event() override { return make_event(); }
+  result<int64_t> elapsed(event from, event to) override {
+    auto first = place_of(from), last = place_of(to);
+    if (!first || !last)
+      return failure(error_kind::internal, "an event was not recorded");
+    std::scoped_lock guard{first->mutex, last->mutex};
+    if (!first->behind || !last->behind)
+      return failure(error_kind::internal, "an event was not passed");
+    return std::chrono::nanoseconds{last->when - first->when}.count();
+  }
   void destroy(event which) noexcept override { delete which; }
 
   status record(event which, stream in) override {

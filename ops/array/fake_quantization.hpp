@@ -36,8 +36,9 @@ struct nudged_range {
     return nudged_range{(whole.least - zero) * step, (whole.most - zero) * step, step};
   }
 
-  bool contains(float x) const { return x >= least && x <= most; }
-  float rounded(float x) const {
+  constexpr bool contains(float x) const { return x >= least && x <= most; }
+  template <class T = float> // a template may call what only GPUs and some compilers evaluate
+  constexpr T rounded(T x) const {
     auto zero = std::floor(0.5f - least / step);
     return std::floor((std::max(std::min(x, most), least) - least) / step - zero + 0.5f) * step;
   }

@@ -1,19 +1,9 @@
-#include "troupe/ops/math/batch_matmul.cpu.hpp"
-
-#include <algorithm>
+#include "troupe/ops/math/batch_matmul_kernels.hpp"
 
 namespace troupe::ops {
 namespace {
 
-status run(kernel_context& at) {
-  auto front = [](const shape& dims) {
-    return dims.extents().first(static_cast<size_t>(std::max(0, dims.rank() - 2)));
-  };
-  const auto &x = at.input(0).dims(), &y = at.input(1).dims();
-  if (!std::ranges::equal(front(x), front(y)))
-    return invalid("x and y must have the same extents before the matrices, got ", x, " and ", y);
-  return multiply_batches(at);
-}
+status run(kernel_context& at) { return multiply_pairs(at, multiply); }
 
 } // namespace
 

@@ -1,10 +1,15 @@
-#include "troupe/ops/math/batch_matmul.cpu.hpp"
+#include "troupe/ops/math/batch_matmul_kernels.hpp"
 
 namespace troupe::ops {
+namespace {
+
+status run(kernel_context& at) { return multiply_batches(at, multiply); }
+
+} // namespace
 
 extern constexpr kernel_def batch_matmul_v2_cpu{
     .op = "BatchMatMulV2",
-    .run = {{dtype::none, multiply_batches}},
+    .run = {{dtype::none, run}},
     .prepare = prepare_batch_matmul,
 };
 

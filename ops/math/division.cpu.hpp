@@ -1,6 +1,7 @@
 // What the kernels share that compute quotients or remainders.
 #pragma once
 #include "troupe/ops/math/elementwise.cpu.hpp"
+#include "troupe/ops/math/refusals.hpp"
 
 namespace troupe::ops {
 
@@ -20,7 +21,7 @@ status divide(kernel_context& at) {
   if constexpr (std::is_integral_v<T>)
     // The quotient may be empty although y is not.
     if (at.input(0).elements() > 0 && std::ranges::count(at.input(1).values<T>(), T{0}) > 0)
-      return invalid("cannot divide a whole number by zero");
+      return invalid(zero_divisor::text);
   return binary<T, Fn>(at);
 }
 

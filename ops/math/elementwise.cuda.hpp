@@ -23,15 +23,18 @@ inline namespace on_cuda {
 inline namespace simulated {
 #endif
 
+/// Where other types are rare.
+inline constexpr auto usual_types = types::floating + type_list<int32_t, int64_t>{};
+
 template <class Fn, class T, class R>
 struct broadcast_body {
   places where_to;
   const T *a, *b;
   R* out;
+  Fn fn;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto where = where_to.at(i);
-    out[i] =
-        store<R>(static_cast<compute_type<R>>(Fn{}(load(a[where.of[0]]), load(b[where.of[1]]))));
+    out[i] = store<R>(static_cast<compute_type<R>>(fn(load(a[where.of[0]]), load(b[where.of[1]]))));
   }
 };
 
@@ -90,18 +93,24 @@ status map(kernel_context& at, int64_t count, Fn fn, R* out, const Ts*... in) {
 
 #endif
 
-/// out = fn(x).
-template <class T, class Fn, class R = T>
-status unary(kernel_context& at) {
+/// out = fn(x), for a functor that has members.
+template <class T, class R, class Fn>
+status unary_with(kernel_context& at, Fn fn) {
   const auto& x = at.input(0);
   TROUPE_ASSIGN(auto* out, std::is_same_v<T, R> ? at.forward_or_allocate(0, {0}, x.dims())
                                                 : at.allocate(0, x.dims()));
-  return map(at, x.elements(), Fn{}, out->template data<R>(), x.data<T>());
+  return map(at, x.elements(), fn, out->template data<R>(), x.data<T>());
 }
 
-/// out = fn(a, b) with broadcasting.
+/// out = fn(x).
 template <class T, class Fn, class R = T>
-status binary(kernel_context& at) {
+status unary(kernel_context& at) {
+  return unary_with<T, R>(at, Fn{});
+}
+
+/// out = fn(a, b) with broadcasting, for a functor that has members.
+template <class T, class R, class Fn>
+status binary_with(kernel_context& at, Fn fn) {
   const auto &a = at.input(0), &b = at.input(1);
   TROUPE_ASSIGN(auto dims, broadcast(a.dims(), b.dims()));
   // Memory of an input that is read at other places, too, cannot be written over.
@@ -110,18 +119,27 @@ status binary(kernel_context& at) {
                                                         : at.allocate(0, dims));
   auto* to = out->template data<R>();
   if (alike)
-    return map(at, dims.elements(), Fn{}, to, a.data<T>(), b.data<T>());
+    return map(at, dims.elements(), fn, to, a.data<T>(), b.data<T>());
   return for_each(at, dims.elements(),
                   broadcast_body<Fn, T, R>{places{walk::broadcast(dims, a.dims(), b.dims())},
-                                           a.data<T>(), b.data<T>(), to});
+                                           a.data<T>(), b.data<T>(), to, fn});
+}
+
+/// out = fn(a, b) with broadcasting.
+template <class T, class Fn, class R = T>
+status binary(kernel_context& at) {
+  return binary_with<T, R>(at, Fn{});
+}
+
+inline status check_paired(const kernel_context& at) {
+  const auto &a = at.input(0).dims(), &b = at.input(1).dims();
+  return a == b ? status{} : invalid("both inputs must have one shape, got ", a, " and ", b);
 }
 
 /// The same where the shapes of both must be equal.
 template <class T, class Fn>
 status paired(kernel_context& at) {
-  const auto &a = at.input(0).dims(), &b = at.input(1).dims();
-  if (!(a == b))
-    return invalid("both inputs must have one shape, got ", a, " and ", b);
+  TROUPE_TRY(check_paired(at));
   return binary<T, Fn>(at);
 }
 
@@ -148,11 +166,11 @@ constexpr upto<typed_kernel, 18> paired_kernels(type_list<Ts...>) {
 /// Truth values of elements.
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> test_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, unary<Ts, Fn, bool>}...};
+  return {{.type = dtype_of<Ts>, .run = unary<Ts, Fn, bool>, .code = code_of<Fn>()}...};
 }
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, binary<Ts, Fn, bool>}...};
+  return {{.type = dtype_of<Ts>, .run = binary<Ts, Fn, bool>, .code = code_of<Fn>()}...};
 }
 
 } // namespace on_cuda or simulated

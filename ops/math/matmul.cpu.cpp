@@ -1,9 +1,9 @@
-#include "troupe/ops/math/matmul.cpu.hpp"
+#include "troupe/ops/math/matmul_kernels.hpp"
 
 namespace troupe::ops {
 namespace {
 
-status run(kernel_context& at) { return multiply_matrices(at, at.input(0), at.input(1)); }
+status run(kernel_context& at) { return multiply_matrices(at, at.input(0), at.input(1), multiply); }
 
 } // namespace
 

@@ -71,6 +71,16 @@ result<partial_shape> infer_product(const partial_shape& a, bool transpose_a,
   return partial_shape::make(extents);
 }
 
+matrix_product joined(matrix_product of) {
+  const auto& batches = of.batches;
+  if (batches.rank() == 1 && batches.stride(0, 1) == 0 && batches.stride(0, 0) == of.m * of.k &&
+      !of.a.transpose) {
+    of.m *= batches.extent(0);
+    of.batches = {};
+  }
+  return of;
+}
+
 double product_flops(const partial_shape& a, bool transpose_a, const partial_shape& product) {
   if (!a.has_rank() || !product.has_rank())
     return 1;

@@ -17,17 +17,6 @@ double multiplications(const matrix_product& of) {
   return static_cast<double>(of.m) * static_cast<double>(of.n) * static_cast<double>(of.k);
 }
 
-// Matrices of a behind each other, all multiplied by the same b, are one matrix.
-matrix_product joined(matrix_product of) {
-  const auto& batches = of.batches;
-  if (batches.rank() == 1 && batches.stride(0, 1) == 0 && batches.stride(0, 0) == of.m * of.k &&
-      !of.a.transpose) {
-    of.m *= batches.extent(0);
-    of.batches = {};
-  }
-  return of;
-}
-
 template <class T>
 status multiply_floats(kernel_context& at, const matrix_product& batch, const T* a, const T* b,
                        T* c) {

@@ -31,6 +31,13 @@ result<planned_product> plan_product(const shape& a, matrix_use use_a, const sha
 result<partial_shape> infer_product(const partial_shape& a, bool transpose_a,
                                     const partial_shape& b, bool transpose_b);
 
+/// Computes a product on one kind of device.
+using product_function = status(kernel_context& at, const matrix_product& what, const tensor& a,
+                                const tensor& b, tensor& c);
+
+/// Matrices of a behind each other, all multiplied by the same b, are one matrix.
+matrix_product joined(matrix_product of);
+
 /// Computes the product of row-major, dense matrices of any type of number, spread over the threads
 /// of the device. Halves are multiplied as floats, whole numbers wrap around.
 status multiply(kernel_context& at, const matrix_product& what, const tensor& a, const tensor& b,

@@ -1,4 +1,5 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
+#include "troupe/ops/math/refusals.hpp"
 
 #include <cmath>
 
@@ -25,8 +26,8 @@ template <class T>
 status raise(kernel_context& at) {
   if constexpr (std::is_integral_v<T>)
     if (at.input(0).elements() > 0 &&
-        std::ranges::any_of(at.input(1).values<T>(), [](T y) { return y < 0; }))
-      return invalid("a negative power of a whole number is not a whole number");
+        std::ranges::any_of(at.input(1).values<T>(), negative_power::refuses<T>))
+      return invalid(negative_power::text);
   return binary<T, power>(at);
 }
 

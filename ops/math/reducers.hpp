@@ -5,6 +5,7 @@
 #pragma once
 #include "troupe/ops/element_types.hpp"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -106,6 +107,55 @@ struct smallest : total_as_result {
   static constexpr T step(T a, T b) {
     bool smaller = b < a, nan = is_nan(b);
     return smaller | nan ? b : a;
+  }
+};
+
+struct conjunction : total_as_result {
+  template <class T>
+  static constexpr T start() {
+    return true;
+  }
+  template <class T>
+  static constexpr T step(T a, T b) {
+    return a & b;
+  }
+};
+
+struct disjunction : total_as_result {
+  template <class T>
+  static constexpr T start() {
+    return false;
+  }
+  template <class T>
+  static constexpr T step(T a, T b) {
+    return a | b;
+  }
+};
+
+struct euclidean_length {
+  template <class T>
+  static constexpr T start() {
+    return T{};
+  }
+  template <class T>
+  static constexpr T map(const T& x) {
+    if constexpr (is_complex<T>)
+      return x.real() * x.real() + x.imag() * x.imag();
+    else
+      return wrapping(std::multiplies<>{}, x, x);
+  }
+  template <class T>
+  static constexpr T step(const T& a, const T& b) {
+    return wrapping(std::plus<>{}, a, b);
+  }
+  template <class T>
+  static constexpr T finish(const T& total, int64_t) {
+    if constexpr (is_complex<T>)
+      return std::sqrt(total.real());
+    else if constexpr (std::is_integral_v<T>) // a sum that wrapped around may be negative
+      return total > 0 ? static_cast<T>(std::sqrt(static_cast<double>(total))) : T{};
+    else
+      return std::sqrt(total);
   }
 };
 

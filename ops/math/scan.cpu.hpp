@@ -1,17 +1,9 @@
 // Kernels that accumulate along one axis. A functor gives `start<T>()` and `step(a, b)`.
 #pragma once
 #include "troupe/ops/math/reduce.cpu.hpp"
+#include "troupe/ops/math/scan_options.hpp"
 
 namespace troupe::ops {
-
-struct scan_options {
-  bool exclusive, reverse;
-};
-
-inline result<std::shared_ptr<void>> prepare_scan(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<scan_options>(
-      scan_options{setup.of.attr<bool>("exclusive"), setup.of.attr<bool>("reverse")})};
-}
 
 namespace detail {
 
@@ -42,9 +34,7 @@ template <class T, class Fn>
 status scan(kernel_context& at) {
   const auto& x = at.input(0);
   const auto& dims = x.dims();
-  if (at.input(1).elements() != 1)
-    return invalid("axis must be one number, got shape ", at.input(1).dims());
-  TROUPE_ASSIGN(auto axis, resolve_axis(to_integers(at.input(1))[0], dims.rank()));
+  TROUPE_ASSIGN(auto axis, scanned_axis(at));
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, dims));
   if (x.elements() == 0)
     return {};

@@ -1,4 +1,4 @@
-#include "troupe/ops/math/matmul.cpu.hpp"
+#include "troupe/ops/math/matmul_kernels.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ result<tensor> as_float(kernel_context& at, const tensor& from) {
 status run(kernel_context& at) {
   TROUPE_ASSIGN(auto a, as_float(at, at.input(0)));
   TROUPE_ASSIGN(auto b, as_float(at, at.input(1)));
-  return multiply_matrices(at, a, b);
+  return multiply_matrices(at, a, b, multiply);
 }
 
 } // namespace

@@ -1,15 +1,9 @@
 // What the kernels of LeakyRelu and of its gradient share.
 #pragma once
-#include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/element_types.hpp"
+#include "troupe/ops/nn/leak.hpp"
 
 namespace troupe::ops {
-
-/// TensorFlow's attribute is a float, whatever the type of the elements.
-inline result<std::shared_ptr<void>> prepare_leak(const kernel_setup& setup) {
-  return std::shared_ptr<void>{
-      std::make_shared<float>(static_cast<float>(setup.of.attr<double>("alpha")))};
-}
 
 /// out[i] = value[i], times alpha where the feature is not positive. All three may be the same
 /// memory.

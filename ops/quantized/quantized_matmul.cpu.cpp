@@ -1,4 +1,4 @@
-#include "troupe/ops/math/matmul.cpu.hpp"
+#include "troupe/ops/math/matmul_kernels.hpp"
 #include "troupe/ops/quantized/byte_products.cpu.hpp"
 #include "troupe/ops/quantized/int8_product.cpu.hpp"
 

@@ -4,19 +4,9 @@ namespace troupe::ops {
 namespace {
 
 template <class T>
-struct descend {
-  T operator()(const T& value, const T& gradient) const {
-    return wrapping([this](auto v, auto g) { return v - static_cast<decltype(v)>(rate) * g; },
-                    value, gradient);
-  }
-  T rate;
-};
-
-template <class T>
 status run(kernel_context& at) {
   const auto& rate = at.input(1);
-  if (rate.rank() != 0)
-    return invalid("alpha must be a scalar, got shape ", rate.dims());
+  TROUPE_TRY(check_rate(rate));
   return update_variable<T>(at, descend<compute_type<T>>{widen(*rate.data<T>())});
 }
 

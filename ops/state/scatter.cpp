@@ -63,7 +63,7 @@ result<scatter_plan> plan_scatter(const kernel_context& at, const tensor& value)
   return scatter_plan{std::move(rows), product(value.dims(), 1, value.rank())};
 }
 
-result<scatter_plan> plan_scatter_nd(const kernel_context& at, const tensor& value) {
+result<int> check_scatter_nd(const kernel_context& at, const tensor& value) {
   const auto &indices = at.input(1), &updates = at.input(2);
   TROUPE_ASSIGN(auto depth, index_depth(indices, value));
   auto outer = indices.dims().extents().first(static_cast<size_t>(indices.rank() - 1));
@@ -75,6 +75,12 @@ result<scatter_plan> plan_scatter_nd(const kernel_context& at, const tensor& val
     return invalid("indices have shape ", indices.dims(), ", the variable has a value of shape ",
                    value.dims(), ": there must be a slice for each index, got updates of shape ",
                    updates.dims());
+  return depth;
+}
+
+result<scatter_plan> plan_scatter_nd(const kernel_context& at, const tensor& value) {
+  TROUPE_ASSIGN(auto depth, check_scatter_nd(at, value));
+  const auto& indices = at.input(1);
   auto coordinates = to_integers(indices);
   auto count = product(indices.dims(), 0, indices.rank() - 1);
   scatter_plan plan{integer_list{static_cast<size_t>(count)},

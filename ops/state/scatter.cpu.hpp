@@ -36,10 +36,7 @@ status scatter(kernel_context& at, scatter_planner planner, Change change) {
              });
     return {};
   };
-  auto& copies = at.device().memory(); // outlive the step
-  auto& variable = at.variable(0);
-  return at.state<scatter_state>().use_locking ? variable.update(body, copies)
-                                               : variable.update_unlocked(body, copies);
+  return change_variable(at, at.state<scatter_state>().use_locking, body);
 }
 
 } // namespace detail

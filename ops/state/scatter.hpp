@@ -42,4 +42,8 @@ struct scatter_plan {
 result<scatter_plan> plan_scatter(const kernel_context& at, const tensor& value);
 result<scatter_plan> plan_scatter_nd(const kernel_context& at, const tensor& value);
 
+/// What must hold of the shapes of indices and updates for the latter; returns how many coordinates
+/// an index has.
+result<int> check_scatter_nd(const kernel_context& at, const tensor& value);
+
 } // namespace troupe::ops

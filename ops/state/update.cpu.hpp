@@ -1,42 +1,8 @@
 // Kernels that change a variable in place.
 #pragma once
-#include "troupe/ops/element_types.hpp"
-#include "troupe/runtime/graph.hpp"
-
-#include <functional>
+#include "troupe/ops/state/changes.hpp"
 
 namespace troupe::ops {
-
-/// Keeps the attribute use_locking for the kernel.
-inline result<std::shared_ptr<void>> keep_locking(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("use_locking"))};
-}
-
-/// A change of an element by another, in which whole numbers wrap around.
-template <class Op>
-struct wrapping_change {
-  template <class T>
-  T operator()(const T& value, const T& by) const {
-    return wrapping(Op{}, value, by);
-  }
-};
-using adding = wrapping_change<std::plus<>>;
-using subtracting = wrapping_change<std::minus<>>;
-using multiplying = wrapping_change<std::multiplies<>>;
-
-struct smaller {
-  template <class T>
-  T operator()(const T& value, const T& by) const {
-    return by < value ? by : value;
-  }
-};
-
-struct larger {
-  template <class T>
-  T operator()(const T& value, const T& by) const {
-    return value < by ? by : value;
-  }
-};
 
 namespace detail {
 
@@ -66,11 +32,9 @@ void change_elements(Fn fn, T* value, const T* by, int64_t count) {
 template <class T, class Fn>
 status update_variable(kernel_context& at, Fn fn) {
   const auto& change = at.input(at.inputs() - 1);
-  auto& variable = at.variable(0);
+  const auto& variable = at.variable(0);
   auto body = [&](tensor& value) -> status {
-    if (!(value.dims() == change.dims()))
-      return invalid("variable '", variable.name(), "' has a value of shape ", value.dims(),
-                     ", the change has shape ", change.dims());
+    TROUPE_TRY(check_change(variable, value, change));
     auto* to = value.data<T>();
     const auto* from = change.data<T>();
     // Not the step's: a variable that is half updated would outlive it.
@@ -79,8 +43,7 @@ status update_variable(kernel_context& at, Fn fn) {
     });
     return {};
   };
-  auto& copies = at.device().memory(); // outlive the step
-  return at.state<bool>() ? variable.update(body, copies) : variable.update_unlocked(body, copies);
+  return change_variable(at, at.state<bool>(), body);
 }
 
 template <class Fn, class... Ts>

@@ -1,40 +1,13 @@
 // Kernels that apply a gradient to a variable and its slots, in one pass over their memory.
-//
-// A rule says how one element changes, in the type that is computed in:
-//
-//   template <class T>
-//   struct momentum {
-//     static constexpr int variables = 2; // the variable and its slots
-//     explicit momentum(const scalars<T>& given);
-//     status check() const;               // where not all values will do; may be left out
-//     void operator()(T& value, T& speed, T gradient) const;
-//   };
-//
-// The same rule serves a gradient of all elements and one of some rows.
 #pragma once
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/rows.hpp"
+#include "troupe/ops/training/rules.hpp"
 #include "troupe/ops/training/training.hpp"
 
-#include <cmath>
 #include <utility>
 
 namespace troupe::ops {
-
-/// The scalar inputs, in order, and the op's own attribute.
-template <class T>
-struct scalars {
-  std::array<double, 8> values;
-  bool variant;
-  T operator[](size_t i) const { return static_cast<T>(values[i]); }
-};
-
-/// 1 where both have the same sign, -1 where they have not, 0 where one of them is zero.
-template <class T>
-T agreement(T a, T b) {
-  auto sign = [](T x) { return static_cast<T>((x > 0) - (x < 0)); };
-  return sign(a) * sign(b);
-}
 
 namespace detail {
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/training/rules.cpu.hpp"
+#include "troupe/ops/training/apply.cpu.hpp"
 
 namespace troupe::ops {
 

@@ -40,10 +40,9 @@ result<std::shared_ptr<void>> keep_training(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::move(state)};
 }
 
-result<std::array<double, 8>> training_scalars(const kernel_context& at) {
+result<training_inputs> scalar_inputs(const kernel_context& at) {
   const auto& roles = at.state<training_state>().roles;
-  std::array<double, 8> values{};
-  size_t count = 0;
+  training_inputs found;
   for (int i = roles.variables; i < at.inputs(); ++i) {
     if (i == roles.gradient || i == roles.indices)
       continue;
@@ -51,8 +50,15 @@ result<std::array<double, 8>> training_scalars(const kernel_context& at) {
     if (scalar.rank() != 0)
       return invalid(at.origin().op().inputs[static_cast<size_t>(i)].name,
                      " must be a scalar, got shape ", scalar.dims());
-    values[count++] = to_double(scalar);
+    found.push_back(&scalar);
   }
+  return found;
+}
+
+result<std::array<double, 8>> training_scalars(const kernel_context& at) {
+  TROUPE_ASSIGN(auto inputs, scalar_inputs(at));
+  std::array<double, 8> values{};
+  std::ranges::transform(inputs, values.begin(), [](const tensor* one) { return to_double(*one); });
   return values;
 }
 

@@ -47,7 +47,11 @@ struct training_state {
 /// For kernel_def::prepare.
 result<std::shared_ptr<void>> keep_training(const kernel_setup& setup);
 
-/// The values of the scalar inputs, in order.
+/// The scalar inputs, in order.
+using training_inputs = upto<const tensor*, 8>;
+result<training_inputs> scalar_inputs(const kernel_context& at);
+
+/// Their values.
 result<std::array<double, 8>> training_scalars(const kernel_context& at);
 
 /// Calls the body with the values of the first `count` inputs, which are variables: with

@@ -1,11 +1,13 @@
 // Steps on simulated GPUs: alone, beside a processor, on other tasks, and when something goes
 // wrong.
+#include "troupe/serialization/trace.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/processes.hpp"
 #include "troupe/tests/support/simulated_gpus.hpp"
 #include "troupe/tests/support/text_case.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
+#include <map>
 #include <random>
 #include <thread>
 
@@ -16,7 +18,8 @@ using namespace std::chrono_literals;
 namespace {
 
 struct gpu_session {
-  explicit gpu_session(gpu::simulation like = {.seed = std::random_device{}()}, int gpus = 1)
+  explicit gpu_session(gpu::simulation like = {.seed = std::random_device{}()}, int gpus = 1,
+                       bool fuse = true)
       : seed(like.seed) {
     client_options options;
     options.ops = &simulated_library();
@@ -27,6 +30,7 @@ struct gpu_session {
     };
     options.inter_op_threads = 2;
     options.passes.fold = false; // the only user of further devices
+    options.passes.fuse = fuse;
     auto started = client::local(options);
     REQUIRE(started);
     client = *std::move(started);
@@ -164,6 +168,41 @@ fetch c = f32[2, 3, 4]
     REQUIRE(run_all_of(*session.client, text) == "");
 }
 
+TEST_CASE("statistics tell when a GPU ran what was launched") {
+  watchdog watch;
+  gpu_session session{{.seed = std::random_device{}(), .longest_delay = 2ms}};
+  INFO("seed " << session.seed);
+  auto what = gpu_case(R"(
+x = Placeholder dtype=f32 shape=[2,2]
+a = MatMul(x, x)
+b = Tanh(a)
+y = MatMul(b, x)
+feed x = f32[[1, 0], [0, 1]]
+fetch y
+)");
+  auto deadline = step_clock::now() + 10s;
+  auto step = session.client->prepare(*what.nodes, signature_of(what.text.runs[0]), deadline);
+  REQUIRE(step);
+  for (int round = 0; round < 3; ++round) {
+    step_statistics found;
+    REQUIRE(
+        session.client->run(**step, feeds_of(what.text.runs[0]), deadline, {.statistics = &found}));
+    std::map<std::string, const step_span*> launched, ran;
+    for (const auto& task : found.tasks)
+      for (const auto& span : task.spans)
+        if (const auto& subject = task.subject_of(span); subject.op == "MatMul")
+          (span.thread == device_track(0) ? ran : launched)[subject.name] = &span;
+    REQUIRE(ran.size() == 2);
+    REQUIRE(launched.size() == 2);
+    for (const auto& [name, span] : ran) {
+      CHECK(span->end_ns >= launched[name]->begin_ns);
+      CHECK(span->end_ns <= found.end_ns);
+    }
+    CHECK(ran["a"]->end_ns <= ran["y"]->begin_ns);
+    CHECK(trace_json({&found, 1}).find("gpu:0") != std::string::npos);
+  }
+}
+
 TEST_CASE("a variable that lies elsewhere than it is used is named") {
   watchdog watch;
   gpu_session session;
@@ -185,12 +224,12 @@ target add
 
 TEST_CASE("a GPU without enough memory names the node and what it has") {
   watchdog watch;
-  gpu_session session{{.memory = 1 << 20, .seed = 1}};
+  gpu_session session{{.memory = 1 << 20, .seed = 1}, 1, false};
   auto text = gpu_case(R"(
-x = Placeholder dtype=f32 shape=[100000]
+x = Placeholder dtype=f32 shape=[200000]
 y = Add(x, x)
 z = Mul(y, x)
-w = Sub(z, y)
+w = Sub(z, x)
 )");
   auto& nodes = *text.nodes;
   auto step = session.client->prepare(
@@ -198,10 +237,10 @@ w = Sub(z, y)
       step_clock::now() + 10s);
   REQUIRE(step);
   auto outcome = session.client->run(
-      **step, std::vector{tensor::vector(std::vector<float>(100000))}, step_clock::now() + 10s);
+      **step, std::vector{tensor::vector(std::vector<float>(200000))}, step_clock::now() + 10s);
   REQUIRE_FALSE(outcome);
   CHECK(outcome.status().kind() == error_kind::resource_exhausted);
-  CHECK(says(outcome.status(), "Mul 'z'"));
+  CHECK(says(outcome.status(), "Add 'y'"));
   CHECK(says(outcome.status(), "gpu:0 has 8"));
 }
 

@@ -1,6 +1,7 @@
 #include "troupe/tests/graphs/all_cases.hpp"
 
 #include "troupe/api/library.hpp"
+#include "troupe/tests/support/data_folder.hpp"
 #include "troupe/tests/support/text_case.hpp"
 
 #include <algorithm>
@@ -12,11 +13,12 @@ namespace troupe::test {
 
 std::vector<named_text> all_cases() {
   std::vector<named_text> found;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator{TROUPE_GRAPHS})
+  const auto graphs = data_folder("graphs");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{graphs})
     if (entry.path().extension() == ".txt") {
       std::ostringstream text;
       text << std::ifstream{entry.path()}.rdbuf();
-      found.push_back({std::filesystem::relative(entry.path(), TROUPE_GRAPHS), text.str()});
+      found.push_back({std::filesystem::relative(entry.path(), graphs), text.str()});
     }
   std::ranges::sort(found, {}, &named_text::name);
   return found;

@@ -4,6 +4,7 @@
 #include "troupe/serialization/close_to.hpp"
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/data_folder.hpp"
 #include "troupe/tests/support/text_case.hpp"
 #include "troupe/tests/support/unzip.hpp"
 #include "troupe/tests/support/watchdog.hpp"
@@ -78,7 +79,7 @@ std::string complaints(const model& of, const pass_options& passes) {
 
 void run(const std::string& name) {
   watchdog watch;
-  auto bytes = unzipped(concat(TROUPE_GRAPHS, "/tensorflow/", name, ".pb.gz"));
+  auto bytes = unzipped(data_folder("graphs/tensorflow") / concat(name, ".pb.gz"));
   auto original = imported(bytes);
   CHECK(complaints(*original, pass_options::none()) == "");
   CHECK(complaints(*original, {}) == "");
@@ -102,7 +103,7 @@ TEST_CASE("lookup tables of TensorFlow, of both versions, find and keep the same
 
 TEST_CASE("a model of TensorFlow that is written and read again gives the same") {
   for (auto name : {"momentum", "functions", "tables"}) {
-    auto bytes = unzipped(concat(TROUPE_GRAPHS, "/tensorflow/", name, ".pb.gz"));
+    auto bytes = unzipped(data_folder("graphs/tensorflow") / concat(name, ".pb.gz"));
     auto first = imported(bytes);
     auto written = write_graph_def(first->nodes);
     REQUIRE(written);

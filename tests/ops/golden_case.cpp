@@ -3,6 +3,7 @@
 #include "troupe/serialization/close_to.hpp"
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/tests/ops/every_op.hpp"
+#include "troupe/tests/support/data_folder.hpp"
 #include "troupe/tests/support/unzip.hpp"
 
 #include <algorithm>
@@ -164,7 +165,7 @@ bool all_goldens_wanted() { return std::getenv("GOLDEN") == nullptr; }
 
 std::vector<golden_case> golden_cases() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator{TROUPE_GOLDENS})
+  for (const auto& entry : std::filesystem::directory_iterator{data_folder("ops/goldens/cases")})
     if (entry.path().extension() == ".gz")
       files.push_back(entry.path());
   std::ranges::sort(files);
@@ -181,12 +182,12 @@ std::vector<golden_case> golden_cases() {
   return all;
 }
 
-std::string complaint_about(client& in, const golden_case& what) {
-  graph nodes{library()};
+std::string complaint_about(client& in, const registry& ops, const golden_case& what) {
+  graph nodes{ops};
   auto imported = read_graph_def(std::as_bytes(std::span{what.bytes}), nodes);
   if (!imported) {
     auto kind = imported.status().kind();
-    auto refused = what.bytes.find("refused") != std::string::npos && library().find_op(what.op());
+    auto refused = what.bytes.find("refused") != std::string::npos && ops.find_op(what.op());
     return refused && kind != error_kind::internal ? ""
                                                    : concat(what.op(), ": ", imported.status());
   }

@@ -4,6 +4,7 @@
 #include "troupe/tests/ops/few_goldens.hpp"
 #include "troupe/tests/ops/golden_case.hpp"
 #include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/real_gpus.hpp"
 #include "troupe/tests/support/simulated_gpus.hpp"
 
 #include <map>
@@ -19,7 +20,7 @@ void run_all_goldens(client_options options) {
   auto cases = golden_cases();
   CHECK(!cases.empty());
   for (const auto& one : cases)
-    if (auto why = complaint_about(**local, one); !why.empty())
+    if (auto why = complaint_about(**local, *options.ops, one); !why.empty())
       FAIL_CHECK(one.name << ": " << why);
 }
 
@@ -47,6 +48,18 @@ TEST_CASE("every op computes what others compute, on a simulated GPU", "[golden]
   options.make_devices = [] { return make_simulated_devices(1, {.longest_delay = {}}); };
   options.passes = pass_options::none();
   run_all_goldens(options);
+}
+
+TEST_CASE("every op computes what others compute, on a GPU", "[gpu]") {
+  if (!has_gpu())
+    return;
+  client_options options;
+  options.ops = &test::library();
+  options.make_devices = [] { return make_gpu_devices(); };
+  for (const auto& passes : {pass_options::none(), pass_options{}}) {
+    options.passes = passes;
+    run_all_goldens(options);
+  }
 }
 
 TEST_CASE("every op has at least six golden cases") {

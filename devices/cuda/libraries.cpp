@@ -1,0 +1,56 @@
+#include "troupe/devices/cuda/libraries.hpp"
+
+#include <dlfcn.h>
+
+namespace troupe::gpu {
+
+status library::load() {
+  if (loaded_ || !missing_)
+    return missing_;
+  // Local names: whoever else brings another version of it keeps that.
+  loaded_ = dlopen(file_, RTLD_NOW | RTLD_LOCAL);
+  if (loaded_)
+    return {};
+  const auto* why = dlerror();
+  missing_ =
+      failure(error_kind::failed_precondition, "needs ", name_, ", but ", file_,
+              " cannot be loaded (", why ? why : "the loader does not say why", "): install ",
+              package_, " where the loader finds it, or put the node on /cpu:0");
+  return missing_;
+}
+
+result<void*> library::find(const char* function) noexcept {
+  std::lock_guard guard{mutex_};
+  TROUPE_TRY(load());
+  if (auto* found = dlsym(loaded_, function))
+    return found;
+  return failure(error_kind::failed_precondition, "needs ", function, ", which ", file_,
+                 " does not have: install ", package_, ", or put the node on /cpu:0");
+}
+
+status library::check(int code, const char* function) noexcept {
+  if (code == 0)
+    return {};
+  auto explain = find(explains_);
+  return failure(error_kind::internal, name_, ": ", function, ": error ", code, ", ",
+                 explain ? reinterpret_cast<const char* (*)(int)>(*explain)(code)
+                         : "which it does not explain");
+}
+
+library& cublas_lt() {
+  static library found{"cuBLASLt", "libcublasLt.so.13", "cuBLAS of CUDA 13",
+                       "cublasLtGetStatusString"};
+  return found;
+}
+
+library& cudnn() {
+  static library found{"cuDNN", "libcudnn.so.9", "cuDNN 9 for CUDA 13", "cudnnGetErrorString"};
+  return found;
+}
+
+library& nvrtc() {
+  static library found{"NVRTC", "libnvrtc.so.13", "NVRTC of CUDA 13", "nvrtcGetErrorString"};
+  return found;
+}
+
+} // namespace troupe::gpu

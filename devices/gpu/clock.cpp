@@ -1,0 +1,70 @@
+#include "troupe/devices/gpu/clock.hpp"
+
+#include "troupe/devices/gpu/core.hpp"
+
+namespace troupe::gpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Clocks drift apart, and the distance of two events is told with few digits.
+constexpr auto longest_use = 10s;
+constexpr auto patience = 5s; // for what was launched before
+
+} // namespace
+
+clock::~clock() {
+  auto& driver = core_->under();
+  for (const auto& one : marks_)
+    if (one.at)
+      driver.destroy(one.at);
+  if (base_)
+    driver.destroy(base_);
+}
+
+void clock::begin() noexcept {
+  for (auto& one : marks_)
+    one.marked = false;
+  auto now = std::chrono::steady_clock::now();
+  if (base_ && base_time_ != decltype(base_time_){} && now - base_time_ < longest_use)
+    return;
+  base_time_ = {};
+  auto& driver = core_->under();
+  if (!base_) {
+    auto made = driver.make_timed_event();
+    if (!made)
+      return;
+    base_ = *made;
+  }
+  if (!driver.record(base_, core_->compute()))
+    return;
+  if (auto passed = driver.wait(base_, patience); passed && *passed)
+    base_time_ = std::chrono::steady_clock::now();
+}
+
+void clock::mark(uint32_t which) noexcept {
+  auto& one = marks_[which];
+  auto& driver = core_->under();
+  if (!one.at) {
+    auto made = driver.make_timed_event();
+    if (!made)
+      return;
+    one.at = *made;
+  }
+  one.marked = driver.record(one.at, core_->compute()).ok();
+}
+
+int64_t clock::time_of(uint32_t which) noexcept {
+  const auto& one = marks_[which];
+  if (!one.marked || base_time_ == decltype(base_time_){})
+    return 0;
+  auto& driver = core_->under();
+  if (auto passed = driver.passed(one.at); !passed || !*passed)
+    return 0;
+  auto since = driver.elapsed(base_, one.at);
+  if (!since)
+    return 0;
+  return std::chrono::nanoseconds{base_time_.time_since_epoch()}.count() + *since;
+}
+
+} // namespace troupe::gpu

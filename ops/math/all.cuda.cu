@@ -1,0 +1,12 @@
+#include "troupe/ops/math/reduce.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(all){
+    .op = "All",
+    .device = device_kind::gpu,
+    .run = {{dtype::none, gpu::reduce<bool, conjunction>}},
+    .prepare = keep_attr<bool, "keep_dims">,
+};
+
+} // namespace troupe::ops

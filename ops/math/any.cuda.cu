@@ -1,0 +1,12 @@
+#include "troupe/ops/math/reduce.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(any){
+    .op = "Any",
+    .device = device_kind::gpu,
+    .run = {{dtype::none, gpu::reduce<bool, disjunction>}},
+    .prepare = keep_attr<bool, "keep_dims">,
+};
+
+} // namespace troupe::ops

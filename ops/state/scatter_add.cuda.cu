@@ -1,0 +1,12 @@
+#include "troupe/ops/state/update.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_add){
+    .op = "ScatterAdd",
+    .device = device_kind::gpu,
+    .run = gpu::scatter_kernels<adding, false>(gpu::variable_types),
+    .prepare = keep_scatter,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,12 @@
+#include "troupe/ops/state/update.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd_add){
+    .op = "ScatterNdAdd",
+    .device = device_kind::gpu,
+    .run = gpu::scatter_kernels<adding, true>(gpu::variable_types),
+    .prepare = keep_scatter,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,12 @@
+#include "troupe/ops/state/update.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd_update){
+    .op = "ScatterNdUpdate",
+    .device = device_kind::gpu,
+    .run = {{dtype::none, gpu::scatter_over<true>}},
+    .prepare = keep_scatter,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,12 @@
+#include "troupe/ops/state/update.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_update){
+    .op = "ScatterUpdate",
+    .device = device_kind::gpu,
+    .run = {{dtype::none, gpu::scatter_over<false>}},
+    .prepare = keep_scatter,
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,80 @@
+// The kernels that GPUs get for fused ops are programs that their compiler takes.
+#include "troupe/devices/cuda/compiled_kernel.hpp"
+#include "troupe/ops/fused_code.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/simulated_gpus.hpp"
+
+#include <algorithm>
+
+using namespace troupe;
+using namespace troupe::test;
+using ops::beside;
+
+namespace {
+
+ops::fused_stage stage(const op_def& op, dtype type, size_t first, size_t second) {
+  auto named = dtype_from(op.outputs[0].type);
+  return {.op = &op,
+          .operand_type = type,
+          .type = named ? *named : type,
+          .arity = op.inputs.size(),
+          .operands = {first, second},
+          .origin = std::string{op.name}};
+}
+
+// One after the other, all ops that have code for the type, and give it.
+ops::fused_stages chain_of_all(dtype type, size_t inputs) {
+  ops::fused_stages made{.inputs = inputs, .all = {}};
+  for (const auto* op : simulated_library().ops()) {
+    auto* kernel = simulated_library().find_kernel(op->name, device_kind::gpu);
+    auto* entry = kernel ? kernel->find(type) : nullptr;
+    if (!entry || !entry->code)
+      continue;
+    auto last = made.all.empty() ? 0 : inputs + made.all.size() - 1;
+    auto added = stage(*op, type, last, made.all.size() % inputs);
+    if (added.type == type)
+      made.all.push_back(added);
+  }
+  return made;
+}
+
+bool cannot_compile(const status& why) { return why.kind() == error_kind::failed_precondition; }
+
+} // namespace
+
+TEST_CASE("every op's code on GPUs compiles, for every type and place of the inputs") {
+  constexpr size_t inputs = 4;
+  size_t ops_seen = 0;
+  for (auto type : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::boolean, dtype::i8,
+                    dtype::i32, dtype::i64, dtype::u8}) {
+    auto chain = chain_of_all(type, inputs);
+    if (chain.all.empty())
+      continue;
+    ops_seen = std::max(ops_seen, chain.all.size());
+    std::vector<dtype> types(inputs, type);
+    ops::fused_variant variant{
+        {beside::whole, beside::one, beside::row, beside::strided}, 4, type != dtype::f32};
+    auto code = ops::fused_code(chain, types, simulated_library(), variant);
+    REQUIRE(code);
+    auto binary = gpu::compile_to_binary(*code, 9, 0);
+    if (!binary && cannot_compile(binary.status())) {
+      WARN("skipped: " << binary.status().message());
+      return;
+    }
+    INFO(*code);
+    if (!binary)
+      FAIL_CHECK(binary.status().message());
+    else
+      CHECK(!binary->empty());
+  }
+  CHECK(ops_seen >= 2);
+}
+
+TEST_CASE("an op without code on GPUs is named") {
+  auto* op = *simulated_library().find_op("MatMul");
+  ops::fused_stages stages{.inputs = 1, .all = {stage(*op, dtype::f32, 0, 0)}};
+  std::vector<dtype> types{dtype::f32};
+  auto code = ops::fused_code(stages, types, simulated_library(), {{beside::whole}});
+  REQUIRE(!code);
+  CHECK(code.status().message().find("MatMul") != std::string::npos);
+}

@@ -1,0 +1,31 @@
+// Many steps on a GPU leave nothing behind.
+#include "troupe/tests/support/real_gpus.hpp"
+#include "troupe/troupe.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+
+TEST_CASE("a hundred thousand steps do not make a GPU's memory grow", "[gpu]") {
+  if (!has_gpu())
+    return;
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {32, 16}, "x");
+  auto weights = g.variable(fill(g, {16, 8}, 0.01f));
+  auto loss = mean(square(matmul(x, weights)));
+  auto* train = gradient_descent{1e-3f}.minimize(loss);
+  auto s = session::local({.gpus = 1});
+  s.run(g.initializer());
+  auto step = s.prepare({x}, {loss}, {train});
+  std::vector<tensor> feeds{tensor::of({32, 16}, std::vector<float>(512, 0.5f))};
+  auto gpu = make_gpu_devices().back();
+  auto held = [&] {
+    auto now = gpu->statistics();
+    return now.in_use + now.cached;
+  };
+  for (int i = 0; i < 1000; ++i)
+    step.run(feeds);
+  auto before = held();
+  for (int i = 0; i < 100'000; ++i)
+    step.run(feeds);
+  CHECK(held() <= before);
+}

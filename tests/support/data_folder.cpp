@@ -1,0 +1,12 @@
+#include "troupe/tests/support/data_folder.hpp"
+
+#include <cstdlib>
+
+namespace troupe::test {
+
+std::filesystem::path data_folder(std::string_view inside) {
+  const auto* moved = std::getenv("TROUPE_TESTS");
+  return std::filesystem::path{moved ? moved : TROUPE_TESTS_FOLDER} / inside;
+}
+
+} // namespace troupe::test

@@ -1,0 +1,23 @@
+// Sessions on the GPUs of this machine, for tests that are marked [gpu].
+#pragma once
+#include "troupe/api/library.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/cuda/cuda.hpp"
+#include "troupe/tests/support/catch.hpp"
+
+namespace troupe::test {
+
+/// Says why a test is skipped where there is no GPU.
+inline bool has_gpu() {
+  auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
+  if (all.found.empty())
+    WARN("skipped: " << all.why_none);
+  return !all.found.empty();
+}
+
+/// One processor and so many devices on the first GPU.
+inline std::vector<std::shared_ptr<device>> make_gpu_devices(int devices = 1) {
+  return make_devices({.intra_op_threads = 1, .gpus = 1, .devices_per_gpu = devices});
+}
+
+} // namespace troupe::test
