@@ -135,7 +135,14 @@ std::vector<net> read_nets() {
   for (auto& [name, of] : description()["nets"].items()) {
     auto of_words = of.contains("words");
     auto input = of[of_words ? "words" : "pixels"].get<std::vector<int64_t>>();
-    nets.push_back({.name = name,
+    auto called = name;
+    if (gpus > 0) { // with as many samples as are usual there
+      if (!of.contains("gpu_batch"))
+        continue;
+      input[of_words ? 1 : 0] = of["gpu_batch"];
+      called = concat(name.substr(0, name.find('/')), '/', input[of_words ? 1 : 0]);
+    }
+    nets.push_back({.name = called,
                     .input = partial_shape{input}.known(),
                     .type = of_words ? dtype::i32 : dtype::f32,
                     .layers = of["layers"]});
