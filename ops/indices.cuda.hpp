@@ -28,9 +28,28 @@ private:
   int bytes_;
 };
 
+/// Where whole numbers of either size are written.
+class integer_output {
+public:
+  /// Takes i32 or i64.
+  explicit integer_output(const tensor& of) : to_(of.raw()), is_wide_(of.type() == dtype::i64) {}
+
+  TROUPE_DEVICE void set(int64_t i, int64_t value) const {
+    if (is_wide_)
+      static_cast<int64_t*>(to_)[i] = value;
+    else
+      static_cast<int32_t*>(to_)[i] = static_cast<int32_t>(value);
+  }
+
+private:
+  void* to_;
+  bool is_wide_;
+};
+
 /// Division by the same number for all threads; one of 64 bits costs four times as much.
 class divisor {
 public:
+  divisor() = default;
   /// Of numbers in [0, limit).
   divisor(int64_t by, int64_t limit)
       : by_(std::max<int64_t>(by, 1)), narrow_(std::max(by, limit) < 1ll << 31) {}
@@ -45,8 +64,8 @@ public:
   }
 
 private:
-  int64_t by_;
-  bool narrow_;
+  int64_t by_ = 1;
+  bool narrow_ = true;
 };
 
 /// What several indices, one for each of the first axes of a tensor, name: its blocks.

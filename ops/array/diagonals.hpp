@@ -46,4 +46,10 @@ inline result<partial_shape> diagonals_of(const partial_shape& dims) {
   return partial_shape{std::move(extents)};
 }
 
+inline status check_band(const tensor& width) {
+  if (width.elements() == 1)
+    return {};
+  return invalid("num_lower and num_upper must be scalars, got shape ", width.dims());
+}
+
 } // namespace troupe::ops

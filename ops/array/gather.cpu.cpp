@@ -4,9 +4,8 @@ namespace troupe::ops {
 namespace {
 
 status run(kernel_context& at) {
-  if (at.input(0).rank() == 0)
-    return invalid("params must have rows, got a scalar");
-  return gather_slices(at, 0, 0);
+  TROUPE_TRY(check_params(at.input(0)));
+  return gather_slices(at, {});
 }
 
 } // namespace

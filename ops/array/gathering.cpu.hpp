@@ -1,20 +1,18 @@
-// What the kernels of Gather and GatherV2 share.
+// What the kernels of Gather and GatherV2 share on processors.
 #pragma once
+#include "troupe/ops/array/gathering.hpp"
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/copy.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
 
-/// Takes slices of input 0 along the axis, by the numbers in input 1. The first `batches` axes of
-/// both are the same.
-inline status gather_slices(kernel_context& at, int axis, int batches) {
+/// Takes slices of input 0 along the axis, by the numbers in input 1.
+inline status gather_slices(kernel_context& at, gathering how) {
+  auto [axis, batches] = how;
   const auto &params = at.input(0), &indices = at.input(1);
   const auto &from = params.dims(), &by = indices.dims();
-  std::vector<int64_t> extents{from.begin(), from.begin() + axis};
-  extents.insert(extents.end(), by.begin() + batches, by.end());
-  extents.insert(extents.end(), from.begin() + axis + 1, from.end());
-  TROUPE_ASSIGN(auto dims, shape::make(extents));
+  TROUPE_ASSIGN(auto dims, gathered(from, by, {axis, batches}));
   auto numbers = to_integers(indices);
   for (auto number : numbers)
     if (number < 0 || number >= from[axis])

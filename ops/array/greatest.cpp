@@ -59,18 +59,23 @@ edges top_k_gradient(gradient_context& at) {
   return parts;
 }
 
-status find_greatest(kernel_context& at, int64_t k) {
-  const auto& x = at.input(0);
-  auto dims = x.dims();
+result<shape> greatest_dims(const kernel_context& at, int64_t k) {
+  auto dims = at.input(0).dims();
   auto last = dims.rank() - 1;
   if (last < 0 || k < 0 || k > dims[last])
     return invalid("the last axis of input ", dims, " has no ", k, " elements");
-  auto columns = dims[last];
+  if (at.output_type(1) == dtype::i32 && dims[last] > std::numeric_limits<int32_t>::max())
+    return invalid("the last axis of input has more places than an i32 can name");
   dims.set(last, k);
+  return dims;
+}
+
+status find_greatest(kernel_context& at, int64_t k) {
+  const auto& x = at.input(0);
+  TROUPE_ASSIGN(auto dims, greatest_dims(at, k));
+  auto columns = x.dims()[x.rank() - 1];
   TROUPE_ASSIGN(auto* values, at.allocate(0, dims));
   TROUPE_ASSIGN(auto* places, at.allocate(1, dims));
-  if (places->type() == dtype::i32 && columns > std::numeric_limits<int32_t>::max())
-    return invalid("the last axis of input has more places than an i32 can name");
   if (values->elements() == 0)
     return {};
   auto rows = x.elements() / columns;

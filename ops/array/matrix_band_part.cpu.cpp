@@ -5,8 +5,7 @@ namespace troupe::ops {
 namespace {
 
 result<int64_t> band_width(const tensor& of, int64_t most) {
-  if (of.elements() != 1)
-    return invalid("num_lower and num_upper must be scalars, got shape ", of.dims());
+  TROUPE_TRY(check_band(of));
   auto width = to_integers(of)[0];
   if (width > most)
     return invalid("num_lower and num_upper must be within the matrix, got ", width, ", at most ",

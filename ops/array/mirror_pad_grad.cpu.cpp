@@ -18,13 +18,8 @@ void fold(kernel_context& at, const tensor& from, const tensor& to, int axis, in
     for (auto k = begin; k < end; ++k) {
       auto i = k / inner % extent;
       const T* line = source + k / inner / extent * wide * inner + k % inner;
-      compute_type<T> total = widen(line[(before + i) * inner]);
-      auto left = before + offset - 1 - i, right = before + 2 * extent - 1 - offset - i;
-      if (left >= 0 && left < before)
-        total = wrapping(std::plus<>{}, total, compute_type<T>{widen(line[left * inner])});
-      if (right >= before + extent && right < wide)
-        total = wrapping(std::plus<>{}, total, compute_type<T>{widen(line[right * inner])});
-      target[k] = static_cast<T>(total);
+      auto element = [=](int64_t place) { return compute_type<T>{widen(line[place * inner])}; };
+      target[k] = static_cast<T>(with_images(element, i, extent, before, wide, offset));
     }
   });
 }
@@ -34,16 +29,7 @@ status run(kernel_context& at) {
   auto folded = at.input(0);
   TROUPE_ASSIGN(auto offset, mirror_offset(at.state<std::string>()));
   TROUPE_ASSIGN(auto frames, frames_of(at.input(1), folded.dims()));
-  auto dims = folded.dims();
-  for (size_t i = 0; i < frames.size(); ++i) {
-    auto axis = static_cast<int>(i);
-    auto left = dims[axis] - frames[i].before;
-    if (left < frames[i].after)
-      return invalid("axis ", axis, " of ", folded.dims(), " has no frame of ", frames[i].before,
-                     " and ", frames[i].after);
-    dims.set(axis, left - frames[i].after);
-  }
-  TROUPE_TRY(check_mirrored(dims, frames, offset));
+  TROUPE_ASSIGN(auto dims, unframed(folded.dims(), frames, offset));
   for (int axis = 0; axis < dims.rank(); ++axis) {
     auto next = folded.dims();
     next.set(axis, dims[axis]);

@@ -1,7 +1,9 @@
 // What MirrorPad and MirrorPadGrad share: what an element of the frame is a mirror image of.
 #pragma once
 #include "troupe/ops/array/padding.hpp"
+#include "troupe/ops/element_types.hpp"
 
+#include <functional>
 #include <string_view>
 
 namespace troupe::ops {
@@ -27,9 +29,38 @@ inline status check_mirrored(const shape& dims, const std::vector<frame>& frames
 }
 
 /// Which element of the axis stands at this place of the padded one.
-inline int64_t mirrored(int64_t place, int64_t extent, int64_t before, int64_t offset) {
+constexpr int64_t mirrored(int64_t place, int64_t extent, int64_t before, int64_t offset) {
   auto from = place - before;
   return from < 0 ? offset - 1 - from : from < extent ? from : 2 * extent - 1 - offset - from;
+}
+
+/// The sum of an element of an axis and of its images: element(place) is what stands there in the
+/// padded one, which has `wide` places.
+template <class Element>
+constexpr auto with_images(const Element& element, int64_t i, int64_t extent, int64_t before,
+                           int64_t wide, int64_t offset) {
+  auto total = element(before + i);
+  auto left = before + offset - 1 - i, right = before + 2 * extent - 1 - offset - i;
+  if (left >= 0 && left < before)
+    total = wrapping(std::plus<>{}, total, element(left));
+  if (right >= before + extent && right < wide)
+    total = wrapping(std::plus<>{}, total, element(right));
+  return total;
+}
+
+/// What the frames of an axis leave, for all axes.
+inline result<shape> unframed(const shape& dims, const std::vector<frame>& frames, int64_t offset) {
+  auto inner = dims;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    auto axis = static_cast<int>(i);
+    auto left = dims[axis] - frames[i].before;
+    if (left < frames[i].after)
+      return invalid("axis ", axis, " of ", dims, " has no frame of ", frames[i].before, " and ",
+                     frames[i].after);
+    inner.set(axis, left - frames[i].after);
+  }
+  TROUPE_TRY(check_mirrored(inner, frames, offset));
+  return inner;
 }
 
 } // namespace troupe::ops

@@ -13,24 +13,32 @@ status check_policy(std::string_view policy) {
 
 } // namespace
 
-result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, const shape& dims,
-                                  std::string_view policy) {
+result<block_shape> block_shape_of(const tensor& indices, const shape& dims,
+                                   std::string_view policy) {
   TROUPE_TRY(check_policy(policy));
   const auto& rows = indices.dims();
   if (rows.rank() == 0 || rows[rows.rank() - 1] > dims.rank())
     return invalid("the last axis of indices ", rows, " must list at most ", dims.rank(),
                    " coordinates");
-  auto depth = static_cast<size_t>(rows[rows.rank() - 1]);
+  block_shape found;
+  found.depth = static_cast<int>(rows[rows.rank() - 1]);
   std::vector<int64_t> extents{rows.begin(), rows.end() - 1};
-  extents.insert(extents.end(), dims.begin() + static_cast<std::ptrdiff_t>(depth), dims.end());
-  named_blocks found;
+  extents.insert(extents.end(), dims.begin() + found.depth, dims.end());
   TROUPE_ASSIGN(found.dims, shape::make(extents));
-  for (auto axis = depth; axis < static_cast<size_t>(dims.rank()); ++axis)
-    found.length *= dims[static_cast<int>(axis)];
-  auto coordinates = to_integers(indices);
-  int64_t count = 1;
+  for (auto axis = found.depth; axis < dims.rank(); ++axis)
+    found.length *= dims[axis];
   for (int axis = 0; axis + 1 < rows.rank(); ++axis)
-    count *= rows[axis];
+    found.count *= rows[axis];
+  return found;
+}
+
+result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, const shape& dims,
+                                  std::string_view policy) {
+  TROUPE_ASSIGN(auto blocks, block_shape_of(indices, dims, policy));
+  auto depth = static_cast<size_t>(blocks.depth);
+  auto count = blocks.count;
+  named_blocks found{blocks.dims, blocks.length, {}};
+  auto coordinates = to_integers(indices);
   if (depth == 0) // then there may be more rows than there is memory
     TROUPE_TRY(tensor::make(dtype::i64, {count}, at.memory()));
   found.places.reserve(static_cast<size_t>(count));

@@ -8,6 +8,16 @@
 
 namespace troupe::ops {
 
+/// The shape of blocks that indices name.
+struct block_shape {
+  shape dims;         ///< one block for each row of coordinates
+  int64_t length = 1; ///< of a block
+  int64_t count = 1;
+  int depth = 0; ///< how many coordinates are in a row
+};
+result<block_shape> block_shape_of(const tensor& indices, const shape& dims,
+                                   std::string_view policy);
+
 /// The blocks of a tensor that indices name by their leading coordinates.
 struct named_blocks {
   shape dims;                  ///< one block for each row of coordinates

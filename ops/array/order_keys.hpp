@@ -2,21 +2,28 @@
 #pragma once
 #include "troupe/ops/element_types.hpp"
 
+#include <bit>
+
 namespace troupe::ops {
 
-/// -0 is 0, and NaN greater than all others.
+/// -0 is 0, and NaN greater than all others. Takes what is computed with.
 template <class T>
-uint64_t order_key(const T& value) {
+constexpr uint64_t key_of(T value) {
   constexpr auto sign = uint64_t{1} << 63;
   if constexpr (std::is_integral_v<T>) {
     return std::is_signed_v<T> ? static_cast<uint64_t>(int64_t(value)) ^ sign : uint64_t(value);
   } else {
-    auto number = static_cast<double>(widen(value));
+    auto number = static_cast<double>(value);
     if (is_nan(number))
       return UINT64_MAX;
     auto bits = std::bit_cast<uint64_t>(number == 0 ? 0.0 : number);
     return bits & sign ? ~bits : bits | sign;
   }
+}
+
+template <class T>
+uint64_t order_key(const T& value) {
+  return key_of(widen(value));
 }
 
 /// Calls the body with a std::type_identity of the C++ type of a real type.

@@ -1,31 +1,18 @@
+#include "troupe/ops/array/sequences.hpp"
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/dims.hpp"
-#include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
 namespace {
 
-struct sequence_axes {
-  int64_t along, batch;
-};
-
-result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  sequence_axes axes{setup.of.attr<int64_t>("seq_dim"), setup.of.attr<int64_t>("batch_dim")};
-  return std::shared_ptr<void>{std::make_shared<sequence_axes>(axes)};
-}
-
 status run(kernel_context& at) {
   const auto& x = at.input(0);
   const auto& dims = x.dims();
-  auto [along, batch] = at.state<sequence_axes>();
-  if (along < 0 || batch < 0 || along == batch || std::max(along, batch) >= x.rank())
-    return invalid("seq_dim and batch_dim must be two axes of ", dims, ", got ", along, " and ",
-                   batch);
-  auto sequence = static_cast<int>(along), row = static_cast<int>(batch);
-  if (!(at.input(1).dims() == shape{dims[row]}))
-    return invalid("seq_lengths must list ", dims[row], " lengths, got shape ", at.input(1).dims());
+  const auto& axes = at.state<sequence_axes>();
+  TROUPE_TRY(check_sequences(at, axes));
+  auto sequence = static_cast<int>(axes.along), row = static_cast<int>(axes.batch);
   auto lengths = to_integers(at.input(1));
   for (auto length : lengths)
     if (length < 0 || length > dims[sequence])
@@ -55,7 +42,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def reverse_sequence_cpu{
     .op = "ReverseSequence",
     .run = {{dtype::none, run}},
-    .prepare = prepare,
+    .prepare = keep_sequence_axes,
 };
 
 } // namespace troupe::ops

@@ -1,39 +1,10 @@
 // Kernels that combine blocks of a tensor with updates: ScatterNd and the TensorScatter ops.
 #pragma once
-#include "troupe/ops/array/nd_indices.hpp"
+#include "troupe/ops/array/scattering.hpp"
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/copy.hpp"
-#include "troupe/ops/element_types.hpp"
 
 namespace troupe::ops {
-
-struct scatter_add {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    if constexpr (std::is_same_v<T, bool>)
-      return a || b;
-    else
-      return wrapping(std::plus<>{}, a, b);
-  }
-};
-struct scatter_sub {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return wrapping(std::minus<>{}, a, b);
-  }
-};
-struct scatter_min {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return b < a ? b : a;
-  }
-};
-struct scatter_max {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return a < b ? b : a;
-  }
-};
 
 /// Combines the blocks of `to` with the updates, in the order of these. Bands of columns are shared
 /// out, not updates: several may be for one block.
@@ -67,8 +38,7 @@ void scatter(kernel_context& at, const tensor& updates, const named_blocks& bloc
 inline result<named_blocks> blocks_to_update(kernel_context& at, const tensor& indices,
                                              const tensor& updates, const shape& dims) {
   TROUPE_ASSIGN(auto blocks, blocks_named(at, indices, dims, at.state<std::string>()));
-  if (!(blocks.dims == updates.dims()))
-    return invalid("updates must have shape ", blocks.dims, ", got ", updates.dims());
+  TROUPE_TRY(check_updates(blocks.dims, updates));
   return blocks;
 }
 

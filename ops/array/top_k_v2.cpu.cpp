@@ -4,9 +4,8 @@ namespace troupe::ops {
 namespace {
 
 status run(kernel_context& at) {
-  if (at.input(1).elements() != 1)
-    return invalid("k must be a scalar, got shape ", at.input(1).dims());
-  return find_greatest(at, to_integers(at.input(1))[0]);
+  TROUPE_ASSIGN(auto k, listed_k(at));
+  return find_greatest(at, k);
 }
 
 } // namespace

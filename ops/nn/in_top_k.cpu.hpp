@@ -1,6 +1,6 @@
 // The kernels of InTopK and InTopKV2.
 #pragma once
-#include "troupe/runtime/kernel.hpp"
+#include "troupe/ops/nn/in_top_k.hpp"
 
 #include <cmath>
 
@@ -22,11 +22,7 @@ template <class Target>
 status mark_in_top_k(kernel_context& at, int64_t k) {
   const auto &predictions = at.input(0), &targets = at.input(1);
   const auto& dims = predictions.dims();
-  if (dims.rank() != 2 || targets.rank() != 1 || targets.elements() != dims[0])
-    return invalid(
-        "predictions must be a matrix and targets have one element for each of its rows, "
-        "got ",
-        dims, " and ", targets.dims());
+  TROUPE_TRY(check_targets(predictions, targets));
   TROUPE_ASSIGN(auto* out, at.allocate(0, targets.dims()));
   const auto* x = predictions.data<float>();
   const auto* target = targets.data<Target>();

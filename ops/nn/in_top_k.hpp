@@ -1,6 +1,7 @@
 // What InTopK and InTopKV2 share.
 #pragma once
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/kernel.hpp"
 
 namespace troupe::ops {
 
@@ -12,6 +13,16 @@ inline result<shapes> infer_in_top_k(const infer_context& at) {
     return at.invalid("targets must have one element for each row of predictions, got ", targets,
                       " for ", predictions);
   return shapes{*std::move(rows)};
+}
+
+/// For kernels.
+inline status check_targets(const tensor& predictions, const tensor& targets) {
+  const auto& dims = predictions.dims();
+  if (dims.rank() == 2 && targets.rank() == 1 && targets.elements() == dims[0])
+    return {};
+  return invalid("predictions must be a matrix and targets have one element for each of its rows, "
+                 "got ",
+                 dims, " and ", targets.dims());
 }
 
 } // namespace troupe::ops

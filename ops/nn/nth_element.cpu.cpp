@@ -1,3 +1,4 @@
+#include "troupe/ops/nn/nth_element.hpp"
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/element_types.hpp"
 
@@ -16,17 +17,10 @@ bool less(const T& a, const T& b) {
 
 template <class T>
 status run(kernel_context& at) {
-  const auto &in = at.input(0), &place = at.input(1);
-  if (in.rank() == 0 || place.rank() != 0)
-    return invalid("input must have a last axis and n be a scalar, got shapes ", in.dims(), " and ",
-                   place.dims());
-  auto size = in.dims()[in.rank() - 1], n = int64_t{*place.data<int32_t>()};
-  if (n < 0 || n >= size)
-    return invalid("n must be in [0, ", size, "), got ", n);
-  if (at.state<bool>())
-    n = size - 1 - n;
-  TROUPE_ASSIGN(auto dims,
-                shape::make(in.dims().extents().first(static_cast<size_t>(in.rank() - 1))));
+  const auto& in = at.input(0);
+  TROUPE_ASSIGN(auto layout, nth_layout_of(at, at.state<bool>()));
+  auto size = layout.size, n = layout.n;
+  const auto& dims = layout.dims;
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   TROUPE_ASSIGN(auto sorted, in.clone(at.memory()));
   auto *row = sorted.template data<T>(), *to = out->template data<T>();

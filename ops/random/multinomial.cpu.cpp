@@ -1,4 +1,5 @@
 #include "troupe/ops/random/as_doubles.hpp"
+#include "troupe/ops/random/classes.hpp"
 #include "troupe/ops/random/random.cpu.hpp"
 
 namespace troupe::ops {
@@ -19,13 +20,9 @@ void accumulate(double* row, int64_t classes) {
 
 template <class T>
 status run(kernel_context& at) {
-  const auto &logits = at.input(0), &count = at.input(1);
-  if (logits.rank() != 2 || count.rank() != 0)
-    return invalid("logits must be a matrix and num_samples a scalar, got shapes ", logits.dims(),
-                   " and ", count.dims());
-  auto rows = logits.dims()[0], classes = logits.dims()[1];
-  auto samples = int64_t{*count.data<int32_t>()};
-  TROUPE_ASSIGN(auto dims, shape::make(std::array{rows, samples}));
+  const auto& logits = at.input(0);
+  TROUPE_ASSIGN(auto dims, multinomial_dims(at));
+  auto rows = dims[0], samples = dims[1], classes = logits.dims()[1];
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   if (out->elements() == 0)
     return {};
@@ -46,13 +43,8 @@ status run(kernel_context& at) {
   auto* to = out->template data<T>();
   at.parallel_for(out->elements(), 30, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
-      auto block = stream.numbers()(first + static_cast<uint64_t>(i / 2));
-      auto bits = i % 2 == 0 ? joined(block[0], block[1]) : joined(block[2], block[3]);
-      std::span row{sums + i / samples * classes, static_cast<size_t>(classes)};
-      auto chosen = std::ranges::upper_bound(row, uniform<double>(bits) * row.back());
-      if (chosen == row.end()) // rounded up to the sum of all
-        chosen = std::ranges::lower_bound(row, row.back());
-      to[i] = static_cast<T>(chosen - row.begin());
+      auto chosen = drawn_class(stream.numbers(), first, i, sums + i / samples * classes, classes);
+      to[i] = static_cast<T>(chosen);
     }
   });
   return {};

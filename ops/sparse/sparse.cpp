@@ -24,7 +24,7 @@ result<partial_sparse> infer_sparse(const infer_context& at, sparse_inputs which
   return known;
 }
 
-result<sparse_view> sparse_view::make(const tensor& indices, const tensor& dims) {
+result<shape> dense_shape(const tensor& indices, const tensor& dims) {
   if (indices.rank() != 2)
     return invalid("indices must have 2 axes, got shape ", indices.dims());
   if (dims.rank() != 1)
@@ -32,9 +32,12 @@ result<sparse_view> sparse_view::make(const tensor& indices, const tensor& dims)
   if (indices.dims()[1] != dims.elements())
     return invalid("indices have ", indices.dims()[1],
                    " coordinates each, but the dense shape lists ", dims.elements(), " extents");
+  return shape::make(to_integers(dims));
+}
+
+result<sparse_view> sparse_view::make(const tensor& indices, const tensor& dims) {
   sparse_view made;
-  auto extents = to_integers(dims);
-  TROUPE_ASSIGN(made.dims_, shape::make(extents));
+  TROUPE_ASSIGN(made.dims_, dense_shape(indices, dims));
   auto coordinates = to_integers(indices);
   made.indices_.assign(coordinates.begin(), coordinates.end());
   auto count = indices.dims()[0];

@@ -70,6 +70,9 @@ private:
   tensor values_;
 };
 
+/// What must hold of their shapes; returns that of the dense tensor.
+result<shape> dense_shape(const tensor& indices, const tensor& dims);
+
 /// Makes output i the indices [count, rank] whose positions in a dense tensor of that shape are
 /// given.
 status make_indices(kernel_context& at, int i, std::span<const int64_t> positions,

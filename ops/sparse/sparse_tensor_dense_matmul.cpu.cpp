@@ -1,17 +1,8 @@
-#include "troupe/ops/sparse/sparse.hpp"
+#include "troupe/ops/sparse/sparse_matmul.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
 namespace troupe::ops {
 namespace {
-
-struct adjoints {
-  bool a, b;
-};
-
-result<std::shared_ptr<void>> keep_adjoints(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<adjoints>(
-      adjoints{setup.of.attr<bool>("adjoint_a"), setup.of.attr<bool>("adjoint_b")})};
-}
 
 // Rows of the product, each made by one thread alone: a's element times a row of b is added.
 template <class T>
@@ -54,14 +45,8 @@ status run(kernel_context& at) {
   const auto& b = at.input(3);
   const auto& across = at.state<adjoints>();
   TROUPE_ASSIGN(auto a, sparse_view::read(at, sparse_inputs{0}));
-  if (a.rank() != 2 || b.rank() != 2)
-    return invalid("both must be matrices, got shapes ", a.dims(), " and ", b.dims());
+  TROUPE_ASSIGN(auto dims, sparse_product(a.dims(), b.dims(), across));
   sparse_matmul<T> by{a, b, across.a, across.b};
-  auto rows = a.dims()[across.a ? 1 : 0];
-  if (a.dims()[across.a ? 0 : 1] != by.inner)
-    return invalid("the inner extents ", a.dims()[across.a ? 0 : 1], " of a ", a.dims(), " and ",
-                   by.inner, " of b ", b.dims(), " differ");
-  TROUPE_ASSIGN(auto dims, shape::make(std::array{rows, by.columns}));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   // Halves are added up as floats, and rounded once.
   std::vector<wide> sums(is_half<T> ? static_cast<size_t>(out->elements()) : 0);
