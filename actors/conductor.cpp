@@ -84,6 +84,9 @@ void conductor_actor::end(bool badly, caf::execution_unit* unit) {
     if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
       error_ = failure(error_.kind(), error_.message(), of_.describe_largest_tensors());
     cancel_waits(); // again: a region may have asked a queue while the step failed
+    // What its kernels have to say is no other step's fault.
+    for (auto* one : of_.program().accelerators())
+      one->when_done([](const status&) {});
   }
   std::exchange(observer_, nullptr)->step_ended(unit);
 }

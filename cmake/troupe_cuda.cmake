@@ -23,8 +23,8 @@ if(NOT TROUPE_CUDA STREQUAL "OFF")
       endif()
       set(CMAKE_CUDA_STANDARD 20)
       set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-      # Functions that are constant expressions serve both sides; sources' lines are for profilers.
-      string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -lineinfo")
+      # Functions that are constant expressions serve both sides.
+      string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr")
     else()
       set(troupe_with_cuda OFF)
     endif()
@@ -34,3 +34,13 @@ if(NOT TROUPE_CUDA STREQUAL "OFF")
   endif()
 endif()
 message(STATUS "CUDA devices: ${troupe_with_cuda}")
+
+# Links a library to CUDA's runtime, which finds the driver when it runs, or says that there is none. Only the
+# sources that speak to it see its headers: the objects of all others are the same with CUDA and without.
+function(troupe_use_cuda target)
+  target_link_libraries(${target} PRIVATE $<LINK_ONLY:CUDA::cudart_static>)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "(^|devices/)cuda/[^/]+\\.cpp$|\\.cuda\\.cpp$")
+  set_source_files_properties(${sources} PROPERTIES
+    INCLUDE_DIRECTORIES "${CUDAToolkit_INCLUDE_DIRS}")
+endfunction()

@@ -63,7 +63,7 @@ function(troupe_collect_ops sources)
   if(troupe_with_cuda)
     # The compiler of GPUs spends most of its time on headers: several kernels share one run.
     get_property(kernels GLOBAL PROPERTY TROUPE_CUDA_SOURCES)
-    set(each 6)
+    set(each 8)
     set(batch 0)
     while(kernels)
       list(LENGTH kernels left)

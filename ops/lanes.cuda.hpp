@@ -152,7 +152,7 @@ inline TROUPE_DEVICE double digamma(double x) {
     return x > 0 ? x : x - x;
   double sum = 0;
   if (x <= 0) {
-    auto above = x - floor(x);
+    auto above = x - rint(x); // exact, however near x is to a pole
     if (above == 0)
       return above / above; // a pole: NaN
     constexpr double pi = 3.14159265358979323846;

@@ -243,7 +243,10 @@ status for_each_group(kernel_context& at, int64_t count, int64_t items, Body bod
 template <class T>
 TROUPE_DEVICE void atomic_add(T* to, T value) {
 #ifdef __CUDA_ARCH__
-  atomicAdd(to, value);
+  if constexpr (std::is_same_v<T, int64_t>)
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+  else
+    atomicAdd(to, value);
 #else
   *to += value;
 #endif

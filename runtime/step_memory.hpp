@@ -39,7 +39,10 @@ public:
 private:
   explicit step_memory(allocator& from) noexcept : from_(from) {}
   ~step_memory() override = default;
-  static constexpr size_t counted(size_t bytes) noexcept { return (bytes + 1) & ~size_t{1}; }
+  // Empty tensors count, too, or they would outlive the account.
+  static constexpr size_t counted(size_t bytes) noexcept {
+    return bytes == 0 ? 2 : (bytes + 1) & ~size_t{1};
+  }
   void give_up(size_t size) noexcept;
 
   allocator& from_;

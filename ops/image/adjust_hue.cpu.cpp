@@ -6,12 +6,7 @@ namespace {
 template <class T>
 status run(kernel_context& at) {
   TROUPE_ASSIGN(auto delta, factor_at(at, 1));
-  return map_pixels<T>(at, [delta](const auto& pixel) {
-    auto of = hue_of(pixel);
-    of.hue += delta;
-    of.hue -= std::floor(of.hue);
-    return color_of(of);
-  });
+  return map_pixels<T>(at, [delta](const auto& pixel) { return turn_hue(pixel, delta); });
 }
 
 } // namespace

@@ -6,11 +6,7 @@ namespace {
 template <class T>
 status run(kernel_context& at) {
   TROUPE_ASSIGN(auto scale, factor_at(at, 1));
-  return map_pixels<T>(at, [scale](const auto& pixel) {
-    auto hsv = to_hsv(pixel);
-    hsv[1] = std::clamp(hsv[1] * scale, 0.0f, 1.0f);
-    return from_hsv(hsv);
-  });
+  return map_pixels<T>(at, [scale](const auto& pixel) { return scale_saturation(pixel, scale); });
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // Which pixel of the source is the nearest.
 #pragma once
-#include "troupe/ops/image/resize.cpu.hpp"
+#include "troupe/ops/image/resize_geometry.hpp"
 
-#include <algorithm>
+#include <vector>
 
 namespace troupe::ops {
 
@@ -11,10 +11,7 @@ inline std::vector<int64_t> nearest_pixels(int64_t source, int64_t made,
   std::vector<int64_t> nearest;
   auto scale = resize_scale(source, made, how.align_corners);
   for (int64_t i = 0; i < made; ++i) {
-    auto position =
-        how.half_pixel ? (static_cast<float>(i) + 0.5f) * scale : static_cast<float>(i) * scale;
-    auto index = how.align_corners ? std::round(position) : std::floor(position);
-    nearest.push_back(std::clamp<int64_t>(static_cast<int64_t>(index), 0, source - 1));
+    nearest.push_back(nearest_pixel(i, source, scale, how));
   }
   return nearest;
 }

@@ -1,35 +1,11 @@
 // Resizing as a filter for each axis: which pixels of the source make a pixel, and how much of
 // each.
 #pragma once
-#include "troupe/runtime/graph.hpp"
-#include "troupe/runtime/kernel.hpp"
+#include "troupe/ops/image/resize_geometry.hpp"
 
-#include <cmath>
 #include <vector>
 
 namespace troupe::ops {
-
-/// Where the pixels of one image lie in another of another size.
-struct resize_options {
-  bool align_corners = false; ///< the centers of the corners' pixels stay
-  bool half_pixel = false;    ///< a pixel's center is half a pixel away from its corner
-};
-
-inline result<std::shared_ptr<void>> keep_resize_options(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<resize_options>(resize_options{
-      setup.of.attr<bool>("align_corners"), setup.of.attr<bool>("half_pixel_centers")})};
-}
-
-/// How many pixels of the source one pixel stands for.
-inline float resize_scale(int64_t source, int64_t made, bool align_corners) {
-  return align_corners && made > 1 ? static_cast<float>(source - 1) / static_cast<float>(made - 1)
-                                   : static_cast<float>(source) / static_cast<float>(made);
-}
-
-/// Where the center of pixel i lies in the source.
-inline float source_position(int64_t i, float scale, bool half_pixel) {
-  return half_pixel ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
-}
 
 /// For each pixel that is made along one axis, the pixels of the source and their weights.
 class axis_filter {
@@ -58,11 +34,6 @@ using make_filter = axis_filter (*)(int64_t source, int64_t made, const resize_o
 axis_filter linear_filter(int64_t source, int64_t made, const resize_options& how);
 /// Four neighbours, by Keys' cubic.
 axis_filter cubic_filter(int64_t source, int64_t made, const resize_options& how);
-
-/// The height and width in input i.
-result<std::array<int64_t, 2>> size_at(const kernel_context& at, int i);
-/// Fails where the images have not four axes, and none of them empty but the batch.
-status check_images(const shape& dims);
 
 /// Resizes input 0, of any real type, to floats of the size in input 1.
 status resize_images(kernel_context& at, const resize_options& how, make_filter filter);

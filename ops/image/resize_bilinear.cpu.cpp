@@ -45,29 +45,12 @@ axis_filter linear_filter(int64_t source, int64_t made, const resize_options& ho
   axis_filter filter;
   auto scale = resize_scale(source, made, how.align_corners);
   for (int64_t i = 0; i < made; ++i) {
-    auto position = source_position(i, scale, how.half_pixel);
-    auto below = std::floor(position);
-    auto weight = position - below;
-    auto index = static_cast<int64_t>(below);
-    filter.add(std::clamp<int64_t>(index, 0, source - 1), 1 - weight);
-    filter.add(std::clamp<int64_t>(index + 1, 0, source - 1), weight);
+    auto two = neighbours_of(i, source, scale, how.half_pixel);
+    filter.add(two.below, 1 - two.weight);
+    filter.add(two.above, two.weight);
     filter.end_pixel();
   }
   return filter;
-}
-
-result<std::array<int64_t, 2>> size_at(const kernel_context& at, int i) {
-  auto size = to_integers(at.input(i));
-  if (at.input(i).rank() != 1 || size.size() != 2 || size[0] <= 0 || size[1] <= 0)
-    return invalid("the size must list a positive height and width, got shape ",
-                   at.input(i).dims());
-  return std::array{size[0], size[1]};
-}
-
-status check_images(const shape& dims) {
-  if (dims.rank() != 4 || dims[1] == 0 || dims[2] == 0 || dims[3] == 0)
-    return invalid("images must be [batch, height, width, channels], and not empty, got ", dims);
-  return {};
 }
 
 status resize_images(kernel_context& at, const resize_options& how, make_filter filter) {
@@ -105,11 +88,7 @@ status resize_images(kernel_context& at, const resize_options& how, make_filter 
 status resize_gradient(kernel_context& at, const resize_options& how, make_filter filter) {
   const auto &grads = at.input(0), &original = at.input(1);
   const auto &from = grads.dims(), &dims = original.dims();
-  TROUPE_TRY(check_images(from));
-  TROUPE_TRY(check_images(dims));
-  if (from[0] != dims[0] || from[3] != dims[3])
-    return invalid("gradients and images must agree in batch and channels, got ", from, " and ",
-                   dims);
+  TROUPE_TRY(check_resized(from, dims));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   TROUPE_ASSIGN(auto sums, tensor::make(dtype::f64, dims, at.memory()));
   if (from.elements() == 0)

@@ -1,3 +1,5 @@
+#include "troupe/ops/math/bincount.hpp"
+
 #include "troupe/ops/element_types.hpp"
 
 #include <algorithm>
@@ -9,14 +11,7 @@ namespace {
 template <class T>
 status run(kernel_context& at) {
   const auto &arr = at.input(0), &weights = at.input(2);
-  if (at.input(1).elements() != 1)
-    return invalid("size must be a scalar, got shape ", at.input(1).dims());
-  int64_t size = *at.input(1).data<int32_t>();
-  if (size < 0)
-    return invalid("size must not be negative, got ", size);
-  if (weights.elements() > 0 && !(weights.dims() == arr.dims()))
-    return invalid("weights must be empty or have the shape of arr, got ", weights.dims(), " and ",
-                   arr.dims());
+  TROUPE_ASSIGN(auto size, bins_of(at));
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{size}));
   auto* bins = out->template data<T>();
   std::fill_n(bins, size, T{});

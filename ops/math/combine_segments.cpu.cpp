@@ -1,45 +1,11 @@
 #include "troupe/ops/math/arithmetic.cpu.hpp"
+#include "troupe/ops/math/segment_functions.hpp"
 #include "troupe/ops/math/segment_rows.hpp"
-
-#include <bit>
-#include <cmath>
 
 namespace troupe::ops {
 namespace {
 
 using detail::element, detail::tile_columns, detail::total_t;
-
-// SegmentMax and SegmentMin give 0 for numbers that no row has.
-template <class Fn>
-struct or_zero : Fn {
-  template <class T>
-  static T empty() {
-    return T{};
-  }
-};
-
-// UnsortedSegmentMax and UnsortedSegmentMin give the finite number that is farthest away.
-template <class Fn>
-struct or_extreme : Fn {
-  template <class T>
-  static T empty() {
-    if constexpr (std::is_same_v<T, float16>)
-      return T{Fn::step(-65504.0f, 65504.0f) > 0 ? -65504.0f : 65504.0f};
-    else if constexpr (std::is_same_v<T, bfloat16>)
-      return std::bit_cast<T>(Fn::step(-1.0f, 1.0f) > 0 ? uint16_t{0xff7f} : uint16_t{0x7f7f});
-    else
-      return Fn::step(T{0}, T{1}) > 0 ? std::numeric_limits<T>::lowest()
-                                      : std::numeric_limits<T>::max();
-  }
-};
-
-// Sums are divided by the root of how many were added.
-struct over_root : addition {
-  template <class T>
-  static T finish(const T& total, int64_t count) {
-    return total / std::sqrt(static_cast<T>(count));
-  }
-};
 
 // Combines the rows of one segment, up to tile_columns of their elements.
 template <class Fn, class T>
@@ -48,10 +14,7 @@ void combine_rows(kernel_context& at, const segment_rows& by, int64_t segment, c
   auto begin = by.starts[static_cast<size_t>(segment)];
   auto end = by.starts[static_cast<size_t>(segment) + 1];
   if (begin == end) {
-    if constexpr (requires { Fn::template empty<T>(); })
-      std::fill_n(to, columns, Fn::template empty<T>());
-    else
-      std::fill_n(to, columns, static_cast<T>(Fn::template start<total_t<T>>()));
+    std::fill_n(to, columns, empty_segment<Fn, T>());
     return;
   }
   total_t<T> totals[tile_columns];

@@ -1,4 +1,4 @@
-#include "troupe/ops/element_types.hpp"
+#include "troupe/ops/math/fixed_bins.hpp"
 
 #include <algorithm>
 
@@ -9,15 +9,13 @@ template <class T, class Count>
 void count_values(kernel_context& at, const T* range, int64_t bins, Count* counts) {
   const auto& values = at.input(0);
   const auto* x = values.data<T>();
-  auto low = static_cast<double>(range[0]);
-  auto width = (static_cast<double>(range[1]) - low) / static_cast<double>(bins);
+  fixed_bins bin_of{range[0], range[1], bins};
   std::fill_n(counts, bins, Count{0});
   for (int64_t i = 0; i < values.elements(); ++i) {
     if (i % 500'000 == 499'999 && at.stopped())
       return;
-    auto bin = (std::max(static_cast<double>(x[i]), low) - low) / width;
-    if (!is_nan(x[i]) && !is_nan(bin))
-      ++counts[static_cast<int64_t>(std::min(bin, static_cast<double>(bins - 1)))];
+    if (auto bin = bin_of(x[i]); bin >= 0)
+      ++counts[bin];
   }
 }
 

@@ -96,7 +96,7 @@ result<segment_rows> sorted_segments(kernel_context& at) {
   return found;
 }
 
-result<segment_rows> unsorted_segments(kernel_context& at) {
+result<segment_rows> unsorted_output(kernel_context& at) {
   const auto &data = at.input(0), &ids = at.input(1);
   auto leading = ids.rank() <= data.rank()
                      ? data.dims().extents().first(static_cast<size_t>(ids.rank()))
@@ -106,7 +106,26 @@ result<segment_rows> unsorted_segments(kernel_context& at) {
                    data.dims());
   TROUPE_ASSIGN(auto segments, scalar("num_segments", at.input(2)));
   TROUPE_ASSIGN(auto found, with_output(at, segments, ids.rank()));
-  auto numbers = to_integers(ids);
+  found.segments = segments;
+  return found;
+}
+
+result<segment_rows> sparse_output(kernel_context& at) {
+  TROUPE_TRY(check_vectors(at.input(1), at.input(2)));
+  if (at.input(0).rank() == 0)
+    return invalid("data must have rows, got a scalar");
+  TROUPE_ASSIGN(auto segments, scalar("num_segments", at.input(3)));
+  TROUPE_ASSIGN(auto found, with_output(at, segments, 1));
+  found.segments = segments;
+  return found;
+}
+
+result<segment_rows> unsorted_segments(kernel_context& at) {
+  TROUPE_ASSIGN(auto found, unsorted_output(at));
+  auto segments = found.segments;
+  if (found.out->elements() == 0)
+    found.segments = 0;
+  auto numbers = to_integers(at.input(1));
   for (auto id : numbers)
     if (id >= segments)
       return invalid("segment_ids has ", id, ", but num_segments is ", segments);

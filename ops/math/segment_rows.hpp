@@ -19,6 +19,11 @@ struct segment_rows {
   std::vector<double> weights = {};
 };
 
+/// Outputs alone, for devices that look at ids later: of (data, segment_ids, num_segments), and of
+/// (data, indices, segment_ids, num_segments). `segments` is num_segments, whatever the rows are.
+result<segment_rows> unsorted_output(kernel_context& at);
+result<segment_rows> sparse_output(kernel_context& at);
+
 /// For (data, segment_ids), where the ids do not decrease.
 result<segment_rows> sorted_segments(kernel_context& at);
 /// For (data, segment_ids, num_segments), in any order; rows with a negative id are left out.

@@ -1,5 +1,7 @@
 #include "troupe/ops/math/special_functions.hpp"
 
+#include "troupe/ops/math/zeta_function.hpp"
+
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -26,49 +28,7 @@ using quiet =
                      policies::indeterminate_result_error<policies::ignore_error>,
                      policies::promote_double<false>, policies::max_series_iterations<20'000>>;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-
-// The Bernoulli numbers B_2, B_4, ..., each over the factorial of its index.
-constexpr double bernoulli[] = {
-    1. / 12,
-    -1. / 720,
-    1. / 30240,
-    -1. / 1209600,
-    1. / 47900160,
-    -691. / 1307674368000,
-    1. / 74724249600,
-    -3617. / 10670622842880000,
-    43867. / 5109094217170944000,
-    -174611. / 802857662698291200000.,
-};
-
-// The sum of (a + k)^-s over k = 0, 1, ... by Euler and Maclaurin, for a that is large beside s.
-double zeta_tail(double s, double a) {
-  auto power = std::pow(a, -s);
-  auto sum = power * a / (s - 1) + power / 2;
-  auto factor = power * s / a; // s (s + 1) ... / a^(s + 1 + 2 j)
-  auto up = s;
-  for (auto b : bernoulli) {
-    sum += b * factor;
-    factor *= (up + 1) * (up + 2) / (a * a);
-    up += 2;
-  }
-  return sum;
-}
-
-// For s > 1 and q > 0: first terms one by one, until the rest is nothing or falls slowly enough.
-double positive_zeta(double s, double q) {
-  double sum = 0;
-  for (auto a = q;; a += 1) {
-    if (a >= s + 12)
-      return sum + zeta_tail(s, a);
-    auto term = std::pow(a, -s);
-    sum += term;
-    if (!(term > sum * 1e-17)) // also where both are infinite
-      return sum;
-  }
-}
 
 // For a and b that are so great that the distribution of which this is the share below x is as good
 // as normal, but for some skewness.
@@ -93,37 +53,15 @@ double digamma(double x) {
   return boost::math::digamma(x, quiet{});
 }
 
-double hurwitz_zeta(double s, double q) {
-  if (s == 1)
-    return infinity;
-  if (!(s > 1) || std::isnan(q))
-    return no_number;
-  if (q > 0)
-    return positive_zeta(s, q);
-  bool whole = s == std::floor(s), odd = std::fmod(s, 2) == 1;
-  if (q == std::floor(q)) // one term is that of 0
-    return whole && !odd ? infinity : no_number;
-  if (!whole)
-    return no_number;
-  // Terms beyond 0 on both sides, but on the left as many as there are.
-  auto above = q - std::floor(q), below = 1 - above;
-  auto left = positive_zeta(s, below) - positive_zeta(s, 1 - q);
-  return positive_zeta(s, above) + (odd ? -left : left);
-}
+double hurwitz_zeta(double s, double q) { return zeta_of(s, q); }
 
 double polygamma(double order, double x) {
   if (order == 0)
     return digamma(x);
-  if (!(order > 0) || order != std::floor(order))
-    return no_number;
-  auto zeta = hurwitz_zeta(order + 1, x);
-  auto sign = std::fmod(order, 2) == 0 ? -1. : 1.;
-  constexpr double greatest_factorial = 170;
-  if (order <= greatest_factorial)
-    return sign * std::tgamma(order + 1) * zeta;
-  int unused;
-  auto magnitude = std::exp(lgamma_r(order + 1, &unused) + std::log(std::abs(zeta)));
-  return sign * std::copysign(magnitude, zeta);
+  return derived_digamma(order, x, [](double of) {
+    int unused;
+    return lgamma_r(of, &unused);
+  });
 }
 
 double lower_gamma(double a, double x) {

@@ -47,12 +47,9 @@ status average_pool(kernel_context& at) {
 
 template <class T>
 status average_pool_gradient(kernel_context& at) {
-  if (at.input(0).rank() != 1)
-    return invalid("orig_input_shape must be a vector, got shape ", at.input(0).dims());
-  TROUPE_ASSIGN(auto dims, shape::make(to_integers(at.input(0))));
-  TROUPE_ASSIGN(auto of, make_pooling(at, dims));
+  TROUPE_ASSIGN(auto of, make_pooling_of_sizes(at, at.input(0)));
   TROUPE_TRY(expect_dims(at.input(1), of.output, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
   if (out->elements() == 0)
     return {};
   const auto* dy = at.input(1).data<T>();

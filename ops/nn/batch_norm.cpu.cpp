@@ -105,9 +105,7 @@ template <class T>
 status batch_norm_gradient(kernel_context& at) {
   const auto& state = at.state<batch_norm_state>();
   TROUPE_ASSIGN(auto of, rows_of<T>(at, at.input(1)));
-  if (!(at.input(0).dims() == at.input(1).dims()))
-    return invalid("y_backprop must have the shape of x, ", at.input(1).dims(), ", got ",
-                   at.input(0).dims());
+  TROUPE_TRY(expect_like_x(at.input(0), at.input(1)));
   TROUPE_ASSIGN(auto scale, channel_values(at.input(2), of.channels, "scale"));
   TROUPE_ASSIGN(auto mean, channel_values(at.input(3), of.channels, "reserve_space_1"));
   TROUPE_ASSIGN(auto variance, channel_values(at.input(4), of.channels, "reserve_space_2"));
@@ -160,15 +158,5 @@ template status batch_norm_gradient<float16>(kernel_context&);
 template status batch_norm_gradient<bfloat16>(kernel_context&);
 template status batch_norm_gradient<float>(kernel_context&);
 template status batch_norm_gradient<double>(kernel_context&);
-
-result<std::shared_ptr<void>> prepare_batch_norm(const kernel_setup& setup) {
-  const auto& format = setup.of.attr<std::string>("data_format");
-  TROUPE_ASSIGN(auto first, channels_come_first(format));
-  auto factor = setup.of.attrs().find("exponential_avg_factor");
-  return std::shared_ptr<void>{std::make_shared<batch_norm_state>(
-      batch_norm_state{first, setup.of.attr<bool>("is_training"), static_cast<int>(format.size()),
-                       setup.of.attr<double>("epsilon"),
-                       factor == setup.of.attrs().end() ? 1.0 : *factor->second.get_if<double>()})};
-}
 
 } // namespace troupe::ops

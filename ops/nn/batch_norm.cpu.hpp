@@ -1,18 +1,10 @@
 // The kernels of FusedBatchNorm, over rows of channels.
 #pragma once
+#include "troupe/ops/nn/batch_norm_kernels.hpp"
 #include "troupe/ops/nn/channels.cpu.hpp"
-#include "troupe/ops/nn/data_format.hpp"
 #include "troupe/runtime/graph.hpp"
 
 namespace troupe::ops {
-
-struct batch_norm_state {
-  bool channels_first, training;
-  int rank;
-  double epsilon, factor;
-};
-
-result<std::shared_ptr<void>> prepare_batch_norm(const kernel_setup& setup);
 
 /// For float16, bfloat16, float and double.
 template <class T>

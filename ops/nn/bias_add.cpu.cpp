@@ -1,14 +1,8 @@
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/nn/data_format.hpp"
-#include "troupe/runtime/graph.hpp"
+#include "troupe/ops/nn/bias.hpp"
 
 namespace troupe::ops {
 namespace {
-
-result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto first, channels_come_first(setup.of.attr<std::string>("data_format")));
-  return std::shared_ptr<void>{std::make_shared<bool>(first)};
-}
 
 template <class T>
 T plus(const T& a, const T& b) {
@@ -45,10 +39,7 @@ void add_planes(const T* x, const T* bias, T* y, const channel_view& view, int64
 template <class T>
 status run(kernel_context& at) {
   const auto &value = at.input(0), &bias = at.input(1);
-  TROUPE_ASSIGN(auto view, view_channels(value.dims(), at.state<bool>()));
-  if (bias.rank() != 1 || bias.elements() != view.channels)
-    return invalid("bias must have shape [", view.channels, "] for a value of shape ", value.dims(),
-                   ", got ", bias.dims());
+  TROUPE_ASSIGN(auto view, view_biased(at, value.dims(), bias.dims()));
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, value.dims()));
   const auto *x = value.data<T>(), *b = bias.data<T>();
   auto* y = out->template data<T>();
@@ -80,7 +71,7 @@ extern constexpr kernel_def bias_add_cpu{
     .op = "BiasAdd",
     .device = device_kind::cpu,
     .run = table(types::numbers),
-    .prepare = prepare,
+    .prepare = prepare_bias,
 };
 
 } // namespace troupe::ops

@@ -1,6 +1,5 @@
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/nn/data_format.hpp"
-#include "troupe/runtime/graph.hpp"
+#include "troupe/ops/nn/bias.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +7,6 @@
 
 namespace troupe::ops {
 namespace {
-
-result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto first, channels_come_first(setup.of.attr<std::string>("data_format")));
-  return std::shared_ptr<void>{std::make_shared<bool>(first)};
-}
 
 // Sums in the type that keeps small addends; whole numbers wrap around instead of overflowing.
 template <class T>
@@ -78,7 +72,7 @@ extern constexpr kernel_def bias_add_grad_cpu{
     .op = "BiasAddGrad",
     .device = device_kind::cpu,
     .run = table(types::numbers),
-    .prepare = prepare,
+    .prepare = prepare_bias,
 };
 
 } // namespace troupe::ops

@@ -30,10 +30,7 @@ struct channel_rows {
 
 template <class T>
 result<channel_rows<T>> rows_of(kernel_context& at, const tensor& x) {
-  const auto& state = at.state<batch_norm_state>();
-  if (x.rank() != state.rank)
-    return invalid("x must have ", state.rank, " axes, got shape ", x.dims());
-  TROUPE_ASSIGN(auto view, view_channels(x.dims(), state.channels_first));
+  TROUPE_ASSIGN(auto view, view_normalized(at, x.dims()));
   return channel_rows<T>{view.outer, view.inner, view.outer * view.inner, view.channels,
                          view.inner != 1};
 }
@@ -41,10 +38,7 @@ result<channel_rows<T>> rows_of(kernel_context& at, const tensor& x) {
 /// The elements of a vector of any floating type; there must be `count`, or as an option none.
 inline result<doubles> channel_values(const tensor& of, int64_t count, std::string_view name,
                                       bool or_none = false) {
-  if (or_none && of.elements() == 0)
-    return doubles{};
-  if (of.rank() != 1 || of.elements() != count)
-    return invalid(name, " must have shape [", count, "], got ", of.dims());
+  TROUPE_TRY(expect_channels(of, count, name, or_none));
   auto read = [&]<class T>(std::span<T> values) { return doubles(values.begin(), values.end()); };
   auto widened = [&]<class T>(std::span<T> values) {
     doubles made;

@@ -12,40 +12,8 @@ namespace {
 
 using role = convolution_role;
 
-/// What a run is about: its extents, and the shape of what it computes.
-struct task {
-  convolution_shape of;
-  shape result;
-};
-
-result<shape> sizes_at(kernel_context& at, int i) {
-  if (at.input(i).rank() != 1)
-    return invalid("sizes must be a vector, got shape ", at.input(i).dims());
-  return shape::make(to_integers(at.input(i)));
-}
-
-result<task> task_of(kernel_context& at, const convolution_state& state) {
-  auto depthwise = state.form.depthwise();
-  if (state.form.computes == role::output) {
-    TROUPE_ASSIGN(
-        auto of, fit_convolution(state.options, depthwise, at.input(0).dims(), at.input(1).dims()));
-    TROUPE_ASSIGN(auto output, output_of(state.options, of));
-    return task{of, output};
-  }
-  auto for_input = state.form.computes == role::input;
-  TROUPE_ASSIGN(auto wanted, sizes_at(at, for_input ? 0 : 1));
-  const auto& input = for_input ? wanted : at.input(0).dims();
-  const auto& filter = for_input ? at.input(1).dims() : wanted;
-  TROUPE_ASSIGN(auto of, fit_convolution(state.options, depthwise, input, filter));
-  TROUPE_ASSIGN(auto output, output_of(state.options, of));
-  if (!(at.input(2).dims() == output))
-    return invalid("out_backprop must have shape ", output, " for an input ", input,
-                   " and a filter ", filter, ", got ", at.input(2).dims());
-  return task{of, wanted};
-}
-
 // The output is all zeros where nothing is added up.
-bool adds_nothing(const task& what, const tensor& out) {
+bool adds_nothing(const convolution_task& what, const tensor& out) {
   if (what.of.multiplications() != 0)
     return false;
   std::memset(out.raw(), 0, out.bytes());
@@ -143,10 +111,9 @@ template status convolve<int32_t>(kernel_context&);
 
 result<std::shared_ptr<void>> prepare_convolution(const kernel_setup& setup,
                                                   convolution_form form) {
-  TROUPE_ASSIGN(auto options, read_windows(setup.of, form.windows()));
+  TROUPE_ASSIGN(auto what, read_convolution(setup, form));
   auto made = std::make_shared<convolution_state>();
-  made->form = form;
-  made->options = std::move(options);
+  static_cast<convolution_setup&>(*made) = std::move(what);
   return std::shared_ptr<void>{std::move(made)};
 }
 

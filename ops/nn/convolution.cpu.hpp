@@ -1,14 +1,13 @@
 // The kernels of all convolutions: one function, told by the node's state what to compute.
 #pragma once
+#include "troupe/ops/nn/convolution_task.hpp"
 #include "troupe/ops/nn/onednn_convolution.cpu.hpp"
 #include "troupe/ops/nn/recently_used.hpp"
 
 namespace troupe::ops {
 
 /// What a node keeps from step to step.
-struct convolution_state {
-  convolution_form form;
-  window_options options;
+struct convolution_state : convolution_setup {
   recently_used<convolution_shape, onednn_convolution> plans{};
 };
 

@@ -1,46 +1,14 @@
 // What the kernels of morphological dilations share.
 #pragma once
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/nn/dilation.hpp"
+#include "troupe/ops/nn/dilation_kernels.hpp"
 #include "troupe/ops/nn/window_walk.hpp"
-#include "troupe/runtime/kernel.hpp"
 
 #include <cstring>
 #include <functional>
 #include <limits>
 
 namespace troupe::ops {
-
-inline result<std::shared_ptr<void>> prepare_dilation(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto options, read_dilation(setup.of));
-  return std::shared_ptr<void>{std::make_shared<window_options>(std::move(options))};
-}
-
-/// A dilation of known extents.
-struct dilation {
-  int64_t images = 0, channels = 0;
-  window_axes axes{};
-  shape output;
-
-  int64_t pixels() const { return axes[1].out * axes[2].out; } ///< of an output image
-  double cost() const { return static_cast<double>(axes[1].size * axes[2].size); } ///< in ns
-};
-
-inline result<dilation> make_dilation(const kernel_context& at) {
-  const auto &input = at.input(0).dims(), &filter = at.input(1).dims();
-  if (input.rank() != 4 || filter.rank() != 3 || input[3] != filter[2])
-    return invalid("input must be [images, rows, columns, channels] and filter "
-                   "[rows, columns, channels], got shapes ",
-                   input, " and ", filter);
-  const auto& options = at.state<window_options>();
-  dilation made;
-  made.images = input[0];
-  made.channels = input[3];
-  TROUPE_ASSIGN(made.axes, options.place(input, {filter[0], filter[1]}));
-  TROUPE_ASSIGN(made.output,
-                options.tensor_shape(made.images, made.channels, made.axes, &window_axis::out));
-  return made;
-}
 
 /// The largest sum of a window, and where it is: element k of the filter, on that pixel of the
 /// input. Where all are NaN it is the least number, at the first element; where no element of the
@@ -88,9 +56,7 @@ void for_each_largest(const kernel_context& at, const dilation& of, int64_t imag
 /// Makes output 0, of zeros, like input `like`.
 template <class T>
 result<T*> start_gradient(kernel_context& at, const dilation& of, int like) {
-  const auto& given = at.input(2).dims();
-  if (!(given == of.output))
-    return invalid("out_backprop must have the output's shape ", of.output, ", got ", given);
+  TROUPE_TRY(expect_output(of, at.input(2).dims()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(like).dims()));
   std::memset(out->raw(), 0, out->bytes());
   return out->template data<T>();

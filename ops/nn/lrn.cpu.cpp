@@ -6,8 +6,7 @@ namespace {
 template <class T>
 status run(kernel_context& at) {
   const auto& input = at.input(0);
-  if (input.rank() != 4)
-    return invalid("input must have 4 axes, got shape ", input.dims());
+  TROUPE_TRY(check_lrn(input.dims()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, input.dims()));
   const auto& state = at.state<lrn_state>();
   using number = compute_type<T>;

@@ -1,25 +1,11 @@
 // What the kernels of LRN and its gradient share: they go row by row along the channels.
 #pragma once
 #include "troupe/ops/element_types.hpp"
-#include "troupe/runtime/graph.hpp"
+#include "troupe/ops/nn/lrn_state.hpp"
 
 #include <cmath>
 
 namespace troupe::ops {
-
-struct lrn_state {
-  int64_t radius;
-  double bias, alpha, beta;
-
-  static result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-    const auto& of = setup.of;
-    auto radius = of.attr<int64_t>("depth_radius");
-    if (radius < 0)
-      return invalid("depth_radius must not be negative, got ", radius);
-    return std::shared_ptr<void>{std::make_shared<lrn_state>(lrn_state{
-        radius, of.attr<double>("bias"), of.attr<double>("alpha"), of.attr<double>("beta")})};
-  }
-};
 
 /// Of a row of values the sums over neighbours up to `radius` away.
 template <class N>

@@ -7,10 +7,7 @@ namespace {
 template <class T>
 status run(kernel_context& at) {
   const auto &gradient = at.input(0), &input = at.input(1), &output = at.input(2);
-  if (gradient.rank() != 4 || !(gradient.dims() == input.dims()) ||
-      !(output.dims() == input.dims()))
-    return invalid("takes three tensors of one shape with 4 axes, got ", gradient.dims(), ", ",
-                   input.dims(), " and ", output.dims());
+  TROUPE_TRY(check_lrn_gradient(gradient.dims(), input.dims(), output.dims()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, input.dims()));
   const auto& state = at.state<lrn_state>();
   using number = compute_type<T>;

@@ -172,33 +172,6 @@ void max_pool_gradient_of_images(kernel_context& at, const pooling& of, const T*
 
 } // namespace
 
-result<pooling> make_pooling(const kernel_context& at, const shape& dims) {
-  const auto& options = at.state<pool_state>().options;
-  pooling made;
-  TROUPE_ASSIGN(made.axes, options.place(dims, options.sizes));
-  double elements = 1;
-  for (const auto& axis : made.axes)
-    elements *= static_cast<double>(axis.size);
-  if (elements > INT32_MAX)
-    return invalid("windows of ", elements, " elements are too large");
-  made.input = dims;
-  made.images = dims[0];
-  made.channels = dims[options.channel_axis()];
-  TROUPE_ASSIGN(made.output,
-                options.tensor_shape(made.images, made.channels, made.axes, &window_axis::out));
-  if (options.channels_first) {
-    made.images *= made.channels;
-    made.channels = 1;
-  }
-  return made;
-}
-
-status expect_dims(const tensor& given, const shape& expected, std::string_view name) {
-  if (given.dims() == expected)
-    return {};
-  return invalid(name, " must have shape ", expected, ", got ", given.dims());
-}
-
 result<tensor> find_largest(kernel_context& at, const pooling& of, const tensor& input) {
   TROUPE_ASSIGN(auto made, tensor::make(dtype::i32, of.output, at.memory()));
   if (made.elements() > 0)
@@ -248,8 +221,7 @@ status max_pool_second_gradient(kernel_context& at) {
 status max_pool_with_places(kernel_context& at) {
   const auto& input = at.input(0);
   TROUPE_ASSIGN(auto of, make_pooling(at, input.dims()));
-  if (at.output_type(1) == dtype::i32 && input.elements() > INT32_MAX)
-    return invalid("places in ", input.elements(), " elements need 64 bits");
+  TROUPE_TRY(expect_places(at, input));
   TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
   TROUPE_ASSIGN(auto* places, at.allocate(1, of.output));
   TROUPE_ASSIGN(auto largest, find_largest(at, of, input));

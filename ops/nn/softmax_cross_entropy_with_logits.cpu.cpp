@@ -1,3 +1,4 @@
+#include "troupe/ops/nn/cross_entropy_rows.hpp"
 #include "troupe/ops/nn/rows.cpu.hpp"
 
 namespace troupe::ops {
@@ -23,9 +24,7 @@ template <class T>
 status run(kernel_context& at) {
   const auto &features = at.input(0), &labels = at.input(1);
   const auto& dims = features.dims();
-  if (dims.rank() != 2 || !(dims == labels.dims()))
-    return invalid("features and labels must be matrices of the same shape, got ", dims, " and ",
-                   labels.dims());
+  TROUPE_TRY(check_cross_entropy(dims, labels.dims()));
   TROUPE_ASSIGN(auto* loss, at.allocate(0, shape{dims[0]}));
   TROUPE_ASSIGN(auto* backprop, at.allocate(1, dims));
   auto size = dims[1];

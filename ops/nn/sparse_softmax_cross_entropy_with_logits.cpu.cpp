@@ -1,3 +1,4 @@
+#include "troupe/ops/nn/cross_entropy_rows.hpp"
 #include "troupe/ops/nn/rows.cpu.hpp"
 
 namespace troupe::ops {
@@ -44,10 +45,7 @@ status run(kernel_context& at, const shape& dims) {
 template <class T>
 status run(kernel_context& at) {
   const auto &dims = at.input(0).dims(), &rows = at.input(1).dims();
-  if (dims.rank() != 2 || rows.rank() != 1 || rows[0] != dims[0])
-    return invalid(
-        "features must be a matrix and labels have one element for each of its rows, got ", dims,
-        " and ", rows);
+  TROUPE_TRY(check_sparse_cross_entropy(dims, rows));
   return at.input(1).type() == dtype::i32 ? run<T, int32_t>(at, dims) : run<T, int64_t>(at, dims);
 }
 

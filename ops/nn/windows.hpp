@@ -12,30 +12,45 @@ namespace troupe::ops {
 
 /// How windows lie along one axis: window i has its elements at i * stride - before + k * dilation,
 /// for k in [0, size).
-struct window_axis {
-  int64_t in = 1, size = 1, stride = 1, dilation = 1, before = 0, after = 0, out = 1;
+template <class Int>
+struct basic_window_axis {
+  Int in = 1, size = 1, stride = 1, dilation = 1, before = 0, after = 0, out = 1;
 
-  bool operator==(const window_axis&) const = default;
-  int64_t reach() const { return (size - 1) * dilation + 1; }
+  bool operator==(const basic_window_axis&) const = default;
+  constexpr Int reach() const { return (size - 1) * dilation + 1; }
   /// The elements k of window i that lie on the axis: [first, last).
-  int64_t first_in(int64_t i) const {
+  constexpr Int first_in(Int i) const {
     auto start = i * stride - before;
     return start >= 0 ? 0 : (dilation - 1 - start) / dilation;
   }
-  int64_t last_in(int64_t i) const {
+  constexpr Int last_in(Int i) const {
     auto start = i * stride - before;
     return start >= in ? 0 : std::min(size, (in - start + dilation - 1) / dilation);
   }
-  /// Calls `visit(k, window)` for each window that has the element as its k-th.
+  /// The windows that have the element: as element k of theirs, for all k of [first, last) that
+  /// `is_of` says; window_of(k) is then the window.
+  constexpr Int first_of(Int element) const {
+    return std::max<Int>(0, element + before - (out - 1) * stride + dilation - 1) / dilation;
+  }
+  constexpr Int last_of(Int element) const {
+    return std::min<Int>(size, (element + before) / dilation + 1);
+  }
+  constexpr bool is_of(Int element, Int k) const {
+    return (element + before - k * dilation) % stride == 0;
+  }
+  constexpr Int window_of(Int element, Int k) const {
+    return (element + before - k * dilation) / stride;
+  }
+  /// Calls `visit(k, window)` for each of them.
   template <class Visit>
-  void for_each_window(int64_t element, Visit&& visit) const {
-    auto place = element + before;
-    for (auto k = std::max<int64_t>(0, place - (out - 1) * stride + dilation - 1) / dilation;
-         k < size && k * dilation <= place; ++k)
-      if ((place - k * dilation) % stride == 0)
-        visit(k, (place - k * dilation) / stride);
+  constexpr void for_each_window(Int element, Visit&& visit) const {
+    for (auto k = first_of(element); k < last_of(element); ++k)
+      if (is_of(element, k))
+        visit(k, window_of(element, k));
   }
 };
+
+using window_axis = basic_window_axis<int64_t>;
 
 /// Depth, rows and columns; axes that a tensor does not have come first, with an extent of 1.
 using window_axes = std::array<window_axis, 3>;

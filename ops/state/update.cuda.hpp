@@ -13,8 +13,9 @@ inline namespace on_cuda {
 inline namespace simulated {
 #endif
 
-/// Variables of other types stay with processors, and so do all ops on them.
-inline constexpr auto variable_types = types::floating + type_list<int32_t, int64_t>{};
+/// Variables of other types stay with processors, and so do all ops on them: whole numbers count
+/// steps, and steer graphs.
+inline constexpr auto variable_types = types::floating;
 
 /// variable = fn(variable, last input) for each element; requires keep_locking.
 template <class T, class Fn>

@@ -18,7 +18,8 @@ using namespace std::chrono_literals;
 namespace {
 
 struct gpu_session {
-  explicit gpu_session(gpu::simulation like = {.seed = std::random_device{}()}, int gpus = 1)
+  explicit gpu_session(gpu::simulation like = {.seed = std::random_device{}()}, int gpus = 1,
+                       bool fuse = true)
       : seed(like.seed) {
     client_options options;
     options.ops = &simulated_library();
@@ -29,6 +30,7 @@ struct gpu_session {
     };
     options.inter_op_threads = 2;
     options.passes.fold = false; // the only user of further devices
+    options.passes.fuse = fuse;
     auto started = client::local(options);
     REQUIRE(started);
     client = *std::move(started);
@@ -222,12 +224,12 @@ target add
 
 TEST_CASE("a GPU without enough memory names the node and what it has") {
   watchdog watch;
-  gpu_session session{{.memory = 1 << 20, .seed = 1}};
+  gpu_session session{{.memory = 1 << 20, .seed = 1}, 1, false};
   auto text = gpu_case(R"(
-x = Placeholder dtype=f32 shape=[100000]
+x = Placeholder dtype=f32 shape=[200000]
 y = Add(x, x)
 z = Mul(y, x)
-w = Sub(z, y)
+w = Sub(z, x)
 )");
   auto& nodes = *text.nodes;
   auto step = session.client->prepare(
@@ -235,10 +237,10 @@ w = Sub(z, y)
       step_clock::now() + 10s);
   REQUIRE(step);
   auto outcome = session.client->run(
-      **step, std::vector{tensor::vector(std::vector<float>(100000))}, step_clock::now() + 10s);
+      **step, std::vector{tensor::vector(std::vector<float>(200000))}, step_clock::now() + 10s);
   REQUIRE_FALSE(outcome);
   CHECK(outcome.status().kind() == error_kind::resource_exhausted);
-  CHECK(says(outcome.status(), "Mul 'z'"));
+  CHECK(says(outcome.status(), "Add 'y'"));
   CHECK(says(outcome.status(), "gpu:0 has 8"));
 }
 

@@ -182,12 +182,12 @@ std::vector<golden_case> golden_cases() {
   return all;
 }
 
-std::string complaint_about(client& in, const golden_case& what) {
-  graph nodes{library()};
+std::string complaint_about(client& in, const registry& ops, const golden_case& what) {
+  graph nodes{ops};
   auto imported = read_graph_def(std::as_bytes(std::span{what.bytes}), nodes);
   if (!imported) {
     auto kind = imported.status().kind();
-    auto refused = what.bytes.find("refused") != std::string::npos && library().find_op(what.op());
+    auto refused = what.bytes.find("refused") != std::string::npos && ops.find_op(what.op());
     return refused && kind != error_kind::internal ? ""
                                                    : concat(what.op(), ": ", imported.status());
   }

@@ -20,7 +20,7 @@ void run_all_goldens(client_options options) {
   auto cases = golden_cases();
   CHECK(!cases.empty());
   for (const auto& one : cases)
-    if (auto why = complaint_about(**local, one); !why.empty())
+    if (auto why = complaint_about(**local, *options.ops, one); !why.empty())
       FAIL_CHECK(one.name << ": " << why);
 }
 

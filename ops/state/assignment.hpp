@@ -1,14 +1,16 @@
+// What the kernels of Assign share.
+#pragma once
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/kernel.hpp"
 
 namespace troupe::ops {
-namespace {
 
-result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+inline result<std::shared_ptr<void>> keep_validation(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("validate_shape"))};
 }
 
-status run(kernel_context& at) {
+/// The variable takes the tensor over, whatever memory it lies in.
+inline status assign_input(kernel_context& at) {
   auto& variable = at.variable(0);
   const auto& value = at.input(1);
   if (at.state<bool>())
@@ -18,14 +20,5 @@ status run(kernel_context& at) {
                      "; validate_shape=false allows that");
   return variable.assign(value);
 }
-
-} // namespace
-
-extern constexpr kernel_def assign_any{
-    .op = "Assign",
-    .run = {{dtype::none, run}},
-    .prepare = prepare,
-    .on_any_device = true,
-};
 
 } // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/math/segments.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(unsorted_segment_min){
+    .op = "UnsortedSegmentMin",
+    .device = device_kind::gpu,
+    .run = gpu::unsorted_segment_kernels<or_extreme<smallest>>(gpu::usual_types),
+};
+
+} // namespace troupe::ops

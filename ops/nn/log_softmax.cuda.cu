@@ -1,0 +1,11 @@
+#include "troupe/ops/nn/softmax.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(log_softmax){
+    .op = "LogSoftmax",
+    .device = device_kind::gpu,
+    .run = gpu::softmax_kernels<true>(types::floating),
+};
+
+} // namespace troupe::ops

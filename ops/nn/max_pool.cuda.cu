@@ -1,0 +1,12 @@
+#include "troupe/ops/nn/pooling.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool){
+    .op = "MaxPool",
+    .device = device_kind::gpu,
+    .run = gpu::max_pool_kernels(types::floating),
+    .prepare = prepare_pool<max_pool_2d>,
+};
+
+} // namespace troupe::ops
