@@ -27,6 +27,7 @@ struct program_options {
   bool region_per_node = false; ///< for debugging: every node waits for messages of its own
   size_t most_at_once = 0;      ///< steps of one kind; the others wait in line. 0: no limit
   bool deterministic = false;   ///< the same bits for any number of threads
+  bool replay = true;           ///< what is launched on a GPU again and again becomes one launch
 };
 
 struct client_options {

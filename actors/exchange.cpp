@@ -234,7 +234,8 @@ message to_wire(const register_partitions& what, status& problem) {
                       .region_per_node = what.region_per_node,
                       .partitions = {},
                       .deterministic = what.deterministic,
-                      .costs = what.costs};
+                      .costs = what.costs,
+                      .replay = what.replay};
   for (const auto& part : what.partitions) {
     auto bytes = write_graph(*part.nodes);
     if (!bytes) {

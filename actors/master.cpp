@@ -142,6 +142,7 @@ result<step_ptr> compile(self_ptr self, const prepare_request& what) {
       it->partitions->container = options.container;
       it->partitions->region_per_node = options.programs.region_per_node;
       it->partitions->deterministic = options.programs.deterministic;
+      it->partitions->replay = options.programs.replay;
     }
     for (const auto& at : part.nodes->nodes())
       if (&at->op() == &internal_ops::feed)

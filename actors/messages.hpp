@@ -66,6 +66,7 @@ struct register_partitions {
   std::vector<partition> partitions;
   std::vector<node_cost> costs = {}; ///< of nodes that were measured
   bool deterministic = false;
+  bool replay = true;
 };
 using register_request = std::shared_ptr<register_partitions>;
 

@@ -102,6 +102,7 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   std::vector<std::shared_ptr<device>> owned;
   auto regions = self->state.options.regions;
   regions.one_per_node = what.region_per_node;
+  regions.replay = what.replay;
   node_times measured;
   for (auto& one : what.costs)
     measured.add(
@@ -233,6 +234,7 @@ void serve_register(self_ptr self, const register_graph& what, const incoming& f
   parts->region_per_node = what.region_per_node;
   parts->costs = what.costs;
   parts->deterministic = what.deterministic;
+  parts->replay = what.replay;
   for (const auto& one : what.partitions) {
     auto device = device_name::parse(one.device);
     auto nodes = std::make_unique<graph>(*self->state.options.ops);

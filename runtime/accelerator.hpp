@@ -4,8 +4,52 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 
 namespace troupe {
+
+/// Launches that were noted down together with the memory that they use, to be made again at once.
+/// Nobody else gets that memory. When the recording goes, what was launched still runs, and tensors
+/// over its memory stay. Used by one thread at a time.
+class recording {
+public:
+  virtual ~recording() = default;
+
+  /// Before the end: memory for what is copied in before each launch. Nothing else that is noted
+  /// down gets it, however early it was let go of.
+  virtual result<tensor> make_input(dtype type, const shape& dims) = 0;
+
+  /// Ends what accelerator::record() began, on the same thread. Fails where something was asked for
+  /// that cannot be noted down, or where tensors in the recording's memory are still held: it is of
+  /// no use then.
+  virtual status end() = 0;
+
+  /// Whether it lies in the recording's memory.
+  virtual bool owns(const void* memory) const = 0;
+
+  /// A tensor for whoever gets what the launches leave at that place.
+  struct output {
+    void* memory = nullptr;
+    dtype type = dtype::none;
+    shape dims = {};
+    tensor value = {};
+  };
+  /// To be asked before each launch: makes the outputs' tensors, each at a place of its own. False
+  /// where somebody still holds one of those of an earlier launch.
+  virtual bool claim(std::span<output> outputs) = 0;
+  /// False once the device has taken the memory back, because others needed it. That never happens
+  /// from a claim to its launch, or to its end without one.
+  virtual bool usable() const = 0;
+  virtual void unclaim() = 0;
+  /// Launches it all, behind what was launched before.
+  virtual status launch() = 0;
+};
+
+/// What was repeated so far.
+struct replay_statistics {
+  uint64_t recordings = 0; ///< made
+  uint64_t replays = 0;    ///< launches of recordings
+};
 
 /// When the device came to places in its line of launches. For one step at a time; any thread may
 /// mark, each mark once.
@@ -44,6 +88,14 @@ public:
   /// since the last time. As above.
   using on_done = std::function<void(status)>;
   virtual void when_done(on_done done) = 0;
+
+  /// What this thread launches here until recording::end() is noted down instead of run, and the
+  /// memory that it allocates here is the recording's. Uploads are made at once; the recording
+  /// keeps what they made.
+  virtual result<std::unique_ptr<recording>> record() {
+    return failure(error_kind::unimplemented, "this device makes no recordings");
+  }
+  virtual replay_statistics replays() const { return {}; }
 
   /// A clock with so many marks; null where the device has none.
   virtual std::unique_ptr<device_clock> make_clock(uint32_t marks) = 0;

@@ -5,6 +5,7 @@
 #include "troupe/runtime/program.hpp"
 #include "troupe/runtime/regions.hpp"
 #include "troupe/runtime/registry.hpp"
+#include "troupe/runtime/replay.hpp"
 #include "troupe/runtime/residence.hpp"
 #include "troupe/runtime/upload.hpp"
 
@@ -446,6 +447,10 @@ program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_find
   if (on.as_accelerator())
     regions.lanes = 1; // all that it runs stands in one line
   TROUPE_TRY(compiler{*made, find_state, regions, find_kernel_state}.run());
+  made->replays_.resize(made->regions_.size());
+  if (on.as_accelerator() && options.replay)
+    for (uint32_t r = 0; r < made->regions_.size(); ++r)
+      made->replays_[r] = region_replay::make(*made, r);
   return std::shared_ptr<const program>{std::move(made)};
 }
 

@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/graph.hpp"
+#include "troupe/runtime/replay.hpp"
 #include "troupe/runtime/upload.hpp"
 
 #include <algorithm>
@@ -85,6 +86,12 @@ status instance::run(uint32_t which, emission_sink& out, stop_signal& stop) {
     return run_dead(which, out);
   if (watch_)
     return run_code(which, out, stop, region_watch{*watch_, which, slots_.get()});
+  if (program_->replay_of(which)) [[unlikely]] {
+    bool done = false;
+    TROUPE_TRY(run_again(which, out, stop, done));
+    if (done)
+      return {};
+  }
   return run_code(which, out, stop, unwatched{});
 }
 
@@ -167,6 +174,35 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
       slots[code->releases[i]].reset();
   }
   return stop.raised() ? stopped(stop) : status{}; // the last kernel may have left off
+}
+
+// Launches what former runs of the region have launched, if that can be.
+status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop, bool& done) {
+  if (stop.due())
+    return stopped(stop);
+  std::vector<tensor> leaving;
+  TROUPE_ASSIGN(done, program_->replay_of(which)->run(slots_.get(), leaving));
+  if (!done)
+    return {};
+  const auto& region = program_->regions()[which];
+  auto code = program_->code().subspan(region.first, region.count);
+  for (const auto& one : code)
+    for (uint16_t i = 0; i < one.release_count; ++i)
+      slots_[one.releases[i]].reset();
+  auto next = leaving.begin();
+  for (const auto& one : code)
+    switch (one.what) {
+      case action::token:
+        out.send_token({.region = one.target,
+                        .slot = one.input_count ? one.first_output : token::no_slot,
+                        .value = std::move(*next++),
+                        .hurry = one.leaves_much});
+        break;
+      case action::send: out.send_export(one.target, std::move(*next++), false); break;
+      case action::fetch: out.send_fetch(one.target, std::move(*next++), false); break;
+      default: break;
+    }
+  return {};
 }
 
 // A variable that was assigned on the host is read on a GPU, or the other way round.

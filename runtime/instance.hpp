@@ -89,6 +89,7 @@ private:
   bool count_down(uint32_t region, bool dead) noexcept;
   template <class Watch>
   status run_code(uint32_t region, emission_sink& out, stop_signal& stop, Watch&& watch);
+  status run_again(uint32_t region, emission_sink& out, stop_signal& stop, bool& done);
   status run_dead(uint32_t region, emission_sink& out);
   status explain(status error, const instruction& at) const;
   status bring_here(tensor& value, const instruction& at) const;

@@ -50,6 +50,8 @@ using kernel_state_maker = std::function<result<std::shared_ptr<void>>()>;
 using kernel_state_finder =
     std::function<result<std::shared_ptr<void>>(const node&, const kernel_state_maker& make)>;
 
+class region_replay; // replay.hpp
+
 class program {
 public:
   /// Compiles a partition's graph, whose nodes must be ordered by dependence (as cut() makes them).
@@ -72,6 +74,8 @@ public:
     return fetches_;
   } ///< among the step's fetches
   uint32_t slots() const noexcept { return slots_; }
+  /// Repeats what the region launches; null where it cannot be repeated.
+  region_replay* replay_of(uint32_t region) const noexcept { return replays_[region].get(); }
 
   /// Prints the regions and their code, for people.
   std::string describe() const;
@@ -95,6 +99,7 @@ private:
   std::vector<dtype> type_pool_;
   std::vector<std::shared_ptr<void>> states_;
   std::vector<std::shared_ptr<named_state>> named_;
+  std::vector<std::shared_ptr<region_replay>> replays_; // goes first: uses all that
 };
 
 } // namespace troupe

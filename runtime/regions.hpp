@@ -16,6 +16,8 @@ struct region_options {
   /// Whether the device runs one large node on several threads: such nodes need no others beside
   /// them.
   bool nodes_use_all_threads = false;
+  /// Whether what a region launches on an accelerator may be noted down and repeated (replay.hpp).
+  bool replay = true;
   /// What it costs to give work to another thread, in nanoseconds: a branch that is cheaper than a
   /// few of these stays where it is.
   double hand_over = 20'000;

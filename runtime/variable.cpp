@@ -1,9 +1,16 @@
 #include "troupe/runtime/variable.hpp"
 
+#include "troupe/runtime/steady_variables.hpp"
+
 namespace troupe {
 namespace {
 
 std::string place_of(const memory_space* space) { return space ? space->name() : "the host"; }
+
+status must_stay(const std::string& name) {
+  return failure(error_kind::aborted, "variable '", name,
+                 "' would get other memory while launches are noted down");
+}
 
 } // namespace
 
@@ -11,6 +18,8 @@ result<tensor> variable::read() const {
   std::lock_guard guard{mutex_};
   if (value_.empty())
     return uninitialized();
+  if (auto* steady = steady_variables::current()) [[unlikely]]
+    steady->note(const_cast<variable&>(*this), value_, false, false);
   return value_;
 }
 
@@ -24,6 +33,8 @@ status variable::assign(tensor value) {
     return invalid("variable '", name(), "' holds ", type_, ", got ", value.type());
   if (!dims_.compatible(value.dims()))
     return invalid("variable '", name(), "' has shape ", dims_, ", got ", value.dims());
+  if (steady_variables::current()) [[unlikely]]
+    return must_stay(name());
   std::lock_guard guard{mutex_};
   value_ = std::move(value);
   owned_ = false;
@@ -50,7 +61,12 @@ status variable::make_private(bool racy, allocator& copies) {
                    "' lies in the memory of ", place_of(value_.space()),
                    " and cannot be updated on ", place_of(copies.space()),
                    ": place its ops where it was assigned, or assign it anew");
+  auto* steady = steady_variables::current();
+  if (steady) [[unlikely]]
+    steady->note(*this, value_, true, !racy);
   if (!value_.unique() && !(racy && owned_)) {
+    if (steady)
+      return must_stay(name());
     TROUPE_ASSIGN(value_, value_.clone(copies));
   }
   owned_ = true;

@@ -135,7 +135,8 @@ private:
                         in.getRegionPerNode(),
                         {},
                         in.getDeterministic(),
-                        {}};
+                        {},
+                        !in.getNoReplay()};
     for (auto each : in.getPartitions()) {
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));
       if (graph.type() != dtype::u8)

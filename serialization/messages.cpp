@@ -64,6 +64,7 @@ public:
     to.setContainer(as_text(what.container));
     to.setRegionPerNode(what.region_per_node);
     to.setDeterministic(what.deterministic);
+    to.setNoReplay(!what.replay);
     auto list = to.initPartitions(static_cast<unsigned>(what.partitions.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setDevice(as_text(what.partitions[i].device));

@@ -50,6 +50,7 @@ struct register_graph {
   std::vector<registered_partition> partitions;
   bool deterministic = false;        ///< kernels shall give the same bits for any number of threads
   std::vector<node_cost> costs = {}; ///< of nodes that were measured
+  bool replay = true;                ///< what a GPU is given again and again may be one launch
 };
 
 struct register_reply {

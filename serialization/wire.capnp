@@ -113,6 +113,7 @@ struct RegisterGraph {
   regionPerNode @4 :Bool;
   deterministic @5 :Bool;
   costs @6 :List(NodeCost);
+  noReplay @7 :Bool;
 }
 
 struct NodeCost {

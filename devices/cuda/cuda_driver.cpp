@@ -189,8 +189,8 @@ public:
 
   status begin_capture(stream in) override {
     TROUPE_TRY(use());
-    // Other threads go on as usual meanwhile.
-    return check(cudaStreamBeginCapture(native(in), cudaStreamCaptureModeThreadLocal),
+    // Other threads go on as usual meanwhile, and this one may allocate memory.
+    return check(cudaStreamBeginCapture(native(in), cudaStreamCaptureModeRelaxed),
                  "cudaStreamBeginCapture");
   }
   result<launch_graph> end_capture(stream in) override {

@@ -1,5 +1,7 @@
 #include "troupe/devices/gpu/core.hpp"
 
+#include "troupe/devices/gpu/core_recording.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -47,6 +49,8 @@ core::~core() {
   return_blocks();
   while (auto one = free_pinned_.take_any())
     driver_->deallocate_pinned(one->memory);
+  for (const auto& one : old_graphs_)
+    driver_->destroy(one.what);
   marks_.destroy(*driver_);
   for (auto one : events_)
     driver_->destroy(one);
@@ -94,6 +98,8 @@ status core::note(status outcome) const {
 // Not everybody who has something copied looks at the outcome.
 status core::remember(status outcome) const {
   auto noted = note(std::move(outcome));
+  if (auto* making = core_recording::current(*this))
+    return making->note(std::move(noted)); // nothing was to run
   if (!noted) {
     std::lock_guard guard{health_mutex_};
     if (failed_launch_)
@@ -105,21 +111,21 @@ status core::remember(status outcome) const {
 status core::copy(void* to, const void* from, size_t bytes) const noexcept {
   if (bytes == 0)
     return {};
-  return remember(driver_->copy(to, from, bytes, direction::within, compute_));
+  return remember(driver_->copy(to, from, bytes, direction::within, compute()));
 }
 
 status core::copy(const strided_copy& what) const noexcept {
   for (int i = 0; i < what.rank; ++i)
     if (what.loops[static_cast<size_t>(i)].extent == 0)
       return {};
-  return remember(driver_->copy(what, compute_));
+  return remember(driver_->copy(what, compute()));
 }
 
 status core::fill(void* to, const void* element, size_t element_bytes,
                   int64_t count) const noexcept {
   if (count == 0)
     return {};
-  return remember(driver_->fill(to, element, element_bytes, count, compute_));
+  return remember(driver_->fill(to, element, element_bytes, count, compute()));
 }
 
 core::taken core::take(size_t bytes, bool for_copy) noexcept {
@@ -127,6 +133,20 @@ core::taken core::take(size_t bytes, bool for_copy) noexcept {
     return {};
   auto size = block_cache::class_of(bytes);
   std::unique_lock guard{mutex_};
+  auto found = find_block(size, for_copy);
+  if (!found.memory && take_recordings_back())
+    found = find_block(size, for_copy);
+  if (!found.memory)
+    return {};
+  ++allocations_;
+  in_use_ += size;
+  peak_ = std::max(peak_, in_use_);
+  if (!self_)
+    self_ = shared_from_this();
+  return found;
+}
+
+core::taken core::find_block(size_t size, bool for_copy) noexcept {
   taken found;
   if (in_use_ + size > limit_)
     return {};
@@ -145,26 +165,72 @@ core::taken core::take(size_t bytes, bool for_copy) noexcept {
     return_blocks();
     found.memory = driver_->allocate(size);
   }
-  if (!found.memory)
-    return {};
-  ++allocations_;
-  in_use_ += size;
-  peak_ = std::max(peak_, in_use_);
-  if (!self_)
-    self_ = shared_from_this();
   return found;
 }
 
-void* core::allocate(size_t bytes) noexcept { return take(bytes, false).memory; }
+void* core::allocate(size_t bytes) noexcept {
+  if (auto* making = core_recording::current(*this))
+    return making->allocate(bytes);
+  return take(bytes, false).memory;
+}
 
 void core::deallocate(void* memory, size_t bytes) noexcept {
   if (!memory)
     return;
   std::unique_lock guard{mutex_};
+  if (!recorded_blocks_.empty())
+    if (auto it = recorded_blocks_.find(memory); it != recorded_blocks_.end())
+      return it->second->put_back(memory);
   auto size = block_cache::class_of(bytes);
   free_.put({memory, size, marks_.last() + 1});
   in_use_ -= size;
   let_go(guard);
+}
+
+// -- recordings ----------------------------------------------------------------------------------
+
+stream core::compute() const noexcept {
+  auto* making = core_recording::current(*this);
+  return making ? making->into() : compute_;
+}
+
+result<std::unique_ptr<recording>> core::record() {
+  return core_recording::begin(shared_from_this());
+}
+
+replay_statistics core::replays() const {
+  std::lock_guard guard{mutex_};
+  return replays_;
+}
+
+// Those that nobody launches at this moment; they will be made anew where it is worth it. Whoever
+// makes one does not do this, or two would take turns.
+bool core::take_recordings_back() noexcept {
+  if (core_recording::current(*this))
+    return false;
+  bool any = false;
+  for (auto* one : recordings_)
+    if (one->usable_ && !one->claimed_) {
+      one->give_blocks_back();
+      any = true;
+    }
+  return any;
+}
+
+void core::destroy_later(launch_graph what) noexcept {
+  static_cast<void>(marks_.set(*driver_, compute_)); // a lost device runs nothing
+  old_graphs_.push_back({marks_.last(), what});
+  destroy_old_graphs();
+}
+
+void core::destroy_old_graphs() noexcept {
+  if (old_graphs_.empty())
+    return;
+  auto passed = marks_.passed(*driver_);
+  while (!old_graphs_.empty() && old_graphs_.front().mark <= passed) {
+    driver_->destroy(old_graphs_.front().what);
+    old_graphs_.pop_front();
+  }
 }
 
 // The last tensor takes the core with it, where the device is gone.
@@ -261,6 +327,8 @@ result<tensor> core::upload(const tensor& from) {
       tensor::over(new buffer{memory, from.bytes(), release, this, this}, from.type(), from.dims());
   if (from.bytes() > 0)
     TROUPE_TRY(note(launch_upload(memory, from, in_line)));
+  if (auto* making = core_recording::current(*this))
+    making->keep(made); // it is made once
   return made;
 }
 
@@ -313,7 +381,9 @@ void core::download(tensor from, std::function<void(result<tensor>)> done) {
     fail_later([done = std::move(done)](status why) { done(std::move(why)); }, here.status());
     return;
   }
-  std::function<void(status)> then = [from, to = *here, done = std::move(done)](status outcome) {
+  std::function<void(status)> then = [from, to = *here,
+                                      done = std::move(done)](status outcome) mutable {
+    from.reset(); // who hears of it may want the memory next
     if (outcome)
       done(to);
     else

@@ -3,7 +3,7 @@
 #include "troupe/devices/gpu/block_cache.hpp"
 #include "troupe/devices/gpu/driver.hpp"
 #include "troupe/devices/gpu/marks.hpp"
-#include "troupe/runtime/device.hpp"
+#include "troupe/runtime/accelerator.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -11,9 +11,12 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 namespace troupe::gpu {
+
+class core_recording;
 
 /// All that the compute stream is given runs in one line: a block that a tensor gave back may be
 /// given out at once, because whoever uses it next runs later. Copies run beside that line, and
@@ -43,7 +46,11 @@ public:
   void release_cached() noexcept;
 
   driver& under() const noexcept { return *driver_; }
-  stream compute() const noexcept { return compute_; }
+  /// Where this thread launches: into the line of all, or into its recording.
+  stream compute() const noexcept;
+
+  result<std::unique_ptr<recording>> record();
+  replay_statistics replays() const;
 
   result<tensor> upload(const tensor& from);
   void download(tensor from, std::function<void(result<tensor>)> done);
@@ -54,6 +61,7 @@ public:
   void stop();
 
 private:
+  friend class core_recording;
   core(std::unique_ptr<driver> of, int ordinal, size_t limit)
       : driver_(std::move(of)), ordinal_(ordinal), limit_(limit) {}
 
@@ -85,6 +93,8 @@ private:
   status note(status outcome) const;
   status remember(status outcome) const;
   taken take(size_t bytes, bool for_copy) noexcept;
+  taken find_block(size_t size, bool for_copy) noexcept;
+  bool take_recordings_back() noexcept;
   void* take_pinned(size_t bytes) noexcept;
   void return_blocks() noexcept;
   void let_go(std::unique_lock<std::mutex>& guard) noexcept;
@@ -93,6 +103,8 @@ private:
   status launch_upload(void* to, const tensor& from, bool in_line);
   status launch_download(void* to, const tensor& from, std::function<void(status)>& done);
   void reclaim_staging();
+  void destroy_later(launch_graph what) noexcept;
+  void destroy_old_graphs() noexcept;
   void fail_later(std::function<void(status)> done, status why);
   void run_completions();
   status wait_for(event at);
@@ -111,6 +123,14 @@ private:
   uint64_t allocations_ = 0;
   std::vector<event> events_;
   std::deque<staging> staging_;
+  std::vector<core_recording*> recordings_;
+  std::unordered_map<const void*, core_recording*> recorded_blocks_;
+  struct outlived {
+    uint64_t mark; // behind it nothing runs any more
+    launch_graph what;
+  };
+  std::deque<outlived> old_graphs_;
+  replay_statistics replays_;
 
   mutable std::mutex health_mutex_;
   mutable status lost_;

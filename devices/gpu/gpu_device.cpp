@@ -39,6 +39,8 @@ public:
     core_->download(std::move(from), std::move(done));
   }
   void when_done(on_done done) override { core_->when_done(std::move(done)); }
+  result<std::unique_ptr<recording>> record() override { return core_->record(); }
+  replay_statistics replays() const override { return core_->replays(); }
   std::unique_ptr<device_clock> make_clock(uint32_t marks) override {
     return std::make_unique<gpu::clock>(core_, marks);
   }

@@ -65,6 +65,11 @@ struct stream_handle {
     thread.join();
   }
 
+  bool is_capturing() {
+    std::lock_guard guard{mutex};
+    return capturing;
+  }
+
   void push(job what) {
     std::lock_guard guard{mutex};
     if (capturing) {
@@ -72,6 +77,13 @@ struct stream_handle {
       return;
     }
     jobs.push_back(std::move(what));
+    changed.notify_one();
+  }
+
+  // A graph is one launch: nothing comes between.
+  void push_all(const std::vector<job>& what) {
+    std::lock_guard guard{mutex};
+    jobs.insert(jobs.end(), what.begin(), what.end());
     changed.notify_one();
   }
 
@@ -161,6 +173,10 @@ public:
     {
       std::lock_guard guard{which->mutex};
       which->stands_for = at;
+    }
+    if (in->is_capturing()) {
+      at->reach(failure(error_kind::internal, "nothing of what is noted down runs yet"));
+      return {};
     }
     in->push([this, at] { at->reach(health()); });
     return {};
@@ -265,8 +281,7 @@ public:
 
   status launch(std::function<status()> kernel, stream in) override {
     TROUPE_TRY(health());
-    if (options_.launches_until_lost >= 0 && launches_++ >= options_.launches_until_lost)
-      lose(failure(error_kind::unavailable, "the simulated device was told to be lost"));
+    count_launch();
     in->push([this, kernel = std::move(kernel)] {
       if (!health())
         return;
@@ -291,16 +306,22 @@ public:
     if (!in->capturing)
       return failure(error_kind::internal, "the stream is not captured");
     in->capturing = false;
+    if (options_.captures_fail) {
+      in->captured.reset();
+      return failure(error_kind::internal, "the simulated device was told to capture nothing");
+    }
     return in->captured.release();
   }
 
   status launch(launch_graph what, stream in) override {
     TROUPE_TRY(health());
-    for (const auto& one : what->jobs)
-      in->push(one);
+    count_launch();
+    in->push_all(what->jobs);
     return {};
   }
   void destroy(launch_graph what) noexcept override { delete what; }
+
+  int64_t launches() const override { return launches_; }
 
   std::string misdeeds() const override {
     std::lock_guard guard{mutex_};
@@ -328,6 +349,12 @@ private:
         on_device ? "a copy left the device's memory; " : "a copy hit the device's memory; ";
     return failure(error_kind::internal, "a copy of ", bytes, " bytes: the memory is ",
                    on_device ? "not the device's" : "the device's");
+  }
+
+  void count_launch() {
+    if (auto before = launches_++;
+        options_.launches_until_lost >= 0 && before >= options_.launches_until_lost)
+      lose(failure(error_kind::unavailable, "the simulated device was told to be lost"));
   }
 
   status health() const {

@@ -14,6 +14,7 @@ struct simulation {
   std::chrono::microseconds longest_delay{20}; ///< before a launch runs; zero for none
   /// That many launches work; then the device is lost. Negative: never.
   int64_t launches_until_lost = -1;
+  bool captures_fail = false; ///< when they end
 };
 
 /// Runs streams in the order that events demand, and in no other: what is launched runs late, at
@@ -25,6 +26,8 @@ public:
   /// run many times, where it is captured. Its error is a complaint.
   virtual status launch(std::function<status()> kernel, stream in) = 0;
   using driver::launch;
+  /// How many launches and copies were asked for; those of a graph are one.
+  virtual int64_t launches() const = 0;
   /// What was done that a real driver would punish, such as a copy beyond a block's end; empty for
   /// nothing.
   virtual std::string misdeeds() const = 0;

@@ -4,6 +4,7 @@
 #include "troupe/devices/simulated/simulated_driver.hpp"
 #include "troupe/runtime/graph.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace troupe::gpu {
@@ -185,19 +186,28 @@ simulated_driver& simulation_of(kernel_context& at) {
   return static_cast<simulated_driver&>(gpu_of(at.device()).driver());
 }
 
-// Variables are changed in the order of launches: their locks are held until all is launched.
-status with_variables(kernel_context& at, simulated_launch& what, int from,
+// Variables are changed in the order of launches: their locks are held until all is launched. All
+// lock in the same order.
+status with_variables(kernel_context& at, simulated_launch& what, std::span<const int> inputs,
                       const std::function<status()>& then) {
-  while (from < at.inputs() && !what.refs[static_cast<size_t>(from)])
-    ++from;
-  if (from == at.inputs())
+  if (inputs.empty())
     return then();
-  return at.variable(from).update(
+  return at.variable(inputs[0]).update(
       [&](tensor& value) {
-        what.inputs[static_cast<size_t>(from)] = operand{value};
-        return with_variables(at, what, from + 1, then);
+        what.inputs[static_cast<size_t>(inputs[0])] = operand{value};
+        return with_variables(at, what, inputs.subspan(1), then);
       },
       at.memory());
+}
+
+status with_variables(kernel_context& at, simulated_launch& what,
+                      const std::function<status()>& then) {
+  std::vector<int> inputs;
+  for (int i = 0; i < at.inputs(); ++i)
+    if (what.refs[static_cast<size_t>(i)])
+      inputs.push_back(i);
+  std::ranges::sort(inputs, std::less<>{}, [&](int i) { return &at.variable(i); });
+  return with_variables(at, what, inputs, then);
 }
 
 // The first value of a variable cannot be written over an older one.
@@ -262,7 +272,7 @@ status launch(kernel_context& at) {
   if (gives_tensors) {
     auto shapes = infer_outputs(at);
     if (!shapes)
-      return changes_state ? with_variables(at, what, 0, [&] { return run_now(at, what); })
+      return changes_state ? with_variables(at, what, [&] { return run_now(at, what); })
                            : run_now(at, what);
     for (int i = 0; i < at.outputs(); ++i) {
       if (of.output_is_ref(i))
@@ -272,7 +282,7 @@ status launch(kernel_context& at) {
     }
   }
   return with_variables(
-      at, what, 0, [&] { return simulation_of(at).launch(what, gpu_of(at.device()).compute()); });
+      at, what, [&] { return simulation_of(at).launch(what, gpu_of(at.device()).compute()); });
 }
 
 // Who talks to the world, or to state that is no variable, belongs to a processor.

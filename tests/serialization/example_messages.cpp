@@ -48,7 +48,7 @@ struct printer {
   }
   void operator()(const refusal& m) { all(m.why); }
   void operator()(const register_graph& m) {
-    all(m.request, m.session, m.container, m.partitions, m.deterministic);
+    all(m.request, m.session, m.container, m.partitions, m.deterministic, m.replay);
   }
   void operator()(const register_reply& m) { all(m.request, m.handle, m.outcome); }
   void operator()(const deregister_graph& m) { all(m.handle); }

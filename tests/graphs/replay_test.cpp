@@ -1,0 +1,363 @@
+// What steps on simulated GPUs repeat as recordings gives what single launches give.
+#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/tests/graphs/all_cases.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/simulated_gpus.hpp"
+#include "troupe/tests/support/text_case.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct replaying_session {
+  explicit replaying_session(bool replay = true,
+                             gpu::simulation like = {.seed = std::random_device{}()})
+      : seed(like.seed) {
+    client_options options;
+    options.ops = &simulated_library();
+    options.make_devices = [=, this] {
+      auto made = make_simulated_devices(1, like);
+      devices = made; // the last ones are the session's
+      return made;
+    };
+    options.inter_op_threads = 2;
+    options.passes = pass_options::none(); // or small nets would be one launch
+    options.programs.replay = replay;
+    auto started = client::local(options);
+    REQUIRE(started);
+    client = *std::move(started);
+  }
+
+  int64_t launches() const {
+    auto& driver = gpu::gpu_of(*devices.back()).driver();
+    return static_cast<gpu::simulated_driver&>(driver).launches();
+  }
+  replay_statistics replays() const { return devices.back()->as_accelerator()->replays(); }
+  result<std::vector<tensor>> run(const text_case& what, size_t which,
+                                  const std::vector<tensor>& feeds) {
+    auto deadline = step_clock::now() + 20s;
+    TROUPE_ASSIGN(auto step, prepared(what, which, deadline));
+    return client->run(*step, feeds, deadline);
+  }
+  result<std::vector<tensor>> run(const text_case& what, size_t which) {
+    return run(what, which, feeds_of(what.text.runs.at(which)));
+  }
+
+  // Each once: what is prepared anew has no recordings.
+  result<std::shared_ptr<prepared_step>> prepared(const text_case& what, size_t which,
+                                                  step_clock::time_point deadline) {
+    std::lock_guard guard{mutex};
+    auto& step = steps[{&what, which}];
+    if (!step) {
+      const auto& one = what.text.runs.at(which);
+      TROUPE_ASSIGN(step, client->prepare(*what.nodes, signature_of(one), deadline));
+    }
+    return step;
+  }
+
+  unsigned seed;
+  std::vector<std::shared_ptr<device>> devices;
+  std::unique_ptr<troupe::client> client;
+  std::mutex mutex;
+  std::map<std::pair<const text_case*, size_t>, std::shared_ptr<prepared_step>> steps;
+};
+
+text_case gpu_case(std::string_view text) { return text_case{text, "test", &simulated_library()}; }
+
+tensor filled(int64_t count, float value) {
+  return tensor::vector(std::vector<float>(static_cast<size_t>(count), value));
+}
+
+bool all_are(const tensor& what, float value) {
+  return std::ranges::all_of(what.values<float>(), [=](float one) { return one == value; });
+}
+
+// y = ((x + 1) * 2 - x) * 3
+const char* chain = R"(
+x = Placeholder dtype=f32 shape=[-1]
+a = Add(x, f32(1))
+b = Mul(a, f32(2))
+c = Sub(b, x)
+y = Mul(c, f32(3))
+feed x = f32[1, 2]
+fetch y = f32[9, 12]
+)";
+
+// The variable grows by what the feeds say, whatever it is.
+const char* adder = R"(
+x = Placeholder dtype=f32 shape=[8]
+v = VariableV2 dtype=f32 shape=[8]
+init = Assign(v, f32[0, 0, 0, 0, 0, 0, 0, 0])
+set = Assign(v, f32[100, 100, 100, 100, 100, 100, 100, 100])
+a = Mul(x, f32(2))
+b = Add(a, x)
+c = Sub(b, a)
+d = Neg(c)
+add = AssignSub(v, d)
+now = Identity(v)
+after = Identity(add)
+target init
+run
+feed x = f32[1, 1, 1, 1, 1, 1, 1, 1]
+target add
+run
+fetch now = f32[0, 0, 0, 0, 0, 0, 0, 0]
+run
+target set
+run
+feed x = f32[1, 1, 1, 1, 1, 1, 1, 1]
+fetch after = f32[0, 0, 0, 0, 0, 0, 0, 0]
+)";
+
+// A line by least squares: y = 2 x + 1, learnt from four points.
+const char* learner = R"(
+x = Placeholder dtype=f32 shape=[4]
+y = Placeholder dtype=f32 shape=[4]
+w = VariableV2 dtype=f32 shape=[]
+b = VariableV2 dtype=f32 shape=[]
+init_w = Assign(w, f32(0))
+init_b = Assign(b, f32(0))
+slope = Mul(x, w)
+guess = Add(slope, b)
+error = Sub(guess, y)
+leaning = Mul(error, x)
+dw = Mean(leaning, i32[0])
+db = Mean(error, i32[0])
+train_w = ApplyGradientDescent(w, f32(0.25), dw)
+train_b = ApplyGradientDescent(b, f32(0.25), db)
+target init_w
+target init_b
+run
+feed x = f32[-1, 0, 1, 2]
+feed y = f32[-1, 1, 3, 5]
+fetch error = f32[0, 0, 0, 0]
+target train_w
+target train_b
+run
+w2 = Identity(w)
+b2 = Identity(b)
+fetch w2 = f32(0)
+fetch b2 = f32(0)
+)";
+
+} // namespace
+
+TEST_CASE("a region of the same shapes is launched at once from its third run on") {
+  watchdog watch;
+  for (bool replay : {true, false}) {
+    replaying_session session{replay};
+    INFO("seed " << session.seed);
+    auto text = gpu_case(chain);
+    for (int i = 0; i < 20; ++i) {
+      auto got = session.run(text, 0, {filled(50, static_cast<float>(i))});
+      REQUIRE(got);
+      CHECK(all_are((*got)[0], (static_cast<float>(i) + 2) * 3));
+    }
+    CHECK(session.replays().recordings == (replay ? 1 : 0));
+    CHECK(session.replays().replays == (replay ? 18 : 0));
+    auto before = session.launches();
+    REQUIRE(session.run(text, 0, {filled(50, 1)}));
+    // Up, four kernels and three constants, or into the recording and the recording; and down.
+    CHECK(session.launches() - before == (replay ? 4 : 9));
+  }
+}
+
+TEST_CASE("runs of several shapes have recordings of their own") {
+  watchdog watch;
+  replaying_session session;
+  INFO("seed " << session.seed);
+  auto text = gpu_case(chain);
+  for (int i = 0; i < 60; ++i) {
+    auto value = static_cast<float>(i);
+    auto count = 10 + i % 3 * 1000;
+    auto got = session.run(text, 0, {filled(count, value)});
+    REQUIRE(got);
+    CHECK((*got)[0].elements() == count);
+    CHECK(all_are((*got)[0], (value + 2) * 3));
+  }
+  CHECK(session.replays().recordings == 3);
+  CHECK(session.replays().replays == 54);
+  // Shapes that never come again are not worth one.
+  for (int i = 0; i < 200; ++i)
+    REQUIRE(session.run(text, 0, {filled(i + 1, 1)}));
+  CHECK(session.replays().recordings == 3);
+}
+
+TEST_CASE("a launch that depends on a fed number is repeated with that number only") {
+  watchdog watch;
+  replaying_session session;
+  INFO("seed " << session.seed);
+  auto text = gpu_case(R"(
+x = Placeholder dtype=f32 shape=[2,3]
+axis = Placeholder dtype=i32 shape=[]
+next = Add(axis, i32(0))
+a = Add(x, f32(1))
+b = Mul(a, f32(2))
+c = Sub(b, x)
+y = Sum(c, next)
+feed x = f32[[1, 2, 3], [4, 5, 6]]
+feed axis = i32(0)
+fetch y = f32[9, 11, 13]
+run
+feed x = f32[[1, 2, 3], [4, 5, 6]]
+feed axis = i32(1)
+fetch y = f32[12, 21]
+)");
+  for (int i = 0; i < 24; ++i) {
+    auto which = static_cast<size_t>(i / 3 % 2);
+    CHECK(complaint_about(text.text.runs[which], session.run(text, which)) == "");
+  }
+}
+
+TEST_CASE("a variable that is assigned anew, or read meanwhile, is never missed by a replay") {
+  watchdog watch;
+  replaying_session session;
+  INFO("seed " << session.seed);
+  auto text = gpu_case(adder);
+  auto now = [&] {
+    auto got = session.run(text, 2);
+    REQUIRE(got);
+    CHECK(all_are((*got)[0], (*got)[0].values<float>()[0]));
+    return (*got)[0].values<float>()[0];
+  };
+  REQUIRE(session.run(text, 0));
+  for (int i = 0; i < 10; ++i)
+    REQUIRE(session.run(text, 1));
+  CHECK(now() == 10);
+  CHECK(session.replays().replays > 4);
+  REQUIRE(session.run(text, 3));
+  for (int i = 0; i < 20; ++i)
+    REQUIRE(session.run(text, 1));
+  CHECK(now() == 120);
+  auto before = session.replays().replays;
+  for (int i = 0; i < 30; ++i) {
+    REQUIRE(session.run(text, 1));
+    CHECK(now() == 121 + static_cast<float>(i));
+  }
+  CHECK(session.replays().replays > before + 10);
+  float last = now();
+  for (int i = 0; i < 30; ++i) {
+    auto got = session.run(text, 4);
+    REQUIRE(got);
+    CHECK(all_are((*got)[0], last += 1));
+  }
+}
+
+TEST_CASE("a model learns the same with replays as without") {
+  watchdog watch;
+  std::vector<std::vector<tensor>> learnt;
+  for (bool replay : {true, false}) {
+    replaying_session session{replay};
+    INFO("seed " << session.seed);
+    auto model = gpu_case(learner);
+    REQUIRE(session.run(model, 0));
+    for (int i = 0; i < 100; ++i) {
+      auto got = session.run(model, 1);
+      REQUIRE(got);
+      learnt.push_back(*got);
+    }
+    auto got = session.run(model, 2);
+    REQUIRE(got);
+    learnt.push_back(*got);
+    CHECK((session.replays().replays > 80) == replay);
+    auto before = session.launches();
+    REQUIRE(session.run(model, 1));
+    auto launched = session.launches() - before;
+    CHECK((replay ? launched == 6 : launched > 10)); // two feeds, as above
+  }
+  for (size_t i = 0; i < learnt.size() / 2; ++i)
+    for (size_t k = 0; k < learnt[i].size(); ++k)
+      CHECK(identical(learnt[i][k], learnt[learnt.size() / 2 + i][k]));
+}
+
+TEST_CASE("many threads train one model with replays, and no update is lost") {
+  watchdog watch{std::chrono::seconds{60}};
+  replaying_session session;
+  INFO("seed " << session.seed);
+  auto text = gpu_case(adder);
+  auto model = gpu_case(learner);
+  REQUIRE(session.run(text, 0));
+  REQUIRE(session.run(model, 0));
+  std::atomic<int> failed = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 100; ++i) {
+          failed += !session.run(text, 1);
+          failed += !session.run(model, 1);
+        }
+      });
+  }
+  CHECK(failed == 0);
+  CHECK(session.replays().replays > 0);
+  auto sum = session.run(text, 2);
+  REQUIRE(sum);
+  CHECK(all_are((*sum)[0], 400));
+  auto learnt = session.run(model, 2);
+  REQUIRE(learnt);
+  CHECK(std::abs((*learnt)[0].values<float>()[0] - 2) < 1e-2f);
+}
+
+TEST_CASE("where nothing can be noted down, or memory is short, steps run as ever") {
+  watchdog watch;
+  replaying_session without{true, {.seed = 1, .captures_fail = true}};
+  auto text = gpu_case(chain);
+  for (int i = 0; i < 100; ++i)
+    CHECK(complaint_about(text.text.runs[0], without.run(text, 0)) == "");
+  CHECK(without.replays().replays == 0);
+
+  replaying_session small{true, {.memory = 1 << 20, .seed = 1}};
+  for (int i = 0; i < 10; ++i) { // four blocks of them fit
+    auto got = small.run(text, 0, {filled(50'000, 1)});
+    REQUIRE(got);
+    CHECK(all_are((*got)[0], 9));
+  }
+}
+
+TEST_CASE("a GPU that is lost while it records or repeats fails its steps") {
+  watchdog watch;
+  for (int64_t launches = 0; launches < 50; launches += 7) {
+    CAPTURE(launches);
+    replaying_session session{true, {.seed = 1, .launches_until_lost = launches}};
+    auto text = gpu_case(chain);
+    status last;
+    for (int i = 0; i < 20 && last; ++i)
+      last = session.run(text, 0).status();
+    CHECK(last.kind() == error_kind::unavailable);
+  }
+}
+
+TEST_CASE("every text graph and every op's example gives the same in each of six runs") {
+  watchdog watch{std::chrono::seconds{110}};
+  replaying_session with{true}, without{false};
+  INFO("seed " << with.seed);
+  auto cases = all_cases();
+  auto examples = all_examples();
+  cases.insert(cases.end(), examples.begin(), examples.end());
+  for (const auto& one : cases) {
+    INFO(one.name);
+    text_case text{one.text, one.name, &simulated_library()};
+    for (int round = 0; round < 6; ++round)
+      for (size_t i = 0; i < text.text.runs.size(); ++i) {
+        const auto& run = text.text.runs[i];
+        auto expected = complaint_about(run, without.run(text, i));
+        CHECK(complaint_about(run, with.run(text, i)) == expected);
+      }
+    for (auto* session : {&with, &without}) {
+      session->steps.clear();
+      REQUIRE(session->client->reset("", step_clock::now() + 20s));
+    }
+  }
+  CHECK(with.replays().replays > 100);
+  CHECK(without.replays().replays == 0);
+}
