@@ -287,7 +287,7 @@ result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
   if (!now->repeats) {
     if (++now->runs < now->enough)
       return false;
-    auto made = record(slots);
+    auto made = record(*now, slots);
     if (!made) {
       start_over();
       // A variable that others were using may be free another time.
@@ -418,15 +418,19 @@ status find_origin(Tape& in, const tensor& value, departure& to) {
 } // namespace
 
 // Nothing that the host knows is changed: where it fails, the region can run as usual.
-result<std::shared_ptr<region_replay::tape>> region_replay::record(const tensor* slots) const {
+result<std::shared_ptr<region_replay::tape>> region_replay::record(const signature& like,
+                                                                   const tensor* slots) const {
   auto made = std::make_shared<tape>();
   TROUPE_ASSIGN(made->launches, program_.device().as_accelerator()->record());
   {
     dry_run dry{program_, *made->launches};
     {
       steady_variables steady;
-      for (const auto& one : sources_)
-        TROUPE_TRY(dry.take_source(one.slot, slots[one.slot], one.used));
+      for (size_t i = 0; i < sources_.size(); ++i) {
+        const auto& one = sources_[i];
+        TROUPE_TRY(dry.take_source(one.slot, one.by_value ? like.sources[i].value : slots[one.slot],
+                                   one.used));
+      }
       for (size_t i = 0; i < roles_.size(); ++i) {
         const auto& one = code()[i];
         TROUPE_TRY(dry.step(one, roles_[i] == role::again));

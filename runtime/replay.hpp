@@ -57,7 +57,7 @@ private:
   explicit region_replay(const program& of) : program_(of) {}
   std::span<const instruction> code() const noexcept;
   signature* find(const tensor* slots);
-  result<std::shared_ptr<tape>> record(const tensor* slots) const;
+  result<std::shared_ptr<tape>> record(const signature& like, const tensor* slots) const;
   result<bool> replay(signature& with, tensor* slots, std::vector<tensor>& leaving) const;
   status run_beforehand(const tape& with, tensor* slots, std::vector<tensor>& leaving) const;
 

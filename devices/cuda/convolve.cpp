@@ -82,7 +82,6 @@ result<std::shared_ptr<convolver>> make_convolver(gpu_device& on) {
   auto made = std::make_shared<convolver>();
   made->of = &on.driver();
   TROUPE_TRY(cudnnCreate(&made->handle));
-  TROUPE_TRY(cudnnSetStream(made->handle, reinterpret_cast<cudaStream_t>(on.compute())));
   return made;
 }
 
@@ -271,6 +270,8 @@ status convolve(gpu_device& on, allocator& memory, const convolution& what, void
   TROUPE_ASSIGN(auto* by, on.kept<convolver>(make_convolver));
   question asked{what, what.type == dtype::f32 && on.rounds_operands()};
   std::lock_guard guard{by->mutex};
+  // Who makes a recording launches elsewhere than others.
+  TROUPE_TRY(cudnnSetStream(by->handle, reinterpret_cast<cudaStream_t>(on.compute())));
   TROUPE_ASSIGN(auto* found, plan_of(*by, asked));
   status outcome;
   // What is refused when it is launched is not tried again.
