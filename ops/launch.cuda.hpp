@@ -80,8 +80,8 @@ class complaints {
 public:
   /// `op` and `what` are texts that live as long as the program.
   complaints(kernel_context& at, const char* what)
-      : at_(troupe::gpu::gpu_of(at.device()).complaints()),
-        op_(at.origin().op().name.data()), what_(what) {}
+      : at_(troupe::gpu::gpu_of(at.device()).complaints()), op_(at.origin().op().name.data()),
+        what_(what) {}
 
   TROUPE_DEVICE void add(int64_t value, int64_t limit) const {
     if (!begin())
@@ -115,8 +115,8 @@ private:
 #else
   bool begin() const {
     int expected = troupe::gpu::complaint::none;
-    return std::atomic_ref{at_.box->stage}.compare_exchange_strong(expected,
-                                                                troupe::gpu::complaint::in_writing);
+    return std::atomic_ref{at_.box->stage}.compare_exchange_strong(
+        expected, troupe::gpu::complaint::in_writing);
   }
   void end() const { std::atomic_ref{at_.box->stage}.store(troupe::gpu::complaint::written); }
 #endif
@@ -131,7 +131,9 @@ private:
 inline constexpr int threads_per_block = 256;
 
 inline cudaStream_t stream_of(kernel_context& at) {
-  return reinterpret_cast<cudaStream_t>(troupe::gpu::gpu_of(at.device()).compute());
+  auto& device = troupe::gpu::gpu_of(at.device());
+  static_cast<void>(device.driver().make_current()); // else the launch says what is wrong
+  return reinterpret_cast<cudaStream_t>(device.compute());
 }
 
 /// So many blocks that each thread has one item, or a few where there are very many.

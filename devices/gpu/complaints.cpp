@@ -17,8 +17,9 @@ status complaint_boxes::take(uint64_t until) {
     std::atomic_ref<int> stage{box.stage};
     if (stage.load(std::memory_order_acquire) != complaint::written || box.epoch > until)
       continue;
-    keep(invalid(box.op, ": ", box.what, " has ", box.value, ", but the places there are [0, ",
-                 box.limit, ')'));
+    keep(box.limit < 0 ? invalid(box.op, ": ", box.what)
+                       : invalid(box.op, ": ", box.what, " has ", box.value,
+                                 ", but the places there are [0, ", box.limit, ')'));
     stage.store(complaint::none, std::memory_order_release);
   }
   std::lock_guard guard{mutex_};
