@@ -4,6 +4,7 @@
 #include "troupe/troupe.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 
 namespace troupe::bench {
@@ -121,10 +122,13 @@ private:
 
 const json& description() {
   static const auto all = [] {
-    std::ifstream file{TROUPE_BENCH_NETS};
+    // Where the binary runs elsewhere than it was built.
+    const auto* moved = std::getenv("TROUPE_BENCH_NETS");
+    const std::string path = moved ? moved : TROUPE_BENCH_NETS;
+    std::ifstream file{path};
     auto read = json::parse(file, nullptr, false);
     if (read.is_discarded())
-      throw error{failure(error_kind::not_found, "cannot read nets from " TROUPE_BENCH_NETS)};
+      throw error{failure(error_kind::not_found, "cannot read nets from ", path)};
     return read;
   }();
   return all;
