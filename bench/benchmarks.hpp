@@ -17,6 +17,8 @@ void register_exchange();  ///< exchange/...: what moving a tensor between two p
 
 /// For one op and for ops side by side, in all local sessions of the benchmarks; 0 is one per core.
 extern int threads;
+/// How many GPUs sessions use; with some, only training steps are measured, in larger batches.
+extern int gpus;
 session_options options();
 
 /// Serves as one task for exchange/..., in a process of its own, until it is killed.

@@ -94,11 +94,12 @@ int serve_task(const char* cluster, int number) {
   auto spec = parse_cluster(cluster);
   if (!spec)
     return 2;
-  auto running = task::start({.ops = &library(),
-                              .make_devices = [] { return make_devices({.intra_op_threads = 0, .gpus = 0}); },
-                              .cluster = *spec,
-                              .self = {"worker", number},
-                              .listen = {}});
+  auto running =
+      task::start({.ops = &library(),
+                   .make_devices = [] { return make_devices({.intra_op_threads = 0, .gpus = 0}); },
+                   .cluster = *spec,
+                   .self = {"worker", number},
+                   .listen = {}});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 1;

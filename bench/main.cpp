@@ -2,6 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -11,34 +12,55 @@
 namespace troupe::bench {
 
 int threads = 0;
+int gpus = 0;
 
 session_options options() {
-  return {.intra_op_threads = threads, .inter_op_threads = static_cast<size_t>(threads)};
+  return {
+      .intra_op_threads = threads, .inter_op_threads = static_cast<size_t>(threads), .gpus = gpus};
 }
 
 namespace {
 
 /// Takes our own options out of the arguments. Says whether they can be understood.
 bool take_options(int& argc, char** argv) {
-  constexpr std::string_view option = "--threads=";
+  struct number {
+    std::string_view option, wanted;
+    int& value;
+  };
+  const number numbers[] = {{"--threads=", "threads, 0 for one per core", threads},
+                            {"--gpus=", "GPUs, 0 for none", gpus}};
   auto end = 1;
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
-    if (!argument.starts_with(option)) {
+    const auto* ours = std::ranges::find_if(
+        numbers, [&](const number& one) { return argument.starts_with(one.option); });
+    if (ours == std::end(numbers)) {
       argv[end++] = argv[i];
       continue;
     }
-    argument.remove_prefix(option.size());
-    auto [rest, failed] = std::from_chars(argument.begin(), argument.end(), threads);
-    if (failed != std::errc{} || rest != argument.end() || threads < 0) {
-      std::fprintf(stderr, "troupe_bench: %s: expected a number of threads, 0 for one per core\n",
-                   argv[i]);
+    argument.remove_prefix(ours->option.size());
+    auto [rest, failed] = std::from_chars(argument.begin(), argument.end(), ours->value);
+    if (failed != std::errc{} || rest != argument.end() || ours->value < 0) {
+      std::fprintf(stderr, "troupe_bench: %s: expected a number of %s\n", argv[i],
+                   ours->wanted.data());
       return false;
     }
   }
   argc = end;
   argv[argc] = nullptr;
   return true;
+}
+
+void register_all() {
+  register_dispatch();
+  register_run();
+  register_elementwise();
+  register_bandwidth();
+  register_matmul();
+  register_conv2d();
+  register_int8();
+  register_train();
+  register_exchange();
 }
 
 int run(int argc, char** argv) {
@@ -54,15 +76,12 @@ int run(int argc, char** argv) {
     print_losses(argv[2]);
     return 0;
   }
-  register_dispatch();
-  register_run();
-  register_elementwise();
-  register_bandwidth();
-  register_matmul();
-  register_conv2d();
-  register_int8();
-  register_train();
-  register_exchange();
+  if (gpus > 0) {
+    register_train();
+    register_elementwise();
+  } else {
+    register_all();
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv))
     return 2;

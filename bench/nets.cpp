@@ -4,6 +4,7 @@
 #include "troupe/troupe.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 
 namespace troupe::bench {
@@ -121,10 +122,13 @@ private:
 
 const json& description() {
   static const auto all = [] {
-    std::ifstream file{TROUPE_BENCH_NETS};
+    // Where the binary runs elsewhere than it was built.
+    const auto* moved = std::getenv("TROUPE_BENCH_NETS");
+    const std::string path = moved ? moved : TROUPE_BENCH_NETS;
+    std::ifstream file{path};
     auto read = json::parse(file, nullptr, false);
     if (read.is_discarded())
-      throw error{failure(error_kind::not_found, "cannot read nets from " TROUPE_BENCH_NETS)};
+      throw error{failure(error_kind::not_found, "cannot read nets from ", path)};
     return read;
   }();
   return all;
@@ -135,7 +139,14 @@ std::vector<net> read_nets() {
   for (auto& [name, of] : description()["nets"].items()) {
     auto of_words = of.contains("words");
     auto input = of[of_words ? "words" : "pixels"].get<std::vector<int64_t>>();
-    nets.push_back({.name = name,
+    auto called = name;
+    if (gpus > 0) { // with as many samples as are usual there
+      if (!of.contains("gpu_batch"))
+        continue;
+      input[of_words ? 1 : 0] = of["gpu_batch"];
+      called = concat(name.substr(0, name.find('/')), '/', input[of_words ? 1 : 0]);
+    }
+    nets.push_back({.name = called,
                     .input = partial_shape{input}.known(),
                     .type = of_words ? dtype::i32 : dtype::f32,
                     .layers = of["layers"]});

@@ -36,7 +36,9 @@ public:
   explicit trainer(const net& of);
 
   /// Takes a step and returns the loss before it.
-  tensor step() { return step_.run({input_, labels_}).front(); }
+  tensor step(const run_options& options = {}) {
+    return step_.run({input_, labels_}, options).front();
+  }
   int64_t samples() const { return labels_.elements(); }
   int64_t parameters() const;
 

@@ -3,13 +3,41 @@
 #include "troupe/bench/benchmarks.hpp"
 #include "troupe/bench/nets.hpp"
 
+#include "troupe/api/library.hpp"
+
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
 namespace troupe::bench {
 namespace {
+
+// What a step leaves of the GPU's time and memory.
+void describe_gpu(trainer& model, benchmark::State& state) {
+  step_statistics found;
+  model.step({.statistics = &found});
+  std::vector<std::pair<int64_t, int64_t>> busy;
+  for (const auto& task : found.tasks)
+    for (const auto& span : task.spans)
+      if (span.thread >= device_tracks)
+        busy.emplace_back(span.begin_ns, span.end_ns);
+  if (busy.empty())
+    return;
+  std::ranges::sort(busy);
+  int64_t worked = 0, last = busy.front().first;
+  for (auto [begin, end] : busy) {
+    worked += std::max<int64_t>(0, end - std::max(begin, last));
+    last = std::max(last, end);
+  }
+  auto whole = last - busy.front().first;
+  state.counters["launches"] = static_cast<double>(busy.size());
+  state.counters["idle_share"] =
+      whole > 0 ? 1 - static_cast<double>(worked) / static_cast<double>(whole) : 0;
+  auto gpu = make_devices({.intra_op_threads = 1, .gpus = 1}).back();
+  state.counters["peak_bytes"] = static_cast<double>(gpu->statistics().peak);
+}
 
 void train(benchmark::State& state, const net& of) {
   trainer model{of};
@@ -17,6 +45,8 @@ void train(benchmark::State& state, const net& of) {
   for (auto _ : state)
     benchmark::DoNotOptimize(model.step());
   state.SetItemsProcessed(state.iterations() * model.samples());
+  if (gpus > 0)
+    describe_gpu(model, state);
 }
 
 // Not getrusage's: that of a process begins with its parent's.

@@ -134,6 +134,7 @@ status run(kernel_context& at) {
   constexpr int64_t threads = 256, most_blocks = 1 << 16;
   auto items = std::max(packs, count - packs * variant.width);
   auto blocks = std::min((items + threads - 1) / threads, most_blocks);
+  TROUPE_TRY(device.driver().make_current());
   return kernel->launch(static_cast<unsigned>(blocks), threads, arguments.data(), device.compute());
 }
 

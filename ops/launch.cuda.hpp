@@ -80,16 +80,17 @@ class complaints {
 public:
   /// `op` and `what` are texts that live as long as the program.
   complaints(kernel_context& at, const char* what)
-      : box_(troupe::gpu::gpu_of(at.device()).driver().complaints()),
-        op_(at.origin().op().name.data()), what_(what) {}
+      : at_(troupe::gpu::gpu_of(at.device()).complaints()), op_(at.origin().op().name.data()),
+        what_(what) {}
 
   TROUPE_DEVICE void add(int64_t value, int64_t limit) const {
     if (!begin())
       return;
-    box_->op = op_;
-    box_->what = what_;
-    box_->value = value;
-    box_->limit = limit;
+    at_.box->op = op_;
+    at_.box->what = what_;
+    at_.box->value = value;
+    at_.box->limit = limit;
+    at_.box->epoch = at_.epoch;
     end();
   }
   /// `what` itself says what is wrong.
@@ -99,7 +100,7 @@ private:
 #ifdef __CUDACC__
   TROUPE_DEVICE bool begin() const {
 #ifdef __CUDA_ARCH__
-    return atomicCAS_system(&box_->stage, troupe::gpu::complaint::none,
+    return atomicCAS_system(&at_.box->stage, troupe::gpu::complaint::none,
                             troupe::gpu::complaint::in_writing) == troupe::gpu::complaint::none;
 #else
     return false;
@@ -108,19 +109,19 @@ private:
   TROUPE_DEVICE void end() const {
 #ifdef __CUDA_ARCH__
     __threadfence_system();
-    atomicExch_system(&box_->stage, troupe::gpu::complaint::written);
+    atomicExch_system(&at_.box->stage, troupe::gpu::complaint::written);
 #endif
   }
 #else
   bool begin() const {
     int expected = troupe::gpu::complaint::none;
-    return std::atomic_ref{box_->stage}.compare_exchange_strong(expected,
-                                                                troupe::gpu::complaint::in_writing);
+    return std::atomic_ref{at_.box->stage}.compare_exchange_strong(
+        expected, troupe::gpu::complaint::in_writing);
   }
-  void end() const { std::atomic_ref{box_->stage}.store(troupe::gpu::complaint::written); }
+  void end() const { std::atomic_ref{at_.box->stage}.store(troupe::gpu::complaint::written); }
 #endif
 
-  troupe::gpu::complaint* box_;
+  troupe::gpu::complaint_boxes::place at_;
   const char* op_;
   const char* what_;
 };
@@ -130,7 +131,9 @@ private:
 inline constexpr int threads_per_block = 256;
 
 inline cudaStream_t stream_of(kernel_context& at) {
-  return reinterpret_cast<cudaStream_t>(troupe::gpu::gpu_of(at.device()).compute());
+  auto& device = troupe::gpu::gpu_of(at.device());
+  static_cast<void>(device.driver().make_current()); // else the launch says what is wrong
+  return reinterpret_cast<cudaStream_t>(device.compute());
 }
 
 /// So many blocks that each thread has one item, or a few where there are very many.

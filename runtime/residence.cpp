@@ -96,8 +96,9 @@ way way_of(const node& at, device_kind kind) {
   if (has(at.op().effects, effect::blocking) ||
       (makes != resource::none && makes != resource::variable))
     return kind == device_kind::cpu ? way::boundary : way::none;
-  if (makes != resource::none) // a variable lies where something can be done with its type
-    return has_kernel(at, kind) ? way::boundary : way::none;
+  // A variable lies where something can be done with its type, as its kernels tell, if it has some.
+  if (makes != resource::none)
+    return has_kernel(at, kind) || !has_kernel(at, device_kind::cpu) ? way::boundary : way::none;
   if (internal_ops::is_boundary(at) || is_send(at))
     return way::boundary;
   if (kind == device_kind::cpu)

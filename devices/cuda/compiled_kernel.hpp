@@ -11,7 +11,7 @@ namespace troupe::gpu {
 class compiled_kernel {
 public:
   virtual ~compiled_kernel() = default;
-  /// `arguments` are the addresses of the kernel's parameters.
+  /// `arguments` are the addresses of the kernel's parameters. On the thread's current device.
   virtual status launch(unsigned blocks, unsigned threads, void** arguments, stream in) const = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "troupe/devices/cuda/copy.cuda.hpp"
 
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace troupe::gpu {
@@ -50,8 +51,8 @@ class cuda_driver final : public driver {
 public:
   explicit cuda_driver(int ordinal) : ordinal_(ordinal) {}
   ~cuda_driver() override {
-    if (complaints_ && use())
-      cudaFreeHost(complaints_);
+    if (boxes_ && use())
+      cudaFreeHost(boxes_);
   }
 
   status start() {
@@ -66,9 +67,10 @@ public:
               .compute_minor = found.minor,
               .total_memory = found.totalGlobalMem};
     void* shared = nullptr;
-    TROUPE_TRY(
-        check(cudaHostAlloc(&shared, sizeof(complaint), cudaHostAllocMapped), "cudaHostAlloc"));
-    complaints_ = new (shared) complaint;
+    TROUPE_TRY(check(cudaHostAlloc(&shared, sizeof(complaint_boxes::boxes), cudaHostAllocMapped),
+                     "cudaHostAlloc"));
+    boxes_ = new (shared) complaint_boxes::boxes;
+    complaints_.emplace(*boxes_);
     return {};
   }
 
@@ -141,8 +143,7 @@ public:
     }
   }
 
-  status take_complaint() noexcept override { return take(*complaints_); }
-  complaint* complaints() noexcept override { return complaints_; }
+  complaint_boxes& complaints() noexcept override { return *complaints_; }
 
   void* allocate(size_t bytes) noexcept override {
     void* made = nullptr;
@@ -227,7 +228,8 @@ private:
 
   const int ordinal_;
   properties about_;
-  complaint* complaints_ = nullptr;
+  complaint_boxes::boxes* boxes_ = nullptr;
+  std::optional<complaint_boxes> complaints_;
 };
 
 } // namespace

@@ -194,6 +194,11 @@ stream core::compute() const noexcept {
   return making ? making->into() : compute_;
 }
 
+complaint_boxes::place core::complaints() const noexcept {
+  const auto& all = driver_->complaints();
+  return core_recording::current(*this) ? all.always() : all.now();
+}
+
 result<std::unique_ptr<recording>> core::record() {
   return core_recording::begin(shared_from_this());
 }
@@ -401,7 +406,7 @@ status core::launch_download(void* to, const tensor& from, std::function<void(st
     TROUPE_TRY(driver_->copy(to, from.raw(), from.bytes(), direction::to_host, to_host_));
   TROUPE_ASSIGN(auto copied, end_of(to_host_));
   std::lock_guard queue{completion_mutex_};
-  completions_.push_back({copied, std::move(done)});
+  completions_.push_back({copied, std::move(done), driver_->complaints().end_epoch()});
   completion_changed_.notify_one();
   return {};
 }
@@ -414,7 +419,7 @@ void core::when_done(std::function<void(status)> done) {
     launched = at.status();
     if (launched) {
       std::lock_guard queue{completion_mutex_};
-      completions_.push_back({*at, std::move(done)});
+      completions_.push_back({*at, std::move(done), driver_->complaints().end_epoch()});
       completion_changed_.notify_one();
       return;
     }
@@ -428,7 +433,7 @@ void core::when_done(std::function<void(status)> done) {
 void core::fail_later(std::function<void(status)> done, status why) {
   std::lock_guard queue{completion_mutex_};
   completions_.push_back(
-      {nullptr, [done = std::move(done), why = std::move(why)](status) { done(why); }});
+      {nullptr, [done = std::move(done), why = std::move(why)](status) { done(why); }, 0});
   completion_changed_.notify_one();
 }
 
@@ -469,7 +474,7 @@ void core::run_completions() {
       stopped = stopping_ && std::chrono::steady_clock::now() > latest;
     }
     if (outcome && next.at && !stopped)
-      outcome = driver_->take_complaint();
+      outcome = driver_->complaints().take(next.epoch);
     if (outcome && next.at) {
       std::lock_guard launches{health_mutex_};
       outcome = std::exchange(failed_launch_, status{});

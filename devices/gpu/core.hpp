@@ -48,6 +48,7 @@ public:
   driver& under() const noexcept { return *driver_; }
   /// Where this thread launches: into the line of all, or into its recording.
   stream compute() const noexcept;
+  complaint_boxes::place complaints() const noexcept;
 
   result<std::unique_ptr<recording>> record();
   replay_statistics replays() const;
@@ -79,6 +80,7 @@ private:
   struct completion {
     event at = nullptr;
     std::function<void(status)> done;
+    uint64_t epoch; ///< of what was launched before: its complaints are for `done`
   };
   struct staging {
     event at;

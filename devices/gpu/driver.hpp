@@ -1,5 +1,6 @@
 // What a GPU's device asks of the driver under it: streams, events, memory, copies, graphs.
 #pragma once
+#include "troupe/devices/gpu/complaints.hpp"
 #include "troupe/runtime/tensor.hpp"
 
 #include <chrono>
@@ -22,16 +23,6 @@ struct properties {
 };
 
 enum class direction : uint8_t { to_device, to_host, within };
-
-/// Where kernels say what is wrong with the values that they were given; the first stays. Texts are
-/// the host's, and live as long as the program.
-struct complaint {
-  enum : int { none, in_writing, written };
-  int stage = none;
-  const char* op = nullptr;   ///< "GatherV2"
-  const char* what = nullptr; ///< "indices"
-  int64_t value = 0, limit = 0; ///< a value that is not in [0, limit); no limit: `what` says all
-};
 
 /// One GPU. All functions may be called from any thread, and launch or answer without waiting,
 /// except for wait(). An error of kind `unavailable` means that nothing works any more.
@@ -60,11 +51,8 @@ public:
   /// The same, but waits for it, at most that long.
   virtual result<bool> wait(event which, std::chrono::microseconds at_most) = 0;
 
-  /// What a kernel has said first, since the last time, about values that it was given; it has then
-  /// computed nonsense, and the device goes on.
-  virtual status take_complaint() noexcept = 0;
-  /// Where it says so: memory that kernels and the host can both write.
-  virtual complaint* complaints() noexcept = 0;
+  /// Where kernels say what is wrong with the values that they were given; the device goes on.
+  virtual complaint_boxes& complaints() noexcept = 0;
 
   /// Memory of the device, aligned to 256 bytes; null where there is none. A null pointer may be
   /// given back.
@@ -91,8 +79,5 @@ public:
   /// May be called while it runs.
   virtual void destroy(launch_graph what) noexcept = 0;
 };
-
-/// The complaint as an error, if there is one; there is none afterwards.
-status take(complaint& from) noexcept;
 
 } // namespace troupe::gpu

@@ -47,6 +47,7 @@ public:
   status health() const override { return core_->health(); }
 
   gpu::driver& driver() noexcept override { return core_->under(); }
+  complaint_boxes::place complaints() noexcept override { return core_->complaints(); }
   stream compute() noexcept override { return core_->compute(); }
 
 private:

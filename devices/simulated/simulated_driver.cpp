@@ -202,12 +202,7 @@ public:
     return true;
   }
 
-  status take_complaint() noexcept override {
-    TROUPE_TRY(take(written_));
-    std::lock_guard guard{mutex_};
-    return std::exchange(complaint_, status{});
-  }
-  complaint* complaints() noexcept override { return &written_; }
+  complaint_boxes& complaints() noexcept override { return complaints_; }
 
   void* allocate(size_t bytes) noexcept override {
     std::lock_guard guard{mutex_};
@@ -282,11 +277,11 @@ public:
   status launch(std::function<status()> kernel, stream in) override {
     TROUPE_TRY(health());
     count_launch();
-    in->push([this, kernel = std::move(kernel)] {
+    in->push([this, kernel = std::move(kernel), epoch = complaints_.now().epoch] {
       if (!health())
         return;
       if (auto outcome = kernel(); !outcome)
-        complain(std::move(outcome));
+        complaints_.add(epoch, std::move(outcome));
     });
     return {};
   }
@@ -361,11 +356,6 @@ private:
     std::lock_guard guard{mutex_};
     return lost_;
   }
-  void complain(status why) {
-    std::lock_guard guard{mutex_};
-    if (complaint_)
-      complaint_ = std::move(why);
-  }
   void lose(status why) {
     std::lock_guard guard{mutex_};
     if (lost_)
@@ -380,8 +370,9 @@ private:
   size_t used_ = 0;
   std::map<void*, size_t> blocks_;
   std::string misdeeds_;
-  status lost_, complaint_;
-  complaint written_;
+  status lost_;
+  complaint_boxes::boxes boxes_;
+  complaint_boxes complaints_{boxes_};
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/image/color.cpu.hpp"
+#include "troupe/ops/image/contrast.hpp"
 
 #include <vector>
 
@@ -10,8 +11,7 @@ template <class T>
 status run(kernel_context& at) {
   TROUPE_ASSIGN(auto factor, factor_at(at, 1));
   const auto& dims = at.input(0).dims();
-  if (dims.rank() < 3)
-    return invalid("images must be [..., height, width, channels], got ", dims);
+  TROUPE_TRY(check_contrast(dims));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   if (dims.elements() == 0)
     return {};

@@ -1,6 +1,7 @@
 // Kernels of GPUs that combine rows with the same number, in their order: results do not vary.
 #pragma once
 #include "troupe/ops/math/elementwise.cuda.hpp"
+#include "troupe/ops/math/reduce.cuda.hpp"
 #include "troupe/ops/math/segment_functions.hpp"
 #include "troupe/ops/math/segment_rows.hpp"
 #include "troupe/ops/updates.cuda.hpp"
@@ -98,29 +99,68 @@ inline result<segment_entries> indexed_entries(kernel_context& at, const tensor&
 }
 
 template <class T, class Fn>
+struct segment_sink {
+  T* to;
+  const int64_t* starts;
+  divisor by_length;
+  T empty;
+  template <class Total>
+  TROUPE_DEVICE void operator()(int64_t i, const Total& total) const {
+    auto segment = by_length(i).quotient;
+    auto count = starts[segment + 1] - starts[segment];
+    to[i] = count > 0 ? store<T>(static_cast<compute_type<T>>(Fn::finish(total, count))) : empty;
+  }
+};
+
+struct by_itself {
+  TROUPE_DEVICE static int size() { return 1; }
+  TROUPE_DEVICE static int rank() { return 0; }
+  template <class, class T>
+  TROUPE_DEVICE static T all(T mine) {
+    return mine;
+  }
+};
+
+// One element of a segment, or a share of its entries.
+template <class T, class Fn, class Sink>
 struct combine_segment_body {
   using total = troupe::ops::detail::total_t<T>;
   const T* from;
-  T* to;
   const int64_t* starts;
   integers rows;
-  int64_t most_rows, length;
+  int64_t most_rows, length, all, shares;
   divisor by_length;
-  T empty;
+  Sink sink;
 
   template <class Group>
   TROUPE_DEVICE void operator()(int64_t i, const Group& by) const {
-    auto [segment, column] = by_length(i);
+    auto share = shares > 1 ? i / all : 0;
+    auto [segment, column] = by_length(i - share * all);
     auto begin = starts[segment], end = starts[segment + 1];
+    auto each = (end - begin + shares - 1) / shares;
+    begin += share * each;
+    end = begin + each < end ? begin + each : end;
     auto combined = Fn::template start<total>();
     for (auto k = begin + by.rank(); k < end; k += by.size())
       if (auto row = rows[k]; row >= 0 && row < most_rows)
         combined = Fn::step(combined, static_cast<total>(load(from[row * length + column])));
     combined = by.template all<Fn>(combined);
     if (by.rank() == 0)
-      to[i] = begin >= end
-                  ? empty
-                  : store<T>(static_cast<compute_type<T>>(Fn::finish(combined, end - begin)));
+      sink(i, combined);
+  }
+  TROUPE_DEVICE void operator()(int64_t i) const { (*this)(i, by_itself{}); }
+};
+
+template <class Fn, class Total, class Sink>
+struct combine_shares_body {
+  partials<Total> from;
+  int64_t shares;
+  Sink sink;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto combined = Fn::template start<Total>();
+    for (int64_t share = 0; share < shares; ++share)
+      combined = Fn::step(combined, from(i, share));
+    sink(i, combined);
   }
 };
 
@@ -128,14 +168,31 @@ struct combine_segment_body {
 template <class T, class Fn>
 status combine_entries(kernel_context& at, const segment_entries& entries, const T* from, T* to,
                        int64_t most_rows, int64_t segments, int64_t length) {
+  using total = troupe::ops::detail::total_t<T>;
   auto all = segments * length;
+  if (all == 0)
+    return {};
+  auto average = entries.rows.elements() / segments;
+  const auto* starts = entries.starts.data<int64_t>();
+  integers rows{entries.rows};
+  divisor by_length{length, all};
+  segment_sink<T, Fn> sink{to, starts, by_length, empty_segment<Fn, T>()};
+  constexpr int64_t wide = 32, busy = 1 << 16, least = 64;
+  auto shares = std::min({busy / all, average / least, int64_t{256}});
   // Long rows keep neighbouring threads beside each other; of short ones several threads take the
   // entries of a segment.
-  auto each = length >= 32 || segments == 0 ? 1 : entries.rows.elements() / segments;
-  return for_each_group(at, all, each,
-                        combine_segment_body<T, Fn>{from, to, entries.starts.data<int64_t>(),
-                                                    integers{entries.rows}, most_rows, length,
-                                                    divisor{length, all}, empty_segment<Fn, T>()});
+  if (length < wide || shares < 2)
+    return for_each_group(at, all, length < wide ? average : 1,
+                          combine_segment_body<T, Fn, segment_sink<T, Fn>>{
+                              from, starts, rows, most_rows, length, all, 1, by_length, sink});
+  TROUPE_ASSIGN(auto held,
+                tensor::make(dtype::u8, shape{all * shares * int64_t{sizeof(total)}}, at.memory()));
+  auto* part = static_cast<total*>(held.raw());
+  TROUPE_TRY(for_each(at, all * shares,
+                      combine_segment_body<T, Fn, keep_partial<total>>{
+                          from, starts, rows, most_rows, length, all, shares, by_length, {part}}));
+  return for_each(at, all,
+                  combine_shares_body<Fn, total, segment_sink<T, Fn>>{{part, all}, shares, sink});
 }
 
 template <class T, class Fn>

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
+#include "troupe/ops/nn/expect_shape.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,13 +25,6 @@ void for_cells(const kernel_context& at, int64_t rows, int64_t cells, double cos
       begin += last - first;
     }
   });
-}
-
-inline status expect_shape(const kernel_context& at, int input, std::string_view name,
-                           const shape& dims) {
-  if (at.input(input).dims() == dims)
-    return {};
-  return invalid(name, " must have shape ", dims, ", got ", at.input(input).dims());
 }
 
 } // namespace troupe::ops

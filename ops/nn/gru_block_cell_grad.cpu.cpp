@@ -8,9 +8,7 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto of, check_gru(at));
   auto [batch, inputs, cells] = of;
   const auto& state = at.input(1).dims();
-  constexpr std::string_view names[] = {"r", "u", "c", "d_h"};
-  for (int i = 0; i < 4; ++i)
-    TROUPE_TRY(expect_shape(at, 6 + i, names[i], state));
+  TROUPE_TRY(check_gru_gradient(at));
   TROUPE_ASSIGN(auto gates, shape::make(std::array{batch, 2 * cells}));
   TROUPE_ASSIGN(auto* to_x, at.allocate(0, at.input(0).dims()));
   TROUPE_ASSIGN(auto* to_h, at.allocate(1, state));

@@ -11,12 +11,6 @@ namespace {
 // Nanoseconds for all gates of one cell.
 constexpr double forward_cost = 10, backward_cost = 4;
 
-// The extents of a layer, and its inputs but for the sequence itself.
-struct lstm_extents {
-  int64_t steps, active, batch, inputs, cells; // steps from `active` on are not computed
-  int64_t rows() const { return active * batch; }
-};
-
 // The quarters of a row of gates.
 template <class P>
 struct quarters {
@@ -40,6 +34,17 @@ struct activations {
   }
 };
 
+struct cpu_gates {
+  template <class C>
+  static __attribute__((always_inline)) C squashed(C x) {
+    return squash(x);
+  }
+  template <class C>
+  static __attribute__((always_inline)) C tangent_of(C x) {
+    return tangent(x);
+  }
+};
+
 template <class C>
 TROUPE_SIMD_CLONES void forward_cells(quarters<const C> input, quarters<const C> recurrent,
                                       quarters<const C> bias, peepholes<C> weights,
@@ -47,22 +52,19 @@ TROUPE_SIMD_CLONES void forward_cells(quarters<const C> input, quarters<const C>
                                       int64_t begin, int64_t end) {
 #pragma GCC ivdep
   for (auto j = begin; j < end; ++j) {
-    C before = cs_prev[j];
-    C i = squash(input.i[j] + recurrent.i[j] + bias.i[j] + before * weights.i[j]);
-    C f = squash(input.f[j] + recurrent.f[j] + bias.f[j] + forget_bias + before * weights.f[j]);
-    C ci = tangent(input.ci[j] + recurrent.ci[j] + bias.ci[j]);
-    C cs = ci * i + before * f;
-    cs = cs > clip ? clip : cs;
-    cs = cs < -clip ? -clip : cs;
-    C o = squash(input.o[j] + recurrent.o[j] + bias.o[j] + cs * weights.o[j]);
-    C co = tangent(cs);
-    out.i[j] = i;
-    out.f[j] = f;
-    out.ci[j] = ci;
-    out.cs[j] = cs;
-    out.o[j] = o;
-    out.co[j] = co;
-    out.h[j] = co * o;
+    auto made = lstm_step<cpu_gates>(
+        lstm_gates<C>{input.i[j] + recurrent.i[j] + bias.i[j],
+                      input.ci[j] + recurrent.ci[j] + bias.ci[j],
+                      input.f[j] + recurrent.f[j] + bias.f[j] + forget_bias,
+                      input.o[j] + recurrent.o[j] + bias.o[j]},
+        cs_prev[j], lstm_peepholes<C>{weights.i[j], weights.f[j], weights.o[j]}, clip);
+    out.i[j] = made.i;
+    out.f[j] = made.f;
+    out.ci[j] = made.ci;
+    out.cs[j] = made.cs;
+    out.o[j] = made.o;
+    out.co[j] = made.co;
+    out.h[j] = made.h;
   }
 }
 
@@ -74,57 +76,16 @@ TROUPE_SIMD_CLONES void backward_cells(activations<const C> of, const C* cs_prev
                                        int64_t begin, int64_t end) {
 #pragma GCC ivdep
   for (auto j = begin; j < end; ++j) {
-    C i = of.i[j], f = of.f[j], o = of.o[j], ci = of.ci[j], co = of.co[j];
-    C h = h_grad[j] + h_later[j];
-    C to_o = h * co * o * (C{1} - o);
-    C cs = cs_grad[j] + cs_prev_grad[j] + h * o * (C{1} - co * co) + to_o * weights.o[j];
-    C to_i = cs * ci * i * (C{1} - i), to_f = cs * cs_prev[j] * f * (C{1} - f);
-    gates.i[j] = to_i;
-    gates.ci[j] = cs * i * (C{1} - ci * ci);
-    gates.f[j] = to_f;
-    gates.o[j] = to_o;
-    cs_prev_grad[j] = cs * f + to_i * weights.i[j] + to_f * weights.f[j];
+    auto made =
+        lstm_step_back(lstm_cell<C>{of.i[j], of.cs[j], of.f[j], of.o[j], of.ci[j], of.co[j], C{}},
+                       cs_prev[j], lstm_peepholes<C>{weights.i[j], weights.f[j], weights.o[j]},
+                       cs_grad[j] + cs_prev_grad[j], h_grad[j] + h_later[j]);
+    gates.i[j] = made.gates.i;
+    gates.ci[j] = made.gates.ci;
+    gates.f[j] = made.gates.f;
+    gates.o[j] = made.gates.o;
+    cs_prev_grad[j] = made.cs_prev;
   }
-}
-
-result<lstm_extents> check(kernel_context& at, bool use_peephole, lstm_span span) {
-  int first = span == lstm_span::sequence;
-  const auto &x = at.input(first).dims(), &state = at.input(first + 1).dims(),
-             &w = at.input(first + 3).dims();
-  if (x.rank() != 2 + first || state.rank() != 2 || w.rank() != 2)
-    return invalid("x must have ", 2 + first, " axes, cs_prev and w two, got shapes ", x, ", ",
-                   state, " and ", w);
-  lstm_extents of{.steps = first ? x[0] : 1,
-                  .active = 1,
-                  .batch = x[first],
-                  .inputs = x[first + 1],
-                  .cells = state[1]};
-  auto cells = of.cells;
-  if (state[0] != of.batch)
-    return invalid("cs_prev has ", state[0], " rows, x has ", of.batch);
-  TROUPE_TRY(expect_shape(at, first + 2, "h_prev", state));
-  if (w[1] % 4 != 0 || w[1] / 4 != cells || w[0] < cells || w[0] - cells != of.inputs)
-    return invalid("w must have as many rows as x and h_prev have columns and four columns for "
-                   "each cell, got shapes ",
-                   w, ", ", x, " and ", state);
-  for (int p = 4; use_peephole && p < 7; ++p)
-    TROUPE_TRY(expect_shape(at, first + p, "a peephole", shape{cells}));
-  TROUPE_TRY(expect_shape(at, first + 7, "b", shape{w[1]}));
-  TROUPE_TRY(shape::make(std::array{of.steps, of.batch})); // x may have no columns
-  if (first) {
-    if (at.input(0).rank() != 0)
-      return invalid("seq_len_max must be a scalar, got shape ", at.input(0).dims());
-    of.active = *at.input(0).data<int64_t>();
-    if (of.active < 0 || of.active > of.steps)
-      return invalid("seq_len_max must be in [0, ", of.steps, "], got ", of.active);
-  }
-  return of;
-}
-
-// What the outputs of each step look like, and all of them together.
-result<shape> output_shape(const lstm_extents& of, lstm_span span) {
-  return span == lstm_span::sequence ? shape::make(std::array{of.steps, of.batch, of.cells})
-                                     : shape::make(std::array{of.batch, of.cells});
 }
 
 // The peepholes, or zeros.
@@ -173,8 +134,8 @@ template <class T>
 status lstm_forward(kernel_context& at, const lstm_options& options, lstm_span span) {
   using C = compute_type<T>;
   int first = span == lstm_span::sequence;
-  TROUPE_ASSIGN(auto of, check(at, options.use_peephole, span));
-  TROUPE_ASSIGN(auto dims, output_shape(of, span));
+  TROUPE_ASSIGN(auto of, check_lstm(at, options.use_peephole, span));
+  TROUPE_ASSIGN(auto dims, lstm_output_shape(of, span));
   TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{of.rows(), 4 * of.cells}));
   auto cells = of.cells, each = of.batch * cells;
   staged_operands<T> operands{at};
@@ -222,8 +183,8 @@ status lstm_backward(kernel_context& at, const lstm_options& options, lstm_span 
   using C = compute_type<T>;
   const bool sequence = span == lstm_span::sequence;
   int first = sequence;
-  TROUPE_ASSIGN(auto of, check(at, options.use_peephole, span));
-  TROUPE_ASSIGN(auto dims, output_shape(of, span));
+  TROUPE_ASSIGN(auto of, check_lstm(at, options.use_peephole, span));
+  TROUPE_ASSIGN(auto dims, lstm_output_shape(of, span));
   TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{of.rows(), 4 * of.cells}));
   constexpr std::string_view names[] = {"i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"};
   auto cells = of.cells, each = of.batch * cells;

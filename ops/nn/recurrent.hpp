@@ -51,14 +51,21 @@ result<shapes> infer_sequence_gradient(const infer_context& at);
 
 /// Complete the forms of ops on sequences.
 constexpr op_def lstm_sequence(op_def own) {
-  own.inputs = {{"seq_len_max", "i64"}, {"x", "T"},   {"cs_prev", "T"}, {"h_prev", "T"}, {"w", "T"},
-                {"wci", "T"},           {"wcf", "T"}, {"wco", "T"},     {"b", "T"}};
+  own.inputs = {on_host("seq_len_max", "i64"),
+                {"x", "T"},
+                {"cs_prev", "T"},
+                {"h_prev", "T"},
+                {"w", "T"},
+                {"wci", "T"},
+                {"wcf", "T"},
+                {"wco", "T"},
+                {"b", "T"}};
   own.outputs = lstm_outputs;
   own.infer = infer_lstm<1>;
   return own;
 }
 constexpr op_def lstm_sequence_gradient(op_def own) {
-  own.inputs = {{"seq_len_max", "i64"},
+  own.inputs = {on_host("seq_len_max", "i64"),
                 {"x", "T"},
                 {"cs_prev", "T"},
                 {"h_prev", "T"},

@@ -1,0 +1,36 @@
+#include "troupe/devices/gpu/complaints.hpp"
+
+namespace troupe::gpu {
+
+void complaint_boxes::add(uint64_t epoch, status why) {
+  std::lock_guard guard{mutex_};
+  told_.emplace_back(epoch, std::move(why));
+}
+
+status complaint_boxes::take(uint64_t until) {
+  status first;
+  auto keep = [&](status why) {
+    if (first)
+      first = std::move(why);
+  };
+  for (auto& box : boxes_) {
+    std::atomic_ref<int> stage{box.stage};
+    if (stage.load(std::memory_order_acquire) != complaint::written || box.epoch > until)
+      continue;
+    keep(box.limit < 0 ? invalid(box.op, ": ", box.what)
+                       : invalid(box.op, ": ", box.what, " has ", box.value,
+                                 ", but the places there are [0, ", box.limit, ')'));
+    stage.store(complaint::none, std::memory_order_release);
+  }
+  std::lock_guard guard{mutex_};
+  for (auto it = told_.begin(); it != told_.end();)
+    if (it->first <= until) {
+      keep(std::move(it->second));
+      it = told_.erase(it);
+    } else {
+      ++it;
+    }
+  return first;
+}
+
+} // namespace troupe::gpu

@@ -1,0 +1,62 @@
+// Products of matrices within kernels of GPUs: the library's on GPUs, a plain loop on simulated
+// ones.
+#pragma once
+#include "troupe/devices/cuda/gemm.hpp"
+#include "troupe/ops/launch.cuda.hpp"
+
+namespace troupe::ops::gpu {
+#ifdef __CUDACC__
+inline namespace on_cuda {
+#else
+inline namespace simulated {
+#endif
+
+template <class T>
+struct zeros_body {
+  T* to;
+  TROUPE_DEVICE void operator()(int64_t i) const { to[i] = T{}; }
+};
+
+// An element of a product.
+template <class T>
+struct product_body {
+  troupe::gpu::product of;
+  const T *a, *b;
+  T* c;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto row = i / of.n, column = i % of.n;
+    compute_type<T> sum{};
+    for (int64_t k = 0; k < of.k; ++k)
+      sum += load(a[of.transpose_a ? k * of.m + row : row * of.k + k]) *
+             load(b[of.transpose_b ? column * of.k + k : k * of.n + column]);
+    c[i] = store<T>(sum);
+  }
+};
+
+struct transposed_operands {
+  bool a = false, b = false;
+};
+
+/// c (m x n) = a (m x k) * b (k x n), after transposing what is to be.
+template <class T>
+status multiply(kernel_context& at, transposed_operands across, int64_t m, int64_t n, int64_t k,
+                const T* a, const T* b, T* c) {
+  if (m == 0 || n == 0)
+    return {};
+  if (k == 0)
+    return for_each(at, m * n, zeros_body<T>{c});
+  troupe::gpu::product of{.type = dtype_of<T>,
+                          .transpose_a = across.a,
+                          .transpose_b = across.b,
+                          .m = m,
+                          .n = n,
+                          .k = k};
+#ifdef __CUDACC__
+  return troupe::gpu::gemm(troupe::gpu::gpu_of(at.device()), at.memory(), of, a, b, c);
+#else
+  return for_each(at, m * n, product_body<T>{of, a, b, c});
+#endif
+}
+
+} // namespace on_cuda or simulated
+} // namespace troupe::ops::gpu
