@@ -121,7 +121,7 @@ status reduce(kernel_context& at) {
     if (dims[axis] > 1)
       last_is_kept = !is_reduced;
   }
-  auto items = product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
+  auto items = troupe::ops::product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
   return reduce_each<Fn, troupe::ops::detail::total_t<T>>(
       at, out->elements(), x.elements() == 0 ? 0 : items, last_is_kept,
       walked_elements<Fn, T>{x.data<T>(), places{kept}, places{reduced}},
