@@ -57,10 +57,7 @@ public:
     for (auto* at : change_.nodes()) {
       change_.refresh(*at);
       for (const auto* variable : updated_by(*at))
-        std::erase_if(reads_, [&](const auto& one) {
-          const auto& [of, index, device] = one.first;
-          return resource_behind({const_cast<node*>(of), index}) == variable;
-        });
+        reads_.erase(variable);
       if (part_of(*at).chosen())
         convert(*at);
       else if (has(at->op().effects, effect::of_shape))
@@ -214,7 +211,7 @@ private:
     }
     // A variable must be read when its reader would have read it.
     if (!sees_update(reader, value)) {
-      auto& made = reads_[{value.node, value.index, like.device()}];
+      auto& made = reads_[resource_behind(value)][{value.node, value.index, like.device()}];
       if (!made)
         made = cast(value, value, type_, like, {});
       return made;
@@ -256,7 +253,9 @@ private:
   std::map<const node*, std::vector<bool>> after_updates_; // of a variable: by node id
   std::vector<part> parts_;                                // by id, of the nodes from before
   std::map<const node*, edge> narrow_;                     // what a cast to f32 was made from
-  std::map<place, edge> casts_, reads_; // to 16 bits: of values, and of variables so far
+  std::map<place, edge> casts_;                            // to 16 bits
+  // The same of variables, by variable: what was read since its last update.
+  std::map<const node*, std::map<place, edge>> reads_;
 };
 
 } // namespace
