@@ -87,6 +87,12 @@ TEST_CASE("a convolutional network learns in 16 bits as well as in 32") {
   }
 }
 
+TEST_CASE("a network whose features are computed again learns the same") {
+  convnet kept{false, false}, again{false, true};
+  session_options options{.deterministic = true};
+  CHECK(again.loss_after(10, options) == Approx(kept.loss_after(10, options)).epsilon(1e-4));
+}
+
 TEST_CASE("statistics of a step in 16 bits name the user's nodes and few casts") {
   convnet net;
   step_statistics plain, mixed;

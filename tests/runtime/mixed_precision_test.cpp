@@ -1,8 +1,10 @@
+#include "troupe/runtime/kernel.hpp"
 #include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/registry.hpp"
 #include "troupe/serialization/close_to.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
+#include "troupe/tests/support/simulated_gpus.hpp"
 
 #include <random>
 
@@ -353,5 +355,16 @@ TEST_CASE("random networks give about the same in 16 bits") {
           CHECK(std::abs(found[j] - wanted[j]) < 0.5f);
       }
     }
+  }
+}
+
+TEST_CASE("what GPUs compute in f32 they compute in 16 bits, too, where it is declared") {
+  for (const auto* op : simulated_library().ops()) {
+    auto* kernel = simulated_library().find_kernel(op->name, device_kind::gpu);
+    if (!has(op->effects, worth_16_bits | keeps_16_bits) || !kernel || !kernel->find(dtype::f32))
+      continue;
+    INFO(op->name);
+    CHECK(kernel->find(dtype::f16));
+    CHECK(kernel->find(dtype::bf16));
   }
 }
