@@ -61,8 +61,7 @@ loss_scale loss_scale::dynamic(graph_builder& in, const loss_scale_options& opti
   made.options_ = options;
   made.value_ =
       in.variable(tensor::scalar(static_cast<float>(options.initial)), "loss_scale", where);
-  made.good_steps_ =
-      in.variable(tensor::scalar(int64_t{0}), concat("loss_scale", "/good_steps"), where);
+  made.good_steps_ = in.variable(tensor::scalar(int64_t{0}), "loss_scale/good_steps", where);
   return made;
 }
 
