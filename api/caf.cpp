@@ -16,12 +16,12 @@ caf::actor session_of(result<session_parts> spawned, const std::source_location&
 
 caf::actor spawn_session(caf::actor_system& system, const session_options& options,
                          std::source_location where) {
-  return session_of(spawn_local_session(system, to_client(options)), where);
+  return session_of(spawn_local_session(system, to_client(options, where)), where);
 }
 
 caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
                          const session_options& options, std::source_location where) {
-  return session_of(spawn_cluster_session(system, cluster, to_client(options)), where);
+  return session_of(spawn_cluster_session(system, cluster, to_client(options, where)), where);
 }
 
 } // namespace troupe

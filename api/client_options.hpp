@@ -5,6 +5,6 @@
 namespace troupe {
 
 /// Adds the library's ops and devices.
-client_options to_client(const session_options& from);
+client_options to_client(const session_options& from, std::source_location where);
 
 } // namespace troupe

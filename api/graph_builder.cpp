@@ -15,6 +15,7 @@ graph_scope::~graph_scope() {
     case kind::name: of_.pop_scope(); break;
     case kind::device: of_.pop_device(); break;
     case kind::controls: of_.pop_controls(); break;
+    case kind::recompute: static_cast<graph_builder&>(of_).end_recompute(); break;
   }
 }
 
@@ -123,9 +124,28 @@ graph_scope graph_builder::after(std::vector<node*> nodes, location where) {
   return {*this, graph_scope::kind::controls};
 }
 
+graph_scope graph_builder::recompute() {
+  if (open_recomputes_++ == 0)
+    recomputed_.push_back({nodes().size(), nodes().size()});
+  return {*this, graph_scope::kind::recompute};
+}
+
+void graph_builder::end_recompute() noexcept {
+  if (--open_recomputes_ == 0)
+    recomputed_.back().end = nodes().size();
+}
+
 std::vector<edge> graph_builder::gradients(const std::vector<edge>& ys, const std::vector<edge>& xs,
                                            const gradient_options& options, location where) {
-  return value_or_throw(troupe::gradients(ys, xs, options, where));
+  if (recomputed_.empty())
+    return value_or_throw(troupe::gradients(ys, xs, options, where));
+  auto all = options;
+  for (const auto& [first, end] : recomputed_) {
+    auto& part = all.recompute.emplace_back();
+    for (size_t i = first; i < end; ++i)
+      part.push_back(nodes()[i].get());
+  }
+  return value_or_throw(troupe::gradients(ys, xs, all, where));
 }
 
 } // namespace troupe

@@ -24,7 +24,7 @@ struct variable_handle {
 /// Ends a scope when it goes out of scope itself. The innermost must end first.
 class [[nodiscard]] graph_scope {
 public:
-  enum class kind : uint8_t { name, device, controls };
+  enum class kind : uint8_t { name, device, controls, recompute };
 
   graph_scope(graph& of, kind what) noexcept : of_(of), what_(what) {}
   graph_scope(const graph_scope&) = delete;
@@ -90,6 +90,16 @@ public:
   /// Makes new nodes run after these: `auto later = g.after({update});`
   graph_scope after(std::vector<node*> nodes, location where = location::current());
 
+  /// Makes gradients compute the values of new nodes again instead of keeping them: less memory for
+  /// more time. Each scope is a part of its own, which is computed again as a whole when its
+  /// gradients are; what it takes is kept. Scopes within one are part of it.
+  ///
+  ///     for (auto& layers : blocks) {
+  ///       auto again = g.recompute();
+  ///       x = layers(x);
+  ///     }
+  graph_scope recompute();
+
   /// Returns d(sum of ys)/dx for each x; an edge to nothing for an x on which no y depends.
   /// Throws, naming the node, where an op on the way has no gradient. The options say where to
   /// stop, and what the gradients of some nodes or ops are instead:
@@ -108,6 +118,8 @@ public:
   std::span<const variable_handle> variables() const noexcept { return variables_; }
 
 private:
+  friend class graph_scope;
+  void end_recompute() noexcept;
   variable_handle add_variable(dtype type, const partial_shape& dims, std::string_view name,
                                location where);
 
@@ -117,6 +129,11 @@ private:
   node* initializer_ = nullptr;
   size_t initialized_ = 0; // variables that initializer_ knows
   std::optional<int64_t> random_seed_;
+  struct id_range {
+    size_t first, end;
+  };
+  std::vector<id_range> recomputed_; // the last is open while there are open scopes
+  int open_recomputes_ = 0;
 };
 
 } // namespace troupe

@@ -49,7 +49,7 @@ signature_key key_of(const graph& of, const step_signature& signature) {
 
 } // namespace
 
-client_options to_client(const session_options& from) {
+client_options to_client(const session_options& from, std::source_location where) {
   client_options to;
   to.ops = &library();
   to.make_devices = [chosen = device_choice{.intra_op_threads = from.intra_op_threads,
@@ -63,6 +63,12 @@ client_options to_client(const session_options& from) {
   to.container = from.container;
   to.programs = {.region_per_node = from.region_per_node, .most_at_once = from.most_steps_at_once};
   to.passes = from.passes;
+  if (from.mixed_precision != dtype::none)
+    to.passes.mixed_precision = from.mixed_precision;
+  if (auto type = to.passes.mixed_precision;
+      type != dtype::none && type != dtype::bf16 && type != dtype::f16)
+    throw error{invalid("session (", to_string(where),
+                        "): mixed_precision must be bf16 or f16, got ", type)};
   to.timeout = from.timeout;
   to.peer_timeout = from.peer_timeout;
   to.programs.deterministic = from.deterministic;
@@ -229,14 +235,15 @@ void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
 
 session session::local(const session_options& options, location where) {
   auto made = std::make_unique<state>();
-  made->client = unwrap(client::local(to_client(options)), "session::local", where);
+  made->client = unwrap(client::local(to_client(options, where)), "session::local", where);
   return session{std::move(made)};
 }
 
 session session::connect(const cluster_spec& cluster, const session_options& options,
                          location where) {
   auto made = std::make_unique<state>();
-  made->client = unwrap(client::connect(cluster, to_client(options)), "session::connect", where);
+  made->client =
+      unwrap(client::connect(cluster, to_client(options, where)), "session::connect", where);
   return session{std::move(made)};
 }
 

@@ -45,6 +45,9 @@ struct session_options {
   size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another
   pass_options passes = {};      ///< pass_options::none() runs graphs as they were written
+  /// dtype::bf16 or dtype::f16: products, convolutions and the like compute f32 values in this type
+  /// (docs/mixed-precision.md). The same as passes.mixed_precision.
+  dtype mixed_precision = dtype::none;
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
   bool deterministic = false;  ///< the same bits for any number of threads: see docs/insight.md

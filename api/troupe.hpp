@@ -18,6 +18,7 @@
 #include "troupe/api/train/indexed_slices.hpp"
 #include "troupe/api/train/lbfgs.hpp"
 #include "troupe/api/train/learning_rate.hpp"
+#include "troupe/api/train/loss_scale.hpp"
 #include "troupe/api/train/moving_average.hpp"
 #include "troupe/api/train/optimizers.hpp"
 #include "troupe/runtime/version.hpp"

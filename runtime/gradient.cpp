@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/backward_paths.hpp"
 #include "troupe/runtime/gradient_options.hpp"
+#include "troupe/runtime/recompute.hpp"
 #include "troupe/runtime/registry.hpp"
 
 #include <algorithm>
@@ -44,8 +45,9 @@ private:
 
 class differentiator {
 public:
-  differentiator(graph& in, const gradient_options& options)
-      : graph_(in), options_(options), stopped_(edge_keys_of(options.stop)) {}
+  differentiator(graph& in, const std::vector<edge>& ys, const gradient_options& options)
+      : graph_(in), options_(options), stopped_(edge_keys_of(options.stop)),
+        again_(in, options.recompute, ys, options.weights) {}
 
   result<std::vector<edge>> run(const std::vector<edge>& ys, const std::vector<edge>& xs) {
     backward_paths between{ys, xs, stopped_};
@@ -95,7 +97,8 @@ private:
     if (!given && !at.op().gradient)
       return failure(error_kind::unimplemented, at.description(),
                      ": no gradient is defined: ", at.op().no_gradient);
-    gradient_context context{at, std::move(output_gradients)};
+    TROUPE_ASSIGN(auto* of, again_.stand_in(at, output_gradients));
+    gradient_context context{*of, std::move(output_gradients)};
     TROUPE_ASSIGN(auto input_gradients, call(at, given, context));
     TROUPE_TRY(check(at, given, input_gradients));
     for (size_t i = 0; i < input_gradients.size(); ++i)
@@ -148,6 +151,7 @@ private:
   graph& graph_;
   const gradient_options& options_;
   edge_keys stopped_;
+  recomputation again_;
   std::map<edge_key, std::vector<edge>> partials_;
 };
 
@@ -212,6 +216,10 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
   for (const auto& one : options.stop)
     if (!one.exists() || &one.node->graph() != in)
       return bad("an edge to stop at is not one of the graph of the ys");
+  for (const auto& part : options.recompute)
+    for (const auto* one : part)
+      if (!one || &one->graph() != in)
+        return bad("what is to be computed again is no node of the graph of the ys");
   for (const auto& [of, function] : options.of_nodes)
     if (!of || &of->graph() != in || !function)
       return bad("a gradient is given for no node of the graph of the ys, or is no function");
@@ -222,7 +230,7 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
       return bad("what is given as gradient of ", of, " is no function");
   }
   gradient_scope scope{*in, "gradients"};
-  auto found = differentiator{*in, options}.run(ys, xs);
+  auto found = differentiator{*in, ys, options}.run(ys, xs);
   if (!found)
     return found.status().within(context);
   return found;

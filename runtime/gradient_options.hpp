@@ -20,6 +20,11 @@ struct gradient_options {
   /// before its op. An op without a gradient may be given one.
   std::map<const node*, gradient_function> of_nodes = {};
   std::map<std::string, gradient_function, std::less<>> of_ops = {};
+  /// Parts of the graph whose values are not kept for the gradients, but computed again, each part
+  /// when the first gradient reaches it. What other parts take from one is kept, and so is what
+  /// cannot be computed again: random numbers, what has effects, and what was read of a variable
+  /// that is updated before the ys are there.
+  std::vector<std::vector<node*>> recompute = {};
 };
 
 /// Like gradients() of gradient.hpp. Fails, naming the node, where a function given gives edges

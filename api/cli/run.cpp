@@ -84,7 +84,7 @@ private:
 };
 
 struct command_options {
-  std::string file, cluster, trace;
+  std::string file, cluster, trace, mixed_precision = "none";
   double timeout = 60;
   bool deterministic = false, trap_nonfinite = false, passes = true, dump = false;
   asked what;
@@ -127,6 +127,8 @@ bool run_file(const command_options& chosen) {
   session_options options{.deterministic = chosen.deterministic};
   if (!chosen.passes)
     options.passes = pass_options::none();
+  if (chosen.mixed_precision != "none")
+    options.passes.mixed_precision = *dtype_from(chosen.mixed_precision);
   auto s =
       chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
   std::vector<step_statistics> steps;
@@ -185,6 +187,11 @@ void add_run(CLI::App& to, int& exit_code) {
                     "Compute the same bits for any number of threads");
   command->add_flag("!--no-passes", chosen->passes,
                     "Run the graph as it was written (docs/passes.md)");
+  command
+      ->add_option("--mixed-precision", chosen->mixed_precision,
+                   "Compute products and the like in 16 bits (docs/mixed-precision.md)")
+      ->check(CLI::IsMember({"none", "bf16", "f16"}))
+      ->capture_default_str();
   command->add_flag("--dump", chosen->dump,
                     "Print what the passes make of the graph, for one device");
   command->callback([chosen, &exit_code] { exit_code = run_file(*chosen) ? 0 : 1; });

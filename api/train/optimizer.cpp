@@ -50,6 +50,19 @@ std::string free_name(const graph& in, std::string name) {
   return candidate;
 }
 
+// Puts back what a variable was before the updates, unless the condition holds.
+node* keep_unless(edge condition, edge variable, const std::vector<node*>& updates,
+                  std::source_location where) {
+  auto& in = variable.node->graph();
+  in.push_device(variable.node->device());
+  graph_scope on{in, graph_scope::kind::device};
+  auto before = identity(variable, {}, where);
+  in.push_controls(updates);
+  graph_scope later{in, graph_scope::kind::controls};
+  auto after = identity(variable, {}, where);
+  return assign(variable, select(condition, after, before, {}, where), {}, where).node;
+}
+
 edge filled(graph_builder& in, dtype type, const shape& dims, double value,
             std::source_location where) {
   auto one = value_or_throw(converted(tensor::scalar(value), type));
@@ -60,12 +73,21 @@ edge filled(graph_builder& in, dtype type, const shape& dims, double value,
 
 std::vector<variable_gradient>
 optimizer::compute_gradients(edge loss, const std::vector<edge>& variables, location where) {
+  return compute_gradients(loss, variables, {}, where);
+}
+
+std::vector<variable_gradient> optimizer::compute_gradients(edge loss,
+                                                            const std::vector<edge>& variables,
+                                                            const gradient_options& options,
+                                                            location where) {
   if (!loss)
     fail(where, "the loss is an edge to nothing");
   auto chosen = variables.empty() ? variables_behind(loss) : variables;
   if (chosen.empty())
     fail(where, loss.node->description(), " depends on no variable of a floating type");
-  auto found = value_or_throw(troupe::gradients({loss}, chosen, gradient_options{}, where));
+  auto* builder = dynamic_cast<graph_builder*>(&loss.node->graph()); // knows what to compute again
+  auto found = builder ? builder->gradients(loss, chosen, options, where)
+                       : value_or_throw(troupe::gradients({loss}, chosen, options, where));
   std::vector<variable_gradient> pairs;
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (found[i])
@@ -79,7 +101,20 @@ optimizer::compute_gradients(edge loss, const std::vector<edge>& variables, loca
 }
 
 node* optimizer::apply_gradients(const std::vector<variable_gradient>& gradients, location where) {
-  std::vector<node*> updates;
+  return apply({}, gradients, where);
+}
+
+node* optimizer::apply_gradients_if(edge condition, const std::vector<variable_gradient>& gradients,
+                                    location where) {
+  if (!condition || condition.type() != dtype::boolean ||
+      !condition.dims().compatible(partial_shape{}))
+    fail(where, "the condition must be a scalar of type bool");
+  return apply(condition, gradients, where);
+}
+
+node* optimizer::apply(edge condition, const std::vector<variable_gradient>& gradients,
+                       location where) {
+  std::vector<node*> updates, restored;
   for (const auto& one : gradients) {
     if (!one.variable || !one.gradient)
       fail(where, "a variable or a gradient is an edge to nothing");
@@ -88,15 +123,33 @@ node* optimizer::apply_gradients(const std::vector<variable_gradient>& gradients
     in.push_device(one.variable.node->device());
     graph_scope on{in, graph_scope::kind::device};
     updates.push_back(update(one, where));
+    if (condition)
+      for (auto state : remembered_of(one.variable))
+        restored.push_back(keep_unless(condition, state, {updates.back()}, where));
   }
   if (updates.empty())
     fail(where, "there are no gradients to apply");
   auto& in = builder_of(gradients.front().variable, where);
+  std::vector<node*> last;
   {
     auto later = in.after(updates);
-    std::ranges::copy(after_updates(in, where), std::back_inserter(updates));
+    last = after_updates(in, where);
   }
+  std::ranges::copy(last, std::back_inserter(updates));
+  if (condition)
+    for (const auto& one : shared_)
+      if (&one.ref.node->graph() == &in)
+        restored.push_back(keep_unless(condition, one, updates, where));
+  std::ranges::copy(restored, std::back_inserter(updates));
   return in.group(updates, {}, where);
+}
+
+std::vector<edge> optimizer::remembered_of(edge variable) const {
+  std::vector<edge> all{variable};
+  for (const auto& [key, slot] : slots_)
+    if (key.first == variable.node)
+      all.push_back(slot);
+  return all;
 }
 
 node* optimizer::minimize(edge loss, const std::vector<edge>& variables, location where) {
@@ -118,8 +171,8 @@ variable_handle optimizer::make_slot(edge variable, std::string_view name, doubl
 variable_handle optimizer::make_shared(edge variable, std::string_view name, double initial,
                                        location where) {
   auto& in = builder_of(variable, where);
-  return in.variable(filled(in, variable.type(), shape{}, initial, where),
-                     free_name(in, std::string{name}), where);
+  return shared_.emplace_back(in.variable(filled(in, variable.type(), shape{}, initial, where),
+                                          free_name(in, std::string{name}), where));
 }
 
 variable_handle optimizer::slot(edge variable, std::string_view name, location where) const {

@@ -31,9 +31,20 @@ public:
                                                           const std::vector<edge>& variables = {},
                                                           location where = location::current());
 
+  /// The same with options, such as weights of the loss or parts to compute again.
+  static std::vector<variable_gradient> compute_gradients(edge loss,
+                                                          const std::vector<edge>& variables,
+                                                          const gradient_options& options,
+                                                          location where = location::current());
+
   /// The second half: returns the node that applies all of them.
   node* apply_gradients(const std::vector<variable_gradient>& gradients,
                         location where = location::current());
+
+  /// The same, but in steps where `condition`, a scalar of truth, is false, the variables and all
+  /// that the optimizer remembers stay as they were. Each of them is copied in each step for it.
+  node* apply_gradients_if(edge condition, const std::vector<variable_gradient>& gradients,
+                           location where = location::current());
 
   /// What it remembers of a variable, such as "momentum". Throws, and lists the slots that there
   /// are, where there is no such slot.
@@ -54,7 +65,11 @@ protected:
   variable_handle make_shared(edge variable, std::string_view name, double initial, location where);
 
 private:
+  node* apply(edge condition, const std::vector<variable_gradient>& gradients, location where);
+  std::vector<edge> remembered_of(edge variable) const; // itself and its slots
+
   std::map<std::pair<const node*, std::string>, variable_handle> slots_;
+  std::vector<variable_handle> shared_;
 };
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 // BatchToSpaceND: parts of a batch as places in blocks.
 #include "troupe/ops/array/space_and_batch.hpp"
 #include "troupe/ops/build.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -25,6 +26,7 @@ extern constexpr op_def batch_to_space_nd{
     .attrs = {{"T", any_type},
               {"Tblock_shape", index_types, dtype::i32},
               {"Tcrops", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

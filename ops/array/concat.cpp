@@ -2,6 +2,7 @@
 #include "troupe/ops/array/concatenation.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -19,6 +20,7 @@ extern constexpr op_def concat{
     .inputs = {on_host("concat_dim", "i32"), {"values", "T", "N"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

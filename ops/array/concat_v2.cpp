@@ -2,6 +2,7 @@
 #include "troupe/ops/array/concatenation.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -21,6 +22,7 @@ extern constexpr op_def concat_v2{
     .inputs = {{"values", "T", "N"}, on_host("axis", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}, {"Tidx", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

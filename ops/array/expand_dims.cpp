@@ -1,6 +1,7 @@
 // ExpandDims: a tensor with one more axis.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 #include <algorithm>
 
@@ -40,6 +41,7 @@ extern constexpr op_def expand_dims{
     .inputs = {{"input", "T"}, on_host("dim", "Tdim")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tdim", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,5 +1,6 @@
 // MirrorPad: a tensor in a frame of mirror images.
 #include "troupe/ops/array/mirroring.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -25,6 +26,7 @@ extern constexpr op_def mirror_pad{
     .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}, {"mode", attr_kind::text}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,7 @@
 // Pack: tensors stacked along a new axis.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -40,6 +41,7 @@ extern constexpr op_def pack{
     .inputs = {{"values", "T", "N"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}, {"axis", 0}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,5 +1,6 @@
 // Pad: a tensor in a frame of zeros.
 #include "troupe/ops/array/padding.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -15,6 +16,7 @@ extern constexpr op_def pad{
     .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer_padding,
     .gradient = gradient,
     .example = R"(

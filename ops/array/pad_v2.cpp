@@ -1,5 +1,6 @@
 // PadV2: a tensor in a frame of any value.
 #include "troupe/ops/array/padding.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -26,6 +27,7 @@ extern constexpr op_def pad_v2{
     .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings"), {"constant_values", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -2,6 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 #include <algorithm>
@@ -70,6 +71,7 @@ extern constexpr op_def reshape{
     .inputs = {{"tensor", "T"}, on_host("shape", "Tshape")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tshape", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .simplify = simplify,

@@ -1,6 +1,7 @@
 // Select: elements of one of two tensors.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -37,7 +38,7 @@ extern constexpr op_def select{
     .inputs = {{"condition", "bool"}, {"t", "T"}, {"e", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

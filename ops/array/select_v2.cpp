@@ -1,6 +1,7 @@
 // SelectV2: elements of one of two tensors, all of them broadcast.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -27,6 +28,7 @@ extern constexpr op_def select_v2{
     .inputs = {{"condition", "bool"}, {"t", "T"}, {"e", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -2,6 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -53,6 +54,7 @@ extern constexpr op_def slice{
     .inputs = {{"input", "T"}, on_host("begin", "Index"), on_host("size", "Index")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Index", index_types}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

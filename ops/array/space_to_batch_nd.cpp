@@ -1,6 +1,7 @@
 // SpaceToBatchND: the places in blocks of a tensor as parts of its batch.
 #include "troupe/ops/array/space_and_batch.hpp"
 #include "troupe/ops/build.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -28,6 +29,7 @@ extern constexpr op_def space_to_batch_nd{
     .attrs = {{"T", any_type},
               {"Tblock_shape", index_types, dtype::i32},
               {"Tpaddings", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,7 @@
 // Split: equal parts along an axis.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -38,6 +39,7 @@ extern constexpr op_def split{
     .inputs = {on_host("split_dim", "i32"), {"value", "T"}},
     .outputs = {{"output", "T", "num_split"}},
     .attrs = {{"num_split", at_least{1}}, {"T", any_type}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -2,6 +2,7 @@
 #include "troupe/ops/array/splitting.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -45,6 +46,7 @@ extern constexpr op_def split_v{
     .inputs = {{"value", "T"}, on_host("size_splits", "Tlen"), on_host("split_dim", "i32")},
     .outputs = {{"output", "T", "num_split"}},
     .attrs = {{"num_split", at_least{1}}, {"T", any_type}, {"Tlen", index_types, dtype::i64}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -2,6 +2,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -33,6 +34,7 @@ extern constexpr op_def squeeze{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"squeeze_dims", attr_kind::integers, true}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,7 @@
 // StopGradient: a value that counts as constant.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
@@ -18,6 +19,7 @@ extern constexpr op_def stop_gradient{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}},
+    .effects = keeps_16_bits,
     .infer = infer::same_as_input,
     .gradient = gradient,
     .simplify = simplify,

@@ -2,6 +2,7 @@
 #include "troupe/ops/array/strides.hpp"
 
 #include "troupe/ops/build.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -41,6 +42,7 @@ extern constexpr op_def strided_slice{
               {"ellipsis_mask", 0},
               {"new_axis_mask", 0},
               {"shrink_axis_mask", 0}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

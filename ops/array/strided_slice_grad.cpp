@@ -3,6 +3,7 @@
 
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -40,6 +41,7 @@ extern constexpr op_def strided_slice_grad{
               {"ellipsis_mask", 0},
               {"new_axis_mask", 0},
               {"shrink_axis_mask", 0}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

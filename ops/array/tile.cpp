@@ -2,6 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -58,6 +59,7 @@ extern constexpr op_def tile{
     .inputs = {{"input", "T"}, on_host("multiples", "Tmultiples")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tmultiples", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

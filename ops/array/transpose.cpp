@@ -3,6 +3,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
+#include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 #include <algorithm>
@@ -46,6 +47,7 @@ extern constexpr op_def transpose{
     .inputs = {{"x", "T"}, on_host("perm", "Tperm")},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", any_type}, {"Tperm", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
     .infer = infer_transposition,
     .gradient = gradient,
     .simplify = simplify,

@@ -2,6 +2,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -35,6 +36,7 @@ extern constexpr op_def unpack{
     .inputs = {{"value", "T"}},
     .outputs = {{"output", "T", "num"}},
     .attrs = {{"num", at_least{0}}, {"T", any_type}, {"axis", 0}},
+    .effects = keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

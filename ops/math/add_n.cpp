@@ -1,6 +1,7 @@
 // AddN: the sum of any number of tensors.
 #include "troupe/runtime/gradient.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -28,7 +29,7 @@ extern constexpr op_def add_n{
     .inputs = {{"inputs", "T", "N"}},
     .outputs = {{"sum", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", numbers}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,7 @@
 // Mul: the product of each two elements.
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
@@ -34,8 +35,8 @@ extern constexpr op_def mul{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers}},
-    .effects =
-        effect::forwardable | effect::commutative | effect::elementwise | effect::broadcasting,
+    .effects = effect::forwardable | effect::commutative | effect::elementwise |
+               effect::broadcasting | keeps_16_bits,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
     .simplify = simplify,

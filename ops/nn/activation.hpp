@@ -9,7 +9,7 @@ namespace troupe::ops {
 constexpr op_def activation(op_def own) {
   own.inputs = {{"features", "T"}};
   own.outputs = {{"activations", "T"}};
-  own.effects = effect::forwardable | effect::elementwise;
+  own.effects = own.effects | effect::forwardable | effect::elementwise;
   own.infer = infer::same_as_input;
   return own;
 }
@@ -18,7 +18,7 @@ constexpr op_def activation(op_def own) {
 constexpr op_def activation_gradient(op_def own, std::string_view from = "features") {
   own.inputs = {{"gradients", "T"}, {from, "T"}};
   own.outputs = {{"backprops", "T"}};
-  own.effects = effect::forwardable | effect::elementwise;
+  own.effects = own.effects | effect::forwardable | effect::elementwise;
   own.infer = infer_paired;
   return own;
 }

@@ -2,6 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/nn/data_format.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
 namespace troupe::ops {
@@ -47,7 +48,7 @@ extern constexpr op_def bias_add{
     .inputs = {{"value", "T"}, {"bias", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"data_format", "NHWC"}},
-    .effects = effect::forwardable,
+    .effects = effect::forwardable | keeps_16_bits,
     .infer = infer,
     .gradient = gradient,
     .simplify = simplify,

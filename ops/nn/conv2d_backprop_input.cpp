@@ -1,5 +1,6 @@
 // Conv2DBackpropInput: the gradient of Conv2D with respect to its input.
 #include "troupe/ops/nn/convolution.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -21,6 +22,7 @@ extern constexpr op_def conv2d_backprop_input{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"dilations", attr_kind::integers, true}},
+    .effects = worth_16_bits,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

@@ -1,5 +1,6 @@
 // Conv3D: volumes seen through a filter.
 #include "troupe/ops/nn/convolution.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -20,6 +21,7 @@ extern constexpr op_def conv3d{
               {"padding", attr_kind::text},
               {"data_format", "NDHWC"},
               {"dilations", attr_kind::integers, true}},
+    .effects = worth_16_bits,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

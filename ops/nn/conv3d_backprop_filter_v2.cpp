@@ -1,5 +1,6 @@
 // Conv3DBackpropFilterV2: the gradient of Conv3D with respect to its filter.
 #include "troupe/ops/nn/convolution.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -19,6 +20,7 @@ extern constexpr op_def conv3d_backprop_filter_v2{
               {"padding", attr_kind::text},
               {"data_format", "NDHWC"},
               {"dilations", attr_kind::integers, true}},
+    .effects = worth_16_bits,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

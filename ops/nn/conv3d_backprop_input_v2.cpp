@@ -1,5 +1,6 @@
 // Conv3DBackpropInputV2: the gradient of Conv3D with respect to its input.
 #include "troupe/ops/nn/convolution.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -20,6 +21,7 @@ extern constexpr op_def conv3d_backprop_input_v2{
               {"data_format", "NDHWC"},
               {"dilations", attr_kind::integers, true},
               {"Tshape", index_types, dtype::i32}},
+    .effects = worth_16_bits,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

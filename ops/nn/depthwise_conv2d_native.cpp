@@ -1,5 +1,6 @@
 // DepthwiseConv2dNative: each channel seen through filters of its own.
 #include "troupe/ops/nn/convolution.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -22,6 +23,7 @@ extern constexpr op_def depthwise_conv2d_native{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"dilations", attr_kind::integers, true}},
+    .effects = worth_16_bits,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

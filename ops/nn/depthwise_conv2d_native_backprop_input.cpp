@@ -1,5 +1,6 @@
 // DepthwiseConv2dNativeBackpropInput: the gradient with respect to the input.
 #include "troupe/ops/nn/convolution.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -20,6 +21,7 @@ extern constexpr op_def depthwise_conv2d_native_backprop_input{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"dilations", attr_kind::integers, true}},
+    .effects = worth_16_bits,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

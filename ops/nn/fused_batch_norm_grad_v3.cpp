@@ -1,5 +1,6 @@
 // FusedBatchNormGradV3: the gradient of FusedBatchNormV3.
 #include "troupe/ops/nn/batch_norm.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 
@@ -12,6 +13,7 @@ extern constexpr op_def fused_batch_norm_grad_v3 = batch_norm_gradient_form(
                   {"epsilon", 1e-4},
                   {"data_format", "NHWC"},
                   {"is_training", true}},
+        .effects = keeps_16_bits,
         .example = R"(
 x = f32{1,2,1,2}[1, 10, 3, 30]
 dy = f32{1,2,1,2}[1, 2, 3, 5]

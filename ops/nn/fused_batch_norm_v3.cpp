@@ -1,5 +1,6 @@
 // FusedBatchNormV3: normalizes each channel over a batch.
 #include "troupe/ops/nn/batch_norm.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -18,6 +19,7 @@ extern constexpr op_def fused_batch_norm_v3 = batch_norm(
                   {"exponential_avg_factor", 1.0},
                   {"data_format", "NHWC"},
                   {"is_training", true}},
+        .effects = keeps_16_bits,
         .gradient = gradient,
         .example = R"(
 x = f32{1,2,1,2}[1, 10, 3, 30]

@@ -1,5 +1,6 @@
 // LeakyRelu: a Relu that lets a little of negative elements through.
 #include "troupe/ops/nn/activation.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -15,6 +16,7 @@ extern constexpr op_def leaky_relu = activation({
     .name = "LeakyRelu",
     .doc = "Computes x where it is positive, alpha * x elsewhere, of each element.",
     .attrs = {{"alpha", 0.2}, {"T", floating, dtype::f32}},
+    .effects = keeps_16_bits,
     .gradient = gradient,
     .example = R"(
 y = LeakyRelu(f32[-1, 0, 2.5]) alpha=0.25

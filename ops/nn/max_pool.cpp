@@ -1,5 +1,6 @@
 // MaxPool: the largest element of each window.
 #include "troupe/ops/nn/pooling.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -24,6 +25,7 @@ extern constexpr op_def max_pool{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"T", max_pool_types_allowed, dtype::f32}},
+    .effects = keeps_16_bits,
     .infer = infer_pool<max_pool_2d>,
     .gradient = gradient,
     .example = R"(

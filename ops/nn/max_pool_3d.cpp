@@ -1,5 +1,6 @@
 // MaxPool3D: the largest element of each window of volumes.
 #include "troupe/ops/nn/pooling.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -23,6 +24,7 @@ extern constexpr op_def max_pool_3d{
               {"padding", attr_kind::text},
               {"data_format", "NDHWC"},
               {"T", floating}},
+    .effects = keeps_16_bits,
     .infer = infer_pool<pool_3d>,
     .gradient = gradient,
     .example = R"(

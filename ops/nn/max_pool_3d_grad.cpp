@@ -1,6 +1,7 @@
 // MaxPool3DGrad: the gradient of MaxPool3D.
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/nn/pooling.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -27,6 +28,7 @@ extern constexpr op_def max_pool_3d_grad{
               {"data_format", "NDHWC"},
               {"T", floating, dtype::f32},
               {"TInput", floating, dtype::f32}},
+    .effects = keeps_16_bits,
     .infer = infer_pool_gradient<pool_3d>,
     .gradient = gradient,
     .example = R"(

@@ -1,5 +1,6 @@
 // MaxPoolGrad: the gradient of MaxPool.
 #include "troupe/ops/nn/pooling.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -23,6 +24,7 @@ extern constexpr op_def max_pool_grad{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"T", real_numbers, dtype::f32}},
+    .effects = keeps_16_bits,
     .infer = infer_pool_gradient<max_pool_2d>,
     .gradient = gradient,
     .example = R"(

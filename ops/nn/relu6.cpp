@@ -1,5 +1,6 @@
 // Relu6: a Relu that saturates.
 #include "troupe/ops/nn/activation.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -14,6 +15,7 @@ extern constexpr op_def relu6 = activation({
     .name = "Relu6",
     .doc = "Computes min(max(x, 0), 6) of each element.",
     .attrs = {{"T", real_numbers}},
+    .effects = keeps_16_bits,
     .gradient = gradient,
     .example = R"(
 y = Relu6(f32[-1, 0, 2.5, 7])

@@ -1,5 +1,6 @@
 // Relu6Grad: the gradient of Relu6, as an op of its own because a step runs it for every layer.
 #include "troupe/ops/nn/activation.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -17,6 +18,7 @@ extern constexpr op_def relu6_grad = activation_gradient({
            "elsewhere.\n\n"
            "The features may be the inputs or the outputs of that Relu6.",
     .attrs = {{"T", real_numbers}},
+    .effects = keeps_16_bits,
     .gradient = gradient,
     .example = R"(
 dx = Relu6Grad(f32[1, 2, 3], f32[-1, 5, 6])

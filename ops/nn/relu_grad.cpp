@@ -1,5 +1,6 @@
 // ReluGrad: the gradient of Relu, as an op of its own because a step runs it for every layer.
 #include "troupe/ops/nn/activation.hpp"
+#include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -17,6 +18,7 @@ extern constexpr op_def relu_grad = activation_gradient({
         "Passes the gradients on where the features of a Relu are positive, and zero elsewhere.\n\n"
         "The features may be the inputs or the outputs of that Relu.",
     .attrs = {{"T", real_numbers}},
+    .effects = keeps_16_bits,
     .gradient = gradient,
     .example = R"(
 dy = Placeholder dtype=f32 shape=[-1]

@@ -27,6 +27,8 @@ step_graph with_all_ends_kept(std::unique_ptr<graph> nodes) {
 } // namespace
 
 void optimize(step_graph& of, const pass_options& options, device* host) {
+  if (options.mixed_precision != dtype::none)
+    mix_precision(of, options.mixed_precision);
   for (int round = 0; round < most_rounds; ++round) {
     auto before = of.nodes->version();
     if (options.fold && host)

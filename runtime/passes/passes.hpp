@@ -6,7 +6,8 @@
 
 namespace troupe {
 
-/// Which passes are run. All of them keep results within rounding, and all effects.
+/// Which passes are run. All of them keep results within rounding, and all effects; only
+/// mixed_precision rounds to fewer digits.
 struct pass_options {
   bool fold = true;     ///< computes once what is constant
   bool simplify = true; ///< x + 0, reshapes of reshapes and the like
@@ -14,9 +15,17 @@ struct pass_options {
   bool dead = true;     ///< drops control edges that order nothing
   bool fuse = true;     ///< makes chains of element-wise ops one loop
   bool schedule = true; ///< orders nodes so that less memory is needed at once
+  /// dtype::bf16 or dtype::f16: ops that gain by it compute f32 values in this type; dtype::none:
+  /// all compute what the graph says (docs/mixed-precision.md)
+  dtype mixed_precision = dtype::none;
 
   static constexpr pass_options none() { return {false, false, false, false, false, false}; }
 };
+
+/// Lets ops that are declared so (runtime/precision.hpp) take and give `type`, a float of 16 bits,
+/// instead of f32, and inserts the casts that are needed for it. What is fetched, kept in variables
+/// or computed by other ops stays f32.
+void mix_precision(step_graph& of, dtype type);
 
 /// Computes nodes whose inputs are constant, or known in type and shape where that is all they look
 /// at. Keeps a node whose kernel fails, so that it fails when it is run, and one whose value is

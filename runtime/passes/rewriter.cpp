@@ -116,6 +116,11 @@ bool rewriter::replace(node& old, const std::vector<edge>& by) {
   }
   if (!keeps_effects(old, by))
     return false;
+  merge(old, by);
+  return true;
+}
+
+void rewriter::merge(node& old, const std::vector<edge>& by) {
   if (by.size() == 1) {
     by_[index(old)] = by[0];
   } else {
@@ -123,7 +128,6 @@ bool rewriter::replace(node& old, const std::vector<edge>& by) {
     several_.push_back(by);
   }
   changed_ = true;
-  return true;
 }
 
 void rewriter::merge(node& old, node& by) {

@@ -29,6 +29,8 @@ public:
   bool replace(node& old, const std::vector<edge>& by);
   /// The same for nodes with as many outputs, which depend on the same.
   void merge(node& old, node& by);
+  /// The same where other edges stand for the outputs, which all come after whatever `old` does.
+  void merge(node& old, const std::vector<edge>& by);
   bool is_replaced(const node& at) const noexcept { return by_[index(at)].node != nullptr; }
   edge now(edge what) const noexcept; ///< what stands for it
 

@@ -222,6 +222,16 @@ class CommandTest(unittest.TestCase):
         for result in optimized, written:
             self.assertIn("\nd = f32[] {1}\n", result.stdout)
 
+    def test_a_run_in_16_bits_shows_its_casts(self):
+        file = write("product.txt", "x = Placeholder dtype=f32 shape=[1,1]\ny = MatMul(x, x)\n"
+                     "feed x = f32[[257]]\nfetch y ~ 0.02 = f32[[66049]]\n")
+        result = troupe("run", file, "--mixed-precision", "bf16", "--dump")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("x/bf16 = Cast(_feed_0/x) bf16[1,1]\n", result.stdout)
+        self.assertIn("y = MatMul(x/bf16, x/bf16) bf16[1,1]\n", result.stdout)
+        self.assertIn("y/f32 = Cast(y) f32[1,1]\n", result.stdout)
+        self.assertEqual(troupe("run", file, "--mixed-precision", "f64").returncode, 2)
+
     def test_a_broken_promise_exits_with_1_and_names_the_line(self):
         result = troupe("run", write("wrong.txt", GRAPH.format(last=5)))
         self.assertEqual(result.returncode, 1)

@@ -13,6 +13,8 @@ struct named_text {
 
 std::vector<named_text> all_cases();
 std::vector<named_text> all_examples();
+/// Without those that promise more digits of a product than f16 has.
+std::vector<named_text> all_examples_for_16_bits();
 
 /// Runs all of them, spread over the devices, and returns what went wrong. `ops` are the session's.
 std::string complaints_about(client& in, const registry& ops, const std::vector<named_text>& cases,

@@ -49,6 +49,16 @@ TEST_CASE("every op's example gives what it promises on a simulated GPU") {
   CHECK(complaints(1, all_examples(), {""}, {}, pass_options::none()) == "");
 }
 
+TEST_CASE(
+    "every text graph and every op's example gives the same where a GPU's products take 16 bits") {
+  watchdog watch{std::chrono::seconds{100}};
+  for (auto type : {dtype::bf16, dtype::f16}) {
+    INFO(to_string(type));
+    CHECK(complaints(1, all_cases(), {""}, {}, {.mixed_precision = type}) == "");
+    CHECK(complaints(1, all_examples_for_16_bits(), {""}, {}, {.mixed_precision = type}) == "");
+  }
+}
+
 TEST_CASE("every text graph gives what it promises spread over a processor and two GPUs") {
   watchdog watch{std::chrono::seconds{100}};
   const std::vector<std::string> devices = {"/gpu:0", "/gpu:1", "/cpu:0"};

@@ -78,6 +78,16 @@ TEST_CASE("every text graph gives the same with any single pass") {
   }
 }
 
+TEST_CASE("every text graph and every op's example gives the same where products take 16 bits") {
+  watchdog watch;
+  for (auto type : {dtype::bf16, dtype::f16}) {
+    INFO(to_string(type));
+    pass_options passes{.mixed_precision = type};
+    CHECK(complaints_of_local(all_cases(), as_usual, passes) == "");
+    CHECK(complaints_of_local(all_examples_for_16_bits(), as_usual, passes) == "");
+  }
+}
+
 TEST_CASE("every text graph and every op's example gives the same on one, two and four workers") {
   watchdog watch{std::chrono::seconds{100}};
   auto cases = all_cases(), examples = all_examples();

@@ -61,6 +61,21 @@ TEST_CASE("a bias along the last axis is added like any other row, if its length
   CHECK(!is_add(simplified("[2,3]", "y = BiasAdd(x, f32[1, 2, 3]) data_format=\"NCHW\"")));
 }
 
+TEST_CASE("a cast to a wider type and back goes away, one to a narrower type does not") {
+  auto there_and_back = [](std::string_view from, std::string_view through) {
+    pass_case at{concat("x = Placeholder dtype=", from, " shape=[2]\na = Cast(x) DstT=", through,
+                        "\ny = Cast(a) DstT=", from, "\nfeed x = ", from, "[1, 2]\nfetch y\n")};
+    simplify(at.closed);
+    return at.written();
+  };
+  for (auto [from, through] :
+       {std::pair{"f16", "f32"}, {"bf16", "f32"}, {"bf16", "f64"}, {"f32", "f64"}})
+    CHECK(there_and_back(from, through) == nothing_left);
+  for (auto [from, through] :
+       {std::pair{"f32", "f16"}, {"f16", "bf16"}, {"bf16", "f16"}, {"f64", "f32"}, {"f32", "i32"}})
+    CHECK(there_and_back(from, through) != nothing_left);
+}
+
 TEST_CASE("squares are squares") {
   CHECK(simplified("[2,3]", "y = Mul(x, x)") == "y=Square(_feed_0) ->y");
   CHECK(simplified("[2,3]", "y = Pow(x, f32(2))") == "y=Square(_feed_0) ->y");

@@ -1,0 +1,188 @@
+// Gradients that compute parts of the graph again, to need less memory.
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/troupe.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace troupe;
+
+namespace {
+
+constexpr int64_t elements = 1 << 16;
+constexpr size_t tensor_bytes = elements * sizeof(float);
+
+// Several blocks of layers whose outputs their gradients need.
+struct chain {
+  graph_builder g;
+  edge x, loss, gradient;
+
+  explicit chain(bool recompute, int blocks = 8, int layers = 6) {
+    x = g.placeholder(dtype::f32, {elements}, "x");
+    auto h = x;
+    for (int i = 0; i < blocks; ++i) {
+      auto block = [&] {
+        for (int j = 0; j < layers; ++j)
+          h = tanh(sin(h) * 1.5f);
+      };
+      if (recompute) {
+        auto scope = g.recompute();
+        block();
+      } else {
+        block();
+      }
+    }
+    loss = sum(h * h, 0);
+    gradient = g.gradients(loss, {x})[0];
+  }
+
+  std::pair<tensor, size_t> run(const session_options& options = {}) {
+    std::vector<float> values(elements);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i % 1000) / 500 - 1;
+    auto s = session::local(options);
+    step_statistics statistics;
+    auto found = s.run({{x, tensor::of({elements}, values)}}, {gradient, loss}, {},
+                       {.statistics = &statistics});
+    return {found[0], statistics.tasks.at(0).peak_bytes};
+  }
+};
+
+bool same(const tensor& a, const tensor& b) {
+  return std::ranges::equal(a.values<float>(), b.values<float>());
+}
+
+size_t count(const graph& in, std::string_view op) {
+  return static_cast<size_t>(
+      std::ranges::count_if(in.nodes(), [&](const auto& at) { return at->op().name == op; }));
+}
+
+} // namespace
+
+TEST_CASE("what is computed again gives the same gradients and needs less memory") {
+  chain kept{false}, again{true};
+  for (const auto& passes : {pass_options{}, pass_options::none(), pass_options{.fuse = false}}) {
+    auto [expected, all] = kept.run({.inter_op_threads = 1, .passes = passes});
+    auto [actual, fewer] = again.run({.inter_op_threads = 1, .passes = passes});
+    INFO(all / tensor_bytes << " tensors, then " << fewer / tensor_bytes);
+    CHECK(same(actual, expected));
+    CHECK(fewer < all / 2);
+  }
+}
+
+TEST_CASE("random numbers are not drawn again") {
+  graph_builder g;
+  auto x = g.variable(tensor::vector<float>(std::vector<float>(100, 1)), "x");
+  edge kept;
+  {
+    auto again = g.recompute();
+    kept = dropout(tanh(x), g.constant(0.5f));
+  }
+  auto loss = sum(square(kept), 0);
+  auto before = count(g, "RandomUniform");
+  auto gradient = g.gradients(loss, {x})[0];
+  CHECK(count(g, "RandomUniform") == before);
+  auto s = session::local();
+  s.run(g.initializer());
+  auto found = s.run({}, {kept, gradient});
+  for (size_t i = 0; i < 100; ++i)
+    CHECK((found[0].values<float>()[i] == 0) == (found[1].values<float>()[i] == 0));
+}
+
+TEST_CASE("a variable is not read again after an update that the first reader did not see") {
+  graph_builder g;
+  auto v = g.variable(2.0f, "v");
+  auto x = g.placeholder(dtype::f32, shape{}, "x");
+  edge y;
+  {
+    auto again = g.recompute();
+    y = exp(mul(v, x));
+  }
+  edge loss;
+  {
+    auto* update = assign(v, add(v, mul(y, 0.0f)) + 1.0f).node;
+    auto later = g.after({update});
+    loss = square(identity(y));
+  }
+  auto gradient = g.gradients(loss, {x})[0];
+  auto s = session::local();
+  s.run(g.initializer());
+  // d(exp(v x)^2)/dx = 2 v exp(2 v x), where v is read as 2 by the product; the product's own
+  // gradient reads it after the update, with or without copies.
+  auto found = s.run({{x, 0.5f}}, {gradient, loss});
+  CHECK(to_scalar<float>(found[1]) == Approx(std::exp(2.0)));
+  CHECK(to_scalar<float>(found[0]) ==
+        Approx(3 * 2 * std::exp(2.0)).epsilon(1e-4)); // as without a scope
+}
+
+TEST_CASE("optimizers heed what is to be computed again, and models learn the same") {
+  auto trained = [](bool recompute, const session_options& options) {
+    graph_builder g;
+    auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
+    auto w = g.variable(tensor::of<float>({4, 4}, std::vector<float>(16, 0.2f)), "w");
+    auto b = g.variable(tensor::vector<float>({0.1f, 0.2f, 0.3f, 0.4f}), "b");
+    auto h = x;
+    for (int i = 0; i < 3; ++i) {
+      auto block = [&] { h = relu(bias_add(matmul(tanh(h), w), b)); };
+      if (recompute) {
+        auto again = g.recompute();
+        block();
+      } else {
+        block();
+      }
+    }
+    momentum by{0.1};
+    auto* train = by.minimize(mean(square(h - 1.0f)));
+    CHECK((count(g, "Tanh") > 3) == recompute);
+    auto s = session::local(options);
+    s.run(g.initializer());
+    for (int i = 0; i < 5; ++i)
+      s.run(train, {{x, tensor::of<float>({2, 4}, {1, 2, 3, 4, -1, -2, 0.5f, 0})}});
+    return s.fetch(w);
+  };
+  CHECK(same(trained(true, {}), trained(false, {})));
+  // Rounded elsewhere: a copy has other readers than what it copies.
+  for (auto type : {dtype::bf16, dtype::f16}) {
+    auto expected = trained(false, {}), actual = trained(true, {.mixed_precision = type});
+    for (size_t i = 0; i < 16; ++i)
+      CHECK(actual.values<float>()[i] == Approx(expected.values<float>()[i]).margin(0.02));
+  }
+}
+
+TEST_CASE("copies are named after what they compute again, and where it was written") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {2}, "x");
+  edge y;
+  {
+    auto again = g.recompute();
+    {
+      auto nested = g.recompute(); // part of the same
+      auto in = g.scope("block");
+      y = tanh(square(x), "act");
+    }
+    y = sin(y);
+  }
+  auto gradient = g.gradients(sum(y, 0), {x})[0];
+  REQUIRE(gradient);
+  auto* copy = g.find("gradients/block/act");
+  REQUIRE(copy);
+  CHECK(copy->where().line() == g.find("block/act")->where().line());
+  CHECK(copy->inputs()[0].node == g.find("gradients/block/Square"));
+  CHECK(!g.find("gradients/block/Square")->controls().empty());
+}
+
+TEST_CASE("gradients of gradients go through copies") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, shape{}, "x");
+  edge y;
+  {
+    auto again = g.recompute();
+    y = sin(x) * x;
+  }
+  auto first = g.gradients(y, {x})[0];
+  auto second = g.gradients(first, {x})[0];
+  auto s = session::local();
+  auto found = s.run({{x, 0.7f}}, {first, second});
+  CHECK(to_scalar<float>(found[0]) == Approx(std::cos(0.7) * 0.7 + std::sin(0.7)));
+  CHECK(to_scalar<float>(found[1]) == Approx(2 * std::cos(0.7) - 0.7 * std::sin(0.7)));
+}
