@@ -24,7 +24,8 @@ std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen) {
     return made;
   auto gpus = list_cuda_devices(made.front(), {.most = chosen.gpus,
                                                .devices_per_gpu = chosen.devices_per_gpu,
-                                               .memory_limit = chosen.gpu_memory_limit});
+                                               .memory_limit = chosen.gpu_memory_limit,
+                                               .tf32 = chosen.tf32});
   for (auto& one : gpus.found)
     made.push_back(std::move(one));
   return made;

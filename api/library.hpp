@@ -18,6 +18,7 @@ struct device_choice {
   int gpus = -1;               ///< the first so many GPUs; -1: all that there are
   int devices_per_gpu = 1;     ///< more than one share a GPU: several devices where there is one
   size_t gpu_memory_limit = 0; ///< bytes, of each device; 0: an even share of nine tenths
+  bool tf32 = false;           ///< GPUs may round the operands of products of f32 to 10 bits
 };
 
 /// Makes the devices of a task: one for the processor, and those for the GPUs that can be used.

@@ -13,10 +13,16 @@ namespace troupe::bench {
 
 int threads = 0;
 int gpus = 0;
+std::string_view precision = "f32";
 
 session_options options() {
-  return {
-      .intra_op_threads = threads, .inter_op_threads = static_cast<size_t>(threads), .gpus = gpus};
+  session_options made{.intra_op_threads = threads,
+                       .inter_op_threads = static_cast<size_t>(threads),
+                       .gpus = gpus,
+                       .tf32 = precision == "tf32"};
+  if (precision == "bf16" || precision == "f16")
+    made.mixed_precision = precision == "f16" ? dtype::f16 : dtype::bf16;
+  return made;
 }
 
 namespace {
@@ -32,6 +38,14 @@ bool take_options(int& argc, char** argv) {
   auto end = 1;
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
+    if (constexpr std::string_view option = "--precision="; argument.starts_with(option)) {
+      precision = argument.substr(option.size());
+      if (precision != "f32" && precision != "tf32" && precision != "bf16" && precision != "f16") {
+        std::fprintf(stderr, "troupe_bench: %s: expected f32, tf32, bf16 or f16\n", argv[i]);
+        return false;
+      }
+      continue;
+    }
     const auto* ours = std::ranges::find_if(
         numbers, [&](const number& one) { return argument.starts_with(one.option); });
     if (ours == std::end(numbers)) {

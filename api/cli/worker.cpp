@@ -99,6 +99,8 @@ void add_worker(CLI::App& to) {
                    "Devices that share each GPU, to try what needs several")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  command->add_flag("--tf32", options->devices.tf32,
+                    "GPUs may round the operands of products of f32 to 10 bits");
   command
       ->add_option("--gpu-memory-limit", options->devices.gpu_memory_limit,
                    "Bytes of each GPU's device, such as 40GB; 0: a share of nine tenths")

@@ -35,6 +35,7 @@ find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cud
       chosen.memory_limit ? chosen.memory_limit : driver->about().total_memory / 10 * 9 / shares;
   TROUPE_ASSIGN(auto made, gpu::make_device(std::move(driver), host,
                                             {.ordinal = ordinal, .memory_limit = limit}));
+  made->round_operands(chosen.tf32);
   known = made;
   return std::shared_ptr<device>{std::move(made)};
 }
