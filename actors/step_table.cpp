@@ -33,13 +33,17 @@ void step_table::hand_over(task_instance& in, tensor_push&& what, caf::execution
                              unit);
         return;
       }
-  in.end_wait(route->program, route->wait, what.value.bytes());
-  deliver(in.region(route->program, route->region),
-          token{.region = route->region,
-                .slot = what.dead ? token::no_slot : route->slot,
-                .value = std::move(what.value),
-                .dead = what.dead},
-          unit);
+  // Not after the end: a step that has failed lets its regions go.
+  in.conductor().act_for(what.step, [&]() -> status {
+    in.end_wait(route->program, route->wait, what.value.bytes());
+    deliver(in.region(route->program, route->region),
+            token{.region = route->region,
+                  .slot = what.dead ? token::no_slot : route->slot,
+                  .value = std::move(what.value),
+                  .dead = what.dead},
+            unit);
+    return {};
+  });
 }
 
 status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
