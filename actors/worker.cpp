@@ -319,7 +319,7 @@ void peer_left(self_ptr self, const peer_gone& what) {
 // Nothing may wait any more: a step that does keeps its actors, and its queues keep the step.
 void leave(self_ptr self) {
   auto& state = self->state;
-  auto why = failure(error_kind::cancelled, state.options.self, " shuts down");
+  auto why = failure(error_kind::unavailable, state.options.self, " shuts down");
   state.options.steps->close(why, self->context());
   for (auto& [step, promise] : std::exchange(state.asked, {}))
     promise.deliver(step_result{why, {}});

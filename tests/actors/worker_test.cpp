@@ -290,7 +290,7 @@ TEST_CASE("a worker that ends answers what it was asked, and nothing runs any mo
   CHECK(!*box);
   caf::anon_send_exit(world.worker, caf::exit_reason::user_shutdown);
   world.run();
-  CHECK(outcome_of(box).kind() == error_kind::cancelled);
+  CHECK(outcome_of(box).kind() == error_kind::unavailable);
   CHECK(world.steps->size() == 0);
   made = status{error_kind::cancelled, ""};
 }
