@@ -1,5 +1,8 @@
 #include "troupe/bench/benchmarks.hpp"
 
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/cuda/cuda.hpp"
+
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -91,6 +94,10 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (gpus > 0) {
+    if (auto all = list_cuda_devices(make_cpu_device(), {.most = gpus}); all.found.empty()) {
+      std::fprintf(stderr, "troupe_bench: --gpus: %s\n", all.why_none.c_str());
+      return 2;
+    }
     register_train();
     register_elementwise();
   } else {
