@@ -150,7 +150,7 @@ bool is_transposition(const strided_copy& what) {
   const auto& inner = what.loops[static_cast<size_t>(what.rank - 1)];
   return outer.from == 1 && inner.to == 1 && outer.extent >= tile / 2 && inner.extent >= tile / 2 &&
          (what.rank == 2 || what.loops[0].extent < 65536) &&
-         outer.extent < int64_t{tile} * 65536;
+         outer.extent <= int64_t{tile} * 65535; // tiles, in a grid's second dimension
 }
 
 template <class T>

@@ -6,8 +6,9 @@
 #pragma once
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/axes.hpp"
-#include "troupe/ops/math/reducers.hpp"
 #include "troupe/ops/element_types.hpp"
+#include "troupe/ops/math/reducers.hpp"
+#include "troupe/ops/math/reduction_plan.hpp"
 #include "troupe/ops/walk.hpp"
 #include "troupe/runtime/infer.hpp"
 
@@ -144,22 +145,10 @@ total_t<T> reduce_in_pieces(kernel_context& at, const T* x, int64_t count) {
 template <class T, class Fn>
 status reduce(kernel_context& at) {
   const auto& x = at.input(0);
-  const auto& dims = x.dims();
-  TROUPE_ASSIGN(auto axes, axes_of(to_integers(at.input(1)), dims.rank()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, without(dims, axes, at.state<bool>())));
-
-  // The reduced axes and the kept ones, each with their distance in x.
-  walk reduced, kept;
-  int64_t stride = x.elements();
-  bool last_is_reduced = false;
-  for (int axis = 0; axis < dims.rank() && stride > 0; ++axis) {
-    stride /= dims[axis];
-    auto is_reduced = axes[static_cast<size_t>(axis)];
-    (is_reduced ? reduced : kept).push_back(dims[axis], {stride, 0});
-    if (dims[axis] > 1)
-      last_is_reduced = is_reduced;
-  }
-  auto reduced_count = product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
+  TROUPE_ASSIGN(auto plan, plan_reduction(at, at.state<bool>()));
+  const auto &reduced = plan.reduced, &kept = plan.kept;
+  const auto reduced_count = plan.items;
+  TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
   auto finish = [reduced_count](const auto& total) {
     return static_cast<T>(Fn::finish(total, reduced_count));
   };
@@ -171,10 +160,11 @@ status reduce(kernel_context& at) {
   }
   auto cost = 0.15 * static_cast<double>(reduced_count);
   constexpr auto many = 32 * detail::piece; // whole elements would take threads too long
-  if (last_is_reduced && reduced.rank() == 1 && (out->elements() == 1 || reduced_count >= many)) {
+  if (plan.last_is_reduced && reduced.rank() == 1 &&
+      (out->elements() == 1 || reduced_count >= many)) {
     for (int64_t i = 0; i < out->elements() && !(i > 0 && at.stopped()); ++i)
       to[i] = finish(detail::reduce_in_pieces<Fn>(at, from + kept.at(i)[0], reduced_count));
-  } else if (last_is_reduced) {
+  } else if (plan.last_is_reduced) {
     auto length = reduced.extent(reduced.rank() - 1);
     at.parallel_for(out->elements(), cost, [&](int64_t begin, int64_t end) {
       kept.runs(begin, end, [&](int64_t first, const walk::offsets& where, int64_t count) {

@@ -4,6 +4,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/math/reducers.hpp"
+#include "troupe/ops/math/reduction_plan.hpp"
 #include "troupe/ops/places.cuda.hpp"
 #include "troupe/runtime/infer.hpp"
 
@@ -108,24 +109,12 @@ struct store_total {
 template <class T, class Fn>
 status reduce(kernel_context& at) {
   const auto& x = at.input(0);
-  const auto& dims = x.dims();
-  TROUPE_ASSIGN(auto axes, axes_of(to_integers(at.input(1)), dims.rank()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, without(dims, axes, at.state<bool>())));
-  walk reduced, kept;
-  int64_t stride = x.elements();
-  bool last_is_kept = false;
-  for (int axis = 0; axis < dims.rank() && stride > 0; ++axis) {
-    stride /= dims[axis];
-    auto is_reduced = axes[static_cast<size_t>(axis)];
-    (is_reduced ? reduced : kept).push_back(dims[axis], {stride, 0});
-    if (dims[axis] > 1)
-      last_is_kept = !is_reduced;
-  }
-  auto items = troupe::ops::product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
+  TROUPE_ASSIGN(auto plan, plan_reduction(at, at.state<bool>()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
   return reduce_each<Fn, troupe::ops::detail::total_t<T>>(
-      at, out->elements(), x.elements() == 0 ? 0 : items, last_is_kept,
-      walked_elements<Fn, T>{x.data<T>(), places{kept}, places{reduced}},
-      store_total<Fn, T>{out->template data<T>(), items});
+      at, out->elements(), x.elements() == 0 ? 0 : plan.items, !plan.last_is_reduced,
+      walked_elements<Fn, T>{x.data<T>(), places{plan.kept}, places{plan.reduced}},
+      store_total<Fn, T>{out->template data<T>(), plan.items});
 }
 
 template <class Fn, class... Ts>

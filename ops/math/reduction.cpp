@@ -3,6 +3,7 @@
 #include "troupe/runtime/simplify.hpp"
 
 #include "troupe/ops/axes.hpp"
+#include "troupe/ops/math/reduction_plan.hpp"
 
 namespace troupe::ops {
 
@@ -18,6 +19,24 @@ result<shapes> infer_reduction(const infer_context& at) {
     return shapes{partial_shape::of_rank(dims.rank())};
   TROUPE_ASSIGN(auto reduced, axes_of(*axes, dims.rank()));
   return shapes{without(dims, reduced, keep_dims)};
+}
+
+result<reduction_plan> plan_reduction(const kernel_context& at, bool keep_dims) {
+  const auto& x = at.input(0);
+  const auto& dims = x.dims();
+  TROUPE_ASSIGN(auto axes, axes_of(to_integers(at.input(1)), dims.rank()));
+  reduction_plan made;
+  made.dims = without(dims, axes, keep_dims);
+  made.items = product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
+  int64_t stride = x.elements();
+  for (int axis = 0; axis < dims.rank() && stride > 0; ++axis) {
+    stride /= dims[axis];
+    auto is_reduced = axes[static_cast<size_t>(axis)];
+    (is_reduced ? made.reduced : made.kept).push_back(dims[axis], {stride, 0});
+    if (dims[axis] > 1)
+      made.last_is_reduced = is_reduced;
+  }
+  return made;
 }
 
 edge with_reduced_axes(gradient_context& at, edge reduced) {
