@@ -40,6 +40,19 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> windows(std::span<const in
   return {of_images(window), of_images(strides)};
 }
 
+// What makes up for the elements that are gone.
+operand scale_of(const operand& rate, location where) {
+  if (rate.is_edge())
+    return div(1.0, sub(1.0, rate, {}, where), {}, where);
+  auto number = converted(rate.value(), dtype::f64);
+  if (!number || number->elements() != 1)
+    throw error{invalid("dropout (", to_string(where), "): rate must be a number")};
+  auto value = number->values<double>()[0];
+  if (!(value >= 0 && value < 1))
+    throw error{invalid("dropout (", to_string(where), "): rate must be in [0, 1), got ", value)};
+  return 1 / (1 - value);
+}
+
 } // namespace
 
 dense_layer::dense_layer(graph_builder& in, int64_t inputs, int64_t units, dense_options options,
@@ -163,7 +176,7 @@ edge dropout(edge x, operand rate, dropout_options options, location where) {
   auto noise =
       random_uniform(in, shape_of(x, {}, {}, where), x.type(), {.seed = options.seed}, {}, where);
   auto kept = cast(greater_equal(noise, rate, {}, where), x.type(), {}, where);
-  return mul(mul(x, kept, {}, where), div(1.0, sub(1.0, rate, {}, where), {}, where), {}, where);
+  return mul(mul(x, kept, {}, where), scale_of(rate, where), {}, where);
 }
 
 } // namespace troupe

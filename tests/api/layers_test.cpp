@@ -97,6 +97,9 @@ TEST_CASE("dropout drops about as much as it says, and keeps the mean") {
   CHECK(std::ranges::count(values, 1 / 0.75f) == 10'000 - zeros);
   auto all = floats(s.fetch(y, {{rate, 0.0f}}));
   CHECK(std::ranges::count(all, 1.0f) == 10'000);
+  auto by_number = floats(s.fetch(dropout(fill(g, {10'000}, 1.0f), 0.25, {.seed = 3})));
+  CHECK(by_number == values);
+  CHECK_THROWS_AS(dropout(fill(g, {2}, 1.0f), 1.0), error);
 }
 
 TEST_CASE("an embedding table in parts is one in one part") {
