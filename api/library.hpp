@@ -15,7 +15,7 @@ const registry& library();
 struct device_choice {
   int intra_op_threads = 0;    ///< of the processor that one op may use; 0: one per core
   size_t memory_limit = 0;     ///< bytes that tensors of the processor may take; 0: no limit
-  int gpus = -1;               ///< the first so many GPUs; -1: all that there are
+  int gpus = 0;                ///< the first so many GPUs; -1: all that there are
   int devices_per_gpu = 1;     ///< more than one share a GPU: several devices where there is one
   size_t gpu_memory_limit = 0; ///< bytes, of each device; 0: an even share of nine tenths
   bool tf32 = false;           ///< GPUs may round the operands of products of f32 to 10 bits

@@ -38,7 +38,7 @@ struct session_options {
   int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
   size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
   size_t memory_limit = 0;     ///< of what ops make, in bytes; 0: none. Of local sessions
-  int gpus = -1;               ///< the first so many; -1: all that there are. Of local sessions
+  int gpus = 0;                ///< the first so many; -1: all that there are. Of local sessions
   int devices_per_gpu = 1;     ///< several share a GPU, to try what needs more. Of local sessions
   size_t gpu_memory_limit = 0; ///< bytes, of each device; 0: a share of nine tenths
   bool tf32 = false; ///< GPUs may round the operands of products of f32 to 10 bits. As above

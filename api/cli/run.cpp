@@ -86,6 +86,7 @@ private:
 struct command_options {
   std::string file, cluster, trace, mixed_precision = "none";
   double timeout = 60;
+  int gpus = 0;
   bool deterministic = false, trap_nonfinite = false, passes = true, dump = false;
   asked what;
 };
@@ -124,7 +125,7 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
 bool run_file(const command_options& chosen) {
   graph_builder g;
   auto runs = load(chosen, g);
-  session_options options{.deterministic = chosen.deterministic};
+  session_options options{.gpus = chosen.gpus, .deterministic = chosen.deterministic};
   if (!chosen.passes)
     options.passes = pass_options::none();
   if (chosen.mixed_precision != "none")
@@ -179,6 +180,8 @@ void add_run(CLI::App& to, int& exit_code) {
   command->add_option("--cluster", chosen->cluster,
                       "File with the addresses of the tasks to run on; by default here");
   command->add_option("--timeout", chosen->timeout, "Seconds for each run")->capture_default_str();
+  command->add_option("--gpus", chosen->gpus, "Run on the first so many GPUs of here; -1: all")
+      ->capture_default_str();
   command->add_option("--trace", chosen->trace,
                       "Write what ran when to this file, for ui.perfetto.dev");
   command->add_flag("--trap-nonfinite", chosen->trap_nonfinite,
