@@ -16,6 +16,15 @@ const registry& library() {
   return all;
 }
 
+status check_devices(const device_choice& chosen) {
+  if (chosen.gpus <= 0)
+    return {};
+  auto why = list_cuda_devices(nullptr, {.most = 0}).why_none; // makes none
+  return why.empty() ? status{}
+                     : failure(error_kind::failed_precondition, "gpus is ", chosen.gpus, ": ", why,
+                               " Leave it at 0 to run on the processor.");
+}
+
 std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen) {
   std::vector<std::shared_ptr<device>> made;
   made.push_back(make_cpu_device(

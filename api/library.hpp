@@ -21,6 +21,9 @@ struct device_choice {
   bool tf32 = false;           ///< GPUs may round the operands of products of f32 to 10 bits
 };
 
+/// Fails where GPUs are asked for by number and none can be used, and says why.
+status check_devices(const device_choice& chosen);
+
 /// Makes the devices of a task: one for the processor, and those for the GPUs that can be used.
 /// Sessions of a process share its GPUs; who comes first chooses their limits.
 std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen = {});

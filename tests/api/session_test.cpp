@@ -1,3 +1,4 @@
+#include "troupe/api/library.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
@@ -48,6 +49,19 @@ TEST_CASE("a session computes what is fetched from what is fed") {
   CHECK(floats(found[0]) == std::vector<float>{5, 7});
   CHECK(floats(found[1]) == std::vector<float>{1, 1});
   CHECK(to_scalar<float>(s.fetch(sum(y), {{x, tensor::of<float>({1, 2}, {0, 1})}})) == 9.0f);
+}
+
+TEST_CASE("a session that is to have a GPU says why it can have none") {
+  if (make_devices({.intra_op_threads = 1, .gpus = 1}).size() > 1)
+    return; // there is one
+  try {
+    session::local({.gpus = 1});
+    FAIL("it was made");
+  } catch (const error& why) {
+    CHECK(why.kind() == error_kind::failed_precondition);
+    CHECK(std::string{why.what()}.find("gpus is 1") != std::string::npos);
+  }
+  CHECK_NOTHROW(session::local({.gpus = -1})); // all that there are
 }
 
 TEST_CASE("variables keep their values from run to run, until they are reset") {
