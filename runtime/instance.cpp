@@ -1,6 +1,7 @@
 #include "troupe/runtime/instance.hpp"
 
 #include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/flush_subnormals.hpp"
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/replay.hpp"
 #include "troupe/runtime/upload.hpp"
@@ -84,6 +85,7 @@ bool instance::count_down(uint32_t region, bool dead) noexcept {
 status instance::run(uint32_t which, emission_sink& out, stop_signal& stop) {
   if (counters_[which].dead.load(std::memory_order_relaxed))
     return run_dead(which, out);
+  const flush_subnormals while_it_runs;
   if (watch_)
     return run_code(which, out, stop, region_watch{*watch_, which, slots_.get()});
   if (program_->replay_of(which)) [[unlikely]] {

@@ -1,6 +1,7 @@
 #include "troupe/devices/cpu/thread_team.hpp"
 
 #include "troupe/devices/deterministic.hpp"
+#include "troupe/runtime/flush_subnormals.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -152,6 +153,7 @@ void thread_team::start_workers() {
 }
 
 void thread_team::work() {
+  const flush_subnormals as_the_callers_do;
   inside_loop = true;
   std::unique_lock lock{mutex_};
   while (!stopping_) {

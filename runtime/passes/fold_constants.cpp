@@ -1,3 +1,4 @@
+#include "troupe/runtime/flush_subnormals.hpp"
 #include "troupe/runtime/kernel.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
@@ -66,6 +67,7 @@ result<std::vector<tensor>> run(const node& at, device& host) {
                    .origin = &at};
   kernel_context context{slots.data(), host};
   context.step_to(code);
+  const flush_subnormals as_steps_do;
   TROUPE_TRY(run_kernel(code, context));
   slots.erase(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
   return slots;

@@ -51,6 +51,29 @@ TEST_CASE("a session computes what is fetched from what is fed") {
   CHECK(to_scalar<float>(s.fetch(sum(y), {{x, tensor::of<float>({1, 2}, {0, 1})}})) == 9.0f);
 }
 
+TEST_CASE("numbers too small to be normal are zero in a step, and only there") {
+#if !defined(__x86_64__) && !defined(__aarch64__)
+  return; // no processor that the runtime knows
+#endif
+  constexpr auto subnormal = std::numeric_limits<float>::denorm_min() * 1000;
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto small = g.placeholder(dtype::f32, {-1}, "small");
+  auto never_fed = g.constant(std::numeric_limits<float>::min()) * 0.5f; // folded
+  for (auto threads : {1, 4}) {
+    auto s = session::local({.intra_op_threads = threads});
+    // Enough elements that others help.
+    auto many = tensor::of<float>({1 << 18}, std::vector<float>(1 << 18, 1e-30f));
+    auto found = s.run({{x, many}, {small, tensor::of<float>({1}, {subnormal})}},
+                       {max(x * 1e-10f), small * 1000.0f, never_fed});
+    CHECK(to_scalar<float>(found[0]) == 0.0f);
+    CHECK(floats(found[1]) == std::vector<float>{0});
+    CHECK(to_scalar<float>(found[2]) == 0.0f);
+    const volatile float here = subnormal, half = 0.5f;
+    CHECK(here * half > 0.0f);
+  }
+}
+
 TEST_CASE("a session that is to have a GPU says why it can have none") {
   if (make_devices({.intra_op_threads = 1, .gpus = 1}).size() > 1)
     return; // there is one
