@@ -20,6 +20,8 @@ public:
   }
 
   void send_export(uint32_t export_index, tensor&& value, bool dead) override {
+    if (!value.on_host() && take_over(export_index, value))
+      return pass_on(export_index, std::move(value), dead);
     on_host(std::move(value), [=](messenger& self, tensor&& here) {
       self.pass_on(export_index, std::move(here), dead);
     });
@@ -63,6 +65,23 @@ private:
         return {};
       });
     });
+  }
+
+  // Brings a tensor straight to the device that wants it, where that is possible. Who reads it
+  // there is launched behind the copy.
+  bool take_over(uint32_t export_index, tensor& value) {
+    const auto& route = in_.program().route(program_, export_index);
+    if (route.remote)
+      return false;
+    const auto& receiver = in_.part(route.program).program();
+    auto* device = receiver.device().as_accelerator();
+    if (!device || !receiver.waits()[route.wait].on_device)
+      return false;
+    auto there = device->take_over(value);
+    if (!there)
+      return false; // by way of the host, which says what is wrong if that fails as well
+    value = *std::move(there);
+    return true;
   }
 
   void pass_on(uint32_t export_index, tensor&& value, bool dead) {

@@ -51,6 +51,12 @@ struct replay_statistics {
   uint64_t replays = 0;    ///< launches of recordings
 };
 
+/// What came and went so far, in bytes.
+struct copy_statistics {
+  uint64_t uploaded = 0, downloaded = 0;
+  uint64_t taken_over = 0; ///< from other devices, without the host
+};
+
 /// When the device came to places in its line of launches. For one step at a time; any thread may
 /// mark, each mark once.
 class device_clock {
@@ -83,6 +89,14 @@ public:
   /// there or when it failed, from a thread of the device's. `done` must not wait.
   using on_downloaded = std::function<void(result<tensor>)>;
   virtual void download(tensor from, on_downloaded done) = 0;
+
+  /// Launches a copy of another device's tensor, which may be let go of at once. `unimplemented`
+  /// where it cannot come without the host.
+  virtual result<tensor> take_over(const tensor& from) {
+    return failure(error_kind::unimplemented, "what lies in the memory of ",
+                   from.space() ? from.space()->name() : "the host", " comes by way of the host");
+  }
+  virtual copy_statistics copies() const { return {}; }
 
   /// Calls `done` once, when all that was launched before has run: the error, if there was one
   /// since the last time. As above.

@@ -76,6 +76,8 @@ private:
         need_order(*from.node, here);
       else
         need_tensor(from, here);
+      if (accelerator_ && is(*from.node, internal_ops::recv))
+        note_use(wait_of_.at(from.node), at, i);
     }
     for (auto* before : at.controls())
       need_order(*before, here);
@@ -87,6 +89,14 @@ private:
       out_.feeds_.push_back(
           {static_cast<uint32_t>(at.attr<int64_t>("index")), first_slot_[&at], &at});
     return {};
+  }
+
+  void note_use(uint32_t wait, const node& by, int input) {
+    if (residences_.wants_on_host(by, input))
+      looked_at_.insert(wait);
+    out_.waits_[wait].on_device =
+        !looked_at_.contains(wait) &&
+        (out_.waits_[wait].on_device || residences_.wants_on_device(by, input));
   }
 
   void need_tensor(edge from, uint32_t here) {
@@ -274,18 +284,12 @@ private:
     add_input(code, slot_of(from, here));
     code.code.first_output = it->second;
     code.code.output_count = 1;
-    if (is_constant(*from.node)) {
+    if (internal_ops::is_constant(*from.node)) {
       auto kept = std::make_shared<kept_upload>();
       code.code.state = kept.get();
       out_.states_.push_back(std::move(kept));
     }
     return it->second;
-  }
-
-  static bool is_constant(const node& at) {
-    return at.inputs().empty() && at.op().makes == resource::none &&
-           !has(at.op().effects, effect::stateful) && !has(at.op().effects, effect::random) &&
-           !has(at.op().effects, effect::fed);
   }
 
   result<named_state*> state_behind(const node& maker) {
@@ -431,6 +435,7 @@ private:
   std::vector<std::vector<node*>> members_;            // per region, in order
   std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
   std::map<const node*, uint32_t> first_slot_, wait_of_;
+  std::set<uint32_t> looked_at_; // waits for what the host reads
   std::map<const node*, named_state*> known_;
   std::map<std::tuple<const node*, int, uint32_t>, uint32_t> uploads_; // slots, by edge and region
   std::vector<draft> drafts_;

@@ -20,6 +20,11 @@ double flops_of_fused(const node& at) {
 
 bool is_boundary(const node& at) noexcept { return &at.op() == &feed || &at.op() == &fetch; }
 
+bool is_constant(const node& at) noexcept {
+  constexpr auto varies = effect::stateful | effect::random | effect::fed | effect::blocking;
+  return at.inputs().empty() && at.op().makes == resource::none && !has(at.op().effects, varies);
+}
+
 extern constexpr op_def feed{
     .name = "_Feed",
     .doc = "Gives the tensor that the client fed.",

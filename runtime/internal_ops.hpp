@@ -18,4 +18,7 @@ inline constexpr const op_def* all[] = {&feed,         &fetch,        &send, &re
 /// Says whether the node stands for a value that the client gives or gets.
 bool is_boundary(const node& at) noexcept;
 
+/// Says whether the node gives the same in each run, whatever ran before.
+bool is_constant(const node& at) noexcept;
+
 } // namespace troupe::internal_ops

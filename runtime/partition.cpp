@@ -13,11 +13,18 @@ class cutter {
 public:
   cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices)
       : of_(of), chosen_(chosen), devices_(devices), residences_(of, chosen, devices),
-        parts_(devices.size()), copies_(of.nodes().size()) {}
+        parts_(devices.size()), copies_(of.nodes().size()), used_(of.nodes().size()) {
+    for (const auto& at : of.nodes()) {
+      for (const auto& input : at->inputs())
+        used_[static_cast<size_t>(input.node->id())] = true;
+      for (auto* before : at->controls())
+        used_[static_cast<size_t>(before->id())] = true;
+    }
+  }
 
   result<std::vector<partition>> run() {
     for (const auto& at : of_.nodes())
-      if (&at->op() != &internal_ops::feed)
+      if (!goes_along(*at))
         TROUPE_TRY(copy(*at));
     std::vector<partition> made;
     for (size_t i = 0; i < parts_.size(); ++i)
@@ -38,7 +45,7 @@ private:
     // What a node waits for must come before it: a partition is ordered by dependence.
     std::vector<node*> controls;
     for (auto* before : at.controls()) {
-      if (&before->op() == &internal_ops::feed)
+      if (goes_along(*before))
         continue; // there from the start
       TROUPE_ASSIGN(auto* local, bring_control(before, here));
       controls.push_back(local);
@@ -50,6 +57,13 @@ private:
     copies_[static_cast<size_t>(at.id())] =
         part(here).add_copy(at, std::move(inputs), std::move(controls));
     return {};
+  }
+
+  // Feeds and constants are copied to wherever they are used, instead of being sent.
+  bool goes_along(const node& at) const {
+    return &at.op() == &internal_ops::feed ||
+           (internal_ops::is_constant(at) && at.controls().empty() &&
+            used_[static_cast<size_t>(at.id())]);
   }
 
   graph& part(int device) {
@@ -75,10 +89,10 @@ private:
   // The edge, as the device has it: its own, fed, or received. A device that is to look at what it
   // has made itself sends it to itself, by way of the host's memory.
   result<edge> bring(edge what, int here, bool on_host) {
-    if (&what.node->op() == &internal_ops::feed) {
+    if (goes_along(*what.node)) {
       auto& known = brought_[{what.node, what.index, here}];
       if (!known)
-        known = {part(here).add_copy(*what.node, {}, {}), 0};
+        known = {part(here).add_copy(*what.node, {}, {}), what.index};
       return known;
     }
     auto from = device_of(what.node);
@@ -143,6 +157,7 @@ private:
   const residences residences_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
+  std::vector<bool> used_;                                    // has successors
   std::map<std::tuple<const node*, int, int>, edge> brought_; // (node, output, device)
   int next_key_ = 0;
 };

@@ -25,6 +25,7 @@ struct wait_point {
   const node* queue = nullptr;      // the node that stands for the queue; none for a Recv
   uint32_t region = 0;              // which region the answer starts
   std::vector<uint32_t> slots = {}; // where the answer's tensors go; UINT32_MAX: nobody wants it
+  bool on_device = false;           // whoever uses what a Recv brings wants it on the device
 };
 
 /// A feed that this partition uses.

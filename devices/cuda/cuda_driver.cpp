@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace troupe::gpu {
@@ -178,6 +179,18 @@ public:
                  "cudaMemcpyAsync");
   }
 
+  status copy_from(driver& peer, void* to, const void* from, size_t bytes, stream in) override {
+    auto* other = dynamic_cast<cuda_driver*>(&peer);
+    if (!other)
+      return failure(error_kind::unimplemented, "the other device is no CUDA device");
+    if (other->ordinal_ == ordinal_)
+      return copy(to, from, bytes, direction::within, in);
+    TROUPE_TRY(use());
+    reach(other->ordinal_);
+    return check(cudaMemcpyPeerAsync(to, ordinal_, from, other->ordinal_, bytes, native(in)),
+                 "cudaMemcpyPeerAsync");
+  }
+
   status copy(const strided_copy& what, stream in) override {
     TROUPE_TRY(use());
     return check(launch_copy(what, native(in)), "a copy's launch");
@@ -226,8 +239,21 @@ private:
     return {};
   }
 
+  // Copies take the direct way from now on, where there is one.
+  void reach(int other) {
+    std::lock_guard guard{reached_mutex_};
+    if (!reached_.insert(other).second)
+      return;
+    int possible = 0;
+    if (cudaDeviceCanAccessPeer(&possible, ordinal_, other) == cudaSuccess && possible)
+      static_cast<void>(cudaDeviceEnablePeerAccess(other, 0));
+    static_cast<void>(cudaGetLastError()); // it was so already
+  }
+
   const int ordinal_;
   properties about_;
+  std::mutex reached_mutex_;
+  std::set<int> reached_;
   complaint_boxes::boxes* boxes_ = nullptr;
   std::optional<complaint_boxes> complaints_;
 };

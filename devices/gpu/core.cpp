@@ -360,6 +360,7 @@ status core::launch_upload(void* to, const tensor& from, bool in_line) {
     free_pinned_.put(staged);
     return launched;
   }
+  copies_.uploaded += from.bytes();
   auto copied = end_of(to_device_);
   if (!copied) {
     free_pinned_.put(staged); // nothing runs any more
@@ -378,6 +379,61 @@ void core::reclaim_staging() {
     free_pinned_.put(staging_.front().memory);
     staging_.pop_front();
   }
+}
+
+// The peer may let go of the tensor at once: this device holds it until it has been read.
+result<tensor> core::take_over(const tensor& from) {
+  TROUPE_TRY(health());
+  auto* peer = const_cast<core*>(dynamic_cast<const core*>(from.space()));
+  if (!peer || peer == this)
+    return failure(error_kind::unimplemented, name(), " takes tensors from other GPUs only");
+  auto [memory, in_line] = take(from.bytes(), true);
+  if (!memory)
+    return failure(error_kind::resource_exhausted, "out of memory: ", from.bytes(), " bytes for ",
+                   from.type(), from.dims(), " from ", peer->name());
+  auto made =
+      tensor::over(new buffer{memory, from.bytes(), release, this, this}, from.type(), from.dims());
+  if (from.bytes() == 0)
+    return made;
+  TROUPE_ASSIGN(auto made_there, peer->end_of_line());
+  auto launched = note(launch_take_over(memory, *peer, made_there, from, in_line));
+  {
+    std::lock_guard guard{peer->mutex_};
+    peer->events_.push_back(made_there); // streams wait for what it stood for
+  }
+  TROUPE_TRY(std::move(launched));
+  return made;
+}
+
+// An event behind all that was launched so far.
+result<event> core::end_of_line() {
+  std::lock_guard guard{mutex_};
+  auto found = end_of(compute_);
+  if (!found)
+    return note(found.status());
+  return found;
+}
+
+status core::launch_take_over(void* to, core& peer, event made, const tensor& from, bool in_line) {
+  std::lock_guard guard{mutex_};
+  TROUPE_TRY(driver_->await(to_device_, made));
+  if (in_line) {
+    TROUPE_ASSIGN(auto here, marks_.set(*driver_, compute_));
+    TROUPE_TRY(driver_->await(to_device_, here));
+  }
+  TROUPE_TRY(driver_->copy_from(*peer.driver_, to, from.raw(), from.bytes(), to_device_));
+  copies_.taken_over += from.bytes();
+  TROUPE_ASSIGN(auto copied, end_of(to_device_));
+  auto awaited = driver_->await(compute_, copied);
+  std::lock_guard queue{completion_mutex_};
+  completions_.push_back({copied, [held = tensor{from}](status) mutable { held.reset(); }, {}});
+  completion_changed_.notify_one();
+  return awaited;
+}
+
+copy_statistics core::copies() const {
+  std::lock_guard guard{mutex_};
+  return copies_;
 }
 
 void core::download(tensor from, std::function<void(result<tensor>)> done) {
@@ -404,6 +460,7 @@ status core::launch_download(void* to, const tensor& from, std::function<void(st
   TROUPE_TRY(driver_->await(to_host_, here));
   if (from.bytes() > 0)
     TROUPE_TRY(driver_->copy(to, from.raw(), from.bytes(), direction::to_host, to_host_));
+  copies_.downloaded += from.bytes();
   TROUPE_ASSIGN(auto copied, end_of(to_host_));
   std::lock_guard queue{completion_mutex_};
   completions_.push_back({copied, std::move(done), driver_->complaints().end_epoch()});
@@ -433,7 +490,7 @@ void core::when_done(std::function<void(status)> done) {
 void core::fail_later(std::function<void(status)> done, status why) {
   std::lock_guard queue{completion_mutex_};
   completions_.push_back(
-      {nullptr, [done = std::move(done), why = std::move(why)](status) { done(why); }, 0});
+      {nullptr, [done = std::move(done), why = std::move(why)](status) { done(why); }, {}});
   completion_changed_.notify_one();
 }
 
@@ -473,9 +530,9 @@ void core::run_completions() {
         latest = std::chrono::steady_clock::now() + patience;
       stopped = stopping_ && std::chrono::steady_clock::now() > latest;
     }
-    if (outcome && next.at && !stopped)
-      outcome = driver_->complaints().take(next.epoch);
-    if (outcome && next.at) {
+    if (outcome && next.epoch && !stopped)
+      outcome = driver_->complaints().take(*next.epoch);
+    if (outcome && next.epoch) {
       std::lock_guard launches{health_mutex_};
       outcome = std::exchange(failed_launch_, status{});
     }

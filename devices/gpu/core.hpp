@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -55,6 +56,8 @@ public:
 
   result<tensor> upload(const tensor& from);
   void download(tensor from, std::function<void(result<tensor>)> done);
+  result<tensor> take_over(const tensor& from);
+  copy_statistics copies() const;
   void when_done(std::function<void(status)> done);
   status health() const;
 
@@ -80,7 +83,8 @@ private:
   struct completion {
     event at = nullptr;
     std::function<void(status)> done;
-    uint64_t epoch; ///< of what was launched before: its complaints are for `done`
+    /// Of what was launched before: its complaints are for `done`. None: `done` hears nothing.
+    std::optional<uint64_t> epoch;
   };
   struct staging {
     event at;
@@ -104,6 +108,8 @@ private:
   result<event> end_of(stream in);
   status launch_upload(void* to, const tensor& from, bool in_line);
   status launch_download(void* to, const tensor& from, std::function<void(status)>& done);
+  result<event> end_of_line();
+  status launch_take_over(void* to, core& peer, event made, const tensor& from, bool in_line);
   void reclaim_staging();
   void destroy_later(launch_graph what) noexcept;
   void destroy_old_graphs() noexcept;
@@ -133,6 +139,7 @@ private:
   };
   std::deque<outlived> old_graphs_;
   replay_statistics replays_;
+  copy_statistics copies_;
 
   mutable std::mutex health_mutex_;
   mutable status lost_;

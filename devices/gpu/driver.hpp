@@ -65,6 +65,9 @@ public:
 
   /// Launches a copy. Host memory must be pinned, and stay until it has run.
   virtual status copy(void* to, const void* from, size_t bytes, direction where, stream in) = 0;
+  /// Launches a copy from another GPU's memory, whose use there lies behind; `unimplemented` where
+  /// that cannot be reached.
+  virtual status copy_from(driver& peer, void* to, const void* from, size_t bytes, stream in) = 0;
   /// Launches a copy within the device's memory.
   virtual status copy(const strided_copy& what, stream in) = 0;
   /// Launches the writing of an element, which is the host's and may be gone at once.

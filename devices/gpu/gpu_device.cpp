@@ -38,6 +38,8 @@ public:
   void download(tensor from, on_downloaded done) override {
     core_->download(std::move(from), std::move(done));
   }
+  result<tensor> take_over(const tensor& from) override { return core_->take_over(from); }
+  copy_statistics copies() const override { return core_->copies(); }
   void when_done(on_done done) override { core_->when_done(std::move(done)); }
   result<std::unique_ptr<recording>> record() override { return core_->record(); }
   replay_statistics replays() const override { return core_->replays(); }

@@ -248,6 +248,20 @@ public:
         in);
   }
 
+  status copy_from(driver& peer, void* to, const void* from, size_t bytes, stream in) override {
+    auto* other = dynamic_cast<driver_on_threads*>(&peer);
+    if (!other || options_.peers_are_out_of_reach)
+      return failure(error_kind::unimplemented, "the other device is out of reach");
+    TROUPE_TRY(check(to, bytes, true));
+    TROUPE_TRY(other->check(from, bytes, true));
+    return launch(
+        [=]() -> status {
+          std::memcpy(to, from, bytes);
+          return {};
+        },
+        in);
+  }
+
   status copy(const strided_copy& what, stream in) override {
     TROUPE_TRY(check(what.to, what.element_bytes, true));
     TROUPE_TRY(check(what.from, what.element_bytes, true));

@@ -14,7 +14,8 @@ struct simulation {
   std::chrono::microseconds longest_delay{20}; ///< before a launch runs; zero for none
   /// That many launches work; then the device is lost. Negative: never.
   int64_t launches_until_lost = -1;
-  bool captures_fail = false; ///< when they end
+  bool captures_fail = false;          ///< when they end
+  bool peers_are_out_of_reach = false; ///< what other devices have comes by way of the host
 };
 
 /// Runs streams in the order that events demand, and in no other: what is launched runs late, at

@@ -1,5 +1,6 @@
 // Steps on simulated GPUs: alone, beside a processor, on other tasks, and when something goes
 // wrong.
+#include "troupe/runtime/accelerator.hpp"
 #include "troupe/serialization/trace.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/processes.hpp"
@@ -166,6 +167,35 @@ fetch c = f32[2, 3, 4]
 )");
   for (int i = 0; i < 50; ++i)
     REQUIRE(run_all_of(*session.client, text) == "");
+}
+
+TEST_CASE("what goes from GPU to GPU spares the host, unless somebody looks at it there") {
+  watchdog watch;
+  auto far = GENERATE(false, true);
+  gpu_session session{{.seed = std::random_device{}(), .peers_are_out_of_reach = far}, 2};
+  INFO("seed " << session.seed << (far ? ", out of reach" : ""));
+  auto text = gpu_case(R"(
+x = Placeholder dtype=f32 shape=[3]
+a = Add(x, f32[1, 1, 1]) @"/gpu:0"
+b = Mul(a, f32[2, 2, 2]) @"/gpu:1"
+c = Sub(b, a) @"/gpu:0"
+best = ArgMax(a, i32(0)) @"/gpu:0"
+row = Reshape(best, i32[1]) @"/gpu:0"
+dims = Cast(row) DstT=i32 @"/gpu:0"
+fours = Fill(dims, f32(4)) @"/gpu:1"
+feed x = f32[1, 2, 3]
+fetch c = f32[2, 3, 4]
+fetch fours = f32[4, 4]
+)");
+  auto copied = [&](int gpu) {
+    return session.devices[static_cast<size_t>(1 + gpu)]->as_accelerator()->copies();
+  };
+  for (uint64_t i = 1; i <= 20; ++i) {
+    REQUIRE(run_all_of(*session.client, text) == "");
+    CHECK(copied(1).taken_over == (far ? 0 : i * 12));  // a; not what decides a shape
+    CHECK(copied(0).taken_over == (far ? 0 : i * 12));  // b
+    CHECK(copied(0).downloaded == i * (far ? 28 : 16)); // c and dims
+  }
 }
 
 TEST_CASE("statistics tell when a GPU ran what was launched") {

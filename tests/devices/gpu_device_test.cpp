@@ -88,6 +88,70 @@ TEST_CASE("many threads may use one GPU") {
   CHECK(gpu.driver->misdeeds() == "");
 }
 
+TEST_CASE("what one GPU hands to another is read there before its memory serves anything else") {
+  test::watchdog watch;
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::vector<std::unique_ptr<simulated_gpu>> gpus;
+  for (unsigned i = 0; i < 3; ++i)
+    gpus.push_back(std::make_unique<simulated_gpu>(
+        gpu::simulation{.seed = seed + i, .longest_delay = std::chrono::microseconds{200}}));
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong = 0;
+  for (unsigned t = 0; t < 3; ++t)
+    threads.emplace_back([&, t] {
+      std::mt19937 dice{seed + 7 * t};
+      for (int round = 0; round < 30; ++round) {
+        auto value = static_cast<float>(1000 * t + static_cast<unsigned>(round));
+        auto at = dice() % 3;
+        auto x = gpus[at]->device->upload(filled(2000, value));
+        for (int hop = 0; hop < 6 && x; ++hop) {
+          x = gpus[at]->add(*x, 1, std::chrono::microseconds{dice() % 100});
+          if (!x)
+            break;
+          auto next = (at + 1 + dice() % 2) % 3;
+          auto there = gpus[next]->device->take_over(*x);
+          x = tensor{}; // now, and what takes its memory is written over at once
+          static_cast<void>(gpus[at]->device->upload(filled(2000, -1)));
+          x = std::move(there);
+          at = next;
+        }
+        if (!x || !all_are(gpus[at]->download(*x).get(), value + 6))
+          ++wrong;
+      }
+    });
+  threads.clear();
+  CHECK(wrong == 0);
+  uint64_t bytes = 0;
+  for (const auto& one : gpus) {
+    CHECK(one->finish());
+    CHECK(one->driver->misdeeds() == "");
+    bytes += one->device->copies().taken_over;
+  }
+  CHECK(bytes == 3 * 30 * 6 * 2000 * sizeof(float));
+  for (const auto& one : gpus)
+    CHECK(one->device->statistics().in_use == 0);
+}
+
+TEST_CASE("a GPU takes over from no device that is lost, from no processor, and not from itself") {
+  test::watchdog watch;
+  simulated_gpu lost{{.launches_until_lost = 2}}, gpu;
+  auto x = lost.device->upload(filled(10, 1)); // the first copy
+  REQUIRE(x);
+  static_cast<void>(lost.add(*x, 1));
+  static_cast<void>(lost.add(*x, 1));
+  auto taken = gpu.device->take_over(*x);
+  REQUIRE(!taken);
+  CHECK(taken.status().kind() == error_kind::unavailable);
+  CHECK(gpu.device->health()); // the other one is
+  auto of_host = gpu.device->take_over(filled(10, 1));
+  REQUIRE(!of_host);
+  CHECK(of_host.status().kind() == error_kind::unimplemented);
+  auto mine = gpu.device->upload(filled(10, 1));
+  REQUIRE(mine);
+  CHECK(!gpu.device->take_over(*mine));
+}
+
 TEST_CASE("steps of the same shapes take no new memory from the driver") {
   test::watchdog watch;
   simulated_gpu gpu;

@@ -90,7 +90,7 @@ TEST_CASE("a step on one device is one partition with its feeds and fetches") {
   auto parts = w.cut({.feeds = {w.x}, .fetches = {sum, sum}});
   REQUIRE(parts.size() == 1);
   CHECK(parts[0].device == devices[0]);
-  CHECK(names(*parts[0].nodes) == "one _feed_0/x sum _fetch_0 _fetch_1");
+  CHECK(names(*parts[0].nodes) == "_feed_0/x one sum _fetch_0 _fetch_1");
   CHECK(parts[0].nodes->find("_feed_0/x")->output_shape(0) == partial_shape{shape{}});
   CHECK(parts[0].nodes->find("_fetch_1")->attr<int64_t>("index") == 1);
   CHECK(parts[0].nodes->find("sum")->description() == sum.node->description());
@@ -98,16 +98,17 @@ TEST_CASE("a step on one device is one partition with its feeds and fetches") {
 
 TEST_CASE("a tensor goes to each device that wants it once") {
   world w;
-  auto b1 = w.op("Add", "b1", {w.one, w.one}, "/job:b");
-  auto b2 = w.op("Neg", "b2", {w.one}, "/job:b");
-  auto c = w.op("Neg", "c", {w.one}, "/job:c");
+  auto a = w.op("Neg", "a", {w.one}, "/job:a");
+  auto b1 = w.op("Add", "b1", {a, a}, "/job:b");
+  auto b2 = w.op("Neg", "b2", {a}, "/job:b");
+  auto c = w.op("Neg", "c", {a}, "/job:c");
   auto parts = w.cut({.fetches = {b1, b2, c}});
   check(parts);
   REQUIRE(parts.size() == 3);
   CHECK(count(parts, "_Send") == 2);
   CHECK(count(parts, "_Recv") == 2);
   CHECK(parts[1].nodes->find("b1")->inputs()[0] == parts[1].nodes->find("b2")->inputs()[0]);
-  CHECK(parts[1].nodes->find("_recv_0/one")->attr<std::string>("from") == to_string(devices[0]));
+  CHECK(parts[1].nodes->find("_recv_0/a")->attr<std::string>("from") == to_string(devices[0]));
 }
 
 TEST_CASE("different outputs of a node travel apart") {
@@ -130,6 +131,27 @@ TEST_CASE("a fed tensor is there wherever it is needed, without a Recv") {
   auto interior = w.cut({.feeds = {b}, .fetches = {b}});
   REQUIRE(interior.size() == 1);
   CHECK(names(*interior[0].nodes) == "_feed_0/b _fetch_0");
+}
+
+TEST_CASE("a constant is there wherever it is needed, and nowhere else") {
+  world w;
+  auto b = w.op("Neg", "b", {w.one}, "/job:b");
+  auto c = w.op("Add", "c", {w.one, w.one}, "/job:c", {w.one.node});
+  auto parts = w.cut({.fetches = {b, c}});
+  check(parts);
+  REQUIRE(parts.size() == 2);
+  CHECK(names(*parts[0].nodes) == "one b _fetch_0");
+  CHECK(names(*parts[1].nodes) == "one c _fetch_1");
+  auto waits = add(w.in, {.op = "Const",
+                          .name = "waits",
+                          .attrs = {{"value", tensor::scalar(1.f)}, {"dtype", dtype::f32}},
+                          .controls = {b.node},
+                          .device = "/job:a"});
+  waits = w.op("Neg", "after", {waits}, "/job:c");
+  CHECK(count(w.cut({.fetches = {waits}}), "_Recv") == 1); // it has an order, too
+  auto alone = w.cut({.targets = {w.one.node}});
+  REQUIRE(alone.size() == 1);
+  CHECK(names(*alone[0].nodes) == "one");
 }
 
 TEST_CASE("a control edge between devices is a message, once for all that wait on one device") {
@@ -174,8 +196,8 @@ TEST_CASE("a variable's value is read where it lives and sent") {
   auto c = w.op("Add", "c", {v, w.one}, "/job:c");
   auto parts = w.cut({.fetches = {c, v}});
   check(parts);
-  REQUIRE(parts.size() == 3);
-  CHECK(names(*parts[1].nodes) == "v _send_0/v _fetch_1");
+  REQUIRE(parts.size() == 2);
+  CHECK(names(*parts[0].nodes) == "v _send_0/v _fetch_1");
 }
 
 TEST_CASE("names of users and of the runtime do not meet") {
