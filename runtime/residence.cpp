@@ -105,7 +105,9 @@ way way_of(const node& at, device_kind kind) {
     return has_kernel(at, kind) ? way::device : way::none;
   auto on_device = has_kernel(at, kind) && !handles_texts(at);
   auto could_on_host = is_movable(at) && has_kernel(at, device_kind::cpu);
-  if (could_on_host && looks_at_no_elements(at) && (makes_integers(at) || !on_device))
+  // A constant is uploaded once, to stay, where a kernel wants it on the device.
+  if (could_on_host && looks_at_no_elements(at) &&
+      (makes_integers(at) || !on_device || at.inputs().empty()))
     return way::host;
   if (could_on_host && handles_few_integers(at))
     return way::host;
