@@ -29,10 +29,11 @@ void write(const std::string& path, const std::string& text) {
     throw std::runtime_error{"cannot write " + path};
 }
 
-/// A build without CUDA has no kernels for GPUs, of which the reference speaks.
+/// A build without CUDA has no kernels that are only for GPUs, of which the reference speaks.
 bool knows_gpus(const troupe::registry& ops) {
   return std::ranges::any_of(ops.ops(), [&](auto* op) {
-    return ops.find_kernel(op->name, troupe::device_kind::gpu) != nullptr;
+    auto* kernel = ops.find_kernel(op->name, troupe::device_kind::gpu);
+    return kernel && !kernel->on_any_device;
   });
 }
 
