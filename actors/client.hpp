@@ -28,6 +28,7 @@ struct program_options {
   size_t most_at_once = 0;      ///< steps of one kind; the others wait in line. 0: no limit
   bool deterministic = false;   ///< the same bits for any number of threads
   bool replay = true;           ///< what is launched on a GPU again and again becomes one launch
+  bool place_by_cost = false;   ///< placing::by_cost
 };
 
 struct client_options {

@@ -121,7 +121,10 @@ result<step_ptr> compile(self_ptr self, const prepare_request& what) {
   const auto& options = self->state.options;
   auto& closed = *what.of;
   optimize(closed, options.passes, options.host.get());
-  TROUPE_ASSIGN(auto placed, place(*closed.nodes, options.devices));
+  // What was measured differs from run to run.
+  placing how{.by_cost = options.programs.place_by_cost,
+              .measured = options.programs.deterministic ? nullptr : options.measured};
+  TROUPE_ASSIGN(auto placed, place(*closed.nodes, options.devices, how));
   for (auto* at : placed.moved)
     tell_moved(*at);
   TROUPE_ASSIGN(auto parts, cut(*closed.nodes, placed.chosen, options.devices));

@@ -60,7 +60,9 @@ client_options to_client(const session_options& from, std::source_location where
                                             .tf32 = from.tf32}] { return make_devices(chosen); };
   to.inter_op_threads = from.inter_op_threads;
   to.container = from.container;
-  to.programs = {.region_per_node = from.region_per_node, .most_at_once = from.most_steps_at_once};
+  to.programs = {.region_per_node = from.region_per_node,
+                 .most_at_once = from.most_steps_at_once,
+                 .place_by_cost = from.place_by_cost};
   to.passes = from.passes;
   if (from.mixed_precision != dtype::none)
     to.passes.mixed_precision = from.mixed_precision;

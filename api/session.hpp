@@ -45,7 +45,10 @@ struct session_options {
   std::string container = {};    ///< of variables that name none
   size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another
-  pass_options passes = {};      ///< pass_options::none() runs graphs as they were written
+  /// Nodes that name no device run on a GPU, or on the processor of its task, whichever is expected
+  /// to take less time with all copies; false: on the GPU if that has a kernel (docs/gpu.md).
+  bool place_by_cost = true;
+  pass_options passes = {}; ///< pass_options::none() runs graphs as they were written
   /// dtype::bf16 or dtype::f16: products, convolutions and the like compute f32 values in this type
   /// (docs/mixed-precision.md). The same as passes.mixed_precision.
   dtype mixed_precision = dtype::none;

@@ -7,10 +7,21 @@
 namespace troupe {
 
 /// The devices that a session may use; the first that can is where nodes go that do not care, a GPU
-/// of its task before its processor.
+/// of its task before its processor, or whichever of these two is expected to be faster.
 using device_list = std::vector<device_name>;
 
 device_kind kind_of(const device_name& where);
+
+class node_times;
+
+/// How place() chooses between a task's GPU and its processor for nodes that name neither.
+struct placing {
+  /// Where all is expected to take the least time, copies included; else a GPU wherever it has a
+  /// kernel. Variables, and what changes or draws from a state, go to a GPU in any case: they have
+  /// to be in one place in all steps.
+  bool by_cost = false;
+  const node_times* measured = nullptr; ///< for `by_cost`; where there is nothing, it is estimated
+};
 
 /// What place() decided.
 struct placement {
@@ -23,6 +34,6 @@ struct placement {
 /// through a ref edge is placed together. A set of nodes that asks for a GPU goes to the task's
 /// processor where the GPU has no kernel for one of them. Fails, naming the node, for a device that
 /// does not exist, for constraints that contradict each other, and where no kernel exists.
-result<placement> place(const graph& of, const device_list& devices);
+result<placement> place(const graph& of, const device_list& devices, const placing& how = {});
 
 } // namespace troupe

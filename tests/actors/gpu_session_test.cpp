@@ -8,6 +8,7 @@
 #include "troupe/tests/support/text_case.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
+#include <array>
 #include <map>
 #include <random>
 #include <thread>
@@ -20,7 +21,7 @@ namespace {
 
 struct gpu_session {
   explicit gpu_session(gpu::simulation like = {.seed = std::random_device{}()}, int gpus = 1,
-                       bool fuse = true)
+                       bool fuse = true, bool place_by_cost = false)
       : seed(like.seed) {
     client_options options;
     options.ops = &simulated_library();
@@ -32,6 +33,7 @@ struct gpu_session {
     options.inter_op_threads = 2;
     options.passes.fold = false; // the only user of further devices
     options.passes.fuse = fuse;
+    options.programs.place_by_cost = place_by_cost;
     auto started = client::local(options);
     REQUIRE(started);
     client = *std::move(started);
@@ -195,6 +197,32 @@ fetch fours = f32[4, 4]
     CHECK(copied(1).taken_over == (far ? 0 : i * 12));  // a; not what decides a shape
     CHECK(copied(0).taken_over == (far ? 0 : i * 12));  // b
     CHECK(copied(0).downloaded == i * (far ? 28 : 16)); // c and dims
+  }
+}
+
+TEST_CASE("by cost, a small step never goes to the GPU, and a large one does") {
+  watchdog watch;
+  gpu_session session{{.seed = std::random_device{}()}, 1, true, true};
+  INFO("seed " << session.seed);
+  for (int extent : {4, 400'000}) {
+    auto text = gpu_case(concat("x = Placeholder dtype=f32 shape=[", extent, R"(]
+y = Exp(x)
+z = Mul(y, f32(2))
+fetch z = f32[]
+)"));
+    auto& run = text.text.runs.at(0);
+    run.feeds.clear();
+    auto deadline = step_clock::now() + 20s;
+    auto signature = signature_of(run);
+    signature.feeds = {edge{text.nodes->find("x"), 0}};
+    auto step = session.client->prepare(*text.nodes, signature, deadline);
+    REQUIRE(step);
+    auto& prepared = **step;
+    std::vector<float> zeros(static_cast<size_t>(extent));
+    auto found = session.client->run(prepared, std::array{tensor::vector(zeros)}, deadline);
+    REQUIRE(found);
+    CHECK(scalar_of(found->at(0)) == 2.0f);
+    CHECK((session.devices[1]->as_accelerator()->copies().uploaded > 0) == (extent > 4));
   }
 }
 

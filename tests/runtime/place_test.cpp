@@ -1,6 +1,7 @@
 #include "troupe/runtime/place.hpp"
 
 #include "troupe/runtime/extract.hpp"
+#include "troupe/runtime/node_times.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
@@ -96,6 +97,58 @@ TEST_CASE("what shares a variable is placed with it, whoever of them asks") {
   auto u = w.variable("u", "/job:ps");
   w.named("AssignAdd", "third", {u, v}); // takes the value of v
   CHECK(placed(w.in, {ps, worker}) == "Const=0 v=1 first=1 second=1 u=0 third=0");
+}
+
+// What is fed goes through so many nodes, and is fetched.
+std::string placed_by_cost(const partial_shape& dims, int nodes, const std::string& last = {},
+                           const node_times* measured = nullptr) {
+  graph in{ops()};
+  auto x = add(
+      in, {.op = "Placeholder", .name = "x", .attrs = {{"dtype", dtype::f32}, {"shape", dims}}});
+  auto y = x;
+  for (int i = 0; i < nodes; ++i)
+    y = add(
+        in,
+        {.op = "Neg", .name = concat("n", i), .inputs = {y}, .device = i == nodes - 1 ? last : ""});
+  auto closed = extract(in, {.feeds = {x}, .fetches = {y}});
+  REQUIRE(closed);
+  const device_list devices{worker, gpu};
+  auto found = place(*closed->nodes, devices, {.by_cost = true, .measured = measured});
+  if (!found)
+    FAIL(found.status());
+  std::string text;
+  for (const auto& at : closed->nodes->nodes())
+    if (auto where = found->chosen[static_cast<size_t>(at->id())]; where >= 0)
+      text += devices[static_cast<size_t>(where)] == gpu ? 'g' : 'c';
+  return text;
+}
+
+TEST_CASE("by cost, nodes run on a GPU if that is worth the way") {
+  CHECK(placed_by_cost({10}, 3) == "ccc");
+  CHECK(placed_by_cost({1000, 1000}, 3) == "ggg");
+  CHECK(placed_by_cost({1000, 1000}, 3, "/cpu:0") == "ggc");
+  CHECK(placed_by_cost({10}, 3, "/gpu:0") == "ccg");
+  CHECK(placed_by_cost({unknown_extent, 1000}, 6) == "gggggg"); // it may be a batch
+  CHECK(placed_by_cost(partial_shape{}, 6) == "gggggg");
+}
+
+TEST_CASE("by cost, what was measured counts more than what is estimated") {
+  node_times measured;
+  for (int i = 0; i < 3; ++i)
+    measured.add({.node = concat("n", i), .device = to_string(worker), .runs = 3, .mean_ns = 100});
+  CHECK(placed_by_cost({1000, 1000}, 3, {}, &measured) == "ccc");
+  measured.add({.node = "n1", .device = to_string(worker), .runs = 100, .mean_ns = 1e9});
+  CHECK(placed_by_cost({1000, 1000}, 3, {}, &measured) == "cgc");
+}
+
+TEST_CASE("by cost, variables stay on the GPU, and what uses them mostly with them") {
+  world w;
+  auto v = w.variable("v");
+  auto next = w.named("Neg", "next", {v});
+  w.named("AssignAdd", "update", {v, next});
+  auto found = place(w.in, {worker, gpu}, {.by_cost = true});
+  REQUIRE(found);
+  CHECK(std::vector(found->chosen.begin() + 1, found->chosen.end()) == std::vector{1, 1, 1});
 }
 
 TEST_CASE("a group goes to a device that can run all of it") {

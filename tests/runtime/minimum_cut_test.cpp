@@ -1,0 +1,67 @@
+#include "troupe/runtime/minimum_cut.hpp"
+
+#include "troupe/tests/support/catch.hpp"
+
+#include <algorithm>
+#include <random>
+
+using namespace troupe;
+
+TEST_CASE("items go where they are cheap, unless parting them costs more") {
+  for (int64_t together : {1, 100}) {
+    minimum_cut cut;
+    auto a = cut.add_item(0, minimum_cut::never), b = cut.add_item(20, 10);
+    cut.part(a, b, together);
+    CHECK(cut.solve() == std::vector{true, together > 10});
+  }
+}
+
+TEST_CASE("what is as good on both sides goes to the second") {
+  minimum_cut cut;
+  cut.add_item(5, 5);
+  cut.add_item(0, 0);
+  CHECK(cut.solve() == std::vector{false, false});
+  CHECK(minimum_cut{}.solve().empty());
+}
+
+TEST_CASE("no other division of random items costs less") {
+  auto base = std::random_device{}();
+  for (unsigned round = 0; round < 200; ++round) {
+    INFO("seed " << base + round);
+    std::mt19937 dice{base + round};
+    constexpr size_t count = 9;
+    auto up_to = [&](int most) { return std::uniform_int_distribution<int64_t>{0, most}(dice); };
+    struct pair {
+      size_t one, other;
+      int64_t cost;
+    };
+    std::vector<std::array<int64_t, 2>> costs;
+    std::vector<pair> pairs;
+    minimum_cut cut;
+    for (size_t i = 0; i < count; ++i) {
+      costs.push_back({up_to(50), up_to(50)});
+      if (dice() % 5 == 0)
+        costs.back()[dice() % 2] = minimum_cut::never;
+      cut.add_item(costs[i][0], costs[i][1]);
+    }
+    for (int i = 0; i < 20; ++i) {
+      pairs.push_back({dice() % count, dice() % count, up_to(30)});
+      if (pairs.back().one != pairs.back().other)
+        cut.part(pairs.back().one, pairs.back().other, pairs.back().cost);
+    }
+    auto cost_of = [&](auto on_first) {
+      int64_t sum = 0;
+      for (size_t i = 0; i < count; ++i)
+        sum += costs[i][on_first(i) ? 0 : 1];
+      for (const auto& one : pairs)
+        if (on_first(one.one) && !on_first(one.other))
+          sum += one.cost;
+      return sum;
+    };
+    auto least = INT64_MAX;
+    for (unsigned bits = 0; bits < 1u << count; ++bits)
+      least = std::min(least, cost_of([=](size_t i) { return (bits >> i & 1) != 0; }));
+    auto found = cut.solve();
+    CHECK(cost_of([&](size_t i) { return bool{found[i]}; }) == least);
+  }
+}
