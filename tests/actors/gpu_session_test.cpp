@@ -252,9 +252,11 @@ fetch y
           (span.thread == device_track(0) ? ran : launched)[subject.name] = &span;
     REQUIRE(ran.size() == 2);
     REQUIRE(launched.size() == 2);
+    // The GPU's clock is compared with ours while others may have the processor.
+    const auto inexact = std::chrono::nanoseconds{50ms}.count();
     for (const auto& [name, span] : ran) {
-      CHECK(span->end_ns >= launched[name]->begin_ns);
-      CHECK(span->end_ns <= found.end_ns);
+      CHECK(span->end_ns >= launched[name]->begin_ns - inexact);
+      CHECK(span->end_ns <= found.end_ns + inexact);
     }
     CHECK(ran["a"]->end_ns <= ran["y"]->begin_ns);
     CHECK(trace_json({&found, 1}).find("gpu:0") != std::string::npos);
