@@ -32,6 +32,14 @@ def _builder(torch):
         def forward(self, x):
             return torch.cat([branch(x) for branch in self.branches], 1)
 
+    class Residual(nn.Module):
+        def __init__(self, branch, around):
+            super().__init__()
+            self.branch, self.around = branch, around
+
+        def forward(self, x):
+            return torch.relu(self.branch(x) + self.around(x))
+
     class Lstm(nn.LSTM):
         def forward(self, x):
             return super().forward(x)[0].flatten(0, 1)
@@ -49,12 +57,20 @@ def _builder(torch):
             modules, (images, rows, columns, inputs) = flow
             outputs, size = layer["conv"], layer["size"]
             stride, pad = layer.get("stride", 1), layer.get("pad", 0)
-            made = nn.utils.skip_init(nn.Conv2d, inputs, outputs, size, stride, pad)
+            normalized = layer.get("batch_norm", False)
+            made = nn.utils.skip_init(nn.Conv2d, inputs, outputs, size, stride, pad,
+                                      bias=not normalized)
             made.weight = parameter(self._weights(size, size, inputs, outputs)
                                     .transpose(3, 2, 0, 1))
-            nn.init.zeros_(made.bias)
+            modules = [*modules, made]
+            if normalized:
+                modules.append(nn.BatchNorm2d(outputs, nets.EPSILON, 1 - nets.MOMENTUM))
+            else:
+                nn.init.zeros_(made.bias)
+            if layer.get("relu", True):
+                modules.append(nn.ReLU())
             rows, columns = ((n + 2 * pad - size) // stride + 1 for n in (rows, columns))
-            return [*modules, made, nn.ReLU()], (images, rows, columns, outputs)
+            return modules, (images, rows, columns, outputs)
 
         def max_pool(self, layer, flow):
             modules, (images, rows, columns, channels) = flow
@@ -75,6 +91,10 @@ def _builder(torch):
             size = layer["average_pool"]
             return ([*modules, nn.AvgPool2d(size)],
                     (images, rows // size, columns // size, channels))
+
+        def global_average_pool(self, layer, flow):
+            modules, (images, _, _, channels) = flow
+            return ([*modules, nn.AdaptiveAvgPool2d(1), nn.Flatten()], (images, channels))
 
         def dense(self, outputs, with_relu, flow):
             modules, shape = flow
@@ -98,6 +118,12 @@ def _builder(torch):
             channels = sum(out[3] for _, out in made)
             joined = Branches([nn.Sequential(*inside) for inside, _ in made])
             return [*modules, joined], (*shape[:3], channels)
+
+        def residual(self, branch, around, flow):
+            modules, shape = flow
+            through, out = self.build(branch, ([], shape))
+            beside, _ = self.build(around, ([], shape))
+            return [*modules, Residual(nn.Sequential(*through), nn.Sequential(*beside))], out
 
         def embedding(self, layer, flow):
             modules, (steps, texts) = flow
