@@ -2,6 +2,7 @@
 
 #include "troupe/devices/cuda/libraries.hpp"
 #include "troupe/devices/gpu/autotuner.hpp"
+#include "troupe/devices/gpu/core_recording.hpp"
 #include "troupe/devices/gpu/time_launches.hpp"
 
 namespace troupe::gpu {
@@ -25,7 +26,6 @@ void measure_convolutions(gpu_device& on, bool may) {
 } // namespace troupe::gpu
 
 #if __has_include(<cudnn.h>)
-#include <cuda_runtime_api.h>
 #include <cudnn.h>
 
 #include <algorithm>
@@ -309,12 +309,6 @@ void* place_of(const tensor& workspace, const algorithm& which) {
   return which.workspace > 0 ? workspace.raw() : nullptr;
 }
 
-bool is_noted_down(stream what) {
-  auto state = cudaStreamCaptureStatusNone;
-  return cudaStreamIsCapturing(reinterpret_cast<cudaStream_t>(what), &state) != cudaSuccess ||
-         state != cudaStreamCaptureStatusNone;
-}
-
 // Puts the fastest algorithm first, as soon as that is known. Each writes all of the result, so
 // that it does not matter how many have run before.
 void order_candidates(gpu_device& on, convolver& by, allocator& memory, const question& asked,
@@ -325,7 +319,7 @@ void order_candidates(gpu_device& on, convolver& by, allocator& memory, const qu
   if (!choice || !(*choice)->measured)
     return;
   trial run;
-  if (!is_noted_down(on.compute()))
+  if (!is_recording(on))
     run = [&](const algorithm& which, int runs) -> result<std::vector<int64_t>> {
       TROUPE_ASSIGN(auto workspace, room_for(which, memory));
       return time_launches(
