@@ -40,9 +40,13 @@ def _builder(torch):
         def forward(self, x):
             return torch.relu(self.branch(x) + self.around(x))
 
-    class Lstm(nn.LSTM):
+    class Lstm(nn.Module):  # not derived from nn.LSTM, which torch.compile refuses
+        def __init__(self, inputs, units):
+            super().__init__()
+            self.lstm = nn.LSTM(inputs, units)
+
         def forward(self, x):
-            return super().forward(x)[0].flatten(0, 1)
+            return self.lstm(x)[0].flatten(0, 1)
 
     class Builder(nets.Builder):
         """Goes from (modules, shape) to (modules, shape), the shape in Troupe's order."""
@@ -135,13 +139,14 @@ def _builder(torch):
             modules, (steps, texts, inputs) = flow
             units = layer["lstm"]
             made = Lstm(inputs, units)
+            lstm = made.lstm
             # The gates are in another order, and there are two biases, of which one is enough.
             w = self._weights(inputs + units, 4 * units).reshape(-1, 4, units)[:, [0, 2, 1, 3]]
             w = w.reshape(-1, 4 * units).transpose()
-            made.weight_ih_l0, made.weight_hh_l0 = parameter(w[:, :inputs]), parameter(w[:, inputs:])
-            nn.init.zeros_(made.bias_ih_l0)
-            nn.init.zeros_(made.bias_hh_l0)
-            made.bias_hh_l0.requires_grad_(False)
+            lstm.weight_ih_l0, lstm.weight_hh_l0 = parameter(w[:, :inputs]), parameter(w[:, inputs:])
+            nn.init.zeros_(lstm.bias_ih_l0)
+            nn.init.zeros_(lstm.bias_hh_l0)
+            lstm.bias_hh_l0.requires_grad_(False)
             return [*modules, made], (steps * texts, units)
 
     return Builder()
