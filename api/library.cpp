@@ -31,10 +31,12 @@ std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen) {
       {.intra_op_threads = chosen.intra_op_threads, .memory_limit = chosen.memory_limit}));
   if (chosen.gpus == 0)
     return made;
-  auto gpus = list_cuda_devices(made.front(), {.most = chosen.gpus,
-                                               .devices_per_gpu = chosen.devices_per_gpu,
-                                               .memory_limit = chosen.gpu_memory_limit,
-                                               .tf32 = chosen.tf32});
+  auto gpus =
+      list_cuda_devices(made.front(), {.most = chosen.gpus,
+                                       .devices_per_gpu = chosen.devices_per_gpu,
+                                       .memory_limit = chosen.gpu_memory_limit,
+                                       .tf32 = chosen.tf32,
+                                       .measure_convolutions = chosen.measure_convolutions});
   for (auto& one : gpus.found)
     made.push_back(std::move(one));
   return made;

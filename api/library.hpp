@@ -19,6 +19,7 @@ struct device_choice {
   int devices_per_gpu = 1;     ///< more than one share a GPU: several devices where there is one
   size_t gpu_memory_limit = 0; ///< bytes, of each device; 0: an even share of nine tenths
   bool tf32 = false;           ///< GPUs may round the operands of products of f32 to 10 bits
+  bool measure_convolutions = true; ///< GPUs choose algorithms by trying them
 };
 
 /// Fails where GPUs are asked for by number and none can be used, and says why.

@@ -57,7 +57,10 @@ client_options to_client(const session_options& from, std::source_location where
                                             .gpus = from.gpus,
                                             .devices_per_gpu = from.devices_per_gpu,
                                             .gpu_memory_limit = from.gpu_memory_limit,
-                                            .tf32 = from.tf32}] { return make_devices(chosen); };
+                                            .tf32 = from.tf32,
+                                            .measure_convolutions = from.measure_convolutions}] {
+    return make_devices(chosen);
+  };
   to.inter_op_threads = from.inter_op_threads;
   to.container = from.container;
   to.programs = {.region_per_node = from.region_per_node,

@@ -42,6 +42,9 @@ struct session_options {
   int devices_per_gpu = 1;     ///< several share a GPU, to try what needs more. Of local sessions
   size_t gpu_memory_limit = 0; ///< bytes, of each device; 0: a share of nine tenths
   bool tf32 = false; ///< GPUs may round the operands of products of f32 to 10 bits. As above
+  /// GPUs try the algorithms for a convolution when they first see it, and keep the fastest; false:
+  /// what cuDNN advises. Deterministic sessions take the advice. As above.
+  bool measure_convolutions = true;
   std::string container = {};    ///< of variables that name none
   size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another

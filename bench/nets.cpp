@@ -36,6 +36,9 @@ public:
     }
   }
 
+  /// Of all layers so far: what is learned.
+  int64_t parameters() const { return parameters_; }
+
 private:
   struct weight {
     edge value; // to be fed
@@ -55,8 +58,12 @@ private:
       int64_t size = of["average_pool"];
       return avg_pool(x, {1, size, size, 1}, {1, size, size, 1}, "VALID");
     }
+    if (of.contains("global_average_pool"))
+      return mean(x, tensor::vector<int32_t>({1, 2}));
     if (of.contains("inception"))
       return inception(x, of["inception"]);
+    if (of.contains("bottlenecks"))
+      return bottlenecks(x, of);
     if (of.contains("embedding"))
       return gather(weights({of["words"], of["embedding"]}), x);
     return lstm(x, of.at("lstm"));
@@ -77,7 +84,13 @@ private:
     auto [strides, padding, pads] = window_of(of);
     auto y = conv2d(x, weights({size, size, x.dims()[3], outputs}), strides, padding,
                     {.explicit_paddings = pads});
-    return relu(bias_add(y, biases(outputs)));
+    y = of.value("batch_norm", false) ? normalized(y) : bias_add(y, biases(outputs));
+    return of.value("relu", true) ? relu(y) : y;
+  }
+
+  edge normalized(edge x) {
+    parameters_ += 2 * x.dims()[3];
+    return batch_norm(g_, x, true, {.momentum = 0.9, .epsilon = 1e-5});
   }
 
   edge largest(edge x, int64_t size, int64_t stride, bool same) {
@@ -96,6 +109,28 @@ private:
     return concatenate({one, three, five, pooled}, 3);
   }
 
+  /// Residual blocks: 1x1, 3x3 and 1x1, and the sum of what comes out and what went in (He et al.
+  /// 2015). The first has the stride, at its 3x3, and a 1x1 of its own on the way around.
+  edge bottlenecks(edge x, const json& of) {
+    int64_t inner = of["bottlenecks"][0], outputs = of["bottlenecks"][1], count = of["count"];
+    auto conv = [&](edge from, int64_t channels, int64_t size, int64_t stride, bool with_relu) {
+      return convolution(from, {{"conv", channels},
+                                {"size", size},
+                                {"stride", stride},
+                                {"pad", size / 2},
+                                {"batch_norm", true},
+                                {"relu", with_relu}});
+    };
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t stride = i == 0 ? of.value("stride", 1) : 1;
+      auto y = conv(x, inner, 1, 1, true);
+      y = conv(y, inner, 3, stride, true);
+      y = conv(y, outputs, 1, 1, false);
+      x = relu(y + (i == 0 ? conv(x, outputs, 1, stride, false) : x));
+    }
+    return x;
+  }
+
   /// Over [steps, texts, inputs].
   edge lstm(edge x, int64_t units) {
     auto steps = x.dims()[0], texts = x.dims()[1], inputs = x.dims()[2];
@@ -108,16 +143,21 @@ private:
   }
 
   edge weights(const shape& dims) {
+    parameters_ += dims.elements();
     auto variable = g_.variable(dtype::f32, dims);
     auto value = g_.placeholder(dtype::f32, dims);
     weights_.push_back({value, assign(variable.ref, value).node});
     return variable;
   }
 
-  edge biases(int64_t count) { return g_.variable(fill(g_, {count}, 0.0f)); }
+  edge biases(int64_t count) {
+    parameters_ += count;
+    return g_.variable(fill(g_, {count}, 0.0f));
+  }
 
   graph_builder& g_;
   std::vector<weight> weights_;
+  int64_t parameters_ = 0;
 };
 
 const json& description() {
@@ -149,7 +189,8 @@ std::vector<net> read_nets() {
     nets.push_back({.name = called,
                     .input = partial_shape{input}.known(),
                     .type = of_words ? dtype::i32 : dtype::f32,
-                    .layers = of["layers"]});
+                    .layers = of["layers"],
+                    .rate = of.value("rate", 0.001f)});
   }
   return nets;
 }
@@ -212,19 +253,13 @@ trainer::trainer(const net& of)
         auto logits = build.layers(input, of.layers);
         auto labels = graph_.placeholder(dtype::i32, {logits.dims()[0]});
         auto loss = mean(sparse_softmax_cross_entropy_with_logits(logits, labels).loss);
-        auto* train = gradient_descent{0.001f}.minimize(loss);
+        auto* train = gradient_descent{of.rate}.minimize(loss);
         build.initialize(session_);
+        parameters_ = build.parameters();
         input_ = of.type == dtype::f32 ? noise(of.input, 1, batch_seed)
                                        : whole_numbers(of.input, of.layers.front()["words"]);
         labels_ = whole_numbers({logits.dims()[0]}, logits.dims()[1]);
         return session_.prepare({input, labels}, {loss}, {train});
       }()) {}
-
-int64_t trainer::parameters() const {
-  int64_t sum = 0;
-  for (auto& one : graph_.variables())
-    sum += one.dims().elements();
-  return sum;
-}
 
 } // namespace troupe::bench

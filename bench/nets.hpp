@@ -15,6 +15,7 @@ struct net {
   shape input; ///< of f32: images, rows, columns, channels; of i32: steps, texts
   dtype type;  ///< of the input
   json layers;
+  float rate; ///< of learning
 };
 
 /// Throws troupe::error when the file cannot be read.
@@ -40,12 +41,13 @@ public:
     return step_.run({input_, labels_}, options).front();
   }
   int64_t samples() const { return labels_.elements(); }
-  int64_t parameters() const;
+  int64_t parameters() const { return parameters_; } ///< numbers that are learned
 
 private:
   graph_builder graph_;
   session session_;
   tensor input_, labels_;
+  int64_t parameters_ = 0;
   troupe::step step_;
 };
 

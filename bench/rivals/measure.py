@@ -18,6 +18,7 @@ from typing import Callable
 class Step:
     run: Callable[[], object]
     items: int = 1  # nodes, samples, operations: whatever the case counts, per run
+    parameters: int = 0  # numbers that a training step learns
 
 
 def callers(step, count, steps=6400):
@@ -87,7 +88,7 @@ class Bench:
 def losses(step):
     def number(result):
         return float(result[0] if isinstance(result, (list, tuple)) else result)
-    return [number(step.run()), number(step.run())]
+    return {"parameters": step.parameters, "losses": [number(step.run()), number(step.run())]}
 
 
 def main(description, make_cases):
@@ -102,7 +103,7 @@ def main(description, make_cases):
     parser.add_argument("--serve", action="store_true",
                         help="read names of cases, one a line, and answer each with a line of JSON")
     parser.add_argument("--losses", metavar="CASE",
-                        help="print what a training step returns in its first two runs")
+                        help="print how many numbers are learned, and the losses of the first two steps")
     parser.add_argument("--peak-memory", metavar="CASE",
                         help="run a case 50 times; print how much memory the process ever held")
     options = parser.parse_args()

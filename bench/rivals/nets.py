@@ -6,7 +6,12 @@ from pathlib import Path
 
 DESCRIPTION = json.loads((Path(__file__).parent.parent / "nets.json").read_text(encoding="utf-8"))
 NETS, CONVOLUTIONS = DESCRIPTION["nets"], DESCRIPTION["convolutions"]
-RATE = 0.001  # of learning
+EPSILON, MOMENTUM = 1e-5, 0.9  # of batch normalizations
+
+
+def rate(net):
+    """Of learning."""
+    return net.get("rate", 0.001)
 
 
 def noise(dims, limit, seed):
@@ -54,17 +59,36 @@ def branches(channels):
     return [[conv(0, 1)], [conv(1, 1), conv(2, 3)], [conv(3, 1), conv(4, 5)], [pool, conv(5, 1)]]
 
 
+def bottlenecks(layer):
+    """Residual blocks, each two lists of layers: the branch, and what leads around it. The first has
+    the stride, at its 3x3."""
+    inner, outputs = layer["bottlenecks"]
+
+    def conv(channels, size, stride=1, relu=True):
+        return {"conv": channels, "size": size, "stride": stride, "pad": size // 2,
+                "batch_norm": True, "relu": relu}
+
+    for i in range(layer["count"]):
+        stride = layer.get("stride", 1) if i == 0 else 1
+        around = [conv(outputs, 1, stride, False)] if i == 0 else []
+        yield [conv(inner, 1), conv(inner, 3, stride), conv(outputs, 1, 1, False)], around
+
+
 class Builder:
     """Goes through layers in Troupe's order, so that weights have the same numbers.
 
     What is derived from it makes one layer each of `conv`, `max_pool`, ..., from what came out of
-    the one before, and may be of any type; `inception` joins four lists of layers."""
+    the one before, and may be of any type; `inception` joins four lists of layers,
+    `residual` adds what comes out of two and makes what is negative zero."""
 
     def build(self, layers, flow):
         for layer in layers:
             kind = next(iter(layer))
             if kind == "inception":
                 flow = self.inception(branches(layer[kind]), flow)
+            elif kind == "bottlenecks":
+                for branch, around in bottlenecks(layer):
+                    flow = self.residual(branch, around, flow)
             elif kind == "dense":
                 flow = self.dense(layer[kind], layer is not layers[-1], flow)
             else:

@@ -30,12 +30,16 @@ def make_cases(threads):
             made.experimental.executor_type = "SINGLE_THREADED_EXECUTOR"
         return made
 
+    def parameters_of(variables):
+        return sum(one.shape.num_elements() for one in variables)
+
     def in_session(define, values=(), items=1, **options):
         """`define()` adds nodes and returns (feeds, fetches, targets)."""
         graph = tf.Graph()
         with graph.as_default():
             feeds, fetches, targets = define()
             initializer = v1.global_variables_initializer()
+            parameters = parameters_of(v1.trainable_variables())
         session = v1.Session(graph=graph, config=config(**options))
         session.run(initializer)
         wanted = config_pb2.CallableOptions(feed=[x.name for x in feeds],
@@ -43,7 +47,7 @@ def make_cases(threads):
                                             target=[x.name for x in targets])
         # What Session.make_callable returns is 1.5 times slower.
         run = session._make_callable_from_options(wanted)
-        return Step((lambda: run(*values)), items)
+        return Step((lambda: run(*values)), items, parameters)
 
     # Null ops.
 
@@ -188,14 +192,14 @@ def make_cases(threads):
 
     def training_graph(net):
         x, labels = (v1.placeholder(part.dtype, part.shape) for part in nets.batch(net))
-        model = Net(tf, net, lambda dims, values: v1.Variable(numbers(dims, values),
-                                                              use_resource=True))
+        model = Net(tf, net, lambda dims, values, trainable: v1.Variable(
+            numbers(dims, values), trainable=trainable, use_resource=True))
         loss = model.loss(x, labels)
-        train = v1.train.GradientDescentOptimizer(nets.RATE).minimize(loss)
+        train = v1.train.GradientDescentOptimizer(nets.rate(net)).minimize(loss)
         return [x, labels], [loss], [train]
 
     def training_function(net):
-        model = Net(tf, net, lambda dims, values: tf.Variable(values()))
+        model = Net(tf, net, lambda dims, values, trainable: tf.Variable(values(), trainable))
         x, labels = (tf.constant(part) for part in nets.batch(net))
         model.loss(x, labels)  # makes the variables
 
@@ -205,11 +209,11 @@ def make_cases(threads):
                 loss = model.loss(x, labels)
             for variable, gradient in zip(model.variables,
                                           tape.gradient(loss, model.variables)):
-                variable.assign_sub(nets.RATE * tf.convert_to_tensor(gradient))
+                variable.assign_sub(nets.rate(net) * tf.convert_to_tensor(gradient))
             return loss
 
         run = train.get_concrete_function(x, labels)
-        return Step(lambda: run(x, labels), labels.shape[0])
+        return Step(lambda: run(x, labels), labels.shape[0], parameters_of(model.variables))
 
     def dispatch(chains, length):
         return {"callable": lambda: null_ops(chains, length),

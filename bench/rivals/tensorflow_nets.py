@@ -29,12 +29,13 @@ class Net(nets.Builder):
 
     @property
     def variables(self):
-        return self._made
+        """Those that are learned."""
+        return [one for one in self._made if one.trainable]
 
-    def _get(self, dims, values):
+    def _get(self, dims, values, trainable=True):
         found = next(self._next, None)
         if found is None:
-            found = self._variable(dims, values)
+            found = self._variable(dims, values, trainable)
             self._made.append(found)
         return found
 
@@ -42,15 +43,30 @@ class Net(nets.Builder):
         self._numbers += 1
         return self._get(dims, lambda number=self._numbers: nets.weights(dims, number))
 
-    def _biases(self, count):
+    def _all(self, value, count, trainable=True):
         import numpy as np
-        return self._get([count], lambda: np.zeros([count], np.float32))
+        return self._get([count], lambda: np.full([count], value, np.float32), trainable)
+
+    def _biases(self, count):
+        return self._all(0, count)
+
+    def _normalized(self, x):
+        tf, channels = self._tf, x.shape[3]
+        scale, offset = self._all(1, channels), self._all(0, channels)
+        moving = self._all(0, channels, False), self._all(1, channels, False)
+        y, *now = tf.compat.v1.nn.fused_batch_norm(
+            x, scale, offset, *moving, epsilon=nets.EPSILON,
+            exponential_avg_factor=1 - nets.MOMENTUM)
+        with tf.control_dependencies([old.assign(new) for old, new in zip(moving, now)]):
+            return tf.identity(y)
 
     def conv(self, layer, x):
         size, outputs, stride = layer["size"], layer["conv"], layer.get("stride", 1)
         w = self._weights(size, size, x.shape[3], outputs)
         y = self._tf.nn.conv2d(x, w, stride, padding_of(layer))
-        return self._tf.nn.relu(self._tf.nn.bias_add(y, self._biases(outputs)))
+        y = self._normalized(y) if layer.get("batch_norm") else \
+            self._tf.nn.bias_add(y, self._biases(outputs))
+        return self._tf.nn.relu(y) if layer.get("relu", True) else y
 
     def max_pool(self, layer, x):
         return self._tf.nn.max_pool2d(x, layer["max_pool"], layer["stride"],
@@ -58,6 +74,9 @@ class Net(nets.Builder):
 
     def average_pool(self, layer, x):
         return self._tf.nn.avg_pool2d(x, layer["average_pool"], layer["average_pool"], "VALID")
+
+    def global_average_pool(self, layer, x):
+        return self._tf.reduce_mean(x, [1, 2])
 
     def dense(self, outputs, with_relu, x):
         samples = x.shape[0] * x.shape[1] if len(x.shape) == 3 else x.shape[0]
@@ -69,6 +88,10 @@ class Net(nets.Builder):
 
     def inception(self, branches, x):
         return self._tf.concat([self.build(branch, x) for branch in branches], 3)
+
+    def residual(self, branch, around, x):
+        y = self.build(branch, x)
+        return self._tf.nn.relu(y + self.build(around, x))
 
     def embedding(self, layer, x):
         return self._tf.gather(self._weights(layer["words"], layer["embedding"]), x)

@@ -99,7 +99,7 @@ def make_cases(threads):
         x, labels = make_batch(torch, net)
         if layout:
             model, x = model.to(memory_format=layout), x.to(memory_format=layout)
-        optimizer = torch.optim.SGD(model.parameters(), lr=nets.RATE)
+        optimizer = torch.optim.SGD(model.parameters(), lr=nets.rate(net))
         loss_of = prepare(lambda x, labels: nn.functional.cross_entropy(model(x), labels))
 
         def step():
@@ -109,7 +109,8 @@ def make_cases(threads):
             optimizer.step()
             return loss.detach()
 
-        return Step(step, len(labels))
+        return Step(step, len(labels), sum(one.numel() for one in model.parameters()
+                                           if one.requires_grad))
 
     def modes(build):
         return {"eager": lambda: build(lambda f: f), "compile": lambda: build(torch.compile)}

@@ -32,7 +32,7 @@ def prepare(torch, net, layout, precision):
     if layout:
         model, x = model.to(memory_format=layout), x.to(memory_format=layout).pin_memory()
     on_gpu = x.cuda(), labels.cuda()
-    optimizer = torch.optim.SGD(model.parameters(), lr=nets.RATE, foreach=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=nets.rate(net), foreach=True)
     half = {"bf16": torch.bfloat16, "f16": torch.float16}.get(precision)
 
     def train():

@@ -32,9 +32,21 @@ def _builder(torch):
         def forward(self, x):
             return torch.cat([branch(x) for branch in self.branches], 1)
 
-    class Lstm(nn.LSTM):
+    class Residual(nn.Module):
+        def __init__(self, branch, around):
+            super().__init__()
+            self.branch, self.around = branch, around
+
         def forward(self, x):
-            return super().forward(x)[0].flatten(0, 1)
+            return torch.relu(self.branch(x) + self.around(x))
+
+    class Lstm(nn.Module):  # not derived from nn.LSTM, which torch.compile refuses
+        def __init__(self, inputs, units):
+            super().__init__()
+            self.lstm = nn.LSTM(inputs, units)
+
+        def forward(self, x):
+            return self.lstm(x)[0].flatten(0, 1)
 
     class Builder(nets.Builder):
         """Goes from (modules, shape) to (modules, shape), the shape in Troupe's order."""
@@ -49,12 +61,20 @@ def _builder(torch):
             modules, (images, rows, columns, inputs) = flow
             outputs, size = layer["conv"], layer["size"]
             stride, pad = layer.get("stride", 1), layer.get("pad", 0)
-            made = nn.utils.skip_init(nn.Conv2d, inputs, outputs, size, stride, pad)
+            normalized = layer.get("batch_norm", False)
+            made = nn.utils.skip_init(nn.Conv2d, inputs, outputs, size, stride, pad,
+                                      bias=not normalized)
             made.weight = parameter(self._weights(size, size, inputs, outputs)
                                     .transpose(3, 2, 0, 1))
-            nn.init.zeros_(made.bias)
+            modules = [*modules, made]
+            if normalized:
+                modules.append(nn.BatchNorm2d(outputs, nets.EPSILON, 1 - nets.MOMENTUM))
+            else:
+                nn.init.zeros_(made.bias)
+            if layer.get("relu", True):
+                modules.append(nn.ReLU())
             rows, columns = ((n + 2 * pad - size) // stride + 1 for n in (rows, columns))
-            return [*modules, made, nn.ReLU()], (images, rows, columns, outputs)
+            return modules, (images, rows, columns, outputs)
 
         def max_pool(self, layer, flow):
             modules, (images, rows, columns, channels) = flow
@@ -75,6 +95,10 @@ def _builder(torch):
             size = layer["average_pool"]
             return ([*modules, nn.AvgPool2d(size)],
                     (images, rows // size, columns // size, channels))
+
+        def global_average_pool(self, layer, flow):
+            modules, (images, _, _, channels) = flow
+            return ([*modules, nn.AdaptiveAvgPool2d(1), nn.Flatten()], (images, channels))
 
         def dense(self, outputs, with_relu, flow):
             modules, shape = flow
@@ -99,6 +123,12 @@ def _builder(torch):
             joined = Branches([nn.Sequential(*inside) for inside, _ in made])
             return [*modules, joined], (*shape[:3], channels)
 
+        def residual(self, branch, around, flow):
+            modules, shape = flow
+            through, out = self.build(branch, ([], shape))
+            beside, _ = self.build(around, ([], shape))
+            return [*modules, Residual(nn.Sequential(*through), nn.Sequential(*beside))], out
+
         def embedding(self, layer, flow):
             modules, (steps, texts) = flow
             made = nn.utils.skip_init(nn.Embedding, layer["words"], layer["embedding"])
@@ -109,13 +139,14 @@ def _builder(torch):
             modules, (steps, texts, inputs) = flow
             units = layer["lstm"]
             made = Lstm(inputs, units)
+            lstm = made.lstm
             # The gates are in another order, and there are two biases, of which one is enough.
             w = self._weights(inputs + units, 4 * units).reshape(-1, 4, units)[:, [0, 2, 1, 3]]
             w = w.reshape(-1, 4 * units).transpose()
-            made.weight_ih_l0, made.weight_hh_l0 = parameter(w[:, :inputs]), parameter(w[:, inputs:])
-            nn.init.zeros_(made.bias_ih_l0)
-            nn.init.zeros_(made.bias_hh_l0)
-            made.bias_hh_l0.requires_grad_(False)
+            lstm.weight_ih_l0, lstm.weight_hh_l0 = parameter(w[:, :inputs]), parameter(w[:, inputs:])
+            nn.init.zeros_(lstm.bias_ih_l0)
+            nn.init.zeros_(lstm.bias_hh_l0)
+            lstm.bias_hh_l0.requires_grad_(False)
             return [*modules, made], (steps * texts, units)
 
     return Builder()

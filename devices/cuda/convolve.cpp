@@ -1,11 +1,35 @@
 #include "troupe/devices/cuda/convolve.hpp"
 
 #include "troupe/devices/cuda/libraries.hpp"
+#include "troupe/devices/gpu/autotuner.hpp"
+#include "troupe/devices/gpu/core_recording.hpp"
+#include "troupe/devices/gpu/time_launches.hpp"
+
+namespace troupe::gpu {
+namespace {
+
+struct convolution_choice {
+  bool measured = true;
+};
+
+result<std::shared_ptr<convolution_choice>> usual_choice(gpu_device&) {
+  return std::make_shared<convolution_choice>();
+}
+
+} // namespace
+
+void measure_convolutions(gpu_device& on, bool may) {
+  if (auto choice = on.kept<convolution_choice>(usual_choice))
+    (*choice)->measured = may;
+}
+
+} // namespace troupe::gpu
 
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <vector>
 
@@ -40,21 +64,20 @@ using tensor_form = library_object<cudnnTensorDescriptor_t, cudnnDestroyTensorDe
 using filter_form = library_object<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>;
 using window_form = library_object<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
 
-constexpr size_t most_workspace = size_t{1} << 30;
-constexpr size_t most_plans = 1024; // remembered; all are forgotten when there are more
+using namespace std::chrono_literals;
 
-// One of cuDNN's algorithms for a convolution.
-struct candidate {
-  int algorithm;
-  cudnnMathType_t math;
-  size_t workspace;
-};
+constexpr auto patience = 10s; // until the device comes to what is measured
+constexpr size_t most_workspace = size_t{1} << 30;
+// What trials took and the chosen algorithm does not need is given back from so many bytes on.
+constexpr size_t worth_returning = size_t{64} << 20;
+constexpr size_t most_plans = 1024; // remembered; all are forgotten when there are more
 
 struct plan {
   tensor_form input, output;
   filter_form filter;
   window_form windows;
-  std::vector<candidate> candidates; // the best first
+  std::vector<algorithm> candidates; // the best first
+  bool ordered = false;              // for good
 };
 
 struct question {
@@ -62,6 +85,19 @@ struct question {
   bool rounds;
   auto operator<=>(const question&) const = default;
 };
+
+// Equal GPUs are as fast.
+struct measured_question {
+  std::string gpu;
+  question of;
+  auto operator<=>(const measured_question&) const = default;
+};
+
+// As the libraries, all devices and sessions of a process share it.
+autotuner<measured_question>& tuner() {
+  static autotuner<measured_question> all;
+  return all;
+}
 
 // A device's. A handle is used by one thread at a time.
 struct convolver {
@@ -149,21 +185,23 @@ status describe(const question& asked, plan& into) {
   return cudnnSetConvolutionMathType(into.windows.get(), math_of(asked));
 }
 
-// What the library rates, the best first; those that work and give the same results each time.
+// What the library rates, the best first; those that work as they are wanted.
 template <class Rating, class Rate, class Size>
 status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
   Rating ratings[16];
   int count = 0;
   TROUPE_TRY(rate(16, &count, ratings));
   for (const auto& one : std::span{ratings, static_cast<size_t>(count)}) {
-    if (one.status != CUDNN_STATUS_SUCCESS || one.determinism != CUDNN_DETERMINISTIC)
+    auto deterministic = one.determinism == CUDNN_DETERMINISTIC;
+    if (one.status != CUDNN_STATUS_SUCCESS || (asked.of.deterministic && !deterministic))
       continue;
     // Where operands must not be rounded, what the library would like to do does not count.
     auto math = asked.of.type == dtype::f32 && !asked.rounds ? CUDNN_FMA_MATH : one.mathType;
-    size_t bytes = 0;
-    if (cudnnSetConvolutionMathType(into.windows.get(), math) && workspace_of(one.algo, &bytes) &&
-        bytes <= most_workspace)
-      into.candidates.push_back({static_cast<int>(one.algo), math, bytes});
+    algorithm made{static_cast<int>(one.algo), static_cast<int>(math), 0, deterministic};
+    if (cudnnSetConvolutionMathType(into.windows.get(), math) &&
+        workspace_of(one.algo, &made.workspace) && made.workspace <= most_workspace &&
+        std::ranges::find(into.candidates, made) == into.candidates.end())
+      into.candidates.push_back(made);
   }
   return {};
 }
@@ -233,7 +271,7 @@ struct operands {
   void *input, *filter, *output;
 };
 
-status launch(cudnnHandle_t handle, const convolution& of, const plan& by, const candidate& with,
+status launch(cudnnHandle_t handle, const convolution& of, const plan& by, const algorithm& with,
               const operands& in, void* workspace) {
   const float one = 1, zero = 0;
   const double one_double = 1, zero_double = 0;
@@ -243,23 +281,58 @@ status launch(cudnnHandle_t handle, const convolution& of, const plan& by, const
   auto *x = by.input.get(), *y = by.output.get();
   auto* filter = by.filter.get();
   auto* windows = by.windows.get();
-  TROUPE_TRY(cudnnSetConvolutionMathType(windows, with.math));
+  TROUPE_TRY(cudnnSetConvolutionMathType(windows, static_cast<cudnnMathType_t>(with.math)));
   switch (of.computes) {
     case convolved::output:
       return cudnnConvolutionForward(handle, alpha, x, in.input, filter, in.filter, windows,
-                                     static_cast<cudnnConvolutionFwdAlgo_t>(with.algorithm),
-                                     workspace, with.workspace, beta, y, in.output);
+                                     static_cast<cudnnConvolutionFwdAlgo_t>(with.number), workspace,
+                                     with.workspace, beta, y, in.output);
     case convolved::input:
-      return cudnnConvolutionBackwardData(
-          handle, alpha, filter, in.filter, y, in.output, windows,
-          static_cast<cudnnConvolutionBwdDataAlgo_t>(with.algorithm), workspace, with.workspace,
-          beta, x, in.input);
+      return cudnnConvolutionBackwardData(handle, alpha, filter, in.filter, y, in.output, windows,
+                                          static_cast<cudnnConvolutionBwdDataAlgo_t>(with.number),
+                                          workspace, with.workspace, beta, x, in.input);
     default:
       return cudnnConvolutionBackwardFilter(
           handle, alpha, x, in.input, y, in.output, windows,
-          static_cast<cudnnConvolutionBwdFilterAlgo_t>(with.algorithm), workspace, with.workspace,
+          static_cast<cudnnConvolutionBwdFilterAlgo_t>(with.number), workspace, with.workspace,
           beta, filter, in.filter);
   }
+}
+
+result<tensor> room_for(const algorithm& which, allocator& memory) {
+  if (which.workspace == 0)
+    return tensor{};
+  return tensor::make(dtype::u8, shape{static_cast<int64_t>(which.workspace)}, memory);
+}
+
+void* place_of(const tensor& workspace, const algorithm& which) {
+  return which.workspace > 0 ? workspace.raw() : nullptr;
+}
+
+// Puts the fastest algorithm first, as soon as that is known. Each writes all of the result, so
+// that it does not matter how many have run before.
+void order_candidates(gpu_device& on, convolver& by, allocator& memory, const question& asked,
+                      const operands& in, plan& of) {
+  if (of.ordered || asked.of.deterministic)
+    return;
+  auto choice = on.kept<convolution_choice>(usual_choice);
+  if (!choice || !(*choice)->measured)
+    return;
+  trial run;
+  if (!is_recording(on))
+    run = [&](const algorithm& which, int runs) -> result<std::vector<int64_t>> {
+      TROUPE_ASSIGN(auto workspace, room_for(which, memory));
+      return time_launches(
+          on.driver(), on.compute(), runs,
+          [&] { return launch(by.handle, asked.of, of, which, in, place_of(workspace, which)); },
+          patience);
+    };
+  auto answer = tuner().ask({on.driver().about().name, asked}, of.candidates, run);
+  of.candidates = std::move(answer.order);
+  of.ordered = answer.final;
+  if (!of.candidates.empty() &&
+      answer.most_workspace >= of.candidates.front().workspace + worth_returning)
+    on.release_cached_memory();
 }
 
 } // namespace
@@ -268,30 +341,27 @@ status convolve(gpu_device& on, allocator& memory, const convolution& what, void
                 void* filter, void* output) {
   TROUPE_TRY(on.driver().make_current());
   TROUPE_ASSIGN(auto* by, on.kept<convolver>(make_convolver));
+  const operands in{input, filter, output};
   question asked{what, what.type == dtype::f32 && on.rounds_operands()};
   std::lock_guard guard{by->mutex};
   // Who makes a recording launches elsewhere than others.
   TROUPE_TRY(cudnnSetStream(by->handle, reinterpret_cast<cudaStream_t>(on.compute())));
   TROUPE_ASSIGN(auto* found, plan_of(*by, asked));
-  status outcome;
-  // What is refused when it is launched is not tried again.
-  for (auto& left = found->candidates; !left.empty(); left.erase(left.begin())) {
-    const auto& first = left.front();
-    tensor workspace;
-    if (first.workspace > 0) {
-      auto room = tensor::make(dtype::u8, shape{static_cast<int64_t>(first.workspace)}, memory);
-      if (!room && left.size() == 1)
-        return room.status();
-      if (!room)
-        continue;
-      workspace = *std::move(room);
+  order_candidates(on, *by, memory, asked, in, *found);
+  status outcome, no_room;
+  for (auto one = found->candidates.begin(); one != found->candidates.end();) {
+    auto workspace = room_for(*one, memory);
+    if (!workspace) {
+      no_room = workspace.status();
+      ++one;
+      continue;
     }
-    outcome = launch(by->handle, what, *found, first, {input, filter, output},
-                     first.workspace > 0 ? workspace.raw() : nullptr);
+    outcome = launch(by->handle, what, *found, *one, in, place_of(*workspace, *one));
     if (outcome)
       return {};
+    one = found->candidates.erase(one); // what is refused once is not tried again
   }
-  return unsupported(what, outcome);
+  return no_room ? unsupported(what, outcome) : no_room;
 }
 
 } // namespace troupe::gpu

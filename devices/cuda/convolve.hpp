@@ -23,14 +23,21 @@ struct convolution {
   int spatial = 2; ///< 2 or 3: how many of the axes there are
   int64_t images = 0, in_channels = 0, out_channels = 0, groups = 1;
   std::array<axis, 3> axes = {};
+  /// By an algorithm that gives the same bits each time, and is not chosen by its speed.
+  bool deterministic = false;
 
   auto operator<=>(const convolution&) const = default;
 };
 
 /// Launches it; no extent is 0. One of the three tensors is written. What it needs in between is
 /// taken from `memory`. An error of kind `unimplemented` means that cuDNN does not compute this one
-/// with channels where they are.
+/// with channels where they are. The first time that a device sees a convolution, its algorithms
+/// are run on these very tensors and timed, which waits for the device; not while it records.
 status convolve(gpu_device& on, allocator& memory, const convolution& what, void* input,
                 void* filter, void* output);
+
+/// Whether algorithms are chosen by their speed, or by cuDNN's advice alone. To be said before the
+/// device's first convolution; they are measured unless it is.
+void measure_convolutions(gpu_device& on, bool may);
 
 } // namespace troupe::gpu

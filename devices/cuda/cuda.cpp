@@ -1,5 +1,6 @@
 #include "troupe/devices/cuda/cuda.hpp"
 
+#include "troupe/devices/cuda/convolve.hpp"
 #include "troupe/devices/cuda/cuda_driver.hpp"
 #include "troupe/devices/gpu/gpu_device.hpp"
 
@@ -36,6 +37,7 @@ find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cud
   TROUPE_ASSIGN(auto made, gpu::make_device(std::move(driver), host,
                                             {.ordinal = ordinal, .memory_limit = limit}));
   made->round_operands(chosen.tf32);
+  gpu::measure_convolutions(*made, chosen.measure_convolutions);
   known = made;
   return std::shared_ptr<device>{std::move(made)};
 }

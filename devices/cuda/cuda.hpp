@@ -19,6 +19,7 @@ struct cuda_choice {
   int devices_per_gpu = 1; ///< numbered one after the other: gpu:0 and gpu:1 on the first GPU
   size_t memory_limit = 0; ///< bytes, of each device; 0: an even share of nine tenths
   bool tf32 = false;       ///< products of f32 round their operands to 10 bits, and are faster
+  bool measure_convolutions = true; ///< algorithms are chosen by speed, not by cuDNN's advice
 };
 
 /// Never fails: a machine without a GPU, or a build without CUDA, has no such devices. All callers

@@ -1,5 +1,7 @@
 #include "troupe/devices/gpu/core_recording.hpp"
 
+#include "troupe/devices/gpu/gpu_device.hpp"
+
 #include <algorithm>
 
 namespace troupe::gpu {
@@ -176,6 +178,11 @@ status core_recording::launch() {
   TROUPE_TRY(core_->note(core_->driver_->launch(graph_, core_->compute_)));
   ++core_->replays_.replays;
   return {};
+}
+
+bool is_recording(gpu_device& on) noexcept {
+  const auto* of = dynamic_cast<const core*>(&on.memory());
+  return of && core_recording::current(*of);
 }
 
 } // namespace troupe::gpu

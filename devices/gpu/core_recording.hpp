@@ -54,4 +54,9 @@ private:
   bool claimed_ = false, usable_ = false;
 };
 
+class gpu_device;
+
+/// Whether what this thread launches on the device is being noted down, not run.
+bool is_recording(gpu_device& on) noexcept;
+
 } // namespace troupe::gpu

@@ -1,6 +1,7 @@
 #include "troupe/ops/nn/convolution.cuda.hpp"
 
 #include "troupe/devices/cuda/convolve.hpp"
+#include "troupe/devices/deterministic.hpp"
 #include "troupe/ops/copy.hpp"
 
 namespace troupe::ops {
@@ -144,7 +145,8 @@ status compute(kernel_context& at, const convolution_shape& of, role computes, d
                         .images = of.images,
                         .in_channels = of.in_channels,
                         .out_channels = of.out_channels,
-                        .groups = of.groups};
+                        .groups = of.groups,
+                        .deterministic = is_deterministic(at.device())};
   std::array<int64_t, 3> before{}, reached{};
   for (size_t i = 0; i < 3; ++i) {
     const auto& axis = of.axes[i];

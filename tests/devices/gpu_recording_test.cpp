@@ -291,3 +291,17 @@ TEST_CASE("a GPU may be lost at any moment of a recording") {
     CHECK(outcome.kind() == error_kind::unavailable);
   }
 }
+
+TEST_CASE("only the thread that records, and only on that device, is said to record") {
+  watchdog watch;
+  simulated_gpu gpu, other;
+  INFO("seeds " << gpu.seed << ", " << other.seed);
+  CHECK_FALSE(gpu::is_recording(*gpu.device));
+  auto made = gpu.device->record();
+  REQUIRE(made);
+  CHECK(gpu::is_recording(*gpu.device));
+  CHECK_FALSE(gpu::is_recording(*other.device));
+  CHECK_FALSE(std::async(std::launch::async, [&] { return gpu::is_recording(*gpu.device); }).get());
+  CHECK((*made)->end());
+  CHECK_FALSE(gpu::is_recording(*gpu.device));
+}

@@ -1,0 +1,297 @@
+// Which algorithm is taken, told by trials whose times the test makes up.
+#include "troupe/devices/gpu/autotuner.hpp"
+
+#include "troupe/devices/gpu/time_launches.hpp"
+#include "troupe/tests/devices/simulated_gpu.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <barrier>
+
+using namespace troupe;
+using namespace troupe::gpu;
+using namespace std::chrono_literals;
+
+namespace {
+
+algorithm numbered(int number, size_t workspace = 0) {
+  return {.number = number, .workspace = workspace};
+}
+
+std::vector<int> ranking(const std::vector<algorithm>& of) {
+  std::vector<int> made;
+  for (const auto& one : of)
+    made.push_back(one.number);
+  return made;
+}
+
+std::vector<algorithm> advised(int count) {
+  std::vector<algorithm> made;
+  for (int i = 0; i < count; ++i)
+    made.push_back(numbered(i));
+  return made;
+}
+
+// Each algorithm takes as long as it is told, each time; a negative time is an error.
+trial taking(std::vector<int64_t> nanoseconds, error_kind otherwise = error_kind::unimplemented,
+             int* tried = nullptr) {
+  return [=](const algorithm& which, int runs) -> result<std::vector<int64_t>> {
+    if (tried)
+      ++*tried;
+    auto time = nanoseconds[static_cast<size_t>(which.number)];
+    if (time < 0)
+      return failure(otherwise, "as the test wants it");
+    return std::vector<int64_t>(static_cast<size_t>(runs), time);
+  };
+}
+
+using order = std::vector<int>;
+
+} // namespace
+
+TEST_CASE("the fastest algorithm comes first, the others by their time") {
+  auto found = try_algorithms(advised(4), {}, taking({400, 200, 100, 300}));
+  CHECK(ranking(found.order) == order{2, 1, 3, 0});
+  CHECK(found.done);
+}
+
+TEST_CASE("advice decides between algorithms that are about as fast") {
+  CHECK(ranking(try_algorithms(advised(3), {.margin = 0.1}, taking({109, 105, 100})).order) ==
+        order{0, 2, 1});
+  CHECK(ranking(try_algorithms(advised(3), {.margin = 0.1}, taking({111, 105, 100})).order) ==
+        order{1, 2, 0});
+  CHECK(ranking(try_algorithms(advised(2), {.margin = 0}, taking({101, 100})).order) ==
+        order{1, 0});
+}
+
+TEST_CASE("one slow run of several does not count") {
+  auto found = try_algorithms(advised(2), {}, [](const algorithm& which, int) {
+    return result<std::vector<int64_t>>{which.number == 0 ? std::vector<int64_t>{200, 200, 200}
+                                                          : std::vector<int64_t>{100, 9000, 110}};
+  });
+  CHECK(ranking(found.order) == order{1, 0});
+}
+
+TEST_CASE("what failed comes last, behind what had no memory") {
+  auto found = try_algorithms(advised(4), {}, [](const algorithm& which, int) {
+    result<std::vector<int64_t>> answers[] = {
+        failure(error_kind::internal, "it does not work"),
+        failure(error_kind::resource_exhausted, "there is no memory"), std::vector<int64_t>{200},
+        std::vector<int64_t>{100}};
+    return answers[which.number];
+  });
+  CHECK(ranking(found.order) == order{3, 2, 1, 0});
+  CHECK(found.done);
+  found = try_algorithms(advised(2), {}, taking({-1, -1}));
+  CHECK(ranking(found.order) == order{0, 1});
+  CHECK_FALSE(found.done);
+}
+
+TEST_CASE("nothing is tried on a device that is lost or does not answer") {
+  for (auto why : {error_kind::unavailable, error_kind::deadline_exceeded}) {
+    int tried = 0;
+    auto found = try_algorithms(advised(4), {}, taking({100, -1, 50, 20}, why, &tried));
+    CHECK(tried == 2);
+    CHECK(ranking(found.order) == order{0, 1, 2, 3});
+    CHECK_FALSE(found.done);
+  }
+}
+
+TEST_CASE("trials end when they have taken long enough") {
+  int tried = 0;
+  auto found = try_algorithms(advised(4), {.runs = 2, .most_nanoseconds = 1000},
+                              taking({300, 250, 1, 1}, error_kind::internal, &tried));
+  CHECK(tried == 2); // 600 ns, then 1100
+  CHECK(ranking(found.order) == order{1, 0, 2, 3});
+  CHECK(found.done);
+}
+
+TEST_CASE("trials tell the largest workspace that one of them had") {
+  std::vector<algorithm> three{numbered(0, 10), numbered(1, 1000), numbered(2, 5000)};
+  auto found = try_algorithms(three, {}, taking({300, 200, -1}, error_kind::resource_exhausted));
+  CHECK(found.most_workspace == 1000);
+}
+
+TEST_CASE("a question is tried once, and others have answers of their own") {
+  autotuner<int> tuner;
+  int tried = 0;
+  auto run = taking({300, 100, 200}, error_kind::internal, &tried);
+  for (int i = 0; i < 3; ++i) {
+    auto answer = tuner.ask(7, advised(3), run);
+    CHECK(ranking(answer.order) == order{1, 2, 0});
+    CHECK(answer.final);
+  }
+  CHECK(tried == 3);
+  tuner.ask(8, advised(3), run);
+  CHECK(tried == 6);
+}
+
+TEST_CASE("a single algorithm is not tried") {
+  autotuner<int> tuner;
+  int tried = 0;
+  auto answer = tuner.ask(7, advised(1), taking({1}, error_kind::internal, &tried));
+  CHECK(ranking(answer.order) == order{0});
+  CHECK(answer.final);
+  CHECK(tuner.ask(7, {}, taking({1}, error_kind::internal, &tried)).order.empty());
+  CHECK(tried == 0);
+}
+
+TEST_CASE("who may not try gets what is known, and else the advice for this time") {
+  autotuner<int> tuner;
+  auto before = tuner.ask(7, advised(2), nullptr);
+  CHECK(ranking(before.order) == order{0, 1});
+  CHECK_FALSE(before.final);
+  tuner.ask(7, advised(2), taking({200, 100}));
+  auto after = tuner.ask(7, advised(2), nullptr);
+  CHECK(ranking(after.order) == order{1, 0});
+  CHECK(after.final);
+}
+
+TEST_CASE("trials that could not be made are made again, a few times") {
+  autotuner<int> tuner;
+  int tried = 0;
+  auto lost = taking({-1, -1}, error_kind::deadline_exceeded, &tried);
+  CHECK_FALSE(tuner.ask(7, advised(2), lost).final);
+  CHECK_FALSE(tuner.ask(7, advised(2), lost).final);
+  SECTION("until they can") {
+    auto answer = tuner.ask(7, advised(2), taking({200, 100}));
+    CHECK(ranking(answer.order) == order{1, 0});
+    CHECK(answer.final);
+  }
+  SECTION("or the advice is taken for good") {
+    auto answer = tuner.ask(7, advised(2), lost);
+    CHECK(ranking(answer.order) == order{0, 1});
+    CHECK(answer.final);
+    CHECK(ranking(tuner.ask(7, advised(2), lost).order) == order{0, 1});
+    CHECK(tried == autotuner<int>::most_attempts);
+  }
+}
+
+TEST_CASE("what another device has found serves one that cannot take all of it") {
+  autotuner<int> tuner;
+  tuner.ask(7, advised(4), taking({400, 300, 200, 100}));
+  auto answer = tuner.ask(7, {numbered(9), numbered(0), numbered(2)}, nullptr);
+  CHECK(ranking(answer.order) == order{2, 0, 9});
+}
+
+TEST_CASE("of many who ask first one tries, and nobody waits") {
+  test::watchdog watch;
+  autotuner<int> tuner;
+  std::atomic<int> tried = 0;
+  std::barrier others_are_done{4}, has_begun{4};
+  trial run = [&](const algorithm& which, int) {
+    if (tried++ == 0) {
+      has_begun.arrive_and_wait();
+      others_are_done.arrive_and_wait(); // would never come if they waited
+    }
+    return result<std::vector<int64_t>>{std::vector<int64_t>{200 - which.number}};
+  };
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      has_begun.arrive_and_wait();
+      auto answer = tuner.ask(7, advised(3), run, {.margin = 0});
+      wrong += answer.final || ranking(answer.order) != order{0, 1, 2};
+      others_are_done.arrive_and_wait();
+    });
+  auto answer = tuner.ask(7, advised(3), run, {.margin = 0});
+  threads.clear();
+  CHECK(ranking(answer.order) == order{2, 1, 0});
+  CHECK(tried == 3);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("any number of threads and questions agree in the end") {
+  test::watchdog watch;
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  autotuner<int> tuner;
+  std::array<std::atomic<int>, 16> tried{};
+  auto ask = [&](int question) {
+    return tuner.ask(question, advised(3), [&, question](const algorithm& which, int runs) {
+      ++tried[static_cast<size_t>(question)];
+      std::this_thread::yield();
+      auto time = 100 + (which.number + question) % 3 * 100;
+      return result<std::vector<int64_t>>{std::vector<int64_t>(static_cast<size_t>(runs), time)};
+    });
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        std::mt19937 dice{seed + t};
+        for (int i = 0; i < 500; ++i)
+          ask(static_cast<int>(dice() % 16));
+      });
+  }
+  for (int question = 0; question < 16; ++question) {
+    auto answer = ask(question);
+    CHECK(answer.final);
+    CHECK(answer.order.front().number == (3 - question % 3) % 3);
+    CHECK(tried[static_cast<size_t>(question)] == 3);
+  }
+}
+
+TEST_CASE("questions are forgotten before there are too many") {
+  autotuner<int> tuner;
+  auto most = static_cast<int>(autotuner<int>::most_questions);
+  int tried = 0;
+  auto run = taking({200, 100}, error_kind::internal, &tried);
+  for (int question = 0; question <= most; ++question)
+    tuner.ask(question, advised(2), run);
+  CHECK(tried == 2 * (most + 1));
+  CHECK(tuner.ask(most, advised(2), run).final);
+  CHECK(tried == 2 * (most + 1));
+  CHECK(ranking(tuner.ask(0, advised(2), run).order) == order{1, 0});
+  CHECK(tried == 2 * (most + 2));
+}
+
+TEST_CASE("launches are timed on the device, behind one that does not count") {
+  test::watchdog watch;
+  test::simulated_gpu gpu;
+  INFO("seed " << gpu.seed);
+  std::atomic<int> ran = 0;
+  auto launch = [&] {
+    return gpu.driver->launch(
+        [&]() -> status {
+          ++ran;
+          std::this_thread::sleep_for(2ms);
+          return {};
+        },
+        gpu.device->compute());
+  };
+  auto times = time_launches(*gpu.driver, gpu.device->compute(), 3, launch, 10s);
+  REQUIRE(times);
+  CHECK(ran == 4);
+  CHECK(times->size() == 3);
+  CHECK(std::ranges::min(*times) >= 2'000'000);
+  CHECK(gpu.driver->misdeeds() == "");
+}
+
+TEST_CASE("launches that fail, or that the device does not come to, have no times") {
+  test::watchdog watch;
+  test::simulated_gpu gpu;
+  INFO("seed " << gpu.seed);
+  int launched = 0;
+  auto refused = time_launches(
+      *gpu.driver, gpu.device->compute(), 3,
+      [&]() -> status {
+        return ++launched < 3 ? status{} : failure(error_kind::unimplemented, "not that often");
+      },
+      10s);
+  CHECK(refused.status().kind() == error_kind::unimplemented);
+  std::promise<void> go;
+  auto blocked = go.get_future().share();
+  REQUIRE(gpu.driver->launch(
+      [blocked]() -> status {
+        blocked.wait();
+        return {};
+      },
+      gpu.device->compute()));
+  auto late = time_launches(
+      *gpu.driver, gpu.device->compute(), 3, [] { return status{}; }, 1ms);
+  CHECK(late.status().kind() == error_kind::deadline_exceeded);
+  go.set_value();
+  CHECK(gpu.finish());
+  CHECK(gpu.driver->misdeeds() == "");
+}

@@ -1,0 +1,173 @@
+#include "troupe/tests/fake_cudnn/fake_cudnn.hpp"
+
+#include <cudnn.h>
+
+using troupe::test::fake_cudnn;
+
+namespace {
+
+struct handle {
+  cudaStream_t stream = nullptr;
+};
+
+// Descriptors only have to be told apart from null.
+template <class Descriptor>
+cudnnStatus_t make(Descriptor* to) {
+  *to = reinterpret_cast<Descriptor>(new char{});
+  return CUDNN_STATUS_SUCCESS;
+}
+template <class Descriptor>
+cudnnStatus_t destroy(Descriptor what) {
+  delete reinterpret_cast<char*>(what);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+template <class Algorithm, class Rating>
+cudnnStatus_t rate(int most, int* count, Rating* to) {
+  const auto& all = fake_cudnn::instance().algorithms;
+  for (*count = 0; *count < most && *count < static_cast<int>(all.size()); ++*count) {
+    auto& one = to[*count];
+    one.algo = static_cast<Algorithm>(*count);
+    one.status = CUDNN_STATUS_SUCCESS;
+    one.determinism = all[static_cast<size_t>(*count)].deterministic ? CUDNN_DETERMINISTIC
+                                                                     : CUDNN_NON_DETERMINISTIC;
+    one.mathType = CUDNN_DEFAULT_MATH;
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t size_workspace(int algorithm, size_t* bytes) {
+  *bytes = fake_cudnn::instance().algorithms[static_cast<size_t>(algorithm)].workspace;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t launch(cudnnHandle_t by, int algorithm, void* workspace, size_t bytes, void* result) {
+  const auto& fake = fake_cudnn::instance();
+  const auto& with = fake.algorithms[static_cast<size_t>(algorithm)];
+  if (!with.works || bytes < with.workspace || (bytes > 0 && !workspace))
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  fake.launch(reinterpret_cast<handle*>(by)->stream, algorithm, result, workspace);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+} // namespace
+
+fake_cudnn& fake_cudnn::instance() {
+  static fake_cudnn one;
+  return one;
+}
+
+// What cudnn.h declares, as far as convolutions are computed with it.
+
+const char* cudnnGetErrorString(cudnnStatus_t) { return "the fake refuses it"; }
+
+cudnnStatus_t cudnnCreate(cudnnHandle_t* to) {
+  *to = reinterpret_cast<cudnnHandle_t>(new handle);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnDestroy(cudnnHandle_t what) {
+  delete reinterpret_cast<handle*>(what);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetStream(cudnnHandle_t of, cudaStream_t to) {
+  reinterpret_cast<handle*>(of)->stream = to;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* to) { return make(to); }
+cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t what) { return destroy(what); }
+cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* to) { return make(to); }
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t what) { return destroy(what); }
+cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* to) {
+  return make(to);
+}
+cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t what) {
+  return destroy(what);
+}
+cudnnStatus_t cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t, cudnnTensorFormat_t,
+                                           cudnnDataType_t, int, const int*) {
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t, cudnnDataType_t,
+                                         cudnnTensorFormat_t, int, const int*) {
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t, int, const int*,
+                                              const int*, const int*, cudnnConvolutionMode_t,
+                                              cudnnDataType_t) {
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t, int) {
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t, cudnnMathType_t) {
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, const cudnnTensorDescriptor_t,
+                                                     const cudnnFilterDescriptor_t,
+                                                     const cudnnConvolutionDescriptor_t,
+                                                     const cudnnTensorDescriptor_t, const int most,
+                                                     int* count,
+                                                     cudnnConvolutionFwdAlgoPerf_t* to) {
+  return rate<cudnnConvolutionFwdAlgo_t>(most, count, to);
+}
+cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t, const cudnnTensorDescriptor_t,
+                                                      const cudnnFilterDescriptor_t,
+                                                      const cudnnConvolutionDescriptor_t,
+                                                      const cudnnTensorDescriptor_t,
+                                                      cudnnConvolutionFwdAlgo_t with,
+                                                      size_t* bytes) {
+  return size_workspace(with, bytes);
+}
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t by, const void*, const cudnnTensorDescriptor_t,
+                                      const void*, const cudnnFilterDescriptor_t, const void*,
+                                      const cudnnConvolutionDescriptor_t,
+                                      cudnnConvolutionFwdAlgo_t with, void* workspace, size_t bytes,
+                                      const void*, const cudnnTensorDescriptor_t, void* y) {
+  return launch(by, with, workspace, bytes, y);
+}
+
+cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(
+    cudnnHandle_t, const cudnnFilterDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, const int most, int* count,
+    cudnnConvolutionBwdDataAlgoPerf_t* to) {
+  return rate<cudnnConvolutionBwdDataAlgo_t>(most, count, to);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
+    cudnnHandle_t, const cudnnFilterDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t,
+    cudnnConvolutionBwdDataAlgo_t with, size_t* bytes) {
+  return size_workspace(with, bytes);
+}
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t by, const void*,
+                                           const cudnnFilterDescriptor_t, const void*,
+                                           const cudnnTensorDescriptor_t, const void*,
+                                           const cudnnConvolutionDescriptor_t,
+                                           cudnnConvolutionBwdDataAlgo_t with, void* workspace,
+                                           size_t bytes, const void*, const cudnnTensorDescriptor_t,
+                                           void* dx) {
+  return launch(by, with, workspace, bytes, dx);
+}
+
+cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+    cudnnHandle_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t, const int most, int* count,
+    cudnnConvolutionBwdFilterAlgoPerf_t* to) {
+  return rate<cudnnConvolutionBwdFilterAlgo_t>(most, count, to);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
+    cudnnHandle_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t,
+    cudnnConvolutionBwdFilterAlgo_t with, size_t* bytes) {
+  return size_workspace(with, bytes);
+}
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t by, const void*,
+                                             const cudnnTensorDescriptor_t, const void*,
+                                             const cudnnTensorDescriptor_t, const void*,
+                                             const cudnnConvolutionDescriptor_t,
+                                             cudnnConvolutionBwdFilterAlgo_t with, void* workspace,
+                                             size_t bytes, const void*,
+                                             const cudnnFilterDescriptor_t, void* dw) {
+  return launch(by, with, workspace, bytes, dw);
+}
