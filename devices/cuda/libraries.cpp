@@ -31,10 +31,18 @@ result<void*> library::find(const char* function) noexcept {
 status library::check(int code, const char* function) noexcept {
   if (code == 0)
     return {};
+  if (!explains_)
+    return failure(error_kind::internal, name_, ": ", function, ": error ", code,
+                   ", which its header explains");
   auto explain = find(explains_);
   return failure(error_kind::internal, name_, ": ", function, ": error ", code, ", ",
                  explain ? reinterpret_cast<const char* (*)(int)>(*explain)(code)
                          : "which it does not explain");
+}
+
+library& cublas() {
+  static library found{"cuBLAS", "libcublas.so.13", "cuBLAS of CUDA 13", "cublasGetStatusString"};
+  return found;
 }
 
 library& cublas_lt() {
@@ -45,6 +53,11 @@ library& cublas_lt() {
 
 library& cudnn() {
   static library found{"cuDNN", "libcudnn.so.9", "cuDNN 9 for CUDA 13", "cudnnGetErrorString"};
+  return found;
+}
+
+library& cusolver() {
+  static library found{"cuSOLVER", "libcusolver.so.12", "cuSOLVER of CUDA 13", nullptr};
   return found;
 }
 

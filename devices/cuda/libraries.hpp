@@ -12,7 +12,7 @@ namespace troupe::gpu {
 class library {
 public:
   /// Texts that live as long as the program: "cuDNN", "libcudnn.so.9", "cuDNN 9 for CUDA 13", and
-  /// the function of the library that tells what a code means.
+  /// the function of the library that tells what a code means, or null where it has none.
   constexpr library(const char* name, const char* file, const char* package, const char* explains)
       : name_(name), file_(file), package_(package), explains_(explains) {}
 
@@ -31,8 +31,10 @@ private:
   status missing_;
 };
 
+library& cublas();
 library& cublas_lt();
 library& cudnn();
+library& cusolver();
 library& nvrtc();
 
 /// A function of a library, found when it is first called.

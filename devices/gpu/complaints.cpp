@@ -1,11 +1,27 @@
 #include "troupe/devices/gpu/complaints.hpp"
 
+#include <string>
+
 namespace troupe::gpu {
 
 void complaint_boxes::add(uint64_t epoch, status why) {
   std::lock_guard guard{mutex_};
   told_.emplace_back(epoch, std::move(why));
 }
+
+namespace {
+
+status explained(const complaint& of) {
+  if (of.limit >= 0)
+    return invalid(of.op, ": ", of.what, " has ", of.value, ", but the places there are [0, ",
+                   of.limit, ')');
+  std::string what = of.what;
+  if (auto place = what.find('#'); place != std::string::npos)
+    what.replace(place, 1, std::to_string(of.value));
+  return invalid(of.op, ": ", what);
+}
+
+} // namespace
 
 status complaint_boxes::take(uint64_t until) {
   status first;
@@ -17,9 +33,7 @@ status complaint_boxes::take(uint64_t until) {
     std::atomic_ref<int> stage{box.stage};
     if (stage.load(std::memory_order_acquire) != complaint::written || box.epoch > until)
       continue;
-    keep(box.limit < 0 ? invalid(box.op, ": ", box.what)
-                       : invalid(box.op, ": ", box.what, " has ", box.value,
-                                 ", but the places there are [0, ", box.limit, ')'));
+    keep(explained(box));
     stage.store(complaint::none, std::memory_order_release);
   }
   std::lock_guard guard{mutex_};

@@ -9,8 +9,8 @@
 
 namespace troupe::gpu {
 
-/// A value that is not in [0, limit); below zero, `what` says all. Texts are the host's, and live
-/// as long as the program.
+/// A value that is not in [0, limit). A limit below zero: `what` says all, with the value in place
+/// of a #. Texts are the host's, and live as long as the program.
 struct complaint {
   enum : int { none, in_writing, written };
   int stage = none;

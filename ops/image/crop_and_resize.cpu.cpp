@@ -1,38 +1,26 @@
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/image/crop.cpu.hpp"
-#include "troupe/ops/image/resize.cpu.hpp"
+#include "troupe/ops/image/crop_boxes.hpp"
+#include "troupe/ops/image/resize_geometry.hpp"
 
 namespace troupe::ops {
 namespace {
-
-struct crop_settings {
-  bool nearest;
-  float outside;
-};
-
-result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<crop_settings>(
-      crop_settings{setup.of.attr<std::string>("method") == "nearest",
-                    static_cast<float>(setup.of.attr<double>("extrapolation_value"))})};
-}
 
 template <class T>
 status run(kernel_context& at) {
   TROUPE_ASSIGN(auto size, size_at(at, 3));
   TROUPE_ASSIGN(auto where, crop_geometry_of(at, 1, at.input(0).dims(), size));
-  TROUPE_ASSIGN(auto dims,
-                shape::make(std::array{where.count(), size[0], size[1], where.channels}));
+  TROUPE_TRY(check_image_numbers(where));
+  TROUPE_ASSIGN(auto dims, shape::make(std::array{where.count, size[0], size[1], where.channels}));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   const auto& how = at.state<crop_settings>();
   const auto* from = at.input(0).data<T>();
   auto value = [&](int64_t i) { return static_cast<float>(widen(from[i])); };
-  auto mix = [](float a, float b, float weight) { return a + (b - a) * weight; };
   auto* crops = out->template data<float>();
   auto channels = where.channels, pitch = size[1] * channels;
   if (dims.elements() == 0)
     return {};
   at.parallel_for(
-      where.count() * size[0], 4.0 * static_cast<double>(pitch), [&](int64_t begin, int64_t end) {
+      where.count * size[0], 4.0 * static_cast<double>(pitch), [&](int64_t begin, int64_t end) {
         for (auto i = begin; i < end; ++i) {
           auto b = i / size[0];
           auto* to = crops + i * pitch;
@@ -52,9 +40,9 @@ status run(kernel_context& at) {
                    bottom_left = where.pixel(b, row.above, column.below),
                    bottom_right = where.pixel(b, row.above, column.above);
               for (int64_t c = 0; c < channels; ++c)
-                to[c] = mix(mix(value(top_left + c), value(top_right + c), column.weight),
-                            mix(value(bottom_left + c), value(bottom_right + c), column.weight),
-                            row.weight);
+                to[c] = mixed(mixed(value(top_left + c), value(top_right + c), column.weight),
+                              mixed(value(bottom_left + c), value(bottom_right + c), column.weight),
+                              row.weight);
             }
           }
         }
@@ -73,7 +61,7 @@ extern constexpr kernel_def crop_and_resize_cpu{
     .op = "CropAndResize",
     .run = table(
         type_list<uint8_t, uint16_t, int8_t, int16_t, int32_t, int64_t, float16, float, double>{}),
-    .prepare = prepare,
+    .prepare = keep_crop_settings,
 };
 
 } // namespace troupe::ops

@@ -1,22 +1,10 @@
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/image/crop.cpu.hpp"
+#include "troupe/ops/image/crop_boxes.hpp"
 
 #include <algorithm>
 
 namespace troupe::ops {
 namespace {
-
-// How the places along an axis move with both ends of the box, times the gradient.
-struct box_sums {
-  double low = 0, high = 0;
-  void add(const crop_axis& along, int64_t i, double gradient) {
-    auto last = static_cast<double>(along.size - 1);
-    auto ratio =
-        along.pixels > 1 ? static_cast<double>(i) / static_cast<double>(along.pixels - 1) : 0.5;
-    low += gradient * last * (1 - ratio);
-    high += gradient * last * ratio;
-  }
-};
 
 template <class T>
 status run(kernel_context& at) {
@@ -25,6 +13,7 @@ status run(kernel_context& at) {
     return invalid("grads must have 4 axes, got shape ", grads.dims());
   TROUPE_ASSIGN(auto where,
                 crop_geometry_of(at, 2, images.dims(), {grads.dims()[1], grads.dims()[2]}));
+  TROUPE_TRY(check_image_numbers(where));
   TROUPE_TRY(check_crop_gradients(at, where));
   TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(2).dims()));
   const auto* g = grads.data<float>();
@@ -36,7 +25,7 @@ status run(kernel_context& at) {
     return {};
   }
   auto each = where.crop_height * where.crop_width * where.channels;
-  at.parallel_for(where.count(), 8.0 * static_cast<double>(each), [&](int64_t begin, int64_t end) {
+  at.parallel_for(where.count, 8.0 * static_cast<double>(each), [&](int64_t begin, int64_t end) {
     for (auto b = begin; b < end; ++b) {
       const auto* next = g + b * each;
       auto rows = where.rows(b), columns = where.columns(b);

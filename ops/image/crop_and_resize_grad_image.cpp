@@ -22,7 +22,10 @@ extern constexpr op_def crop_and_resize_grad_image{
     .name = "CropAndResizeGradImage",
     .doc = "Computes the gradient of CropAndResize with respect to its images, whose shape "
            "image_size lists.",
-    .inputs = {{"grads", "f32"}, {"boxes", "f32"}, {"box_ind", "i32"}, {"image_size", "i32"}},
+    .inputs = {{"grads", "f32"},
+               {"boxes", "f32"},
+               {"box_ind", "i32"},
+               on_host("image_size", "i32")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", one_of(dtype::f16, dtype::f32, dtype::f64)}, {"method", "bilinear"}},
     .infer = infer,

@@ -1,6 +1,6 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/element_types.hpp"
-#include "troupe/ops/image/crop.cpu.hpp"
+#include "troupe/ops/image/crop_boxes.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
@@ -35,17 +35,15 @@ void add_crop(const crop_geometry& where, int64_t b, bool nearest, const float* 
 template <class T>
 status run(kernel_context& at) {
   const auto& grads = at.input(0);
-  if (grads.rank() != 4 || at.input(3).rank() != 1 || at.input(3).elements() != 4)
-    return invalid("grads must have 4 axes, and image_size list 4 extents, got shapes ",
-                   grads.dims(), " and ", at.input(3).dims());
-  TROUPE_ASSIGN(auto dims, shape::make(to_integers(at.input(3))));
+  TROUPE_ASSIGN(auto dims, cropped_dims(at));
   TROUPE_ASSIGN(auto where, crop_geometry_of(at, 1, dims, {grads.dims()[1], grads.dims()[2]}));
+  TROUPE_TRY(check_image_numbers(where));
   TROUPE_TRY(check_crop_gradients(at, where));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   TROUPE_ASSIGN(auto sums, tensor::make(dtype::f64, dims, at.memory()));
   std::ranges::fill(sums.values<double>(), 0.0);
   auto each = where.crop_height * where.crop_width * where.channels;
-  for (int64_t b = 0; b < where.count() && grads.elements() > 0 && !at.stopped(); ++b)
+  for (int64_t b = 0; b < where.count && grads.elements() > 0 && !at.stopped(); ++b)
     add_crop(where, b, at.state<std::string>() == "nearest", grads.data<float>() + b * each,
              sums.data<double>());
   std::ranges::transform(sums.values<double>(), out->template data<T>(), [](double sum) {

@@ -1,7 +1,7 @@
 // Resizing as a filter for each axis: which pixels of the source make a pixel, and how much of
 // each.
 #pragma once
-#include "troupe/ops/image/resize_geometry.hpp"
+#include "troupe/ops/image/resize_filters.hpp"
 
 #include <vector>
 
@@ -30,10 +30,17 @@ private:
 
 using make_filter = axis_filter (*)(int64_t source, int64_t made, const resize_options& how);
 
-/// Two neighbours, by distance.
-axis_filter linear_filter(int64_t source, int64_t made, const resize_options& how);
-/// Four neighbours, by Keys' cubic.
-axis_filter cubic_filter(int64_t source, int64_t made, const resize_options& how);
+/// All taps of linear_taps and its like.
+template <class Taps>
+axis_filter filter_of(int64_t source, int64_t made, const resize_options& how) {
+  axis_filter filter;
+  Taps taps{source, made, how};
+  for (int64_t i = 0; i < made; ++i) {
+    taps(i, [&](int64_t index, float weight) { filter.add(index, weight); });
+    filter.end_pixel();
+  }
+  return filter;
+}
 
 /// Resizes input 0, of any real type, to floats of the size in input 1.
 status resize_images(kernel_context& at, const resize_options& how, make_filter filter);
@@ -41,13 +48,13 @@ status resize_images(kernel_context& at, const resize_options& how, make_filter 
 status resize_gradient(kernel_context& at, const resize_options& how, make_filter filter);
 
 /// For kernels whose state is resize_options.
-template <make_filter Filter>
+template <class Taps>
 status resize_images(kernel_context& at) {
-  return resize_images(at, at.state<resize_options>(), Filter);
+  return resize_images(at, at.state<resize_options>(), filter_of<Taps>);
 }
-template <make_filter Filter>
+template <class Taps>
 status resize_gradient(kernel_context& at) {
-  return resize_gradient(at, at.state<resize_options>(), Filter);
+  return resize_gradient(at, at.state<resize_options>(), filter_of<Taps>);
 }
 
 } // namespace troupe::ops

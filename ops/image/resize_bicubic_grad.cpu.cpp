@@ -4,7 +4,7 @@ namespace troupe::ops {
 
 extern constexpr kernel_def resize_bicubic_grad_cpu{
     .op = "ResizeBicubicGrad",
-    .run = {{dtype::none, resize_gradient<cubic_filter>}},
+    .run = {{dtype::none, resize_gradient<cubic_taps>}},
     .prepare = keep_resize_options,
 };
 

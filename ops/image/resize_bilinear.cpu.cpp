@@ -41,27 +41,14 @@ store_fn storer_of(dtype type, type_list<Ts...>) {
 
 } // namespace
 
-axis_filter linear_filter(int64_t source, int64_t made, const resize_options& how) {
-  axis_filter filter;
-  auto scale = resize_scale(source, made, how.align_corners);
-  for (int64_t i = 0; i < made; ++i) {
-    auto two = neighbours_of(i, source, scale, how.half_pixel);
-    filter.add(two.below, 1 - two.weight);
-    filter.add(two.above, two.weight);
-    filter.end_pixel();
-  }
-  return filter;
-}
-
 status resize_images(kernel_context& at, const resize_options& how, make_filter filter) {
   const auto& images = at.input(0);
   const auto& dims = images.dims();
-  TROUPE_TRY(check_images(dims));
-  TROUPE_ASSIGN(auto size, size_at(at, 1));
-  TROUPE_ASSIGN(auto made, shape::make(std::array{dims[0], size[0], size[1], dims[3]}));
+  TROUPE_ASSIGN(auto made, resized_shape(at));
   TROUPE_ASSIGN(auto* out, at.allocate(0, made));
   if (made.elements() == 0)
     return {};
+  const std::array size{made[1], made[2]};
   auto rows = filter(dims[1], size[0], how), columns = filter(dims[2], size[1], how);
   auto channels = dims[3], pitch = dims[2] * channels;
   auto add = adder_of(images.type(), types::real_numbers);
@@ -125,7 +112,7 @@ status resize_gradient(kernel_context& at, const resize_options& how, make_filte
 
 extern constexpr kernel_def resize_bilinear_cpu{
     .op = "ResizeBilinear",
-    .run = {{dtype::none, resize_images<linear_filter>}},
+    .run = {{dtype::none, resize_images<linear_taps>}},
     .prepare = keep_resize_options,
 };
 

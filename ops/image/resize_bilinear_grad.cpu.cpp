@@ -4,7 +4,7 @@ namespace troupe::ops {
 
 extern constexpr kernel_def resize_bilinear_grad_cpu{
     .op = "ResizeBilinearGrad",
-    .run = {{dtype::none, resize_gradient<linear_filter>}},
+    .run = {{dtype::none, resize_gradient<linear_taps>}},
     .prepare = keep_resize_options,
 };
 

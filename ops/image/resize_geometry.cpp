@@ -16,6 +16,13 @@ status check_images(const shape& dims) {
   return {};
 }
 
+result<shape> resized_shape(const kernel_context& at) {
+  const auto& dims = at.input(0).dims();
+  TROUPE_TRY(check_images(dims));
+  TROUPE_ASSIGN(auto size, size_at(at, 1));
+  return shape::make(std::array{dims[0], size[0], size[1], dims[3]});
+}
+
 status check_resized(const shape& gradients, const shape& images) {
   TROUPE_TRY(check_images(gradients));
   TROUPE_TRY(check_images(images));

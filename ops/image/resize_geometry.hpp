@@ -57,6 +57,8 @@ constexpr int64_t nearest_pixel(int64_t i, int64_t source, float scale, const re
 result<std::array<int64_t, 2>> size_at(const kernel_context& at, int i);
 /// Fails where the images have not four axes, and none of them empty but the batch.
 status check_images(const shape& dims);
+/// The shape of the images in input 0 with the size that input 1 lists, after these checks.
+result<shape> resized_shape(const kernel_context& at);
 /// The same of gradients and the original images, which must go together.
 status check_resized(const shape& gradients, const shape& images);
 

@@ -36,6 +36,17 @@ inline result<shape> with_matrix(const shape& matrices, std::initializer_list<in
   return shape::make(extents);
 }
 
+/// The right sides that belong to the matrices, which may have more rows than columns.
+inline result<matrix_batch> right_sides_of(const tensor& matrices, const tensor& rhs) {
+  TROUPE_ASSIGN(auto of, matrices_of(matrices));
+  TROUPE_ASSIGN(auto found, matrices_of(rhs));
+  TROUPE_ASSIGN(auto wanted, with_matrix(matrices.dims(), {of.rows, found.columns}));
+  if (!(wanted == rhs.dims()))
+    return invalid("rhs must have as many rows and batches as matrix, got shapes ", rhs.dims(),
+                   " and ", matrices.dims());
+  return found;
+}
+
 /// Calls body(i) for the numbers of all matrices, on several threads where that helps; `work` is an
 /// estimate of the multiplications for one matrix. Returns the failure of the first one that fails.
 /// One matrix is done without a look at the stop signal.

@@ -10,12 +10,8 @@ struct solution {
   static status run(kernel_context& at) {
     const auto &matrix = at.input(0), &rhs = at.input(1);
     TROUPE_ASSIGN(auto of, square_matrices_of(matrix));
-    TROUPE_ASSIGN(auto right, matrices_of(rhs));
-    TROUPE_ASSIGN(auto dims, with_matrix(matrix.dims(), {of.rows, right.columns}));
-    if (!(dims == rhs.dims()))
-      return invalid("rhs must have as many rows and batches as matrix, got shapes ", rhs.dims(),
-                     " and ", matrix.dims());
-    TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+    TROUPE_ASSIGN(auto right, right_sides_of(matrix, rhs));
+    TROUPE_ASSIGN(auto* out, at.allocate(0, rhs.dims()));
     const auto *a = matrix.data<T>(), *b = rhs.data<T>();
     auto* x = out->template data<T>();
     auto adjoint = at.state<bool>();

@@ -65,7 +65,7 @@ extern constexpr op_def matrix_solve_ls{
         "matrices that have not full rank, or nearly so. Otherwise, an orthogonal decomposition "
         "finds the shortest solution for any matrix, and l2_regularizer is not looked at. The "
         "gradient is defined for full rank, and needs to know how many rows and columns there are.",
-    .inputs = {{"matrix", "T"}, {"rhs", "T"}, {"l2_regularizer", "f64"}},
+    .inputs = {{"matrix", "T"}, {"rhs", "T"}, on_host("l2_regularizer", "f64")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", field_types}, {"fast", true}},
     .infer = infer,

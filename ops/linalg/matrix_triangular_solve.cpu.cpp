@@ -1,19 +1,10 @@
 #include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
+#include "troupe/ops/linalg/triangular.hpp"
 #include "troupe/ops/math/matrix_product.hpp"
-#include "troupe/runtime/graph.hpp"
 
 namespace troupe::ops {
 namespace {
-
-struct orientation {
-  bool lower, adjoint;
-};
-
-result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<orientation>(
-      orientation{setup.of.attr<bool>("lower"), setup.of.attr<bool>("adjoint")})};
-}
 
 struct solution {
   template <class T>
@@ -27,7 +18,7 @@ struct solution {
       return {};
     const auto *a = matrix.data<T>(), *b = rhs.data<T>();
     auto* x = out->template data<T>();
-    auto [lower, adjoint] = at.state<orientation>();
+    auto [lower, adjoint] = at.state<triangle>();
     auto work = static_cast<double>(of.size()) * static_cast<double>(right.columns);
     const auto& batches = plan.what.batches;
     return for_each_matrix(at, batches.elements(), work, [&](int64_t i) -> status {
@@ -44,7 +35,7 @@ struct solution {
 extern constexpr kernel_def matrix_triangular_solve_cpu{
     .op = "MatrixTriangularSolve",
     .run = kernels_of<solution>(types::fields),
-    .prepare = prepare,
+    .prepare = prepare_triangle,
 };
 
 } // namespace troupe::ops

@@ -1,5 +1,6 @@
 #include "troupe/ops/math/special_functions.hpp"
 
+#include "troupe/ops/math/incomplete_functions.hpp"
 #include "troupe/ops/math/zeta_function.hpp"
 
 #include <boost/math/special_functions/beta.hpp>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace troupe::ops::special {
 namespace {
@@ -29,21 +29,6 @@ using quiet =
                      policies::promote_double<false>, policies::max_series_iterations<20'000>>;
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-
-// For a and b that are so great that the distribution of which this is the share below x is as good
-// as normal, but for some skewness.
-double incomplete_beta_of_great(double a, double b, double x) {
-  auto mean = 1 / (1 + b / a), deviation = mean * std::sqrt((1 - mean) / a);
-  if (x == mean)
-    return 0.5;
-  auto z = (x - mean) / deviation;
-  auto share = std::erfc(-z / std::numbers::sqrt2) / 2;
-  if (std::abs(z) > 40)
-    return share;
-  auto skewness = 2 * (1 - 2 * mean) / std::sqrt(a * (1 - mean));
-  auto density = std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-  return std::clamp(share - density * skewness / 6 * (z * z - 1), 0., 1.);
-}
 
 } // namespace
 
@@ -86,7 +71,7 @@ double incomplete_beta(double a, double b, double x) {
   if (std::isinf(a) || std::isinf(b))
     return std::isinf(a) && std::isinf(b) ? no_number : std::isinf(b) ? 1 : 0;
   if (std::min(a, b) > 1e10)
-    return incomplete_beta_of_great(a, b, x);
+    return detail::incomplete_beta_of_great(a, b, x);
   return boost::math::ibeta(a, b, x, quiet{});
 }
 

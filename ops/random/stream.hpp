@@ -4,6 +4,7 @@
 #include "troupe/ops/random/philox.hpp"
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/kernel.hpp"
 
 #include <atomic>
 #include <random>

@@ -1,0 +1,29 @@
+// What kernels of GPUs give to incomplete_functions.hpp.
+#pragma once
+#include "troupe/ops/math/elementwise.cuda.hpp"
+#include "troupe/ops/math/incomplete_functions.hpp"
+
+namespace troupe::ops::gpu {
+#ifdef __CUDACC__
+inline namespace on_cuda {
+#else
+inline namespace simulated {
+#endif
+
+struct log_gamma {
+  TROUPE_DEVICE double operator()(double x) const {
+#ifdef __CUDA_ARCH__
+    return ::lgamma(x);
+#else
+    int sign = 0; // lgamma would write it to a global variable
+    return ::lgamma_r(x, &sign);
+#endif
+  }
+};
+
+struct digamma_of {
+  TROUPE_DEVICE double operator()(double x) const { return digamma(x); }
+};
+
+} // namespace on_cuda or simulated
+} // namespace troupe::ops::gpu
