@@ -86,11 +86,26 @@ status core::health() const {
 status core::note(status outcome) const {
   if (outcome || outcome.kind() != error_kind::unavailable)
     return outcome;
-  std::lock_guard guard{health_mutex_};
+  std::unique_lock guard{health_mutex_};
   if (lost_)
     lost_ = failure(error_kind::unavailable, name(), " is lost: ", outcome.message(),
                     "; what it held is gone, other devices go on");
-  return lost_;
+  auto why = lost_;
+  auto told = std::exchange(when_lost_, {});
+  guard.unlock();
+  for (const auto& act : told)
+    act();
+  return why;
+}
+
+void core::on_lost(std::function<void()> act) {
+  std::unique_lock guard{health_mutex_};
+  if (lost_) {
+    when_lost_.push_back(std::move(act));
+    return;
+  }
+  guard.unlock();
+  act();
 }
 
 // -- memory --------------------------------------------------------------------------------------
