@@ -34,6 +34,7 @@ private:
 library& cublas_lt();
 library& cudnn();
 library& nvrtc();
+library& nccl();
 
 /// A function of a library, found when it is first called.
 template <class Function>
