@@ -82,7 +82,7 @@ public:
     return outcome ? ended : outcome;
   }
 
-  void abort() noexcept override {
+  void abort(const status&) noexcept override {
     std::lock_guard guard{mutex_};
     if (std::exchange(aborted_, true))
       return;

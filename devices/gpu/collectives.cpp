@@ -42,7 +42,7 @@ public:
     return await(all, &place::done); // others have read what is overwritten next
   }
   // Events are passed, whatever happens.
-  void abort() noexcept override {}
+  void abort(const status&) noexcept override {}
 
 private:
   struct place {
@@ -177,9 +177,9 @@ result<std::shared_ptr<communicator>> find_or_introduce(const std::vector<guest>
   });
   TROUPE_ASSIGN(auto made, introduce(all));
   for (const auto& one : all)
-    one.device->on_lost([peers = std::weak_ptr{made}] {
+    one.device->on_lost([peers = std::weak_ptr{made}](const status& why) {
       if (auto left = peers.lock())
-        left->abort();
+        left->abort(why);
     });
   known->all.push_back({std::move(members), made});
   return made;
@@ -218,10 +218,14 @@ status exchange(const exchange_call& what, std::span<exchange_part> all) {
     shares.push_back({&guests[i].on->driver(), guests[i].on->compute(),
                       all[i].input.empty() ? nullptr : all[i].input.raw(), all[i].output.raw()});
   auto launched = via->launch(what, shares);
-  if (!launched) {
-    via->abort();
-    forget(guests, via);
-  }
+  if (launched)
+    return {};
+  via->abort(launched);
+  forget(guests, via);
+  turns.clear();
+  if (launched.kind() == error_kind::unavailable)
+    for (const auto& one : guests)
+      TROUPE_TRY(one.device->probe()); // says which
   return launched;
 }
 

@@ -26,7 +26,7 @@ public:
   /// abort.
   virtual status launch(const exchange_call& what, std::span<const share> all) = 0;
   /// What was launched ends soon, with results of no use; nothing can be launched any more.
-  virtual void abort() noexcept = 0;
+  virtual void abort(const status& why) noexcept = 0;
 };
 
 /// What a driver may be, beside a driver: one whose GPU computes together with others.
@@ -49,8 +49,11 @@ class collective_device {
 public:
   /// Keeps the driver.
   virtual std::shared_ptr<const void> keep() const = 0;
-  /// Calls it when the device is lost, from any thread, or at once if it is. It must not wait.
-  virtual void on_lost(std::function<void()> act) = 0;
+  /// Calls it with the reason when the device is lost, from any thread, or at once if it is. It
+  /// must not wait.
+  virtual void on_lost(std::function<void(const status&)> act) = 0;
+  /// Looks whether the device is lost.
+  virtual status probe() = 0;
 
 protected:
   ~collective_device() = default;

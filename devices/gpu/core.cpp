@@ -94,18 +94,30 @@ status core::note(status outcome) const {
   auto told = std::exchange(when_lost_, {});
   guard.unlock();
   for (const auto& act : told)
-    act();
+    act(why);
   return why;
 }
 
-void core::on_lost(std::function<void()> act) {
+void core::on_lost(std::function<void(const status&)> act) {
   std::unique_lock guard{health_mutex_};
   if (lost_) {
     when_lost_.push_back(std::move(act));
     return;
   }
+  auto why = lost_;
   guard.unlock();
-  act();
+  act(why);
+}
+
+status core::probe() {
+  TROUPE_TRY(health());
+  auto outcome = [&]() -> status {
+    std::lock_guard guard{mutex_};
+    TROUPE_ASSIGN(auto at, end_of(compute_));
+    events_.push_back(at);
+    return {};
+  }();
+  return note(std::move(outcome));
 }
 
 // -- memory --------------------------------------------------------------------------------------

@@ -52,7 +52,8 @@ public:
   stream compute() noexcept override { return core_->compute(); }
 
   std::shared_ptr<const void> keep() const override { return core_; }
-  void on_lost(std::function<void()> act) override { core_->on_lost(std::move(act)); }
+  void on_lost(std::function<void(const status&)> act) override { core_->on_lost(std::move(act)); }
+  status probe() override { return core_->probe(); }
 
 private:
   const std::shared_ptr<core> core_;

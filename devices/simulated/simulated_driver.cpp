@@ -152,9 +152,10 @@ public:
     compute();
     return pass(left_);
   }
-  void disperse() {
+  void disperse(const status& why) {
     std::lock_guard guard{mutex_};
     dispersed_ = true;
+    why_ = why;
     changed_.notify_all();
   }
 
@@ -167,6 +168,8 @@ private:
     changed_.wait_until(guard, latest, [&] { return count == members_ || dispersed_; });
     if (count == members_)
       return {};
+    if (dispersed_)
+      return why_;
     return failure(error_kind::aborted, "an exchange was given up: ", count, " of ", members_,
                    " simulated devices came to it");
   }
@@ -177,6 +180,7 @@ private:
   const size_t members_;
   size_t came_ = 0, left_ = 0;
   bool dispersed_ = false;
+  status why_;
 };
 
 class exchange_on_threads final : public communicator {
@@ -206,12 +210,12 @@ public:
     return {};
   }
 
-  void abort() noexcept override {
+  void abort(const status& why) noexcept override {
     std::lock_guard guard{mutex_};
     aborted_ = true;
     for (const auto& one : assemblies_)
       if (auto left = one.lock())
-        left->disperse();
+        left->disperse(why);
   }
 
 private:
