@@ -11,9 +11,8 @@ namespace troupe {
 enum class reduce_by : uint8_t { sum, mean, product, min, max };
 
 // The edges are of nodes that were put on a device (graph_builder::on), each on another one, and
-// have one type: f16, bf16, f32, f64, i32 or i64. The devices are of one kind and of one task. All
-// nodes must be part of a step that needs one of them: it fails where one is missing. Throws
-// troupe::error.
+// have one type: f16, bf16, f32, f64, i32 or i64. The devices are of one kind and of one task. A
+// step that needs one of the results computes all of them. Throws troupe::error.
 
 /// The sum, or another reduction, of tensors of equal shape, on each device. Same inputs give the
 /// same bits on processors, as they are added up in the order of their devices. The gradient of a
@@ -36,8 +35,8 @@ std::vector<edge> all_gather(const std::vector<edge>& xs,
 std::vector<edge> reduce_scatter(const std::vector<edge>& xs, reduce_by by = reduce_by::sum,
                                  std::source_location where = std::source_location::current());
 
-/// The tensor on each of the devices; the first of them is that of x. May also be a boolean one.
-/// Has no gradient.
+/// The tensor on each of the devices, of which the first sends it. May also be a boolean one. Has
+/// no gradient.
 std::vector<edge> broadcast(edge x, const std::vector<std::string>& devices,
                             std::source_location where = std::source_location::current());
 

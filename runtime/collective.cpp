@@ -131,6 +131,11 @@ result<exchange_call> collective_group::check(std::span<const exchange_part> giv
                      ": all members of a group must have one shape");
   }
   what.dims = first->input.dims();
+  if (call.kind == exchange_kind::broadcast)
+    for (const auto& one : members)
+      if (const auto& said = one.origin->attr<partial_shape>("shape"); !said.compatible(what.dims))
+        return invalid(one.origin->description(), ": expects ", said, ", but ",
+                       members[call.root].origin->description(), " sends ", what.dims);
   auto cut = call.kind == exchange_kind::reduce_scatter;
   if ((cut || call.kind == exchange_kind::all_gather) && what.dims.rank() == 0)
     return invalid(members.front().origin->description(), ": needs a first axis, got a scalar");

@@ -15,6 +15,7 @@
 using namespace troupe;
 using namespace troupe::test;
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 
 namespace {
 
@@ -154,6 +155,42 @@ TEST_CASE("devices compute together what each would, had it all") {
   }
 }
 
+TEST_CASE("what GPUs launch before they compute together is repeated as one launch") {
+  watchdog watch;
+  for (auto kind : {kind_of_devices::gpus, kind_of_devices::on_one_gpu}) {
+    std::vector<std::shared_ptr<device>> devices;
+    client_options options;
+    options.ops = &simulated_library();
+    options.make_devices = [&] {
+      devices = make_some(kind, 2, {.seed = std::random_device{}()}); // the last are the session's
+      return devices;
+    };
+    options.passes = pass_options::none();
+    auto session = client::local(options);
+    REQUIRE(session);
+    auto text = case_of(R"(
+x = Placeholder dtype=f32 shape=[2]
+a{i} = Mul(x, f32(2)) @"{d}"
+b{i} = Add(a{i}, f32({i})) @"{d}"
+c{i} = Mul(b{i}, f32(3)) @"{d}"
+d{i} = Add(c{i}, f32(1)) @"{d}"
+e{i} = CollectiveReduce(d{i}) group_size={n} group_key=1 instance_key=1 merge_op="Add" final_op="Id" @"{d}"
+f{i} = Mul(e{i}, f32(2)) @"{d}"
+feed x = f32[1, 2]
+fetch f{i} = f32[34, 58]
+)",
+                        kind, 2);
+    const auto& run = text.text.runs.at(0);
+    auto step = (*session)->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
+    REQUIRE(step.status().ok());
+    for (int i = 0; i < 10; ++i)
+      REQUIRE(complaint_about(
+                  run, (*session)->run(**step, feeds_of(run), step_clock::now() + 20s)) == "");
+    for (size_t i = 1; i < devices.size(); ++i)
+      CHECK(devices[i]->as_accelerator()->replays().replays > 0);
+  }
+}
+
 TEST_CASE("many steps at once on the same devices do not mix, and none waits for another") {
   watchdog watch{100s};
   for (auto [kind, count] : all_kinds) {
@@ -242,18 +279,24 @@ TEST_CASE("a broadcast reaches all devices") {
   }
 }
 
-TEST_CASE("a step without all members of a group is refused, and says which it has") {
+TEST_CASE("a step that needs one member runs all, and is refused where the graph lacks some") {
   watchdog watch;
   auto session = make_session(kind_of_devices::processors, 3);
-  auto text = case_of(R"(
-sum{i} = CollectiveReduce(f32[1]) group_size={n} group_key=7 instance_key=1 merge_op="Add" final_op="Id" @"{d}"
-fetch sum0
-fetch sum2
-)",
-                      kind_of_devices::processors, 3);
-  auto got = run_one(*session, text).status();
-  CHECK(says(got, {"CollectiveReduce 'sum0'", "group 7, instance 1 has 2 of 3 members",
-                   "device:cpu:0", "device:cpu:2"}));
+  for (auto size : {3, 4}) {
+    auto source = R"(
+x{i} = Add(f32[1], f32({i})) @"{d}"
+sum{i} = CollectiveReduce(x{i}) group_size=SIZE group_key=7 instance_key=1 merge_op="Add" final_op="Id" @"{d}"
+fetch sum1 = f32[6]
+)"s;
+    source.replace(source.find("SIZE"), 4, concat(size));
+    auto text = case_of(source, kind_of_devices::processors, 3);
+    auto got = run_one(*session, text);
+    if (size == 3)
+      CHECK(complaint_about(text.text.runs.at(0), got) == "");
+    else
+      CHECK(says(got.status(), {"CollectiveReduce 'sum0'", "group 7, instance 1 has 3 of 4 members",
+                                "device:cpu:0", "device:cpu:2"}));
+  }
 }
 
 TEST_CASE("processors and GPUs do not mix in a group, and the error says so") {
