@@ -35,6 +35,9 @@ private:
   std::string since(int64_t ticks) const { return readable_time(now_ - scale_.ns(ticks)); }
 
   static std::string describe(const wait_point& wait) {
+    if (is_collective(wait.origin->op()))
+      return concat(wait.origin->description(), " of group ",
+                    wait.origin->attr<int64_t>("group_key"));
     if (wait.queue)
       return concat(wait.origin->description(), " on queue '", wait.queue->name(), '\'');
     return concat(wait.origin->description(), " from ", wait.origin->attr<std::string>("from"));
@@ -51,7 +54,15 @@ private:
     for (uint32_t p = 0; p < in_.program().programs().size(); ++p)
       for (uint32_t i = 0; i < part(p).waits().size(); ++i)
         if (auto ticks = in_.waits_since(p, i))
-          add_line(describe(part(p).waits()[i]), ", for ", since(ticks));
+          add_line(describe(part(p).waits()[i]), peers(p, i), ", for ", since(ticks));
+  }
+
+  // Of a collective operation, who else has come.
+  std::string peers(uint32_t p, uint32_t wait) const {
+    auto seat = in_.program().seat(p, wait);
+    return seat.group == collective_seat::none
+               ? ""
+               : concat(" (", in_.meeting(seat.group).describe_missing(), ')');
   }
 
   void add_running() {

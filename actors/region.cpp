@@ -1,6 +1,7 @@
 #include "troupe/actors/region.hpp"
 
 #include "troupe/actors/task_program.hpp"
+#include "troupe/devices/exchange.hpp"
 
 #include <caf/scheduler/abstract_coordinator.hpp>
 #include <caf/send.hpp>
@@ -36,6 +37,8 @@ public:
   void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
     const auto& wait = in_.part(program_).program().waits()[wait_index];
     in_.begin_wait(program_, wait_index);
+    if (auto seat = in_.program().seat(program_, wait_index); seat.group != collective_seat::none)
+      return join(seat, inputs.empty() ? tensor{} : inputs.front());
     caf::anon_send(
         in_.program().queue(program_, wait_index),
         queue_wait{.step = in_.conductor().step(),
@@ -46,6 +49,38 @@ public:
   }
 
 private:
+  // Whoever comes last computes for all; the others have gone on to other work.
+  void join(const collective_seat& seat, tensor input) {
+    auto& meeting = in_.meeting(seat.group);
+    if (meeting.arrive(seat.member, std::move(input)) != collective_meeting::arrival::last)
+      return;
+    const auto& group = meeting.group();
+    auto& all = meeting.take();
+    auto outcome = [&]() -> status {
+      TROUPE_ASSIGN(auto what, group.check(all));
+      return exchange(what, all, &in_.conductor().stop())
+          .within(group.members.front().origin->description());
+    }();
+    for (auto& one : all)
+      one.input.reset();
+    if (!outcome) {
+      in_.conductor().abort(in_.conductor().step(), std::move(outcome), unit_);
+      return;
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto& to = group.members[i];
+      const auto& wait = in_.part(to.program).program().waits()[to.wait];
+      auto value = std::move(all[i].output);
+      in_.end_wait(to.program, to.wait, value.bytes());
+      auto wanted = wait.slots[0] != token::no_slot;
+      deliver(in_.region(to.program, wait.region),
+              token{.region = wait.region,
+                    .slot = wait.slots[0],
+                    .value = wanted ? std::move(value) : tensor{}},
+              unit_);
+    }
+  }
+
   // Hands on what lies in the host's memory now; else when the device has brought it there, if the
   // step still runs then.
   template <class Then>

@@ -56,6 +56,8 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
           distinct_queues_.push_back(queues.back());
         continue;
       }
+      if (is_collective(wait.origin->op()))
+        continue;
       auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
       import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0],
                          static_cast<uint32_t>(&wait - programs_[p]->waits().data())};
@@ -92,6 +94,14 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
           {.remote = true, .peer = static_cast<size_t>(peer - peers_.begin()), .key = out.key});
     }
   }
+  for (const auto& one : programs_)
+    seats_.emplace_back(one->waits().size());
+  TROUPE_ASSIGN(collectives_, find_collectives(programs_, devices));
+  for (uint32_t g = 0; g < collectives_.size(); ++g)
+    for (uint32_t m = 0; m < collectives_[g].members.size(); ++m) {
+      const auto& one = collectives_[g].members[m];
+      seats_[one.program][one.wait] = {g, m};
+    }
   return {};
 }
 
@@ -139,8 +149,7 @@ std::shared_ptr<task_instance> task_program::check_out() {
 }
 
 void task_program::check_in(std::shared_ptr<task_instance> idle) {
-  for (uint32_t p = 0; p < programs_.size(); ++p)
-    idle->part(p).reset();
+  idle->reset();
   if (idle->watched())
     idle->watch({});
   auto since = shrinks_.load(std::memory_order_relaxed);
@@ -192,6 +201,15 @@ task_instance::task_instance(const task_program& of) : program_(of) {
     clues_.push_back({std::make_unique<std::atomic<int64_t>[]>(one->waits().size()),
                       std::make_unique<std::atomic<int64_t>[]>(one->regions().size())});
   }
+  for (const auto& one : of.collectives())
+    meetings_.push_back(std::make_unique<collective_meeting>(one));
+}
+
+void task_instance::reset() noexcept {
+  for (auto& one : parts_)
+    one->reset();
+  for (auto& one : meetings_)
+    one->reset();
 }
 
 void task_instance::populate() {
@@ -212,7 +230,7 @@ void task_instance::begin_step(uint64_t step) noexcept {
   for (size_t p = 0; p < parts_.size(); ++p) {
     auto waits = parts_[p]->program().waits();
     for (size_t i = 0; i < waits.size(); ++i)
-      clues_[p].waits[i].store(waits[i].queue ? 0 : ticks_now(), std::memory_order_relaxed);
+      clues_[p].waits[i].store(is_asked(waits[i]) ? 0 : ticks_now(), std::memory_order_relaxed);
   }
 }
 

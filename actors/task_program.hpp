@@ -4,6 +4,7 @@
 #include "troupe/actors/conductor.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/collective.hpp"
 #include "troupe/runtime/flight_recorder.hpp"
 
 #include <array>
@@ -25,6 +26,12 @@ struct export_route {
 /// Where a tensor from another task goes.
 struct import_route {
   uint32_t program = 0, region = 0, slot = token::no_slot, wait = 0;
+};
+
+/// The place of a wait in its group, where it is a collective operation's.
+struct collective_seat {
+  static constexpr uint32_t none = UINT32_MAX;
+  uint32_t group = none, member = 0;
 };
 
 /// Everything but the pool is immutable once linked; any thread may use it.
@@ -81,6 +88,11 @@ public:
   }
   const std::vector<caf::actor>& all_queues() const noexcept { return distinct_queues_; }
   const caf::actor& exchange(size_t peer) const { return exchanges_[peer]; }
+  /// What devices compute together in a step.
+  const std::vector<collective_group>& collectives() const noexcept { return collectives_; }
+  const collective_seat& seat(uint32_t of_program, uint32_t of_wait) const {
+    return seats_[of_program][of_wait];
+  }
 
 private:
   caf::actor_system& system_;
@@ -92,6 +104,8 @@ private:
   std::map<uint32_t, import_route> imports_;
   std::vector<std::vector<caf::actor>> queues_;
   std::vector<caf::actor> distinct_queues_, exchanges_;
+  std::vector<collective_group> collectives_;
+  std::vector<std::vector<collective_seat>> seats_; // per program and wait
   std::vector<task_name> peers_;
   std::set<std::string> partners_;
   std::vector<uint32_t> fetch_indexes_, feed_indexes_;
@@ -134,6 +148,10 @@ public:
   instance& part(uint32_t of_program) { return *parts_[of_program]; }
   region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
   conductor_actor& conductor() noexcept { return *conductor_; }
+  collective_meeting& meeting(uint32_t of_group) noexcept { return *meetings_[of_group]; }
+
+  /// Makes it ready for another step, after one that ended well.
+  void reset() noexcept;
 
   /// Has the next step note down what it does, until the instance is checked in.
   void watch(watch_options what);
@@ -177,6 +195,7 @@ private:
     std::unique_ptr<std::atomic<int64_t>[]> waits, regions; // since when, in ticks
   };
   std::vector<clues> clues_; // per program
+  std::vector<std::unique_ptr<collective_meeting>> meetings_;
   watch_options watching_;
   int64_t watched_since_ = 0;
   std::vector<std::unique_ptr<step_watch>> watches_; // made when first wanted

@@ -1,5 +1,6 @@
 // The public interface: graphs, operators, gradients, optimizers, sessions.
 #pragma once
+#include "troupe/api/collectives.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/api/graph_def.hpp"
@@ -15,6 +16,7 @@
 #include "troupe/api/ops.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/api/train/clipping.hpp"
+#include "troupe/api/train/data_parallel.hpp"
 #include "troupe/api/train/indexed_slices.hpp"
 #include "troupe/api/train/lbfgs.hpp"
 #include "troupe/api/train/learning_rate.hpp"

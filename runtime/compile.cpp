@@ -1,5 +1,6 @@
 // Turns a partition's graph into a program.
 #include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/collective.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/order_effects.hpp"
 #include "troupe/runtime/program.hpp"
@@ -128,7 +129,8 @@ private:
       wait.queue = resource_behind(at.inputs()[0]);
       if (!wait.queue || wait.queue->op().makes != resource::queue)
         return invalid(at.description(), ": its first input must be a queue");
-    } else if (!is(at, internal_ops::recv) && !is(at, internal_ops::recv_control)) {
+    } else if (!is(at, internal_ops::recv) && !is(at, internal_ops::recv_control) &&
+               !is_collective(at.op())) {
       return failure(error_kind::unimplemented, at.description(), ": nothing answers this wait");
     }
     for (int i = 0; i < at.outputs(); ++i)

@@ -202,6 +202,11 @@ status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop
         break;
       case action::send: out.send_export(one.target, std::move(*next++), false); break;
       case action::fetch: out.send_fetch(one.target, std::move(*next++), false); break;
+      case action::wait: {
+        tensor input = std::move(*next++);
+        out.start_wait(one.target, {&input, one.input_count});
+        break;
+      }
       default: break;
     }
   return {};

@@ -1,6 +1,9 @@
 #include "troupe/runtime/prune.hpp"
 
+#include "troupe/runtime/collective.hpp"
+
 #include <algorithm>
+#include <map>
 #include <queue>
 
 namespace troupe {
@@ -15,6 +18,28 @@ bool updates_variable(const node& at) {
     }
   return false;
 }
+
+// Nodes that wait for each other run in the same steps: a step that needs one of them needs all.
+class peer_finder {
+public:
+  explicit peer_finder(const graph& of) : of_(of) {}
+
+  const std::vector<node*>& peers_of(const node& at) {
+    if (groups_.empty())
+      for (const auto& one : of_.nodes())
+        if (is_collective(one->op()))
+          groups_[keys_of(*one)].push_back(one.get());
+    return groups_[keys_of(at)];
+  }
+
+private:
+  using keys = std::pair<int64_t, int64_t>;
+  static keys keys_of(const node& at) {
+    return {at.attr<int64_t>("group_key"), at.attr<int64_t>("instance_key")};
+  }
+  const graph& of_;
+  std::map<keys, std::vector<node*>> groups_; // found when the first is needed
+};
 
 // Keeps the order but for updates, which come when nothing else can.
 std::vector<node*> updates_late(const graph& of, const std::vector<node*>& order) {
@@ -90,6 +115,7 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
   if (signature.fetches.empty() && signature.targets.empty())
     return invalid("a step needs at least one fetch or target");
 
+  peer_finder groups{of};
   std::vector<bool> needed(of.nodes().size(), false);
   while (!open.empty()) {
     auto* at = open.back();
@@ -101,6 +127,8 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
     if (has(at->op().effects, effect::fed))
       return invalid(at->description(), ": must be fed with ", at->output_type(0),
                      at->output_shape(0), ", and is not");
+    if (is_collective(at->op()))
+      std::ranges::copy(groups.peers_of(*at), std::back_inserter(open));
     for (const auto& input : at->inputs())
       if (!is_fed(input))
         open.push_back(input.node);

@@ -12,7 +12,8 @@ struct step_signature {
   bool operator==(const step_signature&) const = default;
 };
 
-/// The nodes that must run, each after what it needs, and updates of variables as late as that
+/// The nodes that must run, each after what it needs, with all members of the groups to which they
+/// belong (collective.hpp), and updates of variables as late as that
 /// allows: a read that does not depend on an update comes before it. Fails for an edge to nothing,
 /// an edge of another graph, an edge fed twice, a node that has a value only when fed and is not,
 /// and a cycle.

@@ -1,5 +1,6 @@
 #include "troupe/runtime/replay.hpp"
 
+#include "troupe/runtime/collective.hpp"
 #include "troupe/runtime/registry.hpp"
 #include "troupe/runtime/steady_variables.hpp"
 #include "troupe/runtime/upload.hpp"
@@ -155,7 +156,13 @@ struct region_replay::analysis {
         if (code.input_count)
           part_of(code.inputs[0]);
         return role::leave;
-      case action::wait: break;
+      case action::wait:
+        // What devices compute together is launched when all have come, outside of recordings.
+        if (!is_collective(code.origin->op()))
+          break;
+        if (code.input_count)
+          part_of(code.inputs[0]);
+        return role::leave;
     }
     return {};
   }

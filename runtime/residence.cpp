@@ -1,5 +1,6 @@
 #include "troupe/runtime/residence.hpp"
 
+#include "troupe/runtime/collective.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/registry.hpp"
 
@@ -92,6 +93,8 @@ bool is_movable(const node& at) {
 } // namespace
 
 way way_of(const node& at, device_kind kind) {
+  if (is_collective(at.op()))
+    return way::boundary; // its device launches it, whichever it is
   auto makes = at.op().makes;
   if (has(at.op().effects, effect::blocking) ||
       (makes != resource::none && makes != resource::variable))
@@ -168,7 +171,7 @@ bool residences::wants_on_device(const node& at, int input) const {
     return false;
   const auto& op = at.op();
   if (&op == &internal_ops::fetch || &op == &internal_ops::send ||
-      has(op.effects, effect::blocking))
+      (has(op.effects, effect::blocking) && !is_collective(op)))
     return false;
   return !at.input_port(input).on_host;
 }

@@ -1,5 +1,6 @@
 #include "troupe/runtime/step_watch.hpp"
 
+#include "troupe/runtime/collective.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/thread_number.hpp"
 
@@ -36,7 +37,7 @@ void step_watch::begin(watch_options what) noexcept {
   auto now = steady_ns();
   for (size_t i = 0; i < of_.waits().size(); ++i) {
     // A tensor of another device is waited for from the start; a queue, from when it is asked.
-    waits_[i].begin_ns.store(of_.waits()[i].queue ? 0 : now, std::memory_order_relaxed);
+    waits_[i].begin_ns.store(is_asked(of_.waits()[i]) ? 0 : now, std::memory_order_relaxed);
     waits_[i].end_ns.store(0, std::memory_order_relaxed);
     waits_[i].bytes.store(0, std::memory_order_relaxed);
   }
@@ -123,7 +124,7 @@ void step_watch::append_subjects(const program& of, std::string_view device,
                          .device = std::string{device},
                          .peer = {},
                          .region = wait.region};
-    if (!wait.queue) {
+    if (!is_asked(wait)) {
       subject.peer = wait.origin->attr<std::string>("from");
       subject.key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
     }

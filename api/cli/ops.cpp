@@ -2,6 +2,7 @@
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
+#include "troupe/runtime/collective.hpp"
 #include "troupe/runtime/kernel.hpp"
 
 #include <CLI/CLI.hpp>
@@ -46,6 +47,8 @@ void show(const std::string& name) {
 // kernel.
 std::string types_on(const op_def& op, device_kind on) {
   const auto* kernel = library().find_kernel(op.name, on);
+  if (!kernel && is_collective(op)) // every device of one kind with the others
+    return "with its group";
   if (!kernel)
     return has(op.effects, effect::blocking) || op.makes == resource::queue ? "by an actor" : "-";
   // One kernel for all types: the op says which these are.

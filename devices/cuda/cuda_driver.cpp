@@ -1,11 +1,14 @@
 #include "troupe/devices/cuda/cuda_driver.hpp"
 
+#include "troupe/devices/cuda/combine.cuda.hpp"
 #include "troupe/devices/cuda/copy.cuda.hpp"
+#include "troupe/devices/cuda/nccl.hpp"
 
 #include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
+#include <vector>
 
 namespace troupe::gpu {
 namespace {
@@ -48,7 +51,7 @@ std::string version_text(int number) {
   return concat("CUDA ", number / 1000, '.', number % 1000 / 10);
 }
 
-class cuda_driver final : public driver {
+class cuda_driver final : public driver, public collective_driver {
 public:
   explicit cuda_driver(int ordinal) : ordinal_(ordinal) {}
   ~cuda_driver() override {
@@ -224,6 +227,29 @@ public:
   void destroy(launch_graph what) noexcept override {
     if (use())
       cudaGraphExecDestroy(native(what));
+  }
+
+  int64_t gpu() const noexcept override { return ordinal_; }
+  result<std::shared_ptr<communicator>> introduce(std::span<driver* const> all) override {
+    std::vector<int> numbers;
+    for (auto* one : all) {
+      auto* peer = dynamic_cast<cuda_driver*>(one);
+      if (!peer)
+        return failure(error_kind::internal, "a driver that is not CUDA's");
+      numbers.push_back(peer->ordinal_);
+    }
+    return introduce_by_nccl(numbers);
+  }
+  status combine(void* to, std::span<const void* const> from, int64_t count, dtype type,
+                 reduction by, bool average, stream in) override {
+    if (from.size() == 1)
+      return copy(to, from[0], static_cast<size_t>(count) * size_of(type), direction::within, in);
+    if (from.size() > most_combined)
+      return failure(error_kind::unimplemented, "a group has ", from.size(),
+                     " members on one GPU, and may have ", most_combined);
+    TROUPE_TRY(use());
+    return check(launch_combine(to, from, count, type, by, average, native(in)),
+                 "the launch of a sum over devices");
   }
 
 private:

@@ -66,4 +66,9 @@ library& nvrtc() {
   return found;
 }
 
+library& nccl() {
+  static library found{"NCCL", "libnccl.so.2", "NCCL 2 for CUDA 13", "ncclGetErrorString"};
+  return found;
+}
+
 } // namespace troupe::gpu

@@ -36,6 +36,7 @@ library& cublas_lt();
 library& cudnn();
 library& cusolver();
 library& nvrtc();
+library& nccl();
 
 /// A function of a library, found when it is first called.
 template <class Function>

@@ -86,11 +86,38 @@ status core::health() const {
 status core::note(status outcome) const {
   if (outcome || outcome.kind() != error_kind::unavailable)
     return outcome;
-  std::lock_guard guard{health_mutex_};
+  std::unique_lock guard{health_mutex_};
   if (lost_)
     lost_ = failure(error_kind::unavailable, name(), " is lost: ", outcome.message(),
                     "; what it held is gone, other devices go on");
-  return lost_;
+  auto why = lost_;
+  auto told = std::exchange(when_lost_, {});
+  guard.unlock();
+  for (const auto& act : told)
+    act(why);
+  return why;
+}
+
+void core::on_lost(std::function<void(const status&)> act) {
+  std::unique_lock guard{health_mutex_};
+  if (lost_) {
+    when_lost_.push_back(std::move(act));
+    return;
+  }
+  auto why = lost_;
+  guard.unlock();
+  act(why);
+}
+
+status core::probe() {
+  TROUPE_TRY(health());
+  auto outcome = [&]() -> status {
+    std::lock_guard guard{mutex_};
+    TROUPE_ASSIGN(auto at, end_of(compute_));
+    events_.push_back(at);
+    return {};
+  }();
+  return note(std::move(outcome));
 }
 
 // -- memory --------------------------------------------------------------------------------------

@@ -60,6 +60,11 @@ public:
   copy_statistics copies() const;
   void when_done(std::function<void(status)> done);
   status health() const;
+  /// Calls it with the reason when the device is lost, from any thread and without a lock, or at
+  /// once if it is.
+  void on_lost(std::function<void(const status&)> act);
+  /// Launches next to nothing, to see whether the device is lost.
+  status probe();
 
   /// Ends the thread; what has not been called back by then hears an error.
   void stop();
@@ -143,6 +148,7 @@ private:
 
   mutable std::mutex health_mutex_;
   mutable status lost_;
+  mutable std::vector<std::function<void(const status&)>> when_lost_;
   mutable status failed_launch_; // of a copy, until somebody waits for the device
 
   std::mutex completion_mutex_;

@@ -1,12 +1,13 @@
 #include "troupe/devices/gpu/gpu_device.hpp"
 
 #include "troupe/devices/gpu/clock.hpp"
+#include "troupe/devices/gpu/collectives.hpp"
 #include "troupe/devices/gpu/core.hpp"
 
 namespace troupe::gpu {
 namespace {
 
-class device_over_driver final : public gpu_device {
+class device_over_driver final : public gpu_device, public collective_device {
 public:
   device_over_driver(std::shared_ptr<core> of, std::shared_ptr<device> host, int ordinal)
       : core_(std::move(of)), host_(std::move(host)), ordinal_(ordinal) {}
@@ -51,6 +52,10 @@ public:
   gpu::driver& driver() noexcept override { return core_->under(); }
   complaint_boxes::place complaints() noexcept override { return core_->complaints(); }
   stream compute() noexcept override { return core_->compute(); }
+
+  std::shared_ptr<const void> keep() const override { return core_; }
+  void on_lost(std::function<void(const status&)> act) override { core_->on_lost(std::move(act)); }
+  status probe() override { return core_->probe(); }
 
 private:
   const std::shared_ptr<core> core_;

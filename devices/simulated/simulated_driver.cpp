@@ -1,5 +1,8 @@
 #include "troupe/devices/simulated/simulated_driver.hpp"
 
+#include "troupe/devices/cpu/exchange.hpp"
+#include "troupe/devices/simulated/simulated_collectives.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -136,9 +139,122 @@ void copy_loops(const strided_copy& what, int depth, char* to, const char* from)
     copy_loops(what, depth + 1, to + i * loop.to * bytes, from + i * loop.from * bytes);
 }
 
-class driver_on_threads final : public simulated_driver {
+// Streams that meet: none goes on before all have come, and none before all have read. As with real
+// libraries, whose launches must have one order on all devices, streams wait for ever, or nearly
+// so, for one that does not come.
+class assembly {
 public:
-  explicit driver_on_threads(const simulation& options) : options_(options) {
+  explicit assembly(size_t members) : members_(members) {}
+
+  template <class Compute>
+  status meet(Compute compute) {
+    TROUPE_TRY(pass(came_));
+    compute();
+    return pass(left_);
+  }
+  void disperse(const status& why) {
+    std::lock_guard guard{mutex_};
+    dispersed_ = true;
+    why_ = why;
+    changed_.notify_all();
+  }
+
+private:
+  status pass(size_t& count) {
+    std::unique_lock guard{mutex_};
+    ++count;
+    changed_.notify_all();
+    auto latest = std::chrono::steady_clock::now() + longest_meeting;
+    changed_.wait_until(guard, latest, [&] { return count == members_ || dispersed_; });
+    if (count == members_)
+      return {};
+    if (dispersed_)
+      return why_;
+    return failure(error_kind::aborted, "an exchange was given up: ", count, " of ", members_,
+                   " simulated devices came to it");
+  }
+
+  static constexpr std::chrono::seconds longest_meeting{20};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const size_t members_;
+  size_t came_ = 0, left_ = 0;
+  bool dispersed_ = false;
+  status why_;
+};
+
+class exchange_on_threads final : public communicator {
+public:
+  status launch(const exchange_call& what, std::span<const share> all) override {
+    auto where = std::make_shared<assembly>(all.size());
+    {
+      std::lock_guard guard{mutex_};
+      if (aborted_)
+        return failure(error_kind::aborted, "the simulated devices have given each other up");
+      std::erase_if(assemblies_, [](const auto& one) { return one.expired(); });
+      assemblies_.push_back(where);
+    }
+    std::vector<const void*> inputs;
+    for (const auto& one : all)
+      inputs.push_back(one.input);
+    for (size_t i = 0; i < all.size(); ++i) {
+      auto* on = dynamic_cast<simulated_driver*>(all[i].of);
+      if (!on)
+        return failure(error_kind::internal, "a driver that is no simulated one");
+      TROUPE_TRY(on->launch(
+          [=, to = all[i].output] {
+            return where->meet([&] { compute(what, inputs, i, static_cast<char*>(to)); });
+          },
+          all[i].in));
+    }
+    return {};
+  }
+
+  void abort(const status& why) noexcept override {
+    std::lock_guard guard{mutex_};
+    aborted_ = true;
+    for (const auto& one : assemblies_)
+      if (auto left = one.lock())
+        left->disperse(why);
+  }
+
+private:
+  static void compute(const exchange_call& what, std::vector<const void*> from, size_t member,
+                      char* to) {
+    auto count = what.dims.elements();
+    auto members = from.size();
+    auto bytes = static_cast<size_t>(count) * size_of(what.type);
+    switch (what.kind) {
+      case exchange_kind::broadcast:
+        if (member != what.root && bytes > 0)
+          std::memcpy(to, from[what.root], bytes);
+        return;
+      case exchange_kind::all_gather:
+        for (size_t i = 0; i < members && bytes > 0; ++i)
+          std::memcpy(to + i * bytes, from[i], bytes);
+        return;
+      case exchange_kind::reduce_scatter:
+        count /= static_cast<int64_t>(members);
+        for (auto& one : from)
+          one = static_cast<const char*>(one) + member * (bytes / members);
+        break;
+      case exchange_kind::all_reduce: break;
+    }
+    if (count > 0)
+      troupe::combine(to, from, 0, count, what.type, what.by, what.average);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<assembly>> assemblies_;
+  bool aborted_ = false;
+};
+
+std::atomic<int64_t> next_gpu{int64_t{1} << 32}; // that nobody else has
+
+class driver_on_threads final : public simulated_driver, public collective_driver {
+public:
+  explicit driver_on_threads(const simulation& options, int64_t gpu = next_gpu++)
+      : options_(options), gpu_(gpu) {
     about_.name = "simulated GPU";
     about_.driver = "threads of the host";
     about_.total_memory = options.memory;
@@ -300,6 +416,20 @@ public:
     return {};
   }
 
+  int64_t gpu() const noexcept override { return gpu_; }
+  result<std::shared_ptr<communicator>> introduce(std::span<driver* const>) override {
+    return std::shared_ptr<communicator>{std::make_shared<exchange_on_threads>()};
+  }
+  status combine(void* to, std::span<const void* const> from, int64_t count, dtype type,
+                 reduction by, bool average, stream in) override {
+    return launch(
+        [=, places = std::vector<const void*>(from.begin(), from.end())]() -> status {
+          troupe::combine(to, places, 0, count, type, by, average);
+          return {};
+        },
+        in);
+  }
+
   status begin_capture(stream in) override {
     TROUPE_TRY(health());
     std::lock_guard guard{in->mutex};
@@ -377,6 +507,7 @@ private:
   }
 
   const simulation options_;
+  const int64_t gpu_;
   properties about_;
   std::atomic<unsigned> next_stream_{0};
   std::atomic<int64_t> launches_{0};
@@ -393,6 +524,10 @@ private:
 
 std::unique_ptr<simulated_driver> make_simulated_driver(const simulation& options) {
   return std::make_unique<driver_on_threads>(options);
+}
+
+std::unique_ptr<simulated_driver> make_simulated_driver_on(int64_t gpu, const simulation& options) {
+  return std::make_unique<driver_on_threads>(options, gpu);
 }
 
 } // namespace troupe::gpu

@@ -1,0 +1,127 @@
+#include "troupe/api/collectives.hpp"
+
+#include "troupe/api/error.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace troupe {
+namespace {
+
+using location = std::source_location;
+
+[[noreturn]] void fail(std::string_view function, location where, const auto&... parts) {
+  throw error{invalid(parts...).within(concat(function, " (", to_string(where), ')'))};
+}
+
+// The same devices are the same group, in every process.
+int64_t key_of(const std::vector<std::string>& devices) {
+  uint32_t key = 2166136261u;
+  for (const auto& one : devices)
+    for (auto byte : one + '\n')
+      key = (key ^ static_cast<uint8_t>(byte)) * 16777619u;
+  return static_cast<int64_t>(key >> 1);
+}
+
+attr_map keys_of(const graph& in, const std::vector<std::string>& devices) {
+  // Graphs only grow: each call gets a number of its own.
+  return {{"group_size", static_cast<int64_t>(devices.size())},
+          {"group_key", key_of(devices)},
+          {"instance_key", static_cast<int64_t>(in.nodes().size()) + 1}};
+}
+
+void check_devices(std::string_view function, const std::vector<std::string>& devices,
+                   location where) {
+  std::map<std::string, int> seen;
+  for (const auto& one : devices) {
+    if (one.empty())
+      fail(function, where, "each edge must be on a device: make it within graph_builder::on()");
+    if (seen[one]++)
+      fail(function, where, "two edges are on ", one, "; each must be on another device");
+  }
+}
+
+edge add_on(graph& in, const std::string& device, std::string_view op,
+            std::vector<detail::operands> inputs, attr_map attrs, location where) {
+  in.push_device(device);
+  graph_scope on{in, graph_scope::kind::device};
+  return detail::add_node(&in, op, std::move(inputs), std::move(attrs), {}, where).output(0);
+}
+
+std::vector<edge> add_members(std::string_view function, std::string_view op,
+                              const std::vector<edge>& xs, std::vector<std::string> devices,
+                              const attr_map& more, location where) {
+  if (xs.empty())
+    fail(function, where, "needs at least one edge");
+  if (!devices.empty() && devices.size() != xs.size())
+    fail(function, where, "got ", devices.size(), " devices for ", xs.size(), " edges");
+  const auto given = !devices.empty();
+  for (const auto& x : xs) {
+    if (!x.exists() || &x.node->graph() != &xs.front().node->graph())
+      fail(function, where, "all edges must be of one graph");
+    if (x.type() != xs.front().type() || !x.dims().compatible(xs.front().dims()))
+      fail(function, where, "'", x, "' is ", x.type(), x.dims(), ", but '", xs.front(), "' is ",
+           xs.front().type(), xs.front().dims());
+    if (!given)
+      devices.push_back(x.node->device());
+  }
+  check_devices(function, devices, where);
+  auto& in = xs.front().node->graph();
+  auto attrs = keys_of(in, devices);
+  attrs.insert(more.begin(), more.end());
+  std::vector<edge> made;
+  for (size_t i = 0; i < xs.size(); ++i)
+    made.push_back(add_on(in, devices[i], op, {{operand{xs[i], where}}}, attrs, where));
+  return made;
+}
+
+attr_map reduction_attrs(reduce_by by) {
+  const char* name = by == reduce_by::product ? "Mul"
+                     : by == reduce_by::min   ? "Min"
+                     : by == reduce_by::max   ? "Max"
+                                              : "Add";
+  return {{"merge_op", std::string{name}},
+          {"final_op", std::string{by == reduce_by::mean ? "Div" : "Id"}}};
+}
+
+} // namespace
+
+std::vector<edge> all_reduce(const std::vector<edge>& xs, reduce_by by, location where) {
+  return add_members("all_reduce", "CollectiveReduce", xs, {}, reduction_attrs(by), where);
+}
+
+std::vector<edge> all_reduce(const std::vector<edge>& xs, const std::vector<std::string>& devices,
+                             reduce_by by, location where) {
+  if (devices.empty())
+    fail("all_reduce", where, "needs at least one device");
+  return add_members("all_reduce", "CollectiveReduce", xs, devices, reduction_attrs(by), where);
+}
+
+std::vector<edge> all_gather(const std::vector<edge>& xs, location where) {
+  return add_members("all_gather", "CollectiveGather", xs, {}, {}, where);
+}
+
+std::vector<edge> reduce_scatter(const std::vector<edge>& xs, reduce_by by, location where) {
+  return add_members("reduce_scatter", "CollectiveReduceScatter", xs, {}, reduction_attrs(by),
+                     where);
+}
+
+std::vector<edge> broadcast(edge x, const std::vector<std::string>& devices, location where) {
+  if (!x.exists())
+    fail("broadcast", where, "x is an edge to nothing");
+  if (devices.empty())
+    fail("broadcast", where, "needs at least one device");
+  check_devices("broadcast", devices, where);
+  auto& in = x.node->graph();
+  auto attrs = keys_of(in, devices);
+  attrs.insert_or_assign("shape", x.dims());
+  std::vector<edge> made{
+      add_on(in, devices.front(), "CollectiveBcastSend", {{operand{x, where}}}, attrs, where)};
+  attrs.insert_or_assign("T", x.type());
+  for (size_t i = 1; i < devices.size(); ++i)
+    made.push_back(add_on(in, devices[i], "CollectiveBcastRecv", {}, attrs, where));
+  return made;
+}
+
+} // namespace troupe

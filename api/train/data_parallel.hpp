@@ -1,0 +1,79 @@
+// Synchronous data-parallel training: each device has a copy of the model and learns from its part
+// of the batch; the mean of all gradients moves all copies alike (OSDI paper 4.4).
+#pragma once
+#include "troupe/api/train/optimizer.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// One copy of a model, while it is built.
+class replica {
+public:
+  replica(std::string device, int index, int count) noexcept
+      : device_(std::move(device)), index_(index), count_(count) {}
+
+  const std::string& device() const noexcept { return device_; }
+  int index() const noexcept { return index_; }
+  int count() const noexcept { return count_; }
+
+  /// Its part of the batch: the first axis is cut into as many equal parts as there are replicas,
+  /// by the processor of the task. A step fails where that cannot be.
+  edge part_of(edge batch, std::source_location where = std::source_location::current()) const;
+
+private:
+  std::string device_;
+  int index_, count_;
+};
+
+/// Builds the model for one replica and returns its loss, the mean over its part of the batch.
+/// Nodes and variables that it makes are the replica's own; it must make the same each time.
+using replica_model = std::function<edge(const replica&)>;
+
+/// Makes an optimizer, such as `[] { return std::make_unique<adam>(0.01); }`.
+using optimizer_maker = std::function<std::unique_ptr<optimizer>()>;
+
+struct data_parallel_options {
+  /// Changes the mean gradients of a replica before they are applied, such as by clipping. Must do
+  /// the same for each.
+  std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
+};
+
+/// What was built.
+struct data_parallel_training {
+  /// Takes one step on all devices. A step that fails before all gradients have been added up
+  /// changes no replica.
+  node* train = nullptr;
+  /// Gives all replicas the variables of the first, slots of optimizers included: to be run when
+  /// these were initialized or restored, before the first step.
+  node* synchronize = nullptr;
+  edge loss; ///< of the whole batch: the mean of those of the replicas
+  /// Of each replica, in the same order; those of optimizers come last.
+  std::vector<std::vector<variable_handle>> variables;
+  std::vector<std::unique_ptr<optimizer>> optimizers; ///< of each replica
+};
+
+/// Builds one replica on each device, in a scope "replica_<n>", and what keeps them alike. The
+/// devices are all GPUs or all processors, of one task. For equal parts, steps are those of one
+/// device with the whole batch, up to the rounding of sums. Throws troupe::error: where the model
+/// makes different variables for two devices, or uses those of another.
+///
+///     auto training = train_data_parallel(
+///         g, {"/gpu:0", "/gpu:1"},
+///         [&](const replica& at) {
+///           return softmax_loss(dense(g, at.part_of(images), 10), at.part_of(labels));
+///         },
+///         [] { return std::make_unique<momentum>(0.1); });
+///     s.run(g.initializer());
+///     s.run(training.synchronize);
+///     s.run({{images, batch}, {labels, digits}}, {training.loss}, {training.train});
+data_parallel_training
+train_data_parallel(graph_builder& in, const std::vector<std::string>& devices,
+                    const replica_model& model, const optimizer_maker& make_optimizer,
+                    const data_parallel_options& options = {},
+                    std::source_location where = std::source_location::current());
+
+} // namespace troupe

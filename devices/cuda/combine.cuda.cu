@@ -1,0 +1,102 @@
+#include "troupe/devices/cuda/combine.cuda.hpp"
+
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace troupe::gpu {
+namespace {
+
+constexpr int threads = 256, most_blocks = 1 << 16;
+
+struct places {
+  const void* from[most_combined];
+  int count;
+};
+
+template <class T>
+using sum_type = std::conditional_t<sizeof(T) == 2, float, T>;
+
+template <class T>
+__device__ sum_type<T> load(T value) {
+  if constexpr (std::is_same_v<T, float16>)
+    return __half2float(__ushort_as_half(value.bits));
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return __uint_as_float(uint32_t{value.bits} << 16);
+  else
+    return value;
+}
+
+template <class T>
+__device__ T store(sum_type<T> value) {
+  if constexpr (std::is_same_v<T, float16>) {
+    T made;
+    made.bits = __half_as_ushort(__float2half_rn(value));
+    return made;
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    auto bits = __float_as_uint(value);
+    T made;
+    if ((bits & 0x7fffffffu) > 0x7f800000u) // NaN stays NaN
+      made.bits = static_cast<uint16_t>((bits >> 16) | 0x40u);
+    else
+      made.bits = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+    return made;
+  } else {
+    return value;
+  }
+}
+
+template <class T>
+__global__ void combine_each(T* to, places all, int64_t count, reduction by, bool average) {
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += int64_t{blockDim.x} * gridDim.x) {
+    auto value = load(static_cast<const T*>(all.from[0])[i]);
+    for (int k = 1; k < all.count; ++k) {
+      auto other = load(static_cast<const T*>(all.from[k])[i]);
+      switch (by) {
+        case reduction::sum: value = value + other; break;
+        case reduction::product: value = value * other; break;
+        case reduction::min: value = other < value ? other : value; break;
+        case reduction::max: value = value < other ? other : value; break;
+      }
+    }
+    if (average)
+      value = value / static_cast<sum_type<T>>(all.count);
+    to[i] = store<T>(value);
+  }
+}
+
+template <class T>
+cudaError_t launch(void* to, const places& all, int64_t count, reduction by, bool average,
+                   cudaStream_t in) {
+  auto blocks =
+      static_cast<unsigned>(std::min<int64_t>((count + threads - 1) / threads, most_blocks));
+  combine_each<T><<<blocks, threads, 0, in>>>(static_cast<T*>(to), all, count, by, average);
+  return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t launch_combine(void* to, std::span<const void* const> from, int64_t count, dtype type,
+                           reduction by, bool average, cudaStream_t in) {
+  if (count == 0)
+    return cudaSuccess;
+  if (from.empty() || from.size() > most_combined)
+    return cudaErrorInvalidValue;
+  places all{};
+  all.count = static_cast<int>(from.size());
+  for (size_t i = 0; i < from.size(); ++i)
+    all.from[i] = from[i];
+  switch (type) {
+    case dtype::f16: return launch<float16>(to, all, count, by, average, in);
+    case dtype::bf16: return launch<bfloat16>(to, all, count, by, average, in);
+    case dtype::f32: return launch<float>(to, all, count, by, average, in);
+    case dtype::f64: return launch<double>(to, all, count, by, average, in);
+    case dtype::i32: return launch<int32_t>(to, all, count, by, average, in);
+    case dtype::i64: return launch<int64_t>(to, all, count, by, average, in);
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+} // namespace troupe::gpu

@@ -1,0 +1,13 @@
+#include "troupe/devices/exchange.hpp"
+
+#include "troupe/devices/cpu/exchange.hpp"
+#include "troupe/devices/gpu/collectives.hpp"
+
+namespace troupe {
+
+status exchange(const exchange_call& what, std::span<exchange_part> all, stop_signal* stop) {
+  return all.front().on->as_accelerator() ? gpu::exchange(what, all)
+                                          : exchange_on_processors(what, all, stop);
+}
+
+} // namespace troupe

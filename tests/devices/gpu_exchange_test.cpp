@@ -1,0 +1,224 @@
+// Several GPUs compute together what processors would, in whatever order threads ask for it.
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/cuda/cuda.hpp"
+#include "troupe/devices/exchange.hpp"
+#include "troupe/devices/gpu/collectives.hpp"
+#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/devices/simulated/simulated_collectives.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <algorithm>
+#include <future>
+#include <random>
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+using device_list_of = std::vector<std::shared_ptr<device>>;
+
+device_list_of make_simulated(int count, bool on_one_gpu, unsigned seed) {
+  auto host = std::shared_ptr<device>{make_cpu_device({.intra_op_threads = 1})};
+  device_list_of made;
+  for (int i = 0; i < count; ++i) {
+    gpu::simulation like{.seed = seed + static_cast<unsigned>(i) * 100};
+    auto driver =
+        on_one_gpu ? gpu::make_simulated_driver_on(3, like) : gpu::make_simulated_driver(like);
+    auto one = gpu::make_device(std::move(driver), host, {.ordinal = i});
+    REQUIRE(one);
+    made.push_back(*std::move(one));
+  }
+  return made;
+}
+
+result<tensor> bring_back(accelerator& from, tensor what) {
+  std::promise<result<tensor>> promise;
+  from.download(std::move(what), [&](result<tensor> got) { promise.set_value(std::move(got)); });
+  return promise.get_future().get();
+}
+
+// Whole numbers, so that sums are exact in all types.
+tensor some_numbers(dtype type, const shape& dims, std::mt19937& dice) {
+  auto wide = *tensor::make(dtype::f32, dims);
+  for (int64_t i = 0; i < wide.elements(); ++i)
+    wide.data<float>()[i] = static_cast<float>(static_cast<int>(dice() % 9) - 4);
+  auto made = *tensor::make(type, dims);
+  for (int64_t i = 0; i < wide.elements(); ++i) {
+    auto value = wide.data<float>()[i];
+    switch (type) {
+      case dtype::f16: made.data<float16>()[i] = float16{value}; break;
+      case dtype::bf16: made.data<bfloat16>()[i] = bfloat16{value}; break;
+      case dtype::f32: made.data<float>()[i] = value; break;
+      case dtype::f64: made.data<double>()[i] = static_cast<double>(value); break;
+      case dtype::i32: made.data<int32_t>()[i] = static_cast<int32_t>(value); break;
+      default: made.data<int64_t>()[i] = static_cast<int64_t>(value); break;
+    }
+  }
+  return made;
+}
+
+exchange_call random_call(size_t members, std::mt19937& dice) {
+  constexpr dtype types[] = {dtype::f16, dtype::bf16, dtype::f32,
+                             dtype::f64, dtype::i32,  dtype::i64};
+  exchange_call what{.kind = static_cast<exchange_kind>(dice() % 4),
+                     .by = static_cast<reduction>(dice() % 4),
+                     .type = types[dice() % std::size(types)],
+                     .dims = shape{static_cast<int64_t>(members * (dice() % 40)), 5},
+                     .root = dice() % members};
+  // A mean of whole numbers by other ways may be rounded otherwise.
+  what.average = what.by == reduction::sum && floating.contains(what.type) && members == 2;
+  return what;
+}
+
+// Empty when all is as on processors.
+std::string complaint_about(const exchange_call& what, const std::vector<device*>& on,
+                            std::mt19937& dice) {
+  static const auto host = make_cpu_device({.intra_op_threads = 1});
+  std::vector<exchange_part> there, here;
+  for (size_t i = 0; i < on.size(); ++i) {
+    auto input = some_numbers(what.type, what.dims, dice);
+    here.push_back({host.get(), input, {}});
+    auto uploaded = on[i]->as_accelerator()->upload(input);
+    if (!uploaded)
+      return uploaded.status().message();
+    there.push_back({on[i], *std::move(uploaded), {}});
+  }
+  if (auto outcome = exchange(what, there, nullptr); !outcome)
+    return outcome.message();
+  if (auto outcome = exchange(what, here, nullptr); !outcome)
+    return outcome.message();
+  for (size_t i = 0; i < on.size(); ++i) {
+    there[i].input.reset(); // its memory may be another's at once
+    auto reuse = tensor::make(what.type, what.dims, on[i]->memory());
+    if (reuse && reuse->bytes() > 0)
+      static_cast<void>(on[i]->memory().space()->fill(reuse->raw(), "\x55", 1,
+                                                      static_cast<int64_t>(reuse->bytes())));
+  }
+  for (size_t i = 0; i < on.size(); ++i) {
+    auto got = bring_back(*on[i]->as_accelerator(), std::move(there[i].output));
+    if (!got)
+      return got.status().message();
+    if (!identical(*got, here[i].output))
+      return concat("kind ", static_cast<int>(what.kind), " by ", static_cast<int>(what.by), " of ",
+                    what.type, what.dims, ", member ", i, " of ", on.size(), ": got ", *got,
+                    ", expected ", here[i].output);
+  }
+  return "";
+}
+
+void check_exchanges(const device_list_of& all, unsigned seed, int rounds) {
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  std::vector<device*> on;
+  for (const auto& one : all)
+    on.push_back(one.get());
+  for (int i = 0; i < rounds; ++i)
+    REQUIRE(complaint_about(random_call(on.size(), dice), on, dice) == "");
+}
+
+} // namespace
+
+TEST_CASE("simulated GPUs compute together what processors do") {
+  watchdog watch;
+  auto seed = std::random_device{}();
+  for (auto on_one_gpu : {false, true})
+    for (int count : {1, 2, 3, 4}) {
+      INFO(count << (on_one_gpu ? " on one GPU" : " GPUs"));
+      check_exchanges(make_simulated(count, on_one_gpu, seed), seed, 60);
+    }
+}
+
+TEST_CASE("threads may exchange among any devices at once, and no two wait in a circle") {
+  watchdog watch;
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  for (auto on_one_gpu : {false, true}) {
+    auto all = make_simulated(4, on_one_gpu, seed);
+    std::vector<std::string> wrong(4);
+    {
+      std::vector<std::jthread> threads;
+      for (unsigned t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+          std::mt19937 dice{seed + t};
+          for (int i = 0; i < 60 && wrong[t].empty(); ++i) {
+            std::vector<device*> some;
+            for (const auto& one : all)
+              some.push_back(one.get());
+            std::shuffle(some.begin(), some.end(), dice); // orders differ between threads
+            some.resize(2 + dice() % 3);
+            wrong[t] = complaint_about(random_call(some.size(), dice), some, dice);
+          }
+        });
+    }
+    for (const auto& one : wrong)
+      CHECK(one == "");
+  }
+}
+
+TEST_CASE("a device that goes takes no peers with it") {
+  watchdog watch;
+  auto seed = std::random_device{}();
+  auto all = make_simulated(3, false, seed);
+  for (int round = 0; round < 3; ++round) {
+    check_exchanges(all, seed + static_cast<unsigned>(round), 5);
+    all.back() = make_simulated(1, false, seed).front();
+  }
+  std::swap(all.front(), all.back());
+  check_exchanges(all, seed, 5);
+  all.erase(all.begin());
+  check_exchanges(all, seed, 5);
+}
+
+TEST_CASE("devices on one real GPU compute together what processors do", "[gpu]") {
+  watchdog watch;
+  auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}),
+                               {.most = 1, .devices_per_gpu = 3});
+  if (all.found.empty()) {
+    WARN("skipped: " << all.why_none);
+    return;
+  }
+  check_exchanges(all.found, std::random_device{}(), 100);
+}
+
+TEST_CASE("real GPUs compute together what processors do", "[gpu]") {
+  watchdog watch;
+  auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
+  if (all.found.size() < 2) {
+    WARN("skipped: " << all.found.size() << " GPUs. " << all.why_none);
+    return;
+  }
+  check_exchanges(all.found, std::random_device{}(), 100);
+}
+
+TEST_CASE("one real GPU exchanges with itself by NCCL", "[gpu]") {
+  watchdog watch;
+  auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}), {.most = 1});
+  if (all.found.empty()) {
+    WARN("skipped: " << all.why_none);
+    return;
+  }
+  auto& on = gpu::gpu_of(*all.found.front());
+  auto* driver = &on.driver();
+  auto alone = dynamic_cast<gpu::collective_driver&>(*driver).introduce({&driver, 1});
+  REQUIRE(alone.status().ok());
+  std::mt19937 dice{std::random_device{}()};
+  for (int i = 0; i < 40; ++i) {
+    auto what = random_call(1, dice);
+    auto input = some_numbers(what.type, what.dims, dice);
+    auto there = on.upload(input);
+    auto output = tensor::make(what.type, what.dims, on.memory());
+    REQUIRE(there);
+    REQUIRE(output);
+    gpu::share own{driver, on.compute(), there->raw(), output->raw()};
+    REQUIRE((*alone)->launch(what, {&own, 1}).ok());
+    auto got = bring_back(on, *std::move(output));
+    REQUIRE(got);
+    CHECK(identical(*got, input));
+  }
+  (*alone)->abort(failure(error_kind::aborted, "the test is over"));
+  gpu::share own{driver, on.compute(), nullptr, nullptr};
+  CHECK_FALSE((*alone)->launch(random_call(1, dice), {&own, 1}).ok());
+}

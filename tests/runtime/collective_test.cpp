@@ -1,0 +1,344 @@
+// Who belongs to which group, and how the members of one meet.
+#include "troupe/runtime/collective.hpp"
+
+#include "troupe/api/library.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/exchange.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+// Members on several processors, each in a program of its own.
+class group_case {
+public:
+  explicit group_case(size_t devices) {
+    for (size_t i = 0; i < devices; ++i) {
+      devices_.push_back(make_cpu_device({.ordinal = static_cast<int>(i), .intra_op_threads = 1}));
+      names_.push_back({"local", 0, "cpu", static_cast<int>(i)});
+      graphs_.push_back(std::make_unique<graph>(library()));
+    }
+  }
+
+  group_case& add(size_t device, std::string op, attr_map attrs, dtype type = dtype::f32,
+                  std::string name = {}) {
+    auto& in = *graphs_[device];
+    node_spec spec{.op = op, .name = std::move(name), .attrs = std::move(attrs)};
+    if (op != "CollectiveBcastRecv") {
+      auto value = *tensor::make(type, shape{4});
+      std::memset(value.raw(), 0, value.bytes());
+      auto from = in.add({.op = "Const", .attrs = {{"value", value}, {"dtype", type}}});
+      REQUIRE(from);
+      spec.inputs = {{*from, 0}};
+    } else {
+      spec.attrs["T"] = type;
+    }
+    auto made = in.add(std::move(spec));
+    REQUIRE(made.status().ok());
+    return *this;
+  }
+
+  result<std::vector<collective_group>> find() {
+    programs_.clear();
+    for (size_t i = 0; i < graphs_.size(); ++i) {
+      auto finder = [](const node&) -> result<std::shared_ptr<named_state>> {
+        return failure(error_kind::internal, "no state here");
+      };
+      auto made = program::compile(std::move(graphs_[i]), *devices_[i], finder);
+      REQUIRE(made.status().ok());
+      programs_.push_back(*std::move(made));
+    }
+    return find_collectives(programs_, names_);
+  }
+
+  std::vector<device_name>& names() { return names_; }
+
+private:
+  std::vector<std::shared_ptr<device>> devices_;
+  std::vector<device_name> names_;
+  std::vector<std::unique_ptr<graph>> graphs_;
+  std::vector<std::shared_ptr<const program>> programs_;
+};
+
+attr_map keys(int64_t size, int64_t group = 1, int64_t instance = 1) {
+  return {{"group_size", size}, {"group_key", group}, {"instance_key", instance}};
+}
+
+attr_map sum_of(int64_t size, int64_t group = 1, int64_t instance = 1, std::string last = "Id") {
+  auto attrs = keys(size, group, instance);
+  attrs["merge_op"] = std::string{"Add"};
+  attrs["final_op"] = last;
+  return attrs;
+}
+
+bool says(const status& what, std::initializer_list<std::string_view> parts) {
+  INFO(what);
+  return !what && std::ranges::all_of(parts, [&](auto part) {
+    return what.message().find(part) != std::string::npos;
+  });
+}
+
+} // namespace
+
+TEST_CASE("members of a group are in the order of their devices") {
+  group_case given{3};
+  std::swap(given.names()[0], given.names()[2]); // the programs' order does not count
+  for (size_t i : {0, 1, 2})
+    given.add(i, "CollectiveReduce", sum_of(3)).add(i, "CollectiveReduce", sum_of(3, 1, 2, "Div"));
+  auto found = given.find();
+  REQUIRE(found);
+  REQUIRE(found->size() == 2);
+  for (const auto& one : *found) {
+    CHECK(one.members.size() == 3);
+    for (int i = 0; i < 3; ++i)
+      CHECK(one.members[static_cast<size_t>(i)].where.ordinal == i);
+    CHECK(one.call.average == (one.instance_key == 2));
+    CHECK(one.call.kind == exchange_kind::all_reduce);
+  }
+}
+
+TEST_CASE("groups that cannot work are refused before the step, by name") {
+  auto reduce = std::string{"CollectiveReduce"};
+  auto missing = group_case{3}.add(0, reduce, sum_of(3)).add(2, reduce, sum_of(3)).find().status();
+  CHECK(says(missing, {"CollectiveReduce", "group 1, instance 1 has 2 of 3 members", "cpu:0",
+                       "cpu:2", "run by one step"}));
+  CHECK(missing.kind() == error_kind::failed_precondition);
+  CHECK(says(group_case{2}.add(0, reduce, sum_of(2)).add(1, reduce, sum_of(3)).find().status(),
+             {"group_size is 3", "is 2"}));
+  CHECK(says(group_case{2}.add(0, reduce, sum_of(1)).add(1, reduce, sum_of(1)).find().status(),
+             {"has 2 of 1 members"}));
+  CHECK(says(
+      group_case{2}.add(0, reduce, sum_of(2)).add(1, reduce, sum_of(2), dtype::f64).find().status(),
+      {"in another type", "different instance keys"}));
+  CHECK(says(
+      group_case{2}.add(0, reduce, sum_of(2)).add(1, "CollectiveGather", keys(2)).find().status(),
+      {"computes something else"}));
+  CHECK(says(group_case{2}
+                 .add(0, reduce, sum_of(2))
+                 .add(1, reduce, sum_of(2, 1, 1, "Div"))
+                 .find()
+                 .status(),
+             {"computes something else"}));
+  group_case mixed{2};
+  mixed.names()[1].kind = "gpu";
+  CHECK(says(mixed.add(0, reduce, sum_of(2)).add(1, reduce, sum_of(2)).find().status(),
+             {"gpu", "cpu", "put all members on GPUs, or all on processors"}));
+  CHECK(says(group_case{2}
+                 .add(0, "CollectiveBcastRecv", keys(2))
+                 .add(1, "CollectiveBcastRecv", keys(2))
+                 .find()
+                 .status(),
+             {"0 senders", "one CollectiveBcastSend"}));
+}
+
+TEST_CASE("a broadcast knows who sends") {
+  auto found = group_case{3}
+                   .add(0, "CollectiveBcastRecv", keys(3))
+                   .add(1, "CollectiveBcastSend", keys(3))
+                   .add(2, "CollectiveBcastRecv", keys(3))
+                   .find();
+  REQUIRE(found);
+  CHECK(found->front().call.root == 1);
+}
+
+TEST_CASE("members of one device come in the order of their names") {
+  group_case given{1};
+  given.add(0, "CollectiveGather", keys(2), dtype::f32, "b")
+      .add(0, "CollectiveGather", keys(2), dtype::f32, "a");
+  auto found = given.find();
+  REQUIRE(found);
+  CHECK(found->front().members[0].origin->name() == "a");
+}
+
+TEST_CASE("whoever comes last takes what all have brought, in any order") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  group_case given{5};
+  for (size_t i = 0; i < 5; ++i)
+    given.add(i, "CollectiveReduce", sum_of(5));
+  auto found = given.find();
+  REQUIRE(found);
+  collective_meeting meeting{found->front()};
+  for (int round = 0; round < 200; ++round) {
+    std::vector<size_t> order(5);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), dice);
+    auto until = dice() % 8; // some steps stop before all have come
+    for (size_t i = 0; i < 5 && i < until; ++i) {
+      auto input = tensor::scalar(static_cast<float>(order[i]));
+      auto outcome = meeting.arrive(order[i], input);
+      REQUIRE(outcome ==
+              (i == 4 ? collective_meeting::arrival::last : collective_meeting::arrival::waits));
+      if (dice() % 3 == 0)
+        REQUIRE(meeting.arrive(order[i], tensor::scalar(-1.0f)) ==
+                collective_meeting::arrival::again);
+      auto text = meeting.describe_missing();
+      INFO(text);
+      REQUIRE(text.starts_with(concat(i + 1, " of 5 members have come")));
+      for (size_t k = i + 1; k < 5; ++k)
+        REQUIRE(text.find(concat("/device:cpu:", order[k])) != std::string::npos);
+    }
+    if (until >= 5)
+      for (size_t i = 0; i < 5; ++i)
+        REQUIRE(meeting.take()[i].input.values<float>()[0] == static_cast<float>(i));
+    meeting.reset();
+    REQUIRE(meeting.take()[0].input.empty());
+  }
+}
+
+TEST_CASE("of many threads that arrive, one is the last and sees all") {
+  watchdog watch;
+  constexpr size_t members = 4;
+  group_case given{members};
+  for (size_t i = 0; i < members; ++i)
+    given.add(i, "CollectiveReduce", sum_of(members));
+  auto found = given.find();
+  REQUIRE(found);
+  collective_meeting meeting{found->front()};
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> last = 0, wrong = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < members; ++i)
+        threads.emplace_back([&, i] {
+          if (meeting.arrive(i, tensor::scalar(static_cast<float>(i))) !=
+              collective_meeting::arrival::last)
+            return;
+          ++last;
+          for (size_t k = 0; k < members; ++k)
+            wrong += meeting.take()[k].input.values<float>()[0] != static_cast<float>(k);
+        });
+    }
+    REQUIRE(last == 1);
+    REQUIRE(wrong == 0);
+    meeting.reset();
+  }
+}
+
+TEST_CASE("inputs that do not fit together are an error that names two members") {
+  group_case given{2};
+  given.add(0, "CollectiveReduce", sum_of(2)).add(1, "CollectiveReduce", sum_of(2));
+  auto found = given.find();
+  REQUIRE(found);
+  auto check = [&](tensor a, tensor b) {
+    std::vector<exchange_part> parts(2);
+    parts[0].input = std::move(a);
+    parts[1].input = std::move(b);
+    return found->front().check(parts).status();
+  };
+  CHECK(check(tensor::of(shape{2}, {1.0f, 2.0f}), tensor::of(shape{2}, {1.0f, 2.0f})));
+  CHECK(says(check(tensor::of(shape{2}, {1.0f, 2.0f}), tensor::of(shape{1, 2}, {1.0f, 2.0f})),
+             {"[1,2] on", "cpu:1", "[2] on", "cpu:0", "one shape"}));
+  CHECK(says(check(tensor::scalar(1.0f), tensor::scalar(1.0)), {"expected f32"}));
+}
+
+namespace {
+
+double number(const tensor& of, int64_t i) {
+  switch (of.type()) {
+    case dtype::f16: return static_cast<double>(float{of.data<float16>()[i]});
+    case dtype::bf16: return static_cast<double>(float{of.data<bfloat16>()[i]});
+    case dtype::f32: return static_cast<double>(of.data<float>()[i]);
+    case dtype::f64: return of.data<double>()[i];
+    case dtype::i32: return of.data<int32_t>()[i];
+    default: return static_cast<double>(of.data<int64_t>()[i]);
+  }
+}
+
+template <class T>
+void fill_typed(const tensor& to, std::mt19937& dice) {
+  for (int64_t i = 0; i < to.elements(); ++i) {
+    auto whole = static_cast<int>(dice() % 17) - 8;
+    if constexpr (std::is_integral_v<T>)
+      to.data<T>()[i] = static_cast<T>(whole);
+    else
+      to.data<T>()[i] = static_cast<T>(static_cast<float>(whole));
+  }
+}
+
+tensor random_numbers(dtype type, const shape& dims, std::mt19937& dice) {
+  auto made = *tensor::make(type, dims);
+  switch (type) {
+    case dtype::f16: fill_typed<float16>(made, dice); break;
+    case dtype::bf16: fill_typed<bfloat16>(made, dice); break;
+    case dtype::f32: fill_typed<float>(made, dice); break;
+    case dtype::f64: fill_typed<double>(made, dice); break;
+    case dtype::i32: fill_typed<int32_t>(made, dice); break;
+    default: fill_typed<int64_t>(made, dice); break;
+  }
+  return made;
+}
+
+} // namespace
+
+TEST_CASE("processors compute what a group asks for, in all types") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  std::vector<std::shared_ptr<device>> devices;
+  for (int i = 0; i < 4; ++i)
+    devices.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 2}));
+  for (auto type : {dtype::f16, dtype::bf16, dtype::f32, dtype::f64, dtype::i32, dtype::i64})
+    for (auto kind : {exchange_kind::all_reduce, exchange_kind::reduce_scatter,
+                      exchange_kind::all_gather, exchange_kind::broadcast})
+      for (auto by : {reduction::sum, reduction::min, reduction::max, reduction::product})
+        for (int64_t rows : {0, 4, 4 * 700}) {
+          size_t members = 1 + dice() % 4;
+          if (rows % static_cast<int64_t>(members) != 0)
+            members = 4;
+          exchange_call what{.kind = kind,
+                             .by = by,
+                             .average = by == reduction::sum && dice() % 2 == 0,
+                             .type = type,
+                             .dims = shape{rows, 3},
+                             .root = dice() % members};
+          std::vector<exchange_part> parts;
+          for (size_t i = 0; i < members; ++i)
+            parts.push_back({devices[i].get(), random_numbers(type, what.dims, dice), {}});
+          REQUIRE(exchange(what, parts, nullptr));
+          INFO(type << " of " << members << ", kind " << int(kind) << ", by " << int(by));
+          auto expected = [&](int64_t i) {
+            auto value = number(parts[0].input, i);
+            for (size_t m = 1; m < members; ++m) {
+              auto other = number(parts[m].input, i);
+              value = by == reduction::sum       ? value + other
+                      : by == reduction::product ? value * other
+                      : by == reduction::min     ? std::min(value, other)
+                                                 : std::max(value, other);
+            }
+            if (!what.average)
+              return value;
+            value /= static_cast<double>(members);
+            return integers.contains(type) ? std::trunc(value) : value;
+          };
+          auto count = what.dims.elements();
+          for (size_t m = 0; m < members; ++m) {
+            const auto& out = parts[m].output;
+            REQUIRE(out.dims() == what.output_dims(members));
+            int64_t wrong = 0;
+            for (int64_t i = 0; i < out.elements(); ++i) {
+              double want = 0;
+              if (kind == exchange_kind::broadcast)
+                want = number(parts[what.root].input, i);
+              else if (kind == exchange_kind::all_gather)
+                want = number(parts[static_cast<size_t>(i / count)].input, i % count);
+              else if (kind == exchange_kind::reduce_scatter)
+                want = expected(i + static_cast<int64_t>(m) * out.elements());
+              else
+                want = expected(i);
+              wrong += std::abs(number(out, i) - want) > 0.01 * std::max(1.0, std::abs(want));
+            }
+            REQUIRE(wrong == 0);
+          }
+        }
+}
