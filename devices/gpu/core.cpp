@@ -434,8 +434,10 @@ result<tensor> core::take_over(const tensor& from) {
 
 // An event behind all that was launched so far.
 result<event> core::end_of_line() {
-  std::lock_guard guard{mutex_};
-  auto found = end_of(compute_);
+  auto found = [&] {
+    std::lock_guard guard{mutex_};
+    return end_of(compute_);
+  }();
   if (!found)
     return note(found.status());
   return found;
