@@ -153,13 +153,9 @@ struct region_replay::analysis {
       case action::token:
       case action::send:
       case action::fetch:
-        if (code.input_count)
-          part_of(code.inputs[0]);
-        return role::leave;
       case action::wait:
-        // What devices compute together is launched when all have come, outside of recordings.
-        if (!is_collective(code.origin->op()))
-          break;
+        if (code.what == action::wait && !is_collective(code.origin->op()))
+          break; // a queue's
         if (code.input_count)
           part_of(code.inputs[0]);
         return role::leave;

@@ -470,3 +470,35 @@ fetch sum{i} = f32[3]
     CHECK(step_clock::now() - begin < 15s);
   }
 }
+
+TEST_CASE("steps that are stopped at any moment leave nothing behind") {
+  watchdog watch{100s};
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  for (auto [kind, count] : all_kinds) {
+    INFO(count << " of kind " << static_cast<int>(kind));
+    auto session = make_session(kind, count, {.seed = seed});
+    auto text = case_of(all_sums, kind, count);
+    const auto& run = text.text.runs.at(0);
+    auto step = session->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
+    REQUIRE(step.status().ok());
+    std::atomic<int> wrong = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (unsigned t = 0; t < 3; ++t)
+        threads.emplace_back([&, t, count = count] {
+          std::mt19937 dice{seed + t};
+          for (int i = 0; i < 40; ++i) {
+            auto patience = std::chrono::microseconds{dice() % 3000};
+            auto got = session->run(**step, feeds_of(run), step_clock::now() + patience);
+            wrong += got ? !complaint_about_sums(*got, count).empty()
+                         : got.status().kind() != error_kind::deadline_exceeded;
+          }
+        });
+    }
+    CHECK(wrong == 0);
+    auto got = session->run(**step, feeds_of(run), step_clock::now() + 20s);
+    REQUIRE(got.status().ok());
+    CHECK(complaint_about_sums(*got, count) == "");
+  }
+}
