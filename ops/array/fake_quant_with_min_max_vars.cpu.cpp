@@ -6,8 +6,7 @@ namespace {
 
 status run(kernel_context& at) {
   const auto &least = at.input(1), &most = at.input(2);
-  if (least.elements() != 1 || most.elements() != 1)
-    return invalid("min and max must be scalars, got shapes ", least.dims(), " and ", most.dims());
+  TROUPE_TRY(check_range_inputs(at, 1));
   auto from = *least.data<float>(), to = *most.data<float>();
   if (from == 0 && to == 0) {
     TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));

@@ -7,8 +7,7 @@ namespace {
 
 status run(kernel_context& at) {
   const auto &gradients = at.input(0), &x = at.input(1), &least = at.input(2), &most = at.input(3);
-  if (least.elements() != 1 || most.elements() != 1)
-    return invalid("min and max must be scalars, got shapes ", least.dims(), " and ", most.dims());
+  TROUPE_TRY(check_range_inputs(at, 2));
   auto from = *least.data<float>(), to = *most.data<float>();
   constexpr auto infinity = std::numeric_limits<float>::infinity();
   nudged_range range{-infinity, infinity, 0}; // of no range, everything is within

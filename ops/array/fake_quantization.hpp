@@ -28,9 +28,17 @@ struct nudged_range {
   float least, most, step;
 
   static result<nudged_range> around(float least, float most, const bit_range& whole) {
-    if (!(least <= 0 && most >= 0 && least < most))
+    if (!nudges(least, most))
       return invalid("min must be at most 0, max at least 0, and not both 0; got ", least, " and ",
                      most);
+    return nudged(least, most, whole);
+  }
+  /// The parts of it, for who cannot fail.
+  static constexpr bool nudges(float least, float most) {
+    return least <= 0 && most >= 0 && least < most;
+  }
+  template <class T = float>
+  static constexpr nudged_range nudged(T least, T most, const bit_range& whole) {
     auto step = (most - least) / (whole.most - whole.least);
     auto zero = std::round(std::clamp(whole.least - least / step, whole.least, whole.most));
     return nudged_range{(whole.least - zero) * step, (whole.most - zero) * step, step};
@@ -74,12 +82,27 @@ inline status round_to(kernel_context& at, const nudged_range& range) {
   return {};
 }
 
+/// Checks input 0, the gradients, and input 1, the values.
+inline status check_passed(const kernel_context& at) {
+  const auto &gradients = at.input(0), &x = at.input(1);
+  if (gradients.dims() == x.dims())
+    return {};
+  return invalid("gradients and inputs must have one shape, got ", gradients.dims(), " and ",
+                 x.dims());
+}
+
+/// Checks that the range at that input and the next is two numbers.
+inline status check_range_inputs(const kernel_context& at, int i) {
+  const auto &least = at.input(i), &most = at.input(i + 1);
+  if (least.elements() == 1 && most.elements() == 1)
+    return {};
+  return invalid("min and max must be scalars, got shapes ", least.dims(), " and ", most.dims());
+}
+
 /// Output 0: the gradients in input 0, where the values in input 1 are within the range.
 inline status pass_within(kernel_context& at, const nudged_range& range) {
   const auto &gradients = at.input(0), &x = at.input(1);
-  if (!(gradients.dims() == x.dims()))
-    return invalid("gradients and inputs must have one shape, got ", gradients.dims(), " and ",
-                   x.dims());
+  TROUPE_TRY(check_passed(at));
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
   const auto *dy = gradients.data<float>(), *values = x.data<float>();
   auto* dx = out->data<float>();

@@ -27,10 +27,8 @@ struct mirror_pad_place {
 
 status run_mirror_pad(kernel_context& at) {
   const auto& x = at.input(0);
-  TROUPE_ASSIGN(auto offset, mirror_offset(at.state<std::string>()));
-  TROUPE_ASSIGN(auto frames, frames_of(at.input(1), x.dims()));
-  TROUPE_TRY(check_mirrored(x.dims(), frames, offset));
-  TROUPE_ASSIGN(auto dims, padded(x.dims(), frames));
+  TROUPE_ASSIGN(auto plan, plan_mirror_pad(at, at.state<std::string>()));
+  const auto& [offset, frames, dims] = plan;
   if (x.rank() == 0) {
     at.set_output(0, x);
     return {};

@@ -28,6 +28,22 @@ inline status check_mirrored(const shape& dims, const std::vector<frame>& frames
   return {};
 }
 
+/// What MirrorPad makes of input 0 with the paddings in input 1.
+struct mirrored_frames {
+  int64_t offset;
+  std::vector<frame> frames;
+  shape dims; ///< of the output
+};
+inline result<mirrored_frames> plan_mirror_pad(const kernel_context& at, std::string_view mode) {
+  const auto& x = at.input(0).dims();
+  mirrored_frames plan;
+  TROUPE_ASSIGN(plan.offset, mirror_offset(mode));
+  TROUPE_ASSIGN(plan.frames, frames_of(at.input(1), x));
+  TROUPE_TRY(check_mirrored(x, plan.frames, plan.offset));
+  TROUPE_ASSIGN(plan.dims, padded(x, plan.frames));
+  return plan;
+}
+
 /// Which element of the axis stands at this place of the padded one.
 constexpr int64_t mirrored(int64_t place, int64_t extent, int64_t before, int64_t offset) {
   auto from = place - before;

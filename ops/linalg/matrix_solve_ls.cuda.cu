@@ -1,6 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/linalg/least_squares.hpp"
 #include "troupe/ops/linalg/solver.cuda.hpp"
+#include "troupe/ops/math/product.cuda.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -64,7 +65,7 @@ struct least_squares_on_gpu {
                           .stride_a = m * k,
                           .stride_b = k * n,
                           .stride_c = m * n},
-                         a.raw(), b.raw(), c.raw());
+                         a.data<double>(), b.data<double>(), c.data<double>());
   }
 
   // x = (a' a + l2)^-1 a' b, or a' (a a' + l2)^-1 b where there are fewer rows than columns.

@@ -1,7 +1,6 @@
 // What the kernels of GPUs for linear algebra share. Libraries want column-major matrices, ours are
 // row-major: who hands one over as it lies hands over its transpose, which is often good enough.
 #pragma once
-#include "troupe/devices/cuda/gemm.hpp"
 #include "troupe/devices/gpu/solver.hpp"
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/launch.cuda.hpp"
@@ -14,8 +13,6 @@
 namespace troupe::test {
 /// Stands in for the libraries on simulated GPUs.
 troupe::gpu::solver& simulated_solver();
-status simulated_gemm(troupe::gpu::gpu_device& on, const troupe::gpu::product& what, const void* a,
-                      const void* b, void* c);
 } // namespace troupe::test
 
 namespace troupe::ops::gpu {
@@ -35,17 +32,6 @@ inline result<troupe::gpu::solver*> solver_of([[maybe_unused]] kernel_context& a
   return troupe::gpu::cuda_solver(troupe::gpu::gpu_of(at.device()));
 #else
   return &test::simulated_solver();
-#endif
-}
-
-/// Launches a product of row-major matrices.
-inline status multiply(kernel_context& at, const troupe::gpu::product& what, const void* a,
-                       const void* b, void* c) {
-  auto& on = troupe::gpu::gpu_of(at.device());
-#ifdef __CUDACC__
-  return troupe::gpu::gemm(on, at.memory(), what, a, b, c);
-#else
-  return test::simulated_gemm(on, what, a, b, c);
 #endif
 }
 

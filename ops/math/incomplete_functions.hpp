@@ -45,8 +45,10 @@ constexpr double stirling_rest(double z, LogGamma log_gamma) {
   return (1. / 12 - w * (1. / 360 - w * (1. / 1260 - w * (1. / 1680 - w * (1. / 1188))))) / z;
 }
 
-/// log(1 + u) - u.
-constexpr double log_beyond_linear(double u) {
+/// log(1 + u) - u. `whole` is 1 + u, which is exact where u is close to -1.
+constexpr double log_beyond_linear(double u, double whole) {
+  if (std::abs(u) > 0.5)
+    return std::log(whole) - u;
   if (std::abs(u) > 0.02)
     return std::log1p(u) - u;
   double sum = 0, power = u;
@@ -64,7 +66,7 @@ constexpr double gamma_scale(double a, double x, LogGamma log_gamma) {
     return std::exp(a * std::log(x) - x - log_gamma(a));
   auto u = (x - a) / a;
   return std::sqrt(a / (2 * std::numbers::pi)) *
-         std::exp(a * log_beyond_linear(u) - stirling_rest(a, log_gamma));
+         std::exp(a * log_beyond_linear(u, x / a) - stirling_rest(a, log_gamma));
 }
 
 /// The sum of x^k / ((a + 1) ... (a + k)): the lower function times a over its scale.
@@ -131,13 +133,14 @@ constexpr gamma_tail find_gamma_tail(double a, double x, LogGamma log_gamma, Dig
 /// For a beyond this, terms are too many: the first two of Temme's expansion are exact enough.
 inline constexpr double great = 1e6;
 
-constexpr double upper_gamma_of_great(double a, double x) {
-  auto u = (x - a) / a, eta = std::sqrt(-2 * log_beyond_linear(u));
+constexpr double gamma_of_great(bool lower, double a, double x) {
+  auto u = (x - a) / a, power = log_beyond_linear(u, x / a), eta = std::sqrt(-2 * power);
   if (u < 0)
     eta = -eta;
-  auto rest = std::abs(u) < 1e-4 ? -1. / 3 + u / 12 : 1 / u - 1 / eta;
-  return std::erfc(eta * std::sqrt(a / 2)) / 2 +
-         std::exp(a * log_beyond_linear(u)) / std::sqrt(2 * std::numbers::pi * a) * rest;
+  auto rest = (std::abs(u) < 1e-4 ? -1. / 3 + u / 12 : 1 / u - 1 / eta) * std::exp(a * power) /
+              std::sqrt(2 * std::numbers::pi * a);
+  auto share = eta * std::sqrt(a / 2);
+  return lower ? std::erfc(-share) / 2 - rest : std::erfc(share) / 2 + rest;
 }
 
 } // namespace detail
@@ -152,10 +155,8 @@ constexpr double incomplete_gamma(bool lower, double a, double x, LogGamma log_g
     return std::numeric_limits<double>::quiet_NaN();
   if (endless_a || endless_x || x == 0)
     return endless_x == lower ? 1 : 0;
-  if (a > detail::great) {
-    auto upper = detail::upper_gamma_of_great(a, x);
-    return lower ? 1 - upper : upper;
-  }
+  if (a > detail::great)
+    return detail::gamma_of_great(lower, a, x);
   auto none = [](double) { return 0.; };
   auto tail = detail::find_gamma_tail<double>(a, x, log_gamma, none);
   auto value = tail.scale * tail.part.value;
@@ -247,8 +248,8 @@ constexpr double incomplete_beta_of(double a, double b, double x, LogGamma log_g
   } else { // what is large cancels before it is computed
     auto mean = a / (a + b), rest = b / (a + b);
     scale = std::sqrt(a * rest / (2 * std::numbers::pi));
-    log_scale = a * detail::log_beyond_linear((x - mean) / mean) +
-                b * detail::log_beyond_linear((mean - x) / rest) +
+    log_scale = a * detail::log_beyond_linear((x - mean) / mean, x / mean) +
+                b * detail::log_beyond_linear((mean - x) / rest, (1 - x) / rest) +
                 detail::stirling_rest(a + b, log_gamma) - detail::stirling_rest(a, log_gamma) -
                 detail::stirling_rest(b, log_gamma);
   }

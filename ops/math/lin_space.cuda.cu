@@ -1,36 +1,24 @@
-#include "troupe/ops/math/elementwise.cuda.hpp"
-#include "troupe/runtime/infer.hpp"
+#include "troupe/ops/launch.cuda.hpp"
+#include "troupe/ops/math/lin_space.hpp"
 
 namespace troupe::ops {
 namespace {
 
 template <class T>
 struct lin_space_body {
-  compute_type<T> first, step;
-  T last;
-  int64_t count;
+  linear_steps<T> steps;
   T* out;
-  TROUPE_DEVICE void operator()(int64_t i) const { // rounding does not change the ends
-    out[i] = i == count - 1 ? last : gpu::store<T>(first + step * static_cast<compute_type<T>>(i));
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    out[i] = i == steps.count - 1 ? steps.last : gpu::store<T>(steps.at(i));
   }
 };
 
 template <class T>
 status run_lin_space(kernel_context& at) {
-  for (int i = 0; i < 3; ++i)
-    if (at.input(i).elements() != 1)
-      return invalid("start, stop and num must be scalars, got shape ", at.input(i).dims());
-  auto count = to_integers(at.input(2))[0];
-  if (count <= 0)
-    return invalid("num must be positive, got ", count);
-  TROUPE_ASSIGN(auto dims, shape::make(std::span{&count, 1}));
+  TROUPE_ASSIGN(auto steps, plan_lin_space<T>(at));
+  TROUPE_ASSIGN(auto dims, shape::make(std::span{&steps.count, 1}));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  const T start = *at.input(0).data<T>(), stop = *at.input(1).data<T>();
-  auto first = static_cast<compute_type<T>>(widen(start));
-  auto step = count > 1 ? (widen(stop) - first) / static_cast<compute_type<T>>(count - 1) : 0;
-  return gpu::for_each(
-      at, count,
-      lin_space_body<T>{first, step, count > 1 ? stop : start, count, out->template data<T>()});
+  return gpu::for_each(at, steps.count, lin_space_body<T>{steps, out->template data<T>()});
 }
 
 template <class... Ts>

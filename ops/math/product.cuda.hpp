@@ -24,14 +24,25 @@ struct product_body {
   const T *a, *b;
   T* c;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto row = i / of.n, column = i % of.n;
+    auto batch = i / (of.m * of.n), row = i / of.n % of.m, column = i % of.n;
+    const auto *left = a + batch * of.stride_a, *right = b + batch * of.stride_b;
     compute_type<T> sum{};
     for (int64_t k = 0; k < of.k; ++k)
-      sum += load(a[of.transpose_a ? k * of.m + row : row * of.k + k]) *
-             load(b[of.transpose_b ? column * of.k + k : k * of.n + column]);
-    c[i] = store<T>(sum);
+      sum += load(left[of.transpose_a ? k * of.m + row : row * of.k + k]) *
+             load(right[of.transpose_b ? column * of.k + k : k * of.n + column]);
+    c[batch * of.stride_c + row * of.n + column] = store<T>(sum);
   }
 };
+
+/// Several at once, as gemm takes them.
+template <class T>
+status multiply(kernel_context& at, const troupe::gpu::product& of, const T* a, const T* b, T* c) {
+#ifdef __CUDACC__
+  return troupe::gpu::gemm(troupe::gpu::gpu_of(at.device()), at.memory(), of, a, b, c);
+#else
+  return for_each(at, of.batches * of.m * of.n, product_body<T>{of, a, b, c});
+#endif
+}
 
 struct transposed_operands {
   bool a = false, b = false;
@@ -45,17 +56,14 @@ status multiply(kernel_context& at, transposed_operands across, int64_t m, int64
     return {};
   if (k == 0)
     return for_each(at, m * n, zeros_body<T>{c});
-  troupe::gpu::product of{.type = dtype_of<T>,
-                          .transpose_a = across.a,
-                          .transpose_b = across.b,
-                          .m = m,
-                          .n = n,
-                          .k = k};
-#ifdef __CUDACC__
-  return troupe::gpu::gemm(troupe::gpu::gpu_of(at.device()), at.memory(), of, a, b, c);
-#else
-  return for_each(at, m * n, product_body<T>{of, a, b, c});
-#endif
+  return multiply(at,
+                  {.type = dtype_of<T>,
+                   .transpose_a = across.a,
+                   .transpose_b = across.b,
+                   .m = m,
+                   .n = n,
+                   .k = k},
+                  a, b, c);
 }
 
 } // namespace on_cuda or simulated

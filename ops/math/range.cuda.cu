@@ -1,6 +1,5 @@
-#include "troupe/ops/math/range.hpp"
-
 #include "troupe/ops/math/elementwise.cuda.hpp"
+#include "troupe/ops/math/range_steps.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -16,15 +15,10 @@ struct range_body {
 
 template <class T>
 status run_range(kernel_context& at) {
-  for (int i = 0; i < 3; ++i)
-    if (at.input(i).elements() != 1)
-      return invalid("start, limit and delta must be scalars, got shape ", at.input(i).dims());
-  auto scalar = [&](int i) { return compute_type<T>{widen(*at.input(i).template data<T>())}; };
-  auto start = scalar(0), delta = scalar(2);
-  TROUPE_ASSIGN(auto count, count_steps(start, scalar(1), delta));
-  TROUPE_ASSIGN(auto dims, shape::make(std::span{&count, 1}));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  return gpu::for_each(at, count, range_body<T>{start, delta, out->template data<T>()});
+  TROUPE_ASSIGN(auto steps, plan_range<T>(at));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, steps.dims));
+  return gpu::for_each(at, out->elements(),
+                       range_body<T>{steps.start, steps.delta, out->template data<T>()});
 }
 
 template <class... Ts>

@@ -48,4 +48,18 @@ T empty_segment() {
     return static_cast<T>(Fn::template start<detail::total_t<T>>());
 }
 
+/// What an entry's gradient is multiplied by in a segment that has so many.
+struct weigh_as_sum {
+  static constexpr double of(double) { return 1; }
+};
+struct weigh_as_mean {
+  static constexpr double of(double count) { return 1 / count; }
+};
+struct weigh_by_root {
+  template <class T = double> // a template may call what only some compilers evaluate
+  static constexpr T of(T count) {
+    return 1 / std::sqrt(count);
+  }
+};
+
 } // namespace troupe::ops

@@ -158,18 +158,26 @@ result<segment_rows> sparse_segments(kernel_context& at) {
   return found;
 }
 
+result<segment_rows> sparse_gradient_output(kernel_context& at) {
+  TROUPE_TRY(check_vectors(at.input(1), at.input(2)));
+  if (at.input(0).rank() == 0)
+    return invalid("grad must have rows, got a scalar");
+  TROUPE_ASSIGN(auto rows, scalar("output_dim0", at.input(3)));
+  TROUPE_ASSIGN(auto found, with_output(at, rows, 1));
+  found.segments = rows;
+  return found;
+}
+
 result<segment_rows> sparse_segment_gradients(kernel_context& at, weight_fn weight) {
   const auto& gradient = at.input(0);
-  TROUPE_TRY(check_vectors(at.input(1), at.input(2)));
-  if (gradient.rank() == 0)
-    return invalid("grad must have rows, got a scalar");
+  TROUPE_ASSIGN(auto found, sparse_gradient_output(at));
   auto indices = to_integers(at.input(1)), ids = to_integers(at.input(2));
-  TROUPE_ASSIGN(auto rows, scalar("output_dim0", at.input(3)));
-  TROUPE_TRY(check_range("indices", indices, rows));
+  TROUPE_TRY(check_range("indices", indices, found.segments));
   TROUPE_TRY(check_range("segment_ids", ids, gradient.dims()[0]));
-  TROUPE_ASSIGN(auto found, with_output(at, rows, 1));
-  if (found.segments == 0)
+  if (found.out->elements() == 0) {
+    found.segments = 0;
     return found;
+  }
   find_starts(found, indices);
   found.rows = sort_entries(found, indices);
   std::vector<double> counts(static_cast<size_t>(gradient.dims()[0]));

@@ -24,6 +24,9 @@ struct segment_rows {
 result<segment_rows> unsorted_output(kernel_context& at);
 result<segment_rows> sparse_output(kernel_context& at);
 
+/// The same of (grad, indices, segment_ids, output_dim0).
+result<segment_rows> sparse_gradient_output(kernel_context& at);
+
 /// For (data, segment_ids), where the ids do not decrease.
 result<segment_rows> sorted_segments(kernel_context& at);
 /// For (data, segment_ids, num_segments), in any order; rows with a negative id are left out.

@@ -131,6 +131,15 @@ struct combine_segment_body {
   int64_t most_rows, length, all, shares;
   divisor by_length;
   Sink sink;
+  const double* weights = nullptr; // of the rows
+
+  TROUPE_DEVICE total value(int64_t row, int64_t column) const {
+    auto x = static_cast<total>(load(from[row * length + column]));
+    if constexpr (std::is_floating_point_v<total>)
+      return weights ? static_cast<total>(weights[row]) * x : x;
+    else
+      return x;
+  }
 
   template <class Group>
   TROUPE_DEVICE void operator()(int64_t i, const Group& by) const {
@@ -143,7 +152,7 @@ struct combine_segment_body {
     auto combined = Fn::template start<total>();
     for (auto k = begin + by.rank(); k < end; k += by.size())
       if (auto row = rows[k]; row >= 0 && row < most_rows)
-        combined = Fn::step(combined, static_cast<total>(load(from[row * length + column])));
+        combined = Fn::step(combined, value(row, column));
     combined = by.template all<Fn>(combined);
     if (by.rank() == 0)
       sink(i, combined);
@@ -164,10 +173,12 @@ struct combine_shares_body {
   }
 };
 
-/// Row i of `to` from the rows of `from` that the entries of segment i name.
+/// Row i of `to` from the rows of `from` that the entries of segment i name, each times its weight
+/// where there are weights.
 template <class T, class Fn>
 status combine_entries(kernel_context& at, const segment_entries& entries, const T* from, T* to,
-                       int64_t most_rows, int64_t segments, int64_t length) {
+                       int64_t most_rows, int64_t segments, int64_t length,
+                       const double* weights = nullptr) {
   using total = troupe::ops::detail::total_t<T>;
   auto all = segments * length;
   if (all == 0)
@@ -182,15 +193,17 @@ status combine_entries(kernel_context& at, const segment_entries& entries, const
   // Long rows keep neighbouring threads beside each other; of short ones several threads take the
   // entries of a segment.
   if (length < wide || shares < 2)
-    return for_each_group(at, all, length < wide ? average : 1,
-                          combine_segment_body<T, Fn, segment_sink<T, Fn>>{
-                              from, starts, rows, most_rows, length, all, 1, by_length, sink});
+    return for_each_group(
+        at, all, length < wide ? average : 1,
+        combine_segment_body<T, Fn, segment_sink<T, Fn>>{from, starts, rows, most_rows, length, all,
+                                                         1, by_length, sink, weights});
   TROUPE_ASSIGN(auto held,
                 tensor::make(dtype::u8, shape{all * shares * int64_t{sizeof(total)}}, at.memory()));
   auto* part = static_cast<total*>(held.raw());
-  TROUPE_TRY(for_each(at, all * shares,
-                      combine_segment_body<T, Fn, keep_partial<total>>{
-                          from, starts, rows, most_rows, length, all, shares, by_length, {part}}));
+  TROUPE_TRY(for_each(
+      at, all * shares,
+      combine_segment_body<T, Fn, keep_partial<total>>{
+          from, starts, rows, most_rows, length, all, shares, by_length, {part}, weights}));
   return for_each(at, all,
                   combine_shares_body<Fn, total, segment_sink<T, Fn>>{{part, all}, shares, sink});
 }
@@ -212,6 +225,75 @@ status combine_sparse(kernel_context& at) {
   TROUPE_ASSIGN(auto entries, indexed_entries(at, at.input(1), at.input(2), rows, output.segments));
   return combine_entries<T, Fn>(at, entries, data.data<T>(), output.out->template data<T>(), rows,
                                 output.segments, output.length);
+}
+
+struct count_segments_body {
+  complaints wrong;
+  integers ids;
+  int64_t limit;
+  int64_t* counts;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto id = ids[i];
+    if (id < 0 || id >= limit)
+      wrong.add(id, limit);
+    else
+      atomic_add(counts + id, int64_t{1});
+  }
+};
+
+template <class Weight>
+struct weigh_segments_body {
+  const int64_t* counts;
+  double* weights;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    weights[i] = Weight::of(static_cast<double>(counts[i]));
+  }
+};
+
+// Entries that are sorted by the row that they go to, and the rows that they come from.
+struct come_from_body {
+  complaints wrong;
+  integers indices, ids, order;
+  int64_t limit;
+  int64_t* to;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto entry = order[i];
+    to[i] = ids[entry];
+    if (indices[entry] < 0)
+      wrong.add(indices[entry], limit);
+  }
+};
+
+/// For (grad, indices, segment_ids, output_dim0): entry j adds row segment_ids[j] to row indices[j]
+/// of the output, times the weight of a segment that has so many entries.
+template <class T, class Weight>
+status combine_gradients(kernel_context& at) {
+  TROUPE_ASSIGN(auto output, sparse_gradient_output(at));
+  const auto &gradient = at.input(0), &indices = at.input(1), &ids = at.input(2);
+  auto rows = gradient.dims()[0], entries = ids.elements();
+  TROUPE_ASSIGN(auto sorted, sorted_entries(at, indices, "indices", output.segments));
+  TROUPE_ASSIGN(auto sources, sorting::room(at, entries));
+  TROUPE_TRY(for_each(at, entries,
+                      come_from_body{complaints{at, "indices"}, integers{indices}, integers{ids},
+                                     integers{sorted.rows}, output.segments,
+                                     sources.template data<int64_t>()}));
+  TROUPE_ASSIGN(auto counts, sorting::room(at, rows));
+  fill_zeros(at, counts);
+  TROUPE_TRY(for_each(at, entries,
+                      count_segments_body{complaints{at, "segment_ids"}, integers{ids}, rows,
+                                          counts.template data<int64_t>()}));
+  TROUPE_ASSIGN(auto weights, tensor::make(dtype::f64, shape{rows}, at.memory()));
+  TROUPE_TRY(for_each(at, rows,
+                      weigh_segments_body<Weight>{counts.template data<int64_t>(),
+                                                  weights.template data<double>()}));
+  return combine_entries<T, addition>(at, {sorted.starts, sources}, gradient.data<T>(),
+                                      output.out->template data<T>(), rows, output.segments,
+                                      output.length, weights.template data<double>());
+}
+
+template <class Weight, class... Ts>
+constexpr upto<typed_kernel, 18> segment_gradient_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, combine_gradients<Ts, Weight>}...};
 }
 
 template <class Fn, class... Ts>

@@ -1,14 +1,11 @@
+#include "troupe/ops/math/segment_functions.hpp"
 #include "troupe/ops/math/segment_rows.hpp"
-
-#include <cmath>
 
 namespace troupe::ops {
 namespace {
 
-double weight(double count) { return 1 / std::sqrt(count); }
-
 status run(kernel_context& at) {
-  TROUPE_ASSIGN(auto rows, sparse_segment_gradients(at, weight));
+  TROUPE_ASSIGN(auto rows, sparse_segment_gradients(at, weigh_by_root::of<double>));
   return combine(at, rows, combination::sum);
 }
 

@@ -1,12 +1,11 @@
+#include "troupe/ops/math/segment_functions.hpp"
 #include "troupe/ops/math/segment_rows.hpp"
 
 namespace troupe::ops {
 namespace {
 
-double weight(double) { return 1; }
-
 status run(kernel_context& at) {
-  TROUPE_ASSIGN(auto rows, sparse_segment_gradients(at, weight));
+  TROUPE_ASSIGN(auto rows, sparse_segment_gradients(at, weigh_as_sum::of));
   return combine(at, rows, combination::sum);
 }
 

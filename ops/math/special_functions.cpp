@@ -54,12 +54,16 @@ double lower_gamma(double a, double x) {
     return no_number;
   if (std::isinf(a) || std::isinf(x))
     return std::isinf(a) && std::isinf(x) ? no_number : std::isinf(x) ? 1 : 0;
+  if (a > detail::great) // the fraction would end before it has converged
+    return x == 0 ? 0 : detail::gamma_of_great(true, a, x);
   return boost::math::gamma_p(a, x, quiet{});
 }
 
 double upper_gamma(double a, double x) {
   if (!(a > 0) || !(x >= 0) || std::isinf(a) || std::isinf(x))
     return 1 - lower_gamma(a, x);
+  if (a > detail::great)
+    return x == 0 ? 1 : detail::gamma_of_great(false, a, x);
   return boost::math::gamma_q(a, x, quiet{});
 }
 

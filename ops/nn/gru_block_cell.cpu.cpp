@@ -27,40 +27,27 @@ TROUPE_SIMD_CLONES void blend(const C* from_x, const C* from_h, const C* bias, c
 
 template <class T>
 status run(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, check_gru(at));
-  auto [batch, inputs, cells] = of;
-  std::array<T*, 4> out{};
-  for (int i = 0; i < 4; ++i) {
-    TROUPE_ASSIGN(auto* made, at.allocate(i, at.input(1).dims()));
-    out[static_cast<size_t>(i)] = made->template data<T>();
-  }
-  auto [r, u, c, h] = out;
-  TROUPE_ASSIGN(auto gates, shape::make(std::array{int64_t{2}, batch, 2 * cells}));
-  TROUPE_ASSIGN(auto sums, tensor::make(dtype_of<T>, gates, at.memory()));
-  TROUPE_ASSIGN(auto kept, tensor::make(dtype_of<T>, at.input(1).dims(), at.memory()));
+  TROUPE_ASSIGN(auto on, begin_gru<T>(at));
+  auto [batch, inputs, cells] = on.of;
   if (batch == 0 || cells == 0)
     return {};
-  auto* from_x = sums.template data<T>();
-  auto *from_h = from_x + batch * 2 * cells, *h_kept = kept.template data<T>();
-  const T *x = at.input(0).data<T>(), *h_prev = at.input(1).data<T>(),
-          *w_ru = at.input(2).data<T>(), *w_c = at.input(3).data<T>(),
-          *b_ru = at.input(4).data<T>(), *b_c = at.input(5).data<T>();
   auto multiply = [&](int64_t columns, const T* second, const T* w) -> status {
-    TROUPE_TRY(gemm(at.device(), false, false, batch, columns, inputs, x, w, from_x, at.stop()));
+    TROUPE_TRY(
+        gemm(at.device(), false, false, batch, columns, inputs, on.x, w, on.from_x, at.stop()));
     return gemm(at.device(), false, false, batch, columns, cells, second, w + inputs * columns,
-                from_h, at.stop());
+                on.from_h, at.stop());
   };
-  TROUPE_TRY(multiply(2 * cells, h_prev, w_ru));
+  TROUPE_TRY(multiply(2 * cells, on.h_prev, on.w_ru));
   for_cells(at, batch, cells, 5, [&](int64_t row, int64_t begin, int64_t end) {
     auto place = row * cells;
-    gate(from_x + 2 * place, from_h + 2 * place, b_ru, h_prev + place, cells, r + place, u + place,
-         h_kept + place, begin, end);
+    gate(on.from_x + 2 * place, on.from_h + 2 * place, on.b_ru, on.h_prev + place, cells,
+         on.r + place, on.u + place, on.h_kept + place, begin, end);
   });
-  TROUPE_TRY(multiply(cells, h_kept, w_c));
+  TROUPE_TRY(multiply(cells, on.h_kept, on.w_c));
   for_cells(at, batch, cells, 3, [&](int64_t row, int64_t begin, int64_t end) {
     auto place = row * cells;
-    blend(from_x + place, from_h + place, b_c, h_prev + place, u + place, c + place, h + place,
-          begin, end);
+    blend(on.from_x + place, on.from_h + place, on.b_c, on.h_prev + place, on.u + place,
+          on.c + place, on.h + place, begin, end);
   });
   return {};
 }

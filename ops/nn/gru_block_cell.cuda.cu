@@ -30,33 +30,20 @@ struct gru_blend_body {
 
 template <class T>
 status gru_on_gpu(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, check_gru(at));
-  auto batch = of.batch, inputs = of.inputs, cells = of.cells;
-  const auto& state = at.input(1).dims();
-  T* out[4];
-  for (int i = 0; i < 4; ++i) {
-    TROUPE_ASSIGN(auto* made, at.allocate(i, state));
-    out[i] = made->template data<T>();
-  }
-  auto [r, u, c, h] = out;
-  TROUPE_ASSIGN(auto gates, shape::make(std::array{int64_t{2}, batch, 2 * cells}));
-  TROUPE_ASSIGN(auto sums, tensor::make(dtype_of<T>, gates, at.memory()));
-  TROUPE_ASSIGN(auto kept, tensor::make(dtype_of<T>, state, at.memory()));
-  auto* from_x = sums.template data<T>();
-  auto *from_h = from_x + batch * 2 * cells, *h_kept = kept.template data<T>();
-  const T *x = at.input(0).data<T>(), *h_prev = at.input(1).data<T>();
+  TROUPE_ASSIGN(auto on, begin_gru<T>(at));
+  auto batch = on.of.batch, inputs = on.of.inputs, cells = on.of.cells;
   auto multiply = [&](int64_t columns, const T* second, const T* w) -> status {
-    TROUPE_TRY(gpu::multiply(at, {}, batch, columns, inputs, x, w, from_x));
-    return gpu::multiply(at, {}, batch, columns, cells, second, w + inputs * columns, from_h);
+    TROUPE_TRY(gpu::multiply(at, {}, batch, columns, inputs, on.x, w, on.from_x));
+    return gpu::multiply(at, {}, batch, columns, cells, second, w + inputs * columns, on.from_h);
   };
-  TROUPE_TRY(multiply(2 * cells, h_prev, at.input(2).data<T>()));
+  TROUPE_TRY(multiply(2 * cells, on.h_prev, on.w_ru));
   TROUPE_TRY(gpu::for_each(
       at, batch * cells,
-      gru_gate_body<T>{cells, from_x, from_h, at.input(4).data<T>(), h_prev, r, u, h_kept}));
-  TROUPE_TRY(multiply(cells, h_kept, at.input(3).data<T>()));
+      gru_gate_body<T>{cells, on.from_x, on.from_h, on.b_ru, on.h_prev, on.r, on.u, on.h_kept}));
+  TROUPE_TRY(multiply(cells, on.h_kept, on.w_c));
   return gpu::for_each(
       at, batch * cells,
-      gru_blend_body<T>{cells, from_x, from_h, at.input(5).data<T>(), h_prev, u, c, h});
+      gru_blend_body<T>{cells, on.from_x, on.from_h, on.b_c, on.h_prev, on.u, on.c, on.h});
 }
 
 } // namespace

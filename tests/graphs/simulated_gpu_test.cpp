@@ -1,6 +1,7 @@
 // Runs every case in this folder, and every op's example, on simulated GPUs.
 #include "troupe/tests/graphs/all_cases.hpp"
 #include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/op_samples.hpp"
 #include "troupe/tests/support/simulated_gpus.hpp"
 #include "troupe/tests/support/text_case.hpp"
 #include "troupe/tests/support/watchdog.hpp"
@@ -64,4 +65,55 @@ TEST_CASE("every text graph gives what it promises spread over a processor and t
   const std::vector<std::string> devices = {"/gpu:0", "/gpu:1", "/cpu:0"};
   CHECK(complaints(2, all_cases(), devices) == "");
   CHECK(complaints(2, all_examples(), devices) == "");
+}
+
+TEST_CASE("a simulated GPU draws the numbers that processors draw") {
+  text_case drawn{R"(
+g = RandomGamma(i32[300], f64[0.3, 0.9, 1, 7.5]) seed=3 seed2=4
+h = RandomGamma(i32[7, 3], f16[0.5, 2]) seed=3 seed2=4
+p = RandomPoisson(i32[300], f32[0, 0.3, 9, 12, 1000]) seed=3 seed2=4
+q = RandomPoissonV2(i32[300], f64[0.3, 12]) seed=3 seed2=4 dtype=i32
+t = ParameterizedTruncatedNormal(i32[4, 99], f64[0, 1, 2, 3], f64(1), f64[-1, 3, -inf, 5],
+                                 f64[1, 4, 7, inf]) seed=3 seed2=4
+n = ParameterizedTruncatedNormal(i32[50], f32(0), f32(2), f32(-1), f32(1)) seed=3 seed2=4
+fetch g
+fetch h
+fetch p
+fetch q
+fetch t
+fetch n
+)",
+                  "drawn", &simulated_library()};
+  auto there = run(*session_with(0, {}, {}, 1), drawn),
+       here = run(*session_with(1, {}, {}, 1), drawn);
+  REQUIRE(there);
+  REQUIRE(here);
+  for (size_t i = 0; i < there->size(); ++i) {
+    CAPTURE(i);
+    auto as_doubles = [](const tensor& x) { return converted(x, dtype::f64); };
+    auto expected = as_doubles((*there)[i]), actual = as_doubles((*here)[i]);
+    REQUIRE(actual.elements() == expected.elements());
+    for (int64_t k = 0; k < expected.elements(); ++k)
+      CHECK(actual.data<double>()[k] == Approx(expected.data<double>()[k]).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("a simulated GPU refuses the parameters that processors refuse") {
+  auto outcome_of = [](const char* text) {
+    return run(*session_with(1, {}, pass_options::none(), 1),
+               text_case{text, "refused", &simulated_library()});
+  };
+  auto refused = [&](const char* text, const char* why) {
+    auto outcome = outcome_of(text);
+    REQUIRE(!outcome);
+    CHECK(outcome.status().message().find(why) != std::string::npos);
+  };
+  refused("g = RandomGamma(i32[3], f64[0.3, 0]) seed=3\nfetch g\n", "alpha must be positive");
+  refused("p = RandomPoisson(i32[3], f32[inf]) seed=3\nfetch p\n", "a rate must be finite");
+  refused(
+      "t = ParameterizedTruncatedNormal(i32[2, 3], f32[0, nan], f32(1), f32(0), f32(1)) seed=3\n"
+      "fetch t\n",
+      "bounds of row 1");
+  refused("q = FakeQuantWithMinMaxVars(f32[1], f32(1), f32(2))\nfetch q\n",
+          "min must be at most 0");
 }

@@ -1,5 +1,4 @@
 // What libraries compute on real GPUs, by Eigen: whatever surrounds their calls is tested with it.
-#include "troupe/devices/cuda/gemm.hpp"
 #include "troupe/devices/gpu/solver.hpp"
 #include "troupe/devices/simulated/simulated_driver.hpp"
 
@@ -212,34 +211,9 @@ private:
 } // namespace
 
 gpu::solver& simulated_solver();
-status simulated_gemm(gpu::gpu_device& on, const gpu::product& what, const void* a, const void* b,
-                      void* c);
-
 gpu::solver& simulated_solver() {
   static eigen_solver only;
   return only;
-}
-
-status simulated_gemm(gpu::gpu_device& on, const gpu::product& what, const void* a, const void* b,
-                      void* c) {
-  return launch(on, [=] {
-    for (int64_t i = 0; i < what.batches; ++i) {
-      // Row-major, and so transposed as Eigen sees them.
-      auto part = [&](const void* of, int64_t stride, int64_t rows, int64_t columns) {
-        return dense<double>{columns_of<double>{
-            static_cast<double*>(const_cast<void*>(of)) + i * stride, columns, rows}
-                                 .transpose()};
-      };
-      dense<double> left = what.transpose_a
-                               ? dense<double>{part(a, what.stride_a, what.k, what.m).transpose()}
-                               : part(a, what.stride_a, what.m, what.k);
-      dense<double> right = what.transpose_b
-                                ? dense<double>{part(b, what.stride_b, what.n, what.k).transpose()}
-                                : part(b, what.stride_b, what.k, what.n);
-      columns_of<double>{static_cast<double*>(c) + i * what.stride_c, what.n, what.m} =
-          (left * right).transpose();
-    }
-  });
 }
 
 } // namespace troupe::test
