@@ -1,0 +1,472 @@
+// Where tensors of a GPU's partition may go to the host and back (decision 021).
+#include "troupe/runtime/cost.hpp"
+#include "troupe/runtime/internal_ops.hpp"
+#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/passes/rewriter.hpp"
+#include "troupe/runtime/registry.hpp"
+#include "troupe/runtime/residence.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+
+namespace troupe {
+namespace {
+
+// Of a present-day GPU: what estimates assume. They decide when a copy begins, not whether results
+// are right.
+constexpr double flops_per_nanosecond = 20'000, bytes_per_nanosecond = 1'500;
+constexpr double nanoseconds_per_launch = 4'000;
+constexpr double copied_per_nanosecond = 20, nanoseconds_per_copy = 10'000;
+// A copy begins earlier than it must, as far as memory allows.
+constexpr double lead = 1.3;
+// Part of the memory that estimates may fill: blocks are a little larger than tensors.
+constexpr double usable = 0.9;
+// Where extents are unknown, so are times: nodes that must lie between two uses.
+constexpr size_t far_apart = 8;
+
+size_t id_of(const node& at) { return static_cast<size_t>(at.id()); }
+
+double time_of(const node& at) {
+  auto work = workload_of(at);
+  return nanoseconds_per_launch +
+         std::max(work.flops / flops_per_nanosecond, work.bytes / bytes_per_nanosecond);
+}
+
+struct value_size {
+  int64_t bytes = 0;
+  bool known = true; // unknown extents count as 1
+};
+
+value_size size_of_value(edge what) {
+  value_size size{static_cast<int64_t>(size_of(what.type())), what.dims().has_rank()};
+  if (what.dims().has_rank())
+    for (auto extent : what.dims().extents()) {
+      size.bytes *= extent == unknown_extent ? 1 : extent;
+      size.known = size.known && extent != unknown_extent;
+    }
+  return size;
+}
+
+// One output, together with what only hands it on: its memory is free when nobody reads any of
+// them.
+struct value {
+  edge made;
+  value_size size;
+  struct read {
+    size_t by; // node
+    int input;
+    edge what; // itself, or what hands it on
+  };
+  std::vector<read> reads = {}; // in order
+  std::vector<node*> views = {};
+  size_t last = 0; // who uses it last
+  bool may_go = true;
+  bool uploaded = false; // for its first reader
+};
+
+// Between the two uses the value is away: from right behind the node `after` up to the node
+// `trigger`, behind which it begins to come back for the node `before`.
+struct gap {
+  value* of;
+  size_t after, before;
+  std::vector<size_t> triggers; // nodes that all later readers depend on; rising
+  size_t trigger = 0;
+};
+
+class swapper {
+public:
+  swapper(step_graph& of, const swap_options& options)
+      : graph_(*of.nodes), options_(options), places_(*of.nodes, device_kind::gpu), change_(of),
+        count_(graph_.nodes().size()) {
+    find_values();
+    find_live();
+  }
+
+  swap_report run() {
+    swap_report report;
+    report.peak = report.reduced = peak();
+    auto budget = static_cast<int64_t>(usable * static_cast<double>(options_.memory));
+    auto automatic = options_.mode == swap_mode::automatic;
+    if (automatic && (options_.memory == 0 || report.peak <= budget))
+      return report;
+    find_gaps();
+    if (automatic)
+      choose_for(budget);
+    else
+      chosen_ = worth_it();
+    for (const auto& one : chosen_) {
+      ++report.tensors;
+      report.bytes += one->of->size.bytes;
+    }
+    begin_in_time(options_.memory > 0 ? budget : INT64_MAX);
+    report.reduced = peak();
+    insert();
+    return report;
+  }
+
+private:
+  const node& at(size_t id) const { return *graph_.nodes()[id]; }
+  node& at(size_t id) { return *graph_.nodes()[id]; }
+
+  // -- what there is ---------------------------------------------------------------------------
+
+  bool hands_on(const node& of) const {
+    auto* kernel = graph_.ops().find_kernel(of.op().name, device_kind::gpu);
+    return kernel && kernel->on_any_device && is_pure(of) && of.outputs() == 1 &&
+           !of.inputs().empty() && !of.input_is_ref(0) &&
+           !of.inputs()[0].node->output_is_ref(of.inputs()[0].index) &&
+           of.inputs()[0].type() == of.output_type(0) &&
+           size_of_value(of.inputs()[0]).bytes == size_of_value(edge{const_cast<node*>(&of)}).bytes;
+  }
+
+  static bool leaves(const node& of) {
+    return &of.op() == &internal_ops::fetch || &of.op() == &internal_ops::send;
+  }
+
+  // Whether the node makes memory of its own on the device, where nobody outside holds it.
+  bool makes_memory(edge what) const {
+    const auto& by = *what.node;
+    auto* kernel = graph_.ops().find_kernel(by.op().name, device_kind::gpu);
+    if (!kernel || by.output_is_ref(what.index) || places_.lies_on_host(what) ||
+        (is_pure(by) && by.inputs().empty()) || internal_ops::is_boundary(by) ||
+        by.op().makes != resource::none || has(by.op().effects, effect::blocking))
+      return false;
+    return !kernel->on_any_device || std::ranges::none_of(by.inputs(), [](edge one) {
+      return one.node->output_is_ref(one.index); // a variable's memory may be handed on
+    });
+  }
+
+  void find_values() {
+    std::map<std::pair<const node*, int>, value*> of;
+    for (size_t id = 0; id < count_; ++id) {
+      auto& by = at(id);
+      auto* handed_on = hands_on(by) ? of[{by.inputs()[0].node, by.inputs()[0].index}] : nullptr;
+      for (int i = 0; i < static_cast<int>(by.inputs().size()); ++i) {
+        auto from = by.inputs()[static_cast<size_t>(i)];
+        if (auto* read = of[{from.node, from.index}]) {
+          read->reads.push_back({id, i, from});
+          read->last = id;
+          // A tensor that leaves is held until it is there.
+          read->may_go = read->may_go && !leaves(by);
+        }
+      }
+      if (handed_on)
+        handed_on->views.push_back(&by);
+      for (int i = 0; i < by.outputs(); ++i)
+        if (handed_on) {
+          of[{&by, i}] = handed_on;
+        } else if (edge made{&by, i}; makes_memory(made)) {
+          values_.push_back({.made = made, .size = size_of_value(made), .last = id});
+          of[{&by, i}] = &values_.back();
+        } else if (&by.op() == &internal_ops::feed || &by.op() == &internal_ops::recv) {
+          values_.push_back({.made = made,
+                             .size = size_of_value(made),
+                             .last = id,
+                             .may_go = false,
+                             .uploaded = true});
+          of[{&by, i}] = &values_.back();
+        }
+      waits_ = waits_ || has(by.op().effects, effect::blocking);
+    }
+  }
+
+  // Bytes that are live while each node runs.
+  void find_live() {
+    live_.assign(count_, 0);
+    int64_t always = 0;
+    for (size_t id = 0; id < count_; ++id) {
+      const auto& by = at(id);
+      auto is_state = by.op().makes == resource::variable;
+      for (int i = 0; i < by.outputs(); ++i)
+        if (is_state || (is_pure(by) && by.inputs().empty() && !places_.runs_on_host(by)))
+          always += size_of_value({const_cast<node*>(&by), i}).bytes;
+    }
+    for (const auto& one : values_) {
+      auto first = id_of(*one.made.node);
+      if (one.uploaded && !one.reads.empty())
+        first = one.reads.front().by;
+      add_live(first, one.last + (dies_under(one) ? 0 : 1), one.size.bytes);
+    }
+    for (auto& bytes : live_)
+      bytes += always;
+    began_.assign(count_ + 1, 0);
+    for (size_t id = 0; id < count_; ++id)
+      began_[id + 1] = began_[id] + time_of(at(id));
+  }
+
+  // Whether its last reader writes over it: for sure, because it could not over another.
+  bool dies_under(const value& what) const {
+    const auto& last = at(what.last);
+    return !what.reads.empty() && has(last.op().effects, effect::forwardable) &&
+           last.outputs() == 1 &&
+           size_of_value(edge{const_cast<node*>(&last)}).bytes == what.size.bytes &&
+           std::ranges::count_if(last.inputs(), [&](edge one) {
+             return size_of_value(one).bytes == what.size.bytes;
+           }) == 1;
+  }
+
+  int64_t peak() const { return live_.empty() ? 0 : *std::ranges::max_element(live_); }
+
+  // -- where values may go ---------------------------------------------------------------------
+
+  void find_gaps() {
+    for (auto& one : values_)
+      if (one.may_go && !one.reads.empty() &&
+          (one.size.bytes >= static_cast<int64_t>(options_.at_least) || !one.size.known))
+        if (auto found = longest_gap(one))
+          gaps_.push_back(*std::move(found));
+  }
+
+  std::optional<gap> longest_gap(value& of) {
+    gap found{.of = &of, .after = 0, .before = 0, .triggers = {}};
+    auto from = id_of(*of.made.node);
+    for (const auto& read : of.reads) {
+      if (began_[read.by] - began_[from] > began_[found.before] - began_[found.after])
+        found.after = from, found.before = read.by;
+      from = read.by;
+    }
+    if (found.before < found.after + 2)
+      return {};
+    found.triggers = triggers_of(found);
+    if (found.triggers.empty())
+      return {};
+    return found;
+  }
+
+  // What all later readers depend on already, and what depends on all earlier ones: then nobody
+  // waits for anything new, here or through other devices.
+  std::vector<size_t> triggers_of(const gap& in) const {
+    std::vector<size_t> common(in.before - in.after - 1, 0); // how many readers depend on it
+    size_t readers = 0;
+    std::vector<const node*> open;
+    std::vector<bool> seen(count_);
+    auto visit = [&](const node* one) {
+      if (one->id() > static_cast<int>(in.after) && !seen[id_of(*one)]) {
+        seen[id_of(*one)] = true;
+        open.push_back(one);
+      }
+    };
+    auto visit_all_before = [&](const node& one) {
+      for (const auto& input : one.inputs())
+        visit(input.node);
+      for (auto* before : one.controls())
+        visit(before);
+    };
+    size_t last_reader = SIZE_MAX;
+    for (const auto& read : in.of->reads) {
+      if (read.by < in.before || read.by == last_reader)
+        continue;
+      last_reader = read.by;
+      ++readers;
+      seen.assign(count_, false);
+      visit_all_before(at(read.by));
+      while (!open.empty()) {
+        const auto* one = open.back();
+        open.pop_back();
+        if (id_of(*one) < in.before)
+          ++common[id_of(*one) - in.after - 1];
+        visit_all_before(*one);
+      }
+    }
+    std::vector<size_t> found;
+    for (size_t i = 0; i < common.size(); ++i)
+      if (auto id = in.after + 1 + i; common[i] == readers && (!waits_ || follows_all(id, in)))
+        found.push_back(id);
+    return found;
+  }
+
+  bool follows_all(size_t id, const gap& in) const {
+    auto first = id_of(*in.of->made.node);
+    std::vector<bool> seen(count_);
+    std::vector<const node*> open{&at(id)};
+    auto visit = [&](const node* one) {
+      if (one->id() >= static_cast<int>(first) && !seen[id_of(*one)]) {
+        seen[id_of(*one)] = true;
+        open.push_back(one);
+      }
+    };
+    while (!open.empty()) {
+      const auto* one = open.back();
+      open.pop_back();
+      for (const auto& input : one->inputs())
+        visit(input.node);
+      for (auto* before : one->controls())
+        visit(before);
+    }
+    return std::ranges::all_of(
+        in.of->reads, [&](const value::read& one) { return one.by > in.after || seen[one.by]; });
+  }
+
+  static double time_to_copy(const gap& what) {
+    return nanoseconds_per_copy + static_cast<double>(what.of->size.bytes) / copied_per_nanosecond;
+  }
+
+  // -- which of them go ------------------------------------------------------------------------
+
+  // Again and again the one that frees most for longest, of those that help where most is live.
+  void choose_for(int64_t budget) {
+    std::vector<bool> hopeless(count_, false);
+    for (;;) {
+      size_t worst = SIZE_MAX;
+      for (size_t id = 0; id < count_; ++id)
+        if (!hopeless[id] && live_[id] > budget && (worst == SIZE_MAX || live_[id] > live_[worst]))
+          worst = id;
+      if (worst == SIZE_MAX)
+        return;
+      gap* best = nullptr;
+      double most = 0;
+      for (auto& one : gaps_) {
+        auto helps = one.after < worst && worst <= one.triggers.back();
+        auto worth = static_cast<double>(one.of->size.bytes) *
+                     (began_[one.triggers.back()] - began_[one.after]);
+        if (helps && one.trigger == 0 && worth > most) {
+          best = &one;
+          most = worth;
+        }
+      }
+      if (best)
+        choose(*best);
+      else
+        hopeless[worst] = true;
+    }
+  }
+
+  void choose(gap& what) {
+    what.trigger = what.triggers.back();
+    add_live(what.after + 1, what.trigger + 1, -what.of->size.bytes);
+    chosen_.push_back(&what);
+  }
+
+  std::vector<gap*> worth_it() {
+    for (auto& one : gaps_) {
+      auto time = began_[one.triggers.back()] - began_[one.after];
+      if (one.of->size.known ? time > 2 * time_to_copy(one) : one.before - one.after > far_apart)
+        choose(one);
+    }
+    return chosen_;
+  }
+
+  void add_live(size_t from, size_t to, int64_t bytes) {
+    for (auto id = from; id < to; ++id)
+      live_[id] += bytes;
+  }
+
+  // Copies begin so early that they have ended when the value is needed, where there is room for
+  // it.
+  void begin_in_time(int64_t budget) {
+    std::ranges::sort(chosen_, {}, [](const gap* one) { return one->before; });
+    for (auto* one : chosen_) {
+      for (auto it = std::next(one->triggers.rbegin()); it != one->triggers.rend(); ++it) {
+        auto room = std::ranges::all_of(
+            live_.begin() + static_cast<std::ptrdiff_t>(*it) + 1,
+            live_.begin() + static_cast<std::ptrdiff_t>(one->trigger) + 1,
+            [&](int64_t bytes) { return bytes + one->of->size.bytes <= budget; });
+        if (!room || began_[one->before] - began_[one->trigger + 1] > lead * time_to_copy(*one))
+          break;
+        add_live(*it + 1, one->trigger + 1, one->of->size.bytes);
+        one->trigger = *it;
+      }
+    }
+  }
+
+  // -- the change ------------------------------------------------------------------------------
+
+  void insert() {
+    std::vector<std::vector<node*>> behind(count_), ahead(count_);
+    for (auto* one : chosen_)
+      insert(*one, behind, ahead);
+    std::vector<node*> order;
+    for (size_t id = 0; id < count_; ++id) {
+      order.insert(order.end(), ahead[id].begin(), ahead[id].end());
+      order.push_back(&at(id));
+      order.insert(order.end(), behind[id].begin(), behind[id].end());
+    }
+    if (order.size() == graph_.nodes().size())
+      rewriter::reorder(graph_, order);
+  }
+
+  void insert(const gap& what, std::vector<std::vector<node*>>& behind,
+              std::vector<std::vector<node*>>& ahead) {
+    const auto& value = *what.of;
+    auto& maker = *value.made.node;
+    auto add = [&](node_spec spec, std::vector<node*>& to) -> edge {
+      auto made = change_.add(std::move(spec), maker);
+      if (!made)
+        return {};
+      to.push_back(*made);
+      return {*made, 0};
+    };
+    std::vector<node*> earlier; // the swap is the last to use it
+    for (const auto& read : value.reads)
+      if (read.by <= what.after && (earlier.empty() || earlier.back() != &at(read.by)))
+        earlier.push_back(&at(read.by));
+    auto saved = add({.op = std::string{internal_ops::swap_out.name},
+                      .inputs = {value.made},
+                      .controls = std::move(earlier)},
+                     behind[what.after]);
+    auto coming = saved ? add({.op = std::string{internal_ops::swap_in.name},
+                               .inputs = {saved},
+                               .attrs = {{"shape", value.made.dims()}},
+                               .controls = {&at(what.trigger)}},
+                              behind[what.trigger])
+                        : edge{};
+    auto& arrivals = ahead[what.before];
+    auto back =
+        coming ? add({.op = std::string{internal_ops::swapped.name}, .inputs = {coming}}, arrivals)
+               : edge{};
+    if (!back)
+      return;
+    std::map<std::pair<const node*, int>, edge> now;
+    now[{value.made.node, value.made.index}] = back;
+    // What handed the value on before does so again, in order: each hands on one before it.
+    for (auto* view : value.views) {
+      auto from = now.find({view->inputs()[0].node, view->inputs()[0].index});
+      if (id_of(*view) > what.after || from == now.end() || !is_read_later(*view, value, what))
+        continue;
+      auto inputs = view->inputs();
+      inputs[0] = from->second;
+      if (auto again = add({.op = std::string{view->op().name},
+                            .inputs = std::move(inputs),
+                            .attrs = view->attrs()},
+                           arrivals))
+        now[{view, 0}] = again;
+    }
+    for (const auto& read : value.reads)
+      if (read.by >= what.before)
+        if (auto it = now.find({read.what.node, read.what.index}); it != now.end())
+          change_.set_input(at(read.by), read.input, it->second);
+  }
+
+  // Itself, or what hands it on in turn.
+  static bool is_read_later(const node& view, const value& of, const gap& in) {
+    return std::ranges::any_of(of.reads, [&](const value::read& one) {
+      if (one.what.node != &view)
+        return false;
+      auto onwards =
+          std::ranges::find_if(of.views, [&](const node* next) { return id_of(*next) == one.by; });
+      return one.by >= in.before || (onwards != of.views.end() && is_read_later(**onwards, of, in));
+    });
+  }
+
+  graph& graph_;
+  const swap_options options_;
+  const residences places_;
+  rewriter change_;
+  const size_t count_;
+  bool waits_ = false;
+  std::deque<value> values_;
+  std::vector<gap> gaps_;
+  std::vector<gap*> chosen_;
+  std::vector<int64_t> live_;
+  std::vector<double> began_;
+};
+
+} // namespace
+
+swap_report swap_long_lived(step_graph& of, const swap_options& options) {
+  return swapper{of, options}.run();
+}
+
+} // namespace troupe
