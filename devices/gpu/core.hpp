@@ -6,6 +6,7 @@
 #include "troupe/devices/gpu/memory_options.hpp"
 #include "troupe/devices/gpu/reservation.hpp"
 #include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/copy_marks.hpp"
 #include "troupe/runtime/swapping.hpp"
 
 #include <condition_variable>
@@ -51,6 +52,9 @@ public:
   driver& under() const noexcept { return *driver_; }
   /// Where this thread launches: into the line of all, or into its recording.
   stream compute() const noexcept;
+  stream stream_of(copy_line in) const noexcept {
+    return in == copy_line::to_host ? to_host_ : to_device_;
+  }
   complaint_boxes::place complaints() const noexcept;
 
   result<std::unique_ptr<recording>> record();

@@ -74,10 +74,10 @@ void core::give_back(const block& what) noexcept {
 status core::reserve(size_t bytes) {
   if (bytes == 0)
     return {};
-  bytes = (bytes + 255) / 256 * 256;
   if (bytes > limit_)
     return failure(error_kind::resource_exhausted, name(), " cannot reserve ", bytes,
                    " bytes: its limit is ", limit_);
+  bytes = bytes / 256 * 256; // pieces are aligned to that
   auto* memory = driver_->allocate(bytes);
   if (!memory)
     return failure(error_kind::resource_exhausted, name(), " cannot reserve ", bytes,

@@ -69,6 +69,7 @@ void schedule_for_memory(step_graph& of);
 struct swap_report {
   size_t tensors = 0;
   int64_t bytes = 0;             ///< of these
+  size_t late = 0;               ///< of these: their copies begin too late to end in time
   int64_t peak = 0, reduced = 0; ///< live bytes at most, before and after; variables included
 };
 

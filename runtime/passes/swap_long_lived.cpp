@@ -23,6 +23,9 @@ constexpr double copied_per_nanosecond = 20, nanoseconds_per_copy = 10'000;
 constexpr double lead = 1.3;
 // Part of the memory that estimates may fill: blocks are a little larger than tensors.
 constexpr double usable = 0.9;
+// Room for tensors that come back before they are needed, in tensors; a part of the memory at most.
+constexpr int64_t coming_at_once = 2;
+constexpr double coming_at_most = 0.25;
 // Where extents are unknown, so are times: nodes that must lie between two uses.
 constexpr size_t far_apart = 8;
 
@@ -93,14 +96,14 @@ public:
       return report;
     find_gaps();
     if (automatic)
-      choose_for(budget);
+      choose_for(budget - room_to_come_back(budget));
     else
       chosen_ = worth_it();
     for (const auto& one : chosen_) {
       ++report.tensors;
       report.bytes += one->of->size.bytes;
     }
-    begin_in_time(options_.memory > 0 ? budget : INT64_MAX);
+    report.late = begin_in_time(options_.memory > 0 ? budget : INT64_MAX);
     report.reduced = peak();
     insert();
     return report;
@@ -112,12 +115,15 @@ private:
 
   // -- what there is ---------------------------------------------------------------------------
 
+  static bool reads_state(const node& of) {
+    return std::ranges::any_of(of.inputs(),
+                               [](edge one) { return one.node->output_is_ref(one.index); });
+  }
+
   bool hands_on(const node& of) const {
     auto* kernel = graph_.ops().find_kernel(of.op().name, device_kind::gpu);
     return kernel && kernel->on_any_device && is_pure(of) && of.outputs() == 1 &&
-           !of.inputs().empty() && !of.input_is_ref(0) &&
-           !of.inputs()[0].node->output_is_ref(of.inputs()[0].index) &&
-           of.inputs()[0].type() == of.output_type(0) &&
+           !of.inputs().empty() && !reads_state(of) && of.inputs()[0].type() == of.output_type(0) &&
            size_of_value(of.inputs()[0]).bytes == size_of_value(edge{const_cast<node*>(&of)}).bytes;
   }
 
@@ -133,9 +139,7 @@ private:
         (is_pure(by) && by.inputs().empty()) || internal_ops::is_boundary(by) ||
         by.op().makes != resource::none || has(by.op().effects, effect::blocking))
       return false;
-    return !kernel->on_any_device || std::ranges::none_of(by.inputs(), [](edge one) {
-      return one.node->output_is_ref(one.index); // a variable's memory may be handed on
-    });
+    return !kernel->on_any_device || !reads_state(by); // a variable's memory may be handed on
   }
 
   void find_values() {
@@ -180,7 +184,7 @@ private:
       const auto& by = at(id);
       auto is_state = by.op().makes == resource::variable;
       for (int i = 0; i < by.outputs(); ++i)
-        if (is_state || (is_pure(by) && by.inputs().empty() && !places_.runs_on_host(by)))
+        if (is_state || (is_pure(by) && by.inputs().empty())) // constants are kept
           always += size_of_value({const_cast<node*>(&by), i}).bytes;
     }
     for (const auto& one : values_) {
@@ -270,33 +274,33 @@ private:
         visit_all_before(*one);
       }
     }
+    if (waits_)
+      leave_those_that_follow_all(in, common);
     std::vector<size_t> found;
     for (size_t i = 0; i < common.size(); ++i)
-      if (auto id = in.after + 1 + i; common[i] == readers && (!waits_ || follows_all(id, in)))
-        found.push_back(id);
+      if (common[i] == readers)
+        found.push_back(in.after + 1 + i);
     return found;
   }
 
-  bool follows_all(size_t id, const gap& in) const {
-    auto first = id_of(*in.of->made.node);
-    std::vector<bool> seen(count_);
-    std::vector<const node*> open{&at(id)};
-    auto visit = [&](const node* one) {
-      if (one->id() >= static_cast<int>(first) && !seen[id_of(*one)]) {
-        seen[id_of(*one)] = true;
-        open.push_back(one);
+  // Strikes out what does not depend on all earlier readers.
+  void leave_those_that_follow_all(const gap& in, std::vector<size_t>& common) const {
+    for (const auto& read : in.of->reads) {
+      if (read.by > in.after)
+        return;
+      std::vector<bool> follows(in.before, false);
+      follows[read.by] = true;
+      for (auto id = read.by + 1; id < in.before; ++id) {
+        const auto& one = at(id);
+        follows[id] = std::ranges::any_of(one.inputs(),
+                                          [&](edge from) { return follows[id_of(*from.node)]; }) ||
+                      std::ranges::any_of(one.controls(), [&](const node* before) {
+                        return follows[id_of(*before)];
+                      });
+        if (id > in.after && !follows[id])
+          common[id - in.after - 1] = 0;
       }
-    };
-    while (!open.empty()) {
-      const auto* one = open.back();
-      open.pop_back();
-      for (const auto& input : one->inputs())
-        visit(input.node);
-      for (auto* before : one->controls())
-        visit(before);
     }
-    return std::ranges::all_of(
-        in.of->reads, [&](const value::read& one) { return one.by > in.after || seen[one.by]; });
   }
 
   static double time_to_copy(const gap& what) {
@@ -333,6 +337,14 @@ private:
     }
   }
 
+  int64_t room_to_come_back(int64_t budget) const {
+    int64_t largest = 0;
+    for (const auto& one : gaps_)
+      largest = std::max(largest, one.of->size.bytes);
+    return std::min(coming_at_once * largest,
+                    static_cast<int64_t>(coming_at_most * static_cast<double>(budget)));
+  }
+
   void choose(gap& what) {
     what.trigger = what.triggers.back();
     add_live(what.after + 1, what.trigger + 1, -what.of->size.bytes);
@@ -354,8 +366,9 @@ private:
   }
 
   // Copies begin so early that they have ended when the value is needed, where there is room for
-  // it.
-  void begin_in_time(int64_t budget) {
+  // it. Returns how many are late all the same.
+  size_t begin_in_time(int64_t budget) {
+    size_t late = 0;
     std::ranges::sort(chosen_, {}, [](const gap* one) { return one->before; });
     for (auto* one : chosen_) {
       for (auto it = std::next(one->triggers.rbegin()); it != one->triggers.rend(); ++it) {
@@ -368,7 +381,9 @@ private:
         add_live(*it + 1, one->trigger + 1, one->of->size.bytes);
         one->trigger = *it;
       }
+      late += began_[one->before] - began_[one->trigger + 1] < time_to_copy(*one);
     }
+    return late;
   }
 
   // -- the change ------------------------------------------------------------------------------
