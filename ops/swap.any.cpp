@@ -1,11 +1,14 @@
 // Tensors that spend a while in the host's memory. Devices that cannot do it keep them.
+#include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/kernel.hpp"
 #include "troupe/runtime/swapping.hpp"
 
 namespace troupe::ops {
 namespace {
 
-swapping* swapping_of(kernel_context& at) { return dynamic_cast<swapping*>(&at.device()); }
+swapping* swapping_of(kernel_context& at) {
+  return dynamic_cast<swapping*>(at.device().as_accelerator());
+}
 
 status run_out(kernel_context& at) {
   auto* device = swapping_of(at);

@@ -124,7 +124,7 @@ private:
   taken take(size_t bytes, bool for_copy) noexcept;
   taken find_block(size_t size, bool for_copy) noexcept;
   std::optional<block> take_from_driver(size_t size) noexcept;
-  void give_back(const block& what) noexcept;
+  void join_pieces() noexcept;
   void follow_copies(const block& what, stream in) noexcept;
   bool take_recordings_back() noexcept;
   void* take_pinned(size_t bytes) noexcept;
@@ -155,7 +155,6 @@ private:
   mark_list marks_, marks_out_, marks_in_; // of the three streams
   block_cache free_, free_pinned_;
   reservation reserve_;
-  std::vector<block> returning_; // to the driver, when nothing uses them
   size_t in_use_ = 0, peak_ = 0, pinned_in_use_ = 0;
   size_t from_driver_ = 0;                           // in blocks, and in the reserve
   std::unordered_map<const void*, copies> copied_;   // tensors that copies may still use

@@ -38,8 +38,7 @@ core::taken core::find_block(size_t size, bool for_copy) noexcept {
   if (!found && for_copy)
     found = free_.take_newest(size);
   if (!found && reserve_.bytes() > 0) {
-    while (auto one = free_.take_any())
-      give_back(*one);
+    join_pieces();
     found = reserve_.take(size);
   }
   if (!found) {
@@ -62,13 +61,16 @@ std::optional<block> core::take_from_driver(size_t size) noexcept {
   return block{memory, size};
 }
 
-// To the reserve at once, whose next user comes later; blocks of the driver's are kept until
-// nothing uses them.
-void core::give_back(const block& what) noexcept {
-  if (reserve_.owns(what.memory))
-    reserve_.put(what);
-  else
-    returning_.push_back(what);
+// What was cut from the reserve goes back to it at once: whoever gets it next is launched later.
+void core::join_pieces() noexcept {
+  std::vector<block> others;
+  while (auto one = free_.take_any())
+    if (reserve_.owns(one->memory))
+      reserve_.put(*one);
+    else
+      others.push_back(*one);
+  for (const auto& one : others)
+    free_.put(one);
 }
 
 status core::reserve(size_t bytes) {
@@ -163,26 +165,22 @@ void core::pinned_memory::deallocate(void* memory, size_t bytes) noexcept {
 // Gives all cached blocks back to the driver, which may hand them to others at once: what was
 // launched must have run.
 void core::return_blocks() noexcept {
-  while (auto one = free_.take_any())
-    give_back(*one);
-  if (returning_.empty())
+  join_pieces();
+  if (free_.bytes() == 0)
     return;
-  if (auto ended = wait_for_launched(); !ended && ended.kind() != error_kind::unavailable) {
-    for (const auto& one : returning_) // somebody else tries again
-      free_.put(one);
-    returning_.clear();
+  if (auto ended = wait_for_launched(); !ended && ended.kind() != error_kind::unavailable)
     return;
+  while (auto one = free_.take_any()) {
+    driver_->deallocate(one->memory);
+    from_driver_ -= one->size;
   }
-  for (const auto& one : returning_) {
-    driver_->deallocate(one.memory);
-    from_driver_ -= one.size;
-  }
-  returning_.clear();
 }
 
 status core::wait_for_launched() {
   for (auto [marks, in] : {std::pair{&marks_, compute_}, std::pair{&marks_out_, to_host_},
                            std::pair{&marks_in_, to_device_}}) {
+    if (!in)
+      continue; // it could not be made
     TROUPE_ASSIGN(auto here, marks->set(*driver_, in));
     TROUPE_TRY(wait_for(here));
   }

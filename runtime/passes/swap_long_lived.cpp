@@ -74,7 +74,8 @@ struct value {
 struct gap {
   value* of;
   size_t after, before;
-  std::vector<size_t> triggers; // nodes that all later readers depend on; rising
+  size_t latest = 0;                // trigger
+  std::vector<uint64_t> waits = {}; // that all later readers depend on
   size_t trigger = 0;
 };
 
@@ -172,7 +173,6 @@ private:
                              .uploaded = true});
           of[{&by, i}] = &values_.back();
         }
-      waits_ = waits_ || has(by.op().effects, effect::blocking);
     }
   }
 
@@ -216,6 +216,7 @@ private:
   // -- where values may go ---------------------------------------------------------------------
 
   void find_gaps() {
+    find_waits();
     for (auto& one : values_)
       if (one.may_go && !one.reads.empty() &&
           (one.size.bytes >= static_cast<int64_t>(options_.at_least) || !one.size.known))
@@ -224,7 +225,7 @@ private:
   }
 
   std::optional<gap> longest_gap(value& of) {
-    gap found{.of = &of, .after = 0, .before = 0, .triggers = {}};
+    gap found{.of = &of, .after = 0, .before = 0};
     auto from = id_of(*of.made.node);
     for (const auto& read : of.reads) {
       if (began_[read.by] - began_[from] > began_[found.before] - began_[found.after])
@@ -233,72 +234,55 @@ private:
     }
     if (found.before < found.after + 2)
       return {};
-    found.triggers = triggers_of(found);
-    if (found.triggers.empty())
+    found.waits.assign(words_, ~uint64_t{0});
+    for (const auto& read : of.reads)
+      if (read.by >= found.before)
+        for (size_t i = 0; i < words_; ++i)
+          found.waits[i] &= waits_of(read.by)[i];
+    for (const auto& read : of.reads)
+      if (read.by <= found.after && !is_before(read.by, found))
+        return {};
+    for (auto id = found.before - 1; id > found.after && found.latest == 0; --id)
+      if (is_before(id, found))
+        found.latest = id;
+    if (found.latest == 0)
       return {};
     return found;
   }
 
-  // What all later readers depend on already, and what depends on all earlier ones: then nobody
-  // waits for anything new, here or through other devices.
-  std::vector<size_t> triggers_of(const gap& in) const {
-    std::vector<size_t> common(in.before - in.after - 1, 0); // how many readers depend on it
-    size_t readers = 0;
-    std::vector<const node*> open;
-    std::vector<bool> seen(count_);
-    auto visit = [&](const node* one) {
-      if (one->id() > static_cast<int>(in.after) && !seen[id_of(*one)]) {
-        seen[id_of(*one)] = true;
-        open.push_back(one);
-      }
-    };
-    auto visit_all_before = [&](const node& one) {
-      for (const auto& input : one.inputs())
-        visit(input.node);
-      for (auto* before : one.controls())
-        visit(before);
-    };
-    size_t last_reader = SIZE_MAX;
-    for (const auto& read : in.of->reads) {
-      if (read.by < in.before || read.by == last_reader)
-        continue;
-      last_reader = read.by;
-      ++readers;
-      seen.assign(count_, false);
-      visit_all_before(at(read.by));
-      while (!open.empty()) {
-        const auto* one = open.back();
-        open.pop_back();
-        if (id_of(*one) < in.before)
-          ++common[id_of(*one) - in.after - 1];
-        visit_all_before(*one);
-      }
-    }
-    if (waits_)
-      leave_those_that_follow_all(in, common);
-    std::vector<size_t> found;
-    for (size_t i = 0; i < common.size(); ++i)
-      if (common[i] == readers)
-        found.push_back(in.after + 1 + i);
-    return found;
+  // Whether the later readers may be made to depend on the node: not where it waits for something
+  // that they do not wait for anyway. That might come from another device which waits for them.
+  bool is_before(size_t id, const gap& in) const {
+    for (size_t i = 0; i < words_; ++i)
+      if (waits_of(id)[i] & ~in.waits[i])
+        return false;
+    return true;
   }
 
-  // Strikes out what does not depend on all earlier readers.
-  void leave_those_that_follow_all(const gap& in, std::vector<size_t>& common) const {
-    for (const auto& read : in.of->reads) {
-      if (read.by > in.after)
-        return;
-      std::vector<bool> follows(in.before, false);
-      follows[read.by] = true;
-      for (auto id = read.by + 1; id < in.before; ++id) {
-        const auto& one = at(id);
-        follows[id] = std::ranges::any_of(one.inputs(),
-                                          [&](edge from) { return follows[id_of(*from.node)]; }) ||
-                      std::ranges::any_of(one.controls(), [&](const node* before) {
-                        return follows[id_of(*before)];
-                      });
-        if (id > in.after && !follows[id])
-          common[id - in.after - 1] = 0;
+  const uint64_t* waits_of(size_t id) const { return waits_.data() + id * words_; }
+
+  // On which of the nodes that wait each node depends, a bit for each of them.
+  void find_waits() {
+    size_t all = 0;
+    for (size_t id = 0; id < count_; ++id)
+      all += has(at(id).op().effects, effect::blocking);
+    words_ = (all + 63) / 64;
+    waits_.assign(count_ * words_, 0);
+    size_t next = 0;
+    for (size_t id = 0; id < count_; ++id) {
+      const auto& one = at(id);
+      auto* mine = waits_.data() + id * words_;
+      auto add = [&](const node& before) {
+        for (size_t i = 0; i < words_; ++i)
+          mine[i] |= waits_of(id_of(before))[i];
+      };
+      for (const auto& input : one.inputs())
+        add(*input.node);
+      for (auto* before : one.controls())
+        add(*before);
+      if (has(one.op().effects, effect::blocking)) {
+        mine[next / 64] |= uint64_t{1} << next % 64;
+        ++next;
       }
     }
   }
@@ -322,9 +306,9 @@ private:
       gap* best = nullptr;
       double most = 0;
       for (auto& one : gaps_) {
-        auto helps = one.after < worst && worst <= one.triggers.back();
-        auto worth = static_cast<double>(one.of->size.bytes) *
-                     (began_[one.triggers.back()] - began_[one.after]);
+        auto helps = one.after < worst && worst <= one.latest;
+        auto worth =
+            static_cast<double>(one.of->size.bytes) * (began_[one.latest] - began_[one.after]);
         if (helps && one.trigger == 0 && worth > most) {
           best = &one;
           most = worth;
@@ -346,14 +330,14 @@ private:
   }
 
   void choose(gap& what) {
-    what.trigger = what.triggers.back();
+    what.trigger = what.latest;
     add_live(what.after + 1, what.trigger + 1, -what.of->size.bytes);
     chosen_.push_back(&what);
   }
 
   std::vector<gap*> worth_it() {
     for (auto& one : gaps_) {
-      auto time = began_[one.triggers.back()] - began_[one.after];
+      auto time = began_[one.latest] - began_[one.after];
       if (one.of->size.known ? time > 2 * time_to_copy(one) : one.before - one.after > far_apart)
         choose(one);
     }
@@ -371,15 +355,14 @@ private:
     size_t late = 0;
     std::ranges::sort(chosen_, {}, [](const gap* one) { return one->before; });
     for (auto* one : chosen_) {
-      for (auto it = std::next(one->triggers.rbegin()); it != one->triggers.rend(); ++it) {
-        auto room = std::ranges::all_of(
-            live_.begin() + static_cast<std::ptrdiff_t>(*it) + 1,
-            live_.begin() + static_cast<std::ptrdiff_t>(one->trigger) + 1,
-            [&](int64_t bytes) { return bytes + one->of->size.bytes <= budget; });
-        if (!room || began_[one->before] - began_[one->trigger + 1] > lead * time_to_copy(*one))
+      for (auto id = one->trigger - 1; id > one->after; --id) {
+        if (live_[id + 1] + one->of->size.bytes > budget ||
+            began_[one->before] - began_[one->trigger + 1] > lead * time_to_copy(*one))
           break;
-        add_live(*it + 1, one->trigger + 1, one->of->size.bytes);
-        one->trigger = *it;
+        if (!is_before(id, *one))
+          continue;
+        add_live(id + 1, one->trigger + 1, one->of->size.bytes);
+        one->trigger = id;
       }
       late += began_[one->before] - began_[one->trigger + 1] < time_to_copy(*one);
     }
@@ -389,21 +372,22 @@ private:
   // -- the change ------------------------------------------------------------------------------
 
   void insert() {
-    std::vector<std::vector<node*>> behind(count_), ahead(count_);
+    std::vector<std::vector<node*>> out(count_), in(count_), ahead(count_);
     for (auto* one : chosen_)
-      insert(*one, behind, ahead);
+      insert(*one, out, in, ahead);
     std::vector<node*> order;
     for (size_t id = 0; id < count_; ++id) {
       order.insert(order.end(), ahead[id].begin(), ahead[id].end());
       order.push_back(&at(id));
-      order.insert(order.end(), behind[id].begin(), behind[id].end());
+      order.insert(order.end(), out[id].begin(), out[id].end()); // makes room
+      order.insert(order.end(), in[id].begin(), in[id].end());
     }
     if (order.size() == graph_.nodes().size())
       rewriter::reorder(graph_, order);
   }
 
-  void insert(const gap& what, std::vector<std::vector<node*>>& behind,
-              std::vector<std::vector<node*>>& ahead) {
+  using node_lists = std::vector<std::vector<node*>>; // by the node that they stand beside
+  void insert(const gap& what, node_lists& out, node_lists& in, node_lists& ahead) {
     const auto& value = *what.of;
     auto& maker = *value.made.node;
     auto add = [&](node_spec spec, std::vector<node*>& to) -> edge {
@@ -420,12 +404,12 @@ private:
     auto saved = add({.op = std::string{internal_ops::swap_out.name},
                       .inputs = {value.made},
                       .controls = std::move(earlier)},
-                     behind[what.after]);
+                     out[what.after]);
     auto coming = saved ? add({.op = std::string{internal_ops::swap_in.name},
                                .inputs = {saved},
                                .attrs = {{"shape", value.made.dims()}},
                                .controls = {&at(what.trigger)}},
-                              behind[what.trigger])
+                              in[what.trigger])
                         : edge{};
     auto& arrivals = ahead[what.before];
     auto back =
@@ -470,7 +454,8 @@ private:
   const residences places_;
   rewriter change_;
   const size_t count_;
-  bool waits_ = false;
+  size_t words_ = 0; // for each node, in waits_
+  std::vector<uint64_t> waits_;
   std::deque<value> values_;
   std::vector<gap> gaps_;
   std::vector<gap*> chosen_;
