@@ -77,6 +77,7 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
   auto wait_subject = region_subject + static_cast<uint32_t>(regions.size());
   to.spans.reserve(to.spans.size() + subjects_of(of_));
   auto first_copy = to.spans.size();
+  auto now = steady_ns(); // all has ended: a device's clock is only as near as a wake-up
   for (uint32_t r = 0; r < regions.size(); ++r) {
     const auto& ran = regions_[r];
     if (ran.begin.ns == 0)
@@ -98,11 +99,11 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
       auto beside = copies_beside(instruction);
       auto later = beside ? record.copies && copies_ : clock_ && runs_later(what);
       auto ordinal = of_.device().ordinal();
-      if (auto ended = later ? clock_->time_of(mark + 1) : 0)
-        if (auto began = clock_->time_of(mark))
+      if (auto ended = later ? std::min(clock_->time_of(mark + 1), now) : 0)
+        if (auto began = std::min(clock_->time_of(mark), ended))
           to.spans.push_back({first_subject + regions[r].first + i,
                               beside ? copy_track(ordinal, *beside) : device_track(ordinal), began,
-                              std::max(began, ended), beside ? record.copies : 0});
+                              ended, beside ? record.copies : 0});
     }
   }
   for (auto in : {copy_line::to_host, copy_line::to_device})
