@@ -84,6 +84,8 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
   for (auto& one : options.make_devices()) {
     master.devices.push_back(
         {local_task.job, local_task.task, std::string{to_string(one->kind())}, one->ordinal()});
+    if (auto& memory = master.passes.swap.memory; one->kind() == device_kind::gpu)
+      memory = memory ? std::min(memory, one->memory_limit()) : one->memory_limit();
     worker.devices.push_back(std::move(one));
   }
   auto session = master.session;

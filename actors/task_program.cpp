@@ -261,6 +261,7 @@ void task_instance::watch(watch_options what) {
 
 void task_instance::collect(task_statistics& found) const {
   found.spans.clear();
+  found.memory.clear();
   if (!watching_.times)
     return;
   found.task = program_.task();
@@ -269,6 +270,10 @@ void task_instance::collect(task_statistics& found) const {
   uint32_t first = 0;
   for (size_t p = 0; p < parts_.size(); ++p) {
     watches_[p]->collect(first, found);
+    memory_timeline memory{.device = program_.name_of_device(p)};
+    parts_[p]->collect_memory(memory);
+    if (!memory.bytes.empty())
+      found.memory.push_back(std::move(memory));
     first += static_cast<uint32_t>(step_watch::subjects_of(*program_.programs()[p]));
   }
   if (!std::ranges::is_sorted(found.spans, {}, &step_span::begin_ns))

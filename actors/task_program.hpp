@@ -50,6 +50,9 @@ public:
   std::shared_ptr<const std::vector<span_subject>> subjects() const;
   /// The task that it runs on: "/job:worker/task:1".
   const std::string& task() const noexcept { return task_; }
+  const std::string& name_of_device(size_t program) const noexcept {
+    return device_names_[program];
+  }
   /// Shared by all programs of the task.
   flight_recorder& recorder() const noexcept { return *recorder_; }
 

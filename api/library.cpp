@@ -35,6 +35,8 @@ std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen) {
       list_cuda_devices(made.front(), {.most = chosen.gpus,
                                        .devices_per_gpu = chosen.devices_per_gpu,
                                        .memory_limit = chosen.gpu_memory_limit,
+                                       .memory_reserve = chosen.gpu_memory_reserve,
+                                       .memory_idle = chosen.gpu_memory_idle,
                                        .tf32 = chosen.tf32,
                                        .measure_convolutions = chosen.measure_convolutions});
   for (auto& one : gpus.found)

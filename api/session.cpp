@@ -57,6 +57,8 @@ client_options to_client(const session_options& from, std::source_location where
                                             .gpus = from.gpus,
                                             .devices_per_gpu = from.devices_per_gpu,
                                             .gpu_memory_limit = from.gpu_memory_limit,
+                                            .gpu_memory_reserve = from.gpu_memory_reserve,
+                                            .gpu_memory_idle = from.gpu_memory_idle,
                                             .tf32 = from.tf32,
                                             .measure_convolutions = from.measure_convolutions}] {
     return make_devices(chosen);
@@ -73,6 +75,10 @@ client_options to_client(const session_options& from, std::source_location where
       type != dtype::none && type != dtype::bf16 && type != dtype::f16)
     throw error{invalid("session (", to_string(where),
                         "): mixed_precision must be bf16 or f16, got ", type)};
+  if (from.swap != swap_mode::off)
+    to.passes.swap.mode = from.swap;
+  if (to.passes.swap.memory == 0)
+    to.passes.swap.memory = from.gpu_memory_limit;
   to.timeout = from.timeout;
   to.peer_timeout = from.peer_timeout;
   to.programs.deterministic = from.deterministic;

@@ -35,12 +35,15 @@ struct target {
 };
 
 struct session_options {
-  int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
-  size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
-  size_t memory_limit = 0;     ///< of what ops make, in bytes; 0: none. Of local sessions
-  int gpus = 0;                ///< the first so many; -1: all that there are. Of local sessions
-  int devices_per_gpu = 1;     ///< several share a GPU, to try what needs more. Of local sessions
-  size_t gpu_memory_limit = 0; ///< bytes, of each device; 0: a share of nine tenths
+  int intra_op_threads = 0;      ///< that one op may use; 0: one per core. Of local sessions
+  size_t inter_op_threads = 0;   ///< that run ops side by side; 0: one per core
+  size_t memory_limit = 0;       ///< of what ops make, in bytes; 0: none. Of local sessions
+  int gpus = 0;                  ///< the first so many; -1: all that there are. Of local sessions
+  int devices_per_gpu = 1;       ///< several share a GPU, to try what needs more. Of local sessions
+  size_t gpu_memory_limit = 0;   ///< bytes, of each device; 0: a share of nine tenths
+  size_t gpu_memory_reserve = 0; ///< bytes of each that are taken at once; 0: as they are needed
+  /// Without a new tensor, until a GPU gives back what it keeps for the next ones; 0: never.
+  std::chrono::milliseconds gpu_memory_idle{0};
   bool tf32 = false; ///< GPUs may round the operands of products of f32 to 10 bits. As above
   /// GPUs try the algorithms for a convolution when they first see it, and keep the fastest; false:
   /// what cuDNN advises. Deterministic sessions take the advice. As above.
@@ -55,6 +58,10 @@ struct session_options {
   /// dtype::bf16 or dtype::f16: products, convolutions and the like compute f32 values in this type
   /// (docs/mixed-precision.md). The same as passes.mixed_precision.
   dtype mixed_precision = dtype::none;
+  /// Whether tensors of GPUs that are used again much later wait for it in the host's memory
+  /// (docs/memory.md). The same as passes.swap.mode. For clusters, `automatic` needs
+  /// gpu_memory_limit.
+  swap_mode swap = swap_mode::off;
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
   bool deterministic = false;  ///< the same bits for any number of threads: see docs/insight.md

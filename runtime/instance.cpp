@@ -26,6 +26,9 @@ status stopped(const stop_signal& stop) {
                      : failure(error_kind::cancelled, "the step was stopped");
 }
 
+// Of its memory: each instruction makes a tensor or two, and lets go of as many.
+constexpr size_t moments_per_instruction = 4;
+
 // More are let go of when their tensors are kept longer than the next steps take.
 constexpr size_t most_memories = 8;
 
@@ -46,7 +49,15 @@ void instance::reset() noexcept {
   for (uint32_t slot = 0; slot < program_->slots(); ++slot)
     if (!slots_[slot].empty())
       slots_[slot].reset();
+  if (memory_)
+    memory_->end_log();
   take_idle_memory();
+}
+
+void instance::watch(step_watch* by) {
+  watch_ = by;
+  if (by && by->takes_times())
+    memory_->begin_log(program_->device(), moments_per_instruction * program_->code().size() + 64);
 }
 
 void instance::take_idle_memory() {

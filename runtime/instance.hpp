@@ -56,7 +56,7 @@ public:
   void reset() noexcept;
 
   /// Notes down what the next steps do, until told otherwise with nullptr. Between steps only.
-  void watch(step_watch* by) noexcept { watch_ = by; }
+  void watch(step_watch* by);
 
   /// Gives a feed its value, before the start.
   void set_feed(size_t feed, tensor value) noexcept {
@@ -76,6 +76,10 @@ public:
 
   /// What the tensors that this step makes take; kept until the reset. Any thread may call.
   step_memory_statistics memory() const noexcept { return memory_->statistics(); }
+
+  /// How much of the device's memory was in use while the step ran, where it was watched for times;
+  /// kept until the reset.
+  void collect_memory(memory_timeline& to) const { memory_->collect_log(to); }
 
   /// Appends what the step holds. Nothing may be running.
   void list_tensors(std::vector<held_tensor>& to) const;

@@ -104,4 +104,38 @@ extern constexpr op_def fused{
     .no_gradient = no_gradient,
 };
 
+// What the three of them do cannot be noted down and repeated: they are stateful.
+extern constexpr op_def swap_out{
+    .name = "_SwapOut",
+    .doc = "Copies a tensor that is used again much later to the host, and lets go of it.",
+    .inputs = {{"value", "T"}},
+    .outputs = {{"saved", "T"}},
+    .attrs = {{"T", any_type}, {"shape", attr_kind::shape, true}}, // unknown: it is no value
+    .effects = effect::stateful,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def swap_in{
+    .name = "_SwapIn",
+    .doc = "Begins to copy a tensor back that _SwapOut has saved.",
+    .inputs = {{"saved", "dtype"}},
+    .outputs = {{"coming", "dtype"}},
+    .attrs = {{"dtype", any_type}, {"shape", attr_kind::shape, true}},
+    .effects = effect::stateful,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def swapped{
+    .name = "_Swapped",
+    .doc = "Lets what follows wait for a tensor that _SwapIn brings.",
+    .inputs = {{"coming", "T"}},
+    .outputs = {{"value", "T"}},
+    .attrs = {{"T", any_type}},
+    .effects = effect::stateful,
+    .infer = infer::same_as_input,
+    .no_gradient = no_gradient,
+};
+
 } // namespace troupe::internal_ops

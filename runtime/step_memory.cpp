@@ -13,6 +13,8 @@ void* step_memory::allocate(size_t bytes) noexcept {
     ;
   allocated_.fetch_add(size, std::memory_order_relaxed);
   allocations_.fetch_add(1, std::memory_order_relaxed);
+  if (auto* log = log_.load(std::memory_order_acquire)) [[unlikely]]
+    log->note();
   return memory;
 }
 
@@ -20,6 +22,8 @@ void step_memory::deallocate(void* memory, size_t bytes) noexcept {
   if (!memory)
     return;
   from_.deallocate(memory, bytes);
+  if (auto* log = log_.load(std::memory_order_acquire)) [[unlikely]]
+    log->note();
   give_up(counted(bytes));
 }
 
@@ -39,6 +43,25 @@ void step_memory::reset() noexcept {
   peak_.store(0, std::memory_order_relaxed);
   allocated_.store(0, std::memory_order_relaxed);
   allocations_.store(0, std::memory_order_relaxed);
+}
+
+void step_memory::begin_log(const device& of, size_t most) {
+  if (!own_log_)
+    own_log_ = std::make_unique<memory_log>(most);
+  own_log_->begin(of);
+  log_.store(own_log_.get(), std::memory_order_release);
+}
+
+void step_memory::end_log() noexcept {
+  if (!own_log_)
+    return;
+  own_log_->end();
+  log_.store(nullptr, std::memory_order_relaxed);
+}
+
+void step_memory::collect_log(memory_timeline& to) const {
+  if (own_log_)
+    own_log_->collect(to);
 }
 
 } // namespace troupe

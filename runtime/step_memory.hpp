@@ -1,5 +1,6 @@
 // Where the tensors that one step makes get their memory: the device's, with an account of it.
 #pragma once
+#include "troupe/runtime/memory_log.hpp"
 #include "troupe/runtime/tensor.hpp"
 
 #include <memory>
@@ -36,6 +37,12 @@ public:
   /// Begins another step's account; requires idle().
   void reset() noexcept;
 
+  /// From now on it notes down how much of the device's memory is in use, whenever a tensor comes
+  /// or goes, so many times at most. Before the step; the device must stay until end_log().
+  void begin_log(const device& of, size_t most);
+  void end_log() noexcept;
+  void collect_log(memory_timeline& to) const;
+
 private:
   explicit step_memory(allocator& from) noexcept : from_(from) {}
   ~step_memory() override = default;
@@ -50,6 +57,9 @@ private:
   std::atomic<size_t> in_use_{1};
   std::atomic<size_t> peak_{0};
   std::atomic<uint64_t> allocated_{0}, allocations_{0};
+  // Stays when it was made: tensors of a step that has ended may look at it.
+  std::unique_ptr<memory_log> own_log_;
+  std::atomic<memory_log*> log_{nullptr};
 };
 
 } // namespace troupe

@@ -1,5 +1,7 @@
 // What a step did, when and where: for people, for traces and for cost models.
 #pragma once
+#include "troupe/runtime/copy_marks.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,6 +36,11 @@ constexpr uint32_t device_track(int ordinal) noexcept {
   return device_tracks + static_cast<uint32_t>(ordinal);
 }
 
+/// What it copied to the host, and from it, beside that.
+constexpr uint32_t copy_track(int ordinal, copy_line in) noexcept {
+  return device_track(ordinal) + ((in == copy_line::to_host ? 1u : 2u) << 16);
+}
+
 struct step_span {
   uint32_t subject = 0; ///< in task_statistics::subjects
   uint32_t thread = 0;  ///< a number within the task, or a device_track; a wait has none
@@ -41,6 +48,15 @@ struct step_span {
   int64_t end_ns = 0;
   uint64_t bytes = 0; ///< of new memory for outputs; of what a wait brought
   bool operator==(const step_span&) const = default;
+};
+
+/// How many bytes of a device's memory were in use, all steps and variables counted: looked at when
+/// tensors of the step came and went. A GPU's are those that were launched by then.
+struct memory_timeline {
+  std::string device = {};
+  std::vector<int64_t> at_ns = {}; ///< rising; as many as `bytes`
+  std::vector<uint64_t> bytes = {};
+  bool operator==(const memory_timeline&) const = default;
 };
 
 /// One task's part of a step.
@@ -51,6 +67,7 @@ struct task_statistics {
   int64_t begin_ns = 0, end_ns = 0;
   uint64_t allocated_bytes = 0; ///< for all tensors that it made
   uint64_t peak_bytes = 0;      ///< the most that these took at once
+  std::vector<memory_timeline> memory = {};
 
   const span_subject& subject_of(const step_span& span) const { return (*subjects)[span.subject]; }
 };
@@ -70,6 +87,9 @@ inline void shift(task_statistics& what, int64_t by_ns) noexcept {
     one.begin_ns += by_ns;
     one.end_ns += by_ns;
   }
+  for (auto& one : what.memory)
+    for (auto& at : one.at_ns)
+      at += by_ns;
 }
 
 } // namespace troupe

@@ -15,6 +15,28 @@ uint64_t own_bytes(const tensor& what) noexcept { return what.unique() ? what.by
 
 bool runs_later(action what) noexcept { return what == action::run || what == action::upload; }
 
+// Which copies beside the line the instruction may launch. Those of what leaves the device are
+// downloads.
+std::optional<copy_line> copies_beside(const instruction& code) noexcept {
+  if (code.what == action::fetch || code.what == action::send ||
+      (code.what == action::run && &code.origin->op() == &internal_ops::swap_out))
+    return copy_line::to_host;
+  if (code.what == action::run && &code.origin->op() == &internal_ops::swap_in)
+    return copy_line::to_device;
+  return {};
+}
+
+// Copies of one kind run one after the other: each begins when the one before has ended.
+void order_copies(std::span<step_span> spans, const program& of, copy_line in) {
+  std::vector<step_span*> all;
+  for (auto& one : spans)
+    if (one.thread == copy_track(of.device().ordinal(), in))
+      all.push_back(&one);
+  std::ranges::sort(all, {}, [](const step_span* one) { return one->end_ns; });
+  for (size_t i = 1; i < all.size(); ++i)
+    all[i]->begin_ns = std::clamp(all[i - 1]->end_ns, all[i]->begin_ns, all[i]->end_ns);
+}
+
 bool on_host(const program& of) noexcept { return of.device().kind() == device_kind::cpu; }
 
 } // namespace
@@ -31,6 +53,7 @@ void step_watch::begin(watch_options what) noexcept {
   if (auto* device = of_.device().as_accelerator(); device && what.times) {
     if (!clock_)
       clock_ = device->make_clock(2 * static_cast<uint32_t>(of_.code().size()));
+    copies_ = dynamic_cast<copy_marks*>(clock_.get());
     if (clock_)
       clock_->begin();
   }
@@ -54,6 +77,8 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
   auto region_subject = first_subject + static_cast<uint32_t>(code.size());
   auto wait_subject = region_subject + static_cast<uint32_t>(regions.size());
   to.spans.reserve(to.spans.size() + subjects_of(of_));
+  auto first_copy = to.spans.size();
+  auto now = steady_ns(); // all has ended: a device's clock is only as near as a wake-up
   for (uint32_t r = 0; r < regions.size(); ++r) {
     const auto& ran = regions_[r];
     if (ran.begin.ns == 0)
@@ -64,20 +89,26 @@ void step_watch::collect(uint32_t first_subject, task_statistics& to) const {
     for (uint32_t i = 0; i < ran.ran; ++i) {
       const auto& record = instructions_[regions[r].first + i];
       auto end = std::clamp(scale.ns(record.end), begin, ran.end.ns);
-      auto what = code[regions[r].first + i].what;
+      const auto& instruction = code[regions[r].first + i];
+      auto what = instruction.what;
       if (what <= action::read || what == action::send)
         to.spans.push_back(
             {first_subject + regions[r].first + i, ran.thread, begin, end, record.bytes});
       begin = end;
       // What was launched has run later.
       auto mark = 2 * (regions[r].first + i);
-      if (auto ended = clock_ && runs_later(what) ? clock_->time_of(mark + 1) : 0)
-        if (auto began = clock_->time_of(mark))
+      auto beside = copies_beside(instruction);
+      auto later = beside ? record.copies && copies_ : clock_ && runs_later(what);
+      auto ordinal = of_.device().ordinal();
+      if (auto ended = later ? std::min(clock_->time_of(mark + 1), now) : 0)
+        if (auto began = std::min(clock_->time_of(mark), ended))
           to.spans.push_back({first_subject + regions[r].first + i,
-                              device_track(of_.device().ordinal()), began, std::max(began, ended),
-                              0});
+                              beside ? copy_track(ordinal, *beside) : device_track(ordinal), began,
+                              ended, beside ? record.copies : 0});
     }
   }
+  for (auto in : {copy_line::to_host, copy_line::to_device})
+    order_copies(std::span{to.spans}.subspan(first_copy), of_, in);
   for (uint32_t i = 0; i < of_.waits().size(); ++i) {
     auto begin = waits_[i].begin_ns.load(std::memory_order_relaxed);
     auto end = waits_[i].end_ns.load(std::memory_order_relaxed);
@@ -144,11 +175,35 @@ region_watch::region_watch(step_watch& in, uint32_t region, const tensor* slots)
 region_watch::~region_watch() { record_.end = moment::now(); }
 
 void region_watch::mark(const instruction& code, uint32_t end) const noexcept {
-  if (in_.what_.times && in_.clock_ && runs_later(code.what))
-    in_.clock_->mark(2 * static_cast<uint32_t>(&code - in_.of_.code().data()) + end);
+  if (!in_.what_.times || !in_.clock_)
+    return;
+  auto which = 2 * static_cast<uint32_t>(&code - in_.of_.code().data()) + end;
+  auto beside = copies_beside(code);
+  if (beside && in_.copies_ && next_->copies > 0) {
+    // It begins when what it copies is there, and ends in its own time.
+    if (end == 0)
+      in_.clock_->mark(which);
+    else
+      in_.copies_->mark(which, *beside);
+  } else if (!beside && runs_later(code.what)) {
+    in_.clock_->mark(which);
+  }
+}
+
+// What the instruction copies beside the line, in bytes, as far as it is known before.
+uint64_t region_watch::bytes_to_copy(const instruction& code) const noexcept {
+  if (code.input_count == 0 || !copies_beside(code))
+    return 0;
+  const auto& what = slots_[code.inputs[0]];
+  if (what.on_host())
+    return 0; // it is there
+  if (code.what == action::run && &code.origin->op() == &internal_ops::swap_in)
+    return 1; // known when it has been launched
+  return what.bytes();
 }
 
 void region_watch::before(const instruction& code) {
+  next_->copies = in_.copies_ ? bytes_to_copy(code) : 0;
   mark(code, 0);
   if (code.what == action::wait) // now: its answer may come at once, on another thread
     in_.waits_[code.target].begin_ns.store(steady_ns(), std::memory_order_relaxed);
@@ -171,6 +226,9 @@ status region_watch::after(const instruction& code) {
   ++record_.ran;
   mark(code, 1);
   auto& record = *next_++;
+  if (record.copies > 0 && code.what == action::run && code.output_count == 1 &&
+      &code.origin->op() == &internal_ops::swap_in)
+    record.copies = slots_[code.first_output].bytes();
   record.bytes = 0;
   if (code.what == action::run)
     for (uint32_t i = 0; i < code.output_count; ++i)

@@ -1,6 +1,7 @@
 // What an instance notes down while a step runs that somebody wants to know more about.
 #pragma once
 #include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/copy_marks.hpp"
 #include "troupe/runtime/nonfinite.hpp"
 #include "troupe/runtime/program.hpp"
 #include "troupe/runtime/step_statistics.hpp"
@@ -27,6 +28,8 @@ public:
   /// Before each step.
   void begin(watch_options what) noexcept;
 
+  bool takes_times() const noexcept { return what_.times; }
+
   /// What a wait is for has come: so many bytes. Any thread.
   void end_wait(uint32_t wait, uint64_t bytes) noexcept;
 
@@ -48,6 +51,7 @@ private:
   struct instruction_record {
     int64_t end = 0; // ticks; it began when the one before ended
     uint64_t bytes = 0;
+    uint64_t copies = 0; // bytes, beside the line of launches
   };
   struct region_record {
     moment begin, end;
@@ -66,6 +70,7 @@ private:
   std::unique_ptr<region_record[]> regions_;
   std::unique_ptr<wait_record[]> waits_;
   std::unique_ptr<device_clock> clock_; // of a device that runs later; two marks an instruction
+  copy_marks* copies_ = nullptr;        // the same clock, where it knows of copies
 };
 
 /// One run of a region, as its watch sees it; on the stack of the thread that runs it.
@@ -82,6 +87,7 @@ public:
 
 private:
   void mark(const instruction& code, uint32_t end) const noexcept;
+  uint64_t bytes_to_copy(const instruction& code) const noexcept;
   status check_outputs(const instruction& code) const;
   std::string describe_inputs(const instruction& code) const;
 

@@ -7,6 +7,7 @@
 #include <capnp/serialize.h>
 #include <kj/exception.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace troupe {
@@ -57,6 +58,20 @@ result<task_statistics> read(wire::TaskStatistics::Reader from) {
         {each.getSubject(), each.getThread(), each.getBeginNs(), each.getEndNs(), each.getBytes()});
   }
   made.subjects = std::move(subjects);
+  for (auto each : from.getMemory()) {
+    if (each.getAtNs().size() != each.getBytes().size())
+      return damaged("a timeline has ", each.getAtNs().size(), " moments and ",
+                     each.getBytes().size(), " values");
+    memory_timeline one{.device = text_of(each.getDevice())};
+    for (auto at : each.getAtNs())
+      one.at_ns.push_back(at);
+    for (auto bytes : each.getBytes())
+      one.bytes.push_back(bytes);
+    if (!std::ranges::is_sorted(one.at_ns) ||
+        (!one.at_ns.empty() && !sane(one.at_ns.front(), one.at_ns.back())))
+      return damaged("a timeline goes back in time");
+    made.memory.push_back(std::move(one));
+  }
   return made;
 }
 
@@ -82,6 +97,18 @@ result<tensor> write_statistics(const task_statistics& what) {
         subjects[i].setPeer(as_text(from.peer));
         subjects[i].setKey(from.key);
         subjects[i].setRegion(from.region);
+      }
+    }
+    auto memory = to.initMemory(static_cast<unsigned>(what.memory.size()));
+    for (unsigned i = 0; i < memory.size(); ++i) {
+      const auto& from = what.memory[i];
+      auto count = static_cast<unsigned>(std::min(from.at_ns.size(), from.bytes.size()));
+      memory[i].setDevice(as_text(from.device));
+      auto at = memory[i].initAtNs(count);
+      auto bytes = memory[i].initBytes(count);
+      for (unsigned k = 0; k < count; ++k) {
+        at.set(k, from.at_ns[k]);
+        bytes.set(k, from.bytes[k]);
       }
     }
     auto spans = to.initSpans(static_cast<unsigned>(what.spans.size()));

@@ -67,10 +67,29 @@ private:
                          {"name", "thread_name"},
                          {"pid", process},
                          {"tid", track},
-                         {"args",
-                          {{"name", number >= device_tracks ? concat("gpu:", number - device_tracks)
-                                                            : concat("thread ", number)}}}});
+                         {"args", {{"name", name_of_track(number)}}}});
     return track;
+  }
+
+  static std::string name_of_track(uint32_t number) {
+    if (number < device_tracks)
+      return concat("thread ", number);
+    constexpr std::string_view kinds[] = {"", " to the host", " from the host"};
+    auto kind = (number - device_tracks) >> 16;
+    return concat("gpu:", (number - device_tracks) & 0xffff, kind < 3 ? kinds[kind] : "");
+  }
+
+  void draw_memory(int process, const memory_timeline& of) {
+    auto kind = of.device.find("/device:");
+    auto name =
+        concat("memory of /", kind == std::string::npos ? of.device : of.device.substr(kind + 8));
+    for (size_t i = 0; i < std::min(of.at_ns.size(), of.bytes.size()); ++i)
+      events_.push_back({{"ph", "C"},
+                         {"name", name},
+                         {"pid", process},
+                         {"tid", 0},
+                         {"ts", micros(of.at_ns[i])},
+                         {"args", {{"bytes", of.bytes[i]}}}});
   }
 
   // What may overlap with others of its kind: a pair of events with an id.
@@ -126,6 +145,8 @@ private:
       auto at = process(task.task);
       draw_span(at, concat("step ", step.step), "step", task.begin_ns, task.end_ns,
                 {{"allocated bytes", task.allocated_bytes}, {"peak bytes", task.peak_bytes}});
+      for (const auto& one : task.memory)
+        draw_memory(at, one);
       std::map<std::pair<std::string, uint32_t>, const step_span*> regions; // by device and number
       for (const auto& span : task.spans)
         if (const auto& subject = task.subject_of(span); subject.kind == span_kind::region)
@@ -134,7 +155,7 @@ private:
         const auto& subject = task.subject_of(span);
         if (subject.kind != span_kind::wait) {
           draw_slice(at, span, subject, step.step);
-          if (subject.kind == span_kind::send)
+          if (subject.kind == span_kind::send && span.thread < device_tracks)
             sent[{subject.peer, subject.key}] = {at, thread(at, span.thread), span.begin_ns,
                                                  span.end_ns};
           continue;

@@ -208,6 +208,12 @@ struct Span {
   bytes @4 :UInt64;
 }
 
+struct MemoryTimeline {        # lists of one length
+  device @0 :Text;
+  atNs @1 :List(Int64);        # on the task's own clock
+  bytes @2 :List(UInt64);
+}
+
 struct TaskStatistics {
   task @0 :Text;
   subjects @1 :List(SpanSubject);
@@ -216,4 +222,5 @@ struct TaskStatistics {
   endNs @4 :Int64;
   allocatedBytes @5 :UInt64;
   peakBytes @6 :UInt64;
+  memory @7 :List(MemoryTimeline);
 }

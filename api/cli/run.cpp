@@ -84,9 +84,10 @@ private:
 };
 
 struct command_options {
-  std::string file, cluster, trace, mixed_precision = "none";
+  std::string file, cluster, trace, mixed_precision = "none", swap = "off";
   double timeout = 60;
   int gpus = 0;
+  size_t gpu_memory_limit = 0, gpu_memory_reserve = 0;
   bool deterministic = false, trap_nonfinite = false, passes = true, dump = false;
   asked what;
 };
@@ -125,11 +126,16 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
 bool run_file(const command_options& chosen) {
   graph_builder g;
   auto runs = load(chosen, g);
-  session_options options{.gpus = chosen.gpus, .deterministic = chosen.deterministic};
+  session_options options{.gpus = chosen.gpus,
+                          .gpu_memory_limit = chosen.gpu_memory_limit,
+                          .gpu_memory_reserve = chosen.gpu_memory_reserve,
+                          .deterministic = chosen.deterministic};
   if (!chosen.passes)
     options.passes = pass_options::none();
   if (chosen.mixed_precision != "none")
     options.passes.mixed_precision = *dtype_from(chosen.mixed_precision);
+  if (chosen.swap != "off")
+    options.swap = chosen.swap == "on" ? swap_mode::on : swap_mode::automatic;
   auto s =
       chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
   std::vector<step_statistics> steps;
@@ -182,6 +188,14 @@ void add_run(CLI::App& to, int& exit_code) {
   command->add_option("--timeout", chosen->timeout, "Seconds for each run")->capture_default_str();
   command->add_option("--gpus", chosen->gpus, "Run on the first so many GPUs of here; -1: all")
       ->capture_default_str();
+  command
+      ->add_option("--gpu-memory-limit", chosen->gpu_memory_limit,
+                   "Bytes of each GPU, such as 40GB; 0: nine tenths of it")
+      ->transform(CLI::AsSizeValue{false});
+  command
+      ->add_option("--gpu-memory-reserve", chosen->gpu_memory_reserve,
+                   "Bytes of each GPU that are taken at the start; 0: as they are needed")
+      ->transform(CLI::AsSizeValue{false});
   command->add_option("--trace", chosen->trace,
                       "Write what ran when to this file, for ui.perfetto.dev");
   command->add_flag("--trap-nonfinite", chosen->trap_nonfinite,
@@ -194,6 +208,11 @@ void add_run(CLI::App& to, int& exit_code) {
       ->add_option("--mixed-precision", chosen->mixed_precision,
                    "Compute products and the like in 16 bits (docs/mixed-precision.md)")
       ->check(CLI::IsMember({"none", "bf16", "f16"}))
+      ->capture_default_str();
+  command
+      ->add_option("--swap", chosen->swap,
+                   "Let tensors of GPUs wait in the host's memory (docs/memory.md)")
+      ->check(CLI::IsMember({"off", "auto", "on"}))
       ->capture_default_str();
   command->add_flag("--dump", chosen->dump,
                     "Print what the passes make of the graph, for one device");

@@ -109,6 +109,18 @@ void add_worker(CLI::App& to) {
       ->add_option("--gpu-memory-limit", options->devices.gpu_memory_limit,
                    "Bytes of each GPU's device, such as 40GB; 0: a share of nine tenths")
       ->transform(CLI::AsSizeValue{false});
+  command
+      ->add_option("--gpu-memory-reserve", options->devices.gpu_memory_reserve,
+                   "Bytes of each GPU's device that are taken at the start; 0: as they are needed")
+      ->transform(CLI::AsSizeValue{false});
+  command
+      ->add_option_function<int64_t>(
+          "--gpu-memory-idle",
+          [options](int64_t ms) {
+            options->devices.gpu_memory_idle = std::chrono::milliseconds{ms};
+          },
+          "Milliseconds without a new tensor until a GPU gives back what it keeps; 0: never")
+      ->check(CLI::NonNegativeNumber);
   command->callback([options] { serve(*options); });
 }
 

@@ -2,7 +2,7 @@
 
 #include "troupe/devices/cuda/convolve.hpp"
 #include "troupe/devices/cuda/cuda_driver.hpp"
-#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/devices/gpu/make_device.hpp"
 
 #include <algorithm>
 #include <map>
@@ -34,8 +34,10 @@ find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cud
   auto shares = static_cast<size_t>(chosen.devices_per_gpu);
   auto limit =
       chosen.memory_limit ? chosen.memory_limit : driver->about().total_memory / 10 * 9 / shares;
-  TROUPE_ASSIGN(auto made, gpu::make_device(std::move(driver), host,
-                                            {.ordinal = ordinal, .memory_limit = limit}));
+  TROUPE_ASSIGN(auto made, gpu::make_device(std::move(driver), host, ordinal,
+                                            {.limit = limit,
+                                             .reserve = chosen.memory_reserve,
+                                             .give_back_after = chosen.memory_idle}));
   made->round_operands(chosen.tf32);
   gpu::measure_convolutions(*made, chosen.measure_convolutions);
   known = made;

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/device.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,10 +16,12 @@ struct cuda_devices {
 };
 
 struct cuda_choice {
-  int most = -1;           ///< the first so many GPUs; -1: all
-  int devices_per_gpu = 1; ///< numbered one after the other: gpu:0 and gpu:1 on the first GPU
-  size_t memory_limit = 0; ///< bytes, of each device; 0: an even share of nine tenths
-  bool tf32 = false;       ///< products of f32 round their operands to 10 bits, and are faster
+  int most = -1;             ///< the first so many GPUs; -1: all
+  int devices_per_gpu = 1;   ///< numbered one after the other: gpu:0 and gpu:1 on the first GPU
+  size_t memory_limit = 0;   ///< bytes, of each device; 0: an even share of nine tenths
+  size_t memory_reserve = 0; ///< bytes, of each device, that are taken when it is made
+  std::chrono::milliseconds memory_idle{0}; ///< after which kept memory goes back; 0: never
+  bool tf32 = false; ///< products of f32 round their operands to 10 bits, and are faster
   bool measure_convolutions = true; ///< algorithms are chosen by speed, not by cuDNN's advice
 };
 

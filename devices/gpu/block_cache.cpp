@@ -1,6 +1,8 @@
 #include "troupe/devices/gpu/block_cache.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace troupe::gpu {
 namespace {
@@ -21,8 +23,11 @@ std::optional<block> block_cache::take_newest(size_t size) {
   auto it = blocks_.find(size);
   if (it == blocks_.end() || it->second.empty())
     return {};
-  auto found = it->second.back();
-  it->second.pop_back();
+  auto& all = it->second;
+  auto at =
+      std::find_if(all.rbegin(), all.rend(), [](const block& one) { return !one.is_copied(); });
+  auto found = at == all.rend() ? all.front() : *at;
+  all.erase(at == all.rend() ? all.begin() : std::prev(at.base()));
   bytes_ -= found.size;
   return found;
 }
@@ -39,8 +44,12 @@ std::optional<block> block_cache::take_oldest(size_t size, uint64_t until) {
 
 std::optional<block> block_cache::take_any() {
   for (auto it = blocks_.rbegin(); it != blocks_.rend(); ++it)
-    if (!it->second.empty())
-      return take_newest(it->first);
+    if (!it->second.empty()) {
+      auto found = it->second.back();
+      it->second.pop_back();
+      bytes_ -= found.size;
+      return found;
+    }
   return {};
 }
 

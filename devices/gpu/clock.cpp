@@ -53,7 +53,11 @@ void clock::begin() noexcept {
   }
 }
 
-void clock::mark(uint32_t which) noexcept {
+void clock::mark(uint32_t which) noexcept { mark(which, core_->compute()); }
+
+void clock::mark(uint32_t which, copy_line in) noexcept { mark(which, core_->stream_of(in)); }
+
+void clock::mark(uint32_t which, stream in) noexcept {
   auto& one = marks_[which];
   auto& driver = core_->under();
   if (!one.at) {
@@ -62,7 +66,7 @@ void clock::mark(uint32_t which) noexcept {
       return;
     one.at = *made;
   }
-  one.marked = driver.record(one.at, core_->compute()).ok();
+  one.marked = driver.record(one.at, in).ok();
 }
 
 int64_t clock::time_of(uint32_t which) noexcept {

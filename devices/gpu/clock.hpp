@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/devices/gpu/driver.hpp"
 #include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/copy_marks.hpp"
 
 #include <chrono>
 #include <memory>
@@ -12,7 +13,7 @@ namespace troupe::gpu {
 class core;
 
 /// Marks are timed events in the compute stream, made when they are first wanted and used again.
-class clock final : public device_clock {
+class clock final : public device_clock, public copy_marks {
 public:
   clock(std::shared_ptr<core> of, uint32_t marks) : core_(std::move(of)), marks_(marks) {}
   ~clock() override;
@@ -21,9 +22,11 @@ public:
 
   void begin() noexcept override;
   void mark(uint32_t which) noexcept override;
+  void mark(uint32_t which, copy_line in) noexcept override;
   int64_t time_of(uint32_t which) noexcept override;
 
 private:
+  void mark(uint32_t which, stream in) noexcept;
   struct place {
     event at = nullptr;
     bool marked = false;

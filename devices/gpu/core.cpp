@@ -23,11 +23,12 @@ void release(buffer* memory) {
 } // namespace
 
 result<std::shared_ptr<core>> core::make(std::unique_ptr<driver> of, int ordinal,
-                                         size_t memory_limit) {
+                                         const memory_options& memory) {
   auto total = of->about().total_memory;
-  auto limit = memory_limit ? std::min(memory_limit, total) : total / 10 * 9;
-  std::shared_ptr<core> made{new core{std::move(of), ordinal, limit}};
+  auto limit = memory.limit ? std::min(memory.limit, total) : total / 10 * 9;
+  std::shared_ptr<core> made{new core{std::move(of), ordinal, limit, memory.give_back_after}};
   TROUPE_TRY(made->start());
+  TROUPE_TRY(made->reserve(memory.reserve));
   return made;
 }
 
@@ -47,11 +48,15 @@ core::~core() {
     driver_->deallocate_pinned(one.memory.memory);
   }
   return_blocks();
+  driver_->deallocate(reserve_.memory());
+  for (const auto& one : cooling_)
+    driver_->deallocate_pinned(one.memory);
   while (auto one = free_pinned_.take_any())
     driver_->deallocate_pinned(one->memory);
   for (const auto& one : old_graphs_)
     driver_->destroy(one.what);
-  marks_.destroy(*driver_);
+  for (auto* marks : {&marks_, &marks_out_, &marks_in_})
+    marks->destroy(*driver_);
   for (auto one : events_)
     driver_->destroy(one);
   for (auto one : {compute_, to_device_, to_host_})
@@ -73,8 +78,7 @@ void core::stop() {
   std::lock_guard guard{mutex_};
   if (!compute_)
     return;
-  if (auto here = marks_.set(*driver_, compute_))
-    static_cast<void>(wait_for(*here));
+  static_cast<void>(wait_for_launched());
 }
 
 status core::health() const {
@@ -120,8 +124,6 @@ status core::probe() {
   return note(std::move(outcome));
 }
 
-// -- memory --------------------------------------------------------------------------------------
-
 // Not everybody who has something copied looks at the outcome.
 status core::remember(status outcome) const {
   auto noted = note(std::move(outcome));
@@ -153,65 +155,6 @@ status core::fill(void* to, const void* element, size_t element_bytes,
   if (count == 0)
     return {};
   return remember(driver_->fill(to, element, element_bytes, count, compute()));
-}
-
-core::taken core::take(size_t bytes, bool for_copy) noexcept {
-  if (bytes > SIZE_MAX / 4)
-    return {};
-  auto size = block_cache::class_of(bytes);
-  std::unique_lock guard{mutex_};
-  auto found = find_block(size, for_copy);
-  if (!found.memory && take_recordings_back())
-    found = find_block(size, for_copy);
-  if (!found.memory)
-    return {};
-  ++allocations_;
-  in_use_ += size;
-  peak_ = std::max(peak_, in_use_);
-  if (!self_)
-    self_ = shared_from_this();
-  return found;
-}
-
-core::taken core::find_block(size_t size, bool for_copy) noexcept {
-  taken found;
-  if (in_use_ + size > limit_)
-    return {};
-  if (for_copy) {
-    if (auto old = free_.take_oldest(size, marks_.passed(*driver_)))
-      found.memory = old->memory;
-  } else if (auto last = free_.take_newest(size)) {
-    found.memory = last->memory;
-  }
-  if (!found.memory && in_use_ + free_.bytes() + size <= limit_)
-    found.memory = driver_->allocate(size);
-  if (!found.memory && for_copy)
-    if (auto last = free_.take_newest(size))
-      found = {last->memory, true};
-  if (!found.memory) {
-    return_blocks();
-    found.memory = driver_->allocate(size);
-  }
-  return found;
-}
-
-void* core::allocate(size_t bytes) noexcept {
-  if (auto* making = core_recording::current(*this))
-    return making->allocate(bytes);
-  return take(bytes, false).memory;
-}
-
-void core::deallocate(void* memory, size_t bytes) noexcept {
-  if (!memory)
-    return;
-  std::unique_lock guard{mutex_};
-  if (!recorded_blocks_.empty())
-    if (auto it = recorded_blocks_.find(memory); it != recorded_blocks_.end())
-      return it->second->put_back(memory);
-  auto size = block_cache::class_of(bytes);
-  free_.put({memory, size, marks_.last() + 1});
-  in_use_ -= size;
-  let_go(guard);
 }
 
 // -- recordings ----------------------------------------------------------------------------------
@@ -263,68 +206,6 @@ void core::destroy_old_graphs() noexcept {
     driver_->destroy(old_graphs_.front().what);
     old_graphs_.pop_front();
   }
-}
-
-// The last tensor takes the core with it, where the device is gone.
-void core::let_go(std::unique_lock<std::mutex>& guard) noexcept {
-  std::shared_ptr<core> last;
-  if (in_use_ == 0 && pinned_in_use_ == 0)
-    last = std::move(self_);
-  guard.unlock();
-}
-
-void* core::take_pinned(size_t bytes) noexcept {
-  auto size = block_cache::class_of(bytes);
-  if (auto last = free_pinned_.take_newest(size))
-    return last->memory;
-  return driver_->allocate_pinned(size);
-}
-
-void* core::pinned_memory::allocate(size_t bytes) noexcept {
-  if (bytes > SIZE_MAX / 4)
-    return nullptr;
-  std::lock_guard guard{of_.mutex_};
-  auto* memory = of_.take_pinned(bytes);
-  if (memory) {
-    of_.pinned_in_use_ += block_cache::class_of(bytes);
-    if (!of_.self_)
-      of_.self_ = of_.shared_from_this();
-  }
-  return memory;
-}
-
-void core::pinned_memory::deallocate(void* memory, size_t bytes) noexcept {
-  if (!memory)
-    return;
-  std::unique_lock guard{of_.mutex_};
-  auto size = block_cache::class_of(bytes);
-  of_.free_pinned_.put({memory, size, 0});
-  of_.pinned_in_use_ -= size;
-  of_.let_go(guard);
-}
-
-// Gives all cached blocks back to the driver, which may hand them to others at once: what was
-// launched must have run.
-void core::return_blocks() noexcept {
-  if (free_.bytes() == 0)
-    return;
-  if (auto here = marks_.set(*driver_, compute_))
-    if (!wait_for(*here))
-      return;
-  while (auto one = free_.take_any())
-    driver_->deallocate(one->memory);
-}
-
-void core::release_cached() noexcept {
-  std::lock_guard guard{mutex_};
-  return_blocks();
-  while (auto one = free_pinned_.take_any())
-    driver_->deallocate_pinned(one->memory);
-}
-
-memory_statistics core::statistics() const {
-  std::lock_guard guard{mutex_};
-  return {.in_use = in_use_, .peak = peak_, .cached = free_.bytes(), .allocations = allocations_};
 }
 
 // -- copies --------------------------------------------------------------------------------------
@@ -537,7 +418,15 @@ void core::run_completions() {
   std::unique_lock guard{completion_mutex_};
   std::chrono::steady_clock::time_point latest{};
   for (;;) {
-    completion_changed_.wait(guard, [&] { return stopping_ || !completions_.empty(); });
+    auto anything = [&] { return stopping_ || !completions_.empty(); };
+    if (give_back_after_.count() == 0) {
+      completion_changed_.wait(guard, anything);
+    } else if (!completion_changed_.wait_for(guard, give_back_after_, anything)) {
+      guard.unlock();
+      give_back_if_idle();
+      guard.lock();
+      continue;
+    }
     if (completions_.empty())
       return;
     auto next = std::move(completions_.front());

@@ -3,7 +3,11 @@
 #include "troupe/devices/gpu/block_cache.hpp"
 #include "troupe/devices/gpu/driver.hpp"
 #include "troupe/devices/gpu/marks.hpp"
+#include "troupe/devices/gpu/memory_options.hpp"
+#include "troupe/devices/gpu/reservation.hpp"
 #include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/copy_marks.hpp"
+#include "troupe/runtime/swapping.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -27,7 +31,7 @@ class core final : public allocator,
                    public std::enable_shared_from_this<core> {
 public:
   static result<std::shared_ptr<core>> make(std::unique_ptr<driver> of, int ordinal,
-                                            size_t memory_limit);
+                                            const memory_options& memory);
   ~core();
 
   // memory_space
@@ -49,6 +53,9 @@ public:
   driver& under() const noexcept { return *driver_; }
   /// Where this thread launches: into the line of all, or into its recording.
   stream compute() const noexcept;
+  stream stream_of(copy_line in) const noexcept {
+    return in == copy_line::to_host ? to_host_ : to_device_;
+  }
   complaint_boxes::place complaints() const noexcept;
 
   result<std::unique_ptr<recording>> record();
@@ -66,13 +73,22 @@ public:
   /// Launches next to nothing, to see whether the device is lost.
   status probe();
 
+  // runtime/swapping.hpp
+  result<tensor> swap_out(const tensor& from);
+  result<tensor> swap_in(const tensor& saved, allocator& memory);
+  status arrive(const tensor& coming);
+  swap_statistics swaps() const;
+  void forget_swapped(void* pinned) noexcept;
+
   /// Ends the thread; what has not been called back by then hears an error.
   void stop();
 
 private:
   friend class core_recording;
-  core(std::unique_ptr<driver> of, int ordinal, size_t limit)
-      : driver_(std::move(of)), ordinal_(ordinal), limit_(limit) {}
+  core(std::unique_ptr<driver> of, int ordinal, size_t limit,
+       std::chrono::milliseconds give_back_after)
+      : driver_(std::move(of)), ordinal_(ordinal), limit_(limit),
+        give_back_after_(give_back_after) {}
 
   // Pinned memory of the host, for tensors that come from the device.
   class pinned_memory final : public allocator {
@@ -99,15 +115,32 @@ private:
     void* memory = nullptr;
     bool in_line = false; ///< launches before this moment may still use it
   };
+  // Marks in the streams of copies, beside which a tensor's memory goes on; 0 for none.
+  struct copies {
+    uint64_t out = 0, in = 0;
+  };
+  struct swapped {
+    block at; // pinned
+    dtype type = dtype::none;
+    shape dims;
+    size_t bytes = 0;
+  };
 
   status start();
+  status reserve(size_t bytes);
   status note(status outcome) const;
   status remember(status outcome) const;
   taken take(size_t bytes, bool for_copy) noexcept;
   taken find_block(size_t size, bool for_copy) noexcept;
+  std::optional<block> take_from_driver(size_t size) noexcept;
+  void join_pieces() noexcept;
+  void follow_copies(const block& what, stream in) noexcept;
   bool take_recordings_back() noexcept;
   void* take_pinned(size_t bytes) noexcept;
+  void cool_pinned() noexcept;
   void return_blocks() noexcept;
+  void give_back_if_idle() noexcept;
+  status wait_for_launched();
   void let_go(std::unique_lock<std::mutex>& guard) noexcept;
   result<event> take_event();
   result<event> end_of(stream in);
@@ -125,15 +158,22 @@ private:
   const std::unique_ptr<driver> driver_;
   const int ordinal_;
   const size_t limit_;
+  const std::chrono::milliseconds give_back_after_;
   stream compute_ = nullptr, to_device_ = nullptr, to_host_ = nullptr;
   pinned_memory pinned_{*this};
 
-  mutable std::mutex mutex_; // of what follows
-  mark_list marks_;
+  mutable std::mutex mutex_;               // of what follows
+  mark_list marks_, marks_out_, marks_in_; // of the three streams
   block_cache free_, free_pinned_;
+  reservation reserve_;
   size_t in_use_ = 0, peak_ = 0, pinned_in_use_ = 0;
+  size_t from_driver_ = 0;                           // in blocks, and in the reserve
+  std::unordered_map<const void*, copies> copied_;   // tensors that copies may still use
+  std::unordered_map<const void*, swapped> swapped_; // by their pinned memory
+  std::deque<block> cooling_; // pinned blocks of the past, until their copies have run
+  swap_statistics swaps_;
   std::shared_ptr<core> self_; // while tensors need it
-  uint64_t allocations_ = 0;
+  uint64_t allocations_ = 0, allocations_before_ = 0;
   std::vector<event> events_;
   std::deque<staging> staging_;
   std::vector<core_recording*> recordings_;

@@ -3,11 +3,12 @@
 #include "troupe/devices/gpu/clock.hpp"
 #include "troupe/devices/gpu/collectives.hpp"
 #include "troupe/devices/gpu/core.hpp"
+#include "troupe/devices/gpu/make_device.hpp"
 
 namespace troupe::gpu {
 namespace {
 
-class device_over_driver final : public gpu_device, public collective_device {
+class device_over_driver final : public gpu_device, public collective_device, public swapping {
 public:
   device_over_driver(std::shared_ptr<core> of, std::shared_ptr<device> host, int ordinal)
       : core_(std::move(of)), host_(std::move(host)), ordinal_(ordinal) {}
@@ -49,6 +50,13 @@ public:
   }
   status health() const override { return core_->health(); }
 
+  result<tensor> swap_out(const tensor& from) override { return core_->swap_out(from); }
+  result<tensor> swap_in(const tensor& saved, allocator& memory) override {
+    return core_->swap_in(saved, memory);
+  }
+  status arrive(const tensor& coming) override { return core_->arrive(coming); }
+  swap_statistics swaps() const override { return core_->swaps(); }
+
   gpu::driver& driver() noexcept override { return core_->under(); }
   complaint_boxes::place complaints() noexcept override { return core_->complaints(); }
   stream compute() noexcept override { return core_->compute(); }
@@ -68,9 +76,16 @@ private:
 result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> of,
                                                 std::shared_ptr<device> host,
                                                 const device_options& options) {
-  TROUPE_ASSIGN(auto made, core::make(std::move(of), options.ordinal, options.memory_limit));
+  return make_device(std::move(of), std::move(host), options.ordinal,
+                     {.limit = options.memory_limit});
+}
+
+result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> of,
+                                                std::shared_ptr<device> host, int ordinal,
+                                                const memory_options& memory) {
+  TROUPE_ASSIGN(auto made, core::make(std::move(of), ordinal, memory));
   return std::shared_ptr<gpu_device>{
-      std::make_shared<device_over_driver>(std::move(made), std::move(host), options.ordinal)};
+      std::make_shared<device_over_driver>(std::move(made), std::move(host), ordinal)};
 }
 
 } // namespace troupe::gpu

@@ -27,6 +27,12 @@ uint64_t mark_list::passed(driver& on) {
   return passed_;
 }
 
+event mark_list::ahead(driver& on, uint64_t number) {
+  if (number <= passed(on) || ahead_.empty())
+    return nullptr;
+  return ahead_[static_cast<size_t>(number - ahead_.front().number)].at;
+}
+
 void mark_list::destroy(driver& on) noexcept {
   for (const auto& one : ahead_)
     on.destroy(one.at);

@@ -16,6 +16,8 @@ public:
   uint64_t last() const noexcept { return next_ - 1; } ///< 0 before the first
   /// All places up to that number lie behind: what was launched before them has run.
   uint64_t passed(driver& on);
+  /// The event of a place, valid until the next call; null where it lies behind, and for place 0.
+  event ahead(driver& on, uint64_t number);
   void destroy(driver& on) noexcept;
 
 private:

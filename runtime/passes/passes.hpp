@@ -6,6 +6,20 @@
 
 namespace troupe {
 
+/// Whether tensors of GPUs that are used again much later spend the time in between in the host's
+/// memory (docs/memory.md).
+enum class swap_mode : uint8_t {
+  off,
+  automatic, ///< as many as it takes to stay within the GPU's memory, as far as shapes are known
+  on         ///< whatever can be copied there and back meanwhile
+};
+
+struct swap_options {
+  swap_mode mode = swap_mode::off;
+  size_t memory = 0;            ///< of each GPU, in bytes; 0: unknown, and `automatic` does nothing
+  size_t at_least = 256 * 1024; ///< bytes; smaller tensors stay
+};
+
 /// Which passes are run. All of them keep results within rounding, and all effects; only
 /// mixed_precision rounds to fewer digits.
 struct pass_options {
@@ -18,6 +32,7 @@ struct pass_options {
   /// dtype::bf16 or dtype::f16: ops that gain by it compute f32 values in this type; dtype::none:
   /// all compute what the graph says (docs/mixed-precision.md)
   dtype mixed_precision = dtype::none;
+  swap_options swap = {}; ///< of long-lived tensors, in partitions of GPUs
 
   static constexpr pass_options none() { return {false, false, false, false, false, false}; }
 };
@@ -49,6 +64,20 @@ void fuse_elementwise(step_graph& of, device_kind on);
 /// Orders the nodes so that the estimated peak of live bytes is not higher than before, and lower
 /// where a greedy order finds a way. Reads and updates of one variable keep their order.
 void schedule_for_memory(step_graph& of);
+
+/// What the swap pass has done, by its estimates.
+struct swap_report {
+  size_t tensors = 0;
+  int64_t bytes = 0;             ///< of these
+  size_t late = 0;               ///< of these: their copies begin too late to end in time
+  int64_t peak = 0, reduced = 0; ///< live bytes at most, before and after; variables included
+};
+
+/// Lets long-lived tensors of a GPU's partition spend the time between two uses in the host's
+/// memory: inserts _SwapOut after the first, and _SwapIn and _Swapped before the second. The order
+/// of the nodes is that of the launches. Nobody comes to depend on what he did not depend on
+/// through other devices.
+swap_report swap_long_lived(step_graph& of, const swap_options& options);
 
 /// What the order of nodes needs at its peak: bytes of all tensors that are alive at once, as far
 /// as shapes are known. An element of unknown shape counts as one.

@@ -187,6 +187,11 @@ void rewriter::take_name(node& to, const node& from) {
   graph_.by_name_[to.name_] = &to;
 }
 
+void rewriter::set_input(node& of, int input, edge to) {
+  of.inputs_[static_cast<size_t>(input)] = to;
+  changed_ = true;
+}
+
 void rewriter::set_controls(node& of, std::vector<node*> controls) {
   of.controls_ = std::move(controls);
   changed_ = true;

@@ -41,6 +41,7 @@ public:
   /// The node takes over the name of one that was replaced.
   void take_name(node& to, const node& from);
 
+  void set_input(node& of, int input, edge to);
   void set_controls(node& of, std::vector<node*> controls);
 
   bool is_target(const node& at) const noexcept;

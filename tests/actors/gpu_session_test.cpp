@@ -263,6 +263,61 @@ fetch y
   }
 }
 
+TEST_CASE("statistics tell of downloads, and of a GPU's memory over time") {
+  watchdog watch;
+  gpu_session session{{.seed = std::random_device{}()}};
+  INFO("seed " << session.seed);
+  auto what = gpu_case(R"(
+x = Placeholder dtype=f32 shape=[100,100]
+a = MatMul(x, x)
+b = Tanh(a)
+y = MatMul(b, a)
+z = Neg(y) @"/cpu:0"
+feed x = f32{100, 100}[1]
+fetch y
+fetch z
+)");
+  auto deadline = step_clock::now() + 10s;
+  auto step = session.client->prepare(*what.nodes, signature_of(what.text.runs[0]), deadline);
+  REQUIRE(step);
+  for (int round = 0; round < 3; ++round) {
+    step_statistics found;
+    REQUIRE(
+        session.client->run(**step, feeds_of(what.text.runs[0]), deadline, {.statistics = &found}));
+    const auto& task = found.tasks.at(0);
+    std::map<std::string, const step_span*> copied;
+    const step_span* made = nullptr;
+    for (const auto& span : task.spans) {
+      const auto& subject = task.subject_of(span);
+      if (span.thread == copy_track(0, copy_line::to_host))
+        copied[subject.op] = &span;
+      if (span.thread == device_track(0) && subject.name == "y")
+        made = &span;
+    }
+    REQUIRE(made);
+    REQUIRE(copied.size() == 2);
+    for (const auto* op : {"_Fetch", "_Send"}) {
+      REQUIRE(copied[op]);
+      CHECK(copied[op]->bytes == 40'000);
+      CHECK(copied[op]->end_ns >= made->end_ns);
+      CHECK(copied[op]->end_ns <= found.end_ns);
+    }
+    REQUIRE(task.memory.size() == 2);
+    for (const auto& one : task.memory) {
+      CHECK(one.at_ns.size() == one.bytes.size());
+      CHECK(std::ranges::is_sorted(one.at_ns));
+      CHECK(one.at_ns.front() >= found.begin_ns);
+      if (one.device.find("gpu:0") == std::string::npos)
+        continue;
+      CHECK(*std::ranges::max_element(one.bytes) >= 80'000);
+      CHECK(one.bytes.size() >= 3);
+    }
+    auto trace = trace_json({&found, 1});
+    CHECK(trace.find("memory of /gpu:0") != std::string::npos);
+    CHECK(trace.find("gpu:0 to the host") != std::string::npos);
+  }
+}
+
 TEST_CASE("a variable that lies elsewhere than it is used is named") {
   watchdog watch;
   gpu_session session;

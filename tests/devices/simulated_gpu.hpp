@@ -1,7 +1,7 @@
 // A GPU's device on a driver that runs streams as threads and dawdles at random.
 #pragma once
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/devices/gpu/make_device.hpp"
 #include "troupe/devices/simulated/simulated_driver.hpp"
 #include "troupe/tests/support/catch.hpp"
 
@@ -14,11 +14,12 @@ namespace troupe::test {
 struct simulated_gpu {
   explicit simulated_gpu(const gpu::simulation& like = {.seed = std::random_device{}()},
                          size_t memory_limit = 0)
-      : seed(like.seed) {
+      : simulated_gpu(like, gpu::memory_options{.limit = memory_limit}) {}
+  simulated_gpu(const gpu::simulation& like, const gpu::memory_options& memory) : seed(like.seed) {
     auto owned = gpu::make_simulated_driver(like);
     driver = owned.get();
-    auto made = gpu::make_device(std::move(owned), make_cpu_device({.intra_op_threads = 1}),
-                                 {.memory_limit = memory_limit});
+    auto made =
+        gpu::make_device(std::move(owned), make_cpu_device({.intra_op_threads = 1}), 0, memory);
     REQUIRE(made);
     device = *std::move(made);
   }

@@ -60,6 +60,15 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "every text graph and every op's example gives the same where all that can be is swapped") {
+  watchdog watch{std::chrono::seconds{100}};
+  pass_options passes{.swap = {.mode = swap_mode::on, .at_least = 1}};
+  CHECK(complaints(1, all_cases(), {""}, {}, passes) == "");
+  CHECK(complaints(1, all_examples(), {""}, {}, passes) == "");
+  CHECK(complaints(2, all_cases(), {"/gpu:0", "/gpu:1", "/cpu:0"}, {}, passes) == "");
+}
+
 TEST_CASE("every text graph gives what it promises spread over a processor and two GPUs") {
   watchdog watch{std::chrono::seconds{100}};
   const std::vector<std::string> devices = {"/gpu:0", "/gpu:1", "/cpu:0"};

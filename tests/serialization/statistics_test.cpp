@@ -21,6 +21,9 @@ task_statistics example() {
   made.end_ns = 100;
   made.allocated_bytes = 4096;
   made.peak_bytes = 8192;
+  made.memory = {
+      {.device = "/job:a/task:0/device:cpu:0", .at_ns = {-5, 20, 20}, .bytes = {0, 9, 1}},
+      {.device = "none", .at_ns = {}, .bytes = {}}};
   return made;
 }
 
@@ -39,6 +42,7 @@ TEST_CASE("statistics come back as they were") {
   CHECK(back->end_ns == 100);
   CHECK(back->allocated_bytes == 4096);
   CHECK(back->peak_bytes == 8192);
+  CHECK(back->memory == example().memory);
 }
 
 TEST_CASE("statistics that contradict themselves are refused") {
@@ -55,6 +59,7 @@ TEST_CASE("statistics that contradict themselves are refused") {
   CHECK(refused([](auto& what) { what.spans[0].end_ns = std::numeric_limits<int64_t>::max(); }));
   CHECK(refused([](auto& what) { what.begin_ns = std::numeric_limits<int64_t>::min(); }));
   CHECK(refused([](auto& what) { what.end_ns = -11; }));
+  CHECK(refused([](auto& what) { what.memory[0].at_ns[1] = -6; }));
   CHECK(refused([](auto& what) {
     auto subjects = *what.subjects;
     subjects[0].kind = static_cast<span_kind>(span_kinds);

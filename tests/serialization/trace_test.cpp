@@ -62,6 +62,29 @@ TEST_CASE("a trace keeps the rules of its format") {
   CHECK(count("M") == 4); // two processes with a thread each
 }
 
+TEST_CASE("a trace shows a GPU's memory over time, and its copies on tracks of their own") {
+  auto step = example(1, 1'000'000);
+  auto& task = step.tasks[0];
+  task.memory = {{.device = "/job:a/task:0/device:gpu:0",
+                  .at_ns = {1'000'300, 1'000'900},
+                  .bytes = {4096, 0}}};
+  task.spans.push_back({1, copy_track(0, copy_line::to_host), 1'002'000, 1'004'500, 64});
+  auto trace = json::parse(trace_json(std::span{&step, 1}));
+  CHECK(test::broken_rule(trace) == "");
+  std::vector<double> bytes;
+  std::string tracks;
+  for (const auto& one : trace["traceEvents"]) {
+    if (one["ph"] == "C") {
+      CHECK(one["name"] == "memory of /gpu:0");
+      bytes.push_back(one["args"]["bytes"].get<double>());
+    }
+    if (one["ph"] == "M" && one["name"] == "thread_name")
+      tracks += one["args"]["name"].get<std::string>() + ';';
+  }
+  CHECK(bytes == std::vector<double>{4096, 0});
+  CHECK(tracks.find("gpu:0 to the host;") != std::string::npos);
+}
+
 TEST_CASE("no steps make an empty trace, and strange names a readable one") {
   CHECK(test::broken_rule(json::parse(trace_json({}))) == "");
   auto step = example(1, 0);

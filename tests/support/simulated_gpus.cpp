@@ -1,7 +1,7 @@
 #include "troupe/tests/support/simulated_gpus.hpp"
 
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/devices/gpu/make_device.hpp"
 #include "troupe/devices/simulated/simulated_kernels.hpp"
 #include "troupe/ops/all.hpp"
 #include "troupe/tests/simulated_kernels/simulated_kernels.hpp"
@@ -33,12 +33,13 @@ const registry& simulated_library() {
   return all;
 }
 
-std::vector<std::shared_ptr<device>> make_simulated_devices(int gpus, const gpu::simulation& like) {
+std::vector<std::shared_ptr<device>> make_simulated_devices(int gpus, const gpu::simulation& like,
+                                                            const gpu::memory_options& memory) {
   std::vector<std::shared_ptr<device>> made{make_cpu_device({.intra_op_threads = 1})};
   for (int i = 0; i < gpus; ++i) {
     auto options = like;
     options.seed += static_cast<unsigned>(i) * 100;
-    auto one = gpu::make_device(gpu::make_simulated_driver(options), made.front(), {.ordinal = i});
+    auto one = gpu::make_device(gpu::make_simulated_driver(options), made.front(), i, memory);
     must(one.status());
     made.push_back(*std::move(one));
   }

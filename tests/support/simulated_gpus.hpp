@@ -1,6 +1,7 @@
 // Sessions with simulated GPUs: every op runs on them, by the kernels of GPUs, or by
 // the processor's where there are none, or where they are a library's.
 #pragma once
+#include "troupe/devices/gpu/memory_options.hpp"
 #include "troupe/devices/simulated/simulated_driver.hpp"
 #include "troupe/runtime/device.hpp"
 #include "troupe/runtime/registry.hpp"
@@ -15,6 +16,7 @@ const registry& simulated_library();
 
 /// A processor with one thread, and so many GPUs.
 std::vector<std::shared_ptr<device>> make_simulated_devices(int gpus,
-                                                            const gpu::simulation& like = {});
+                                                            const gpu::simulation& like = {},
+                                                            const gpu::memory_options& memory = {});
 
 } // namespace troupe::test

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 namespace troupe::test {
 namespace {
@@ -68,6 +69,7 @@ std::string check(const json& trace) {
   std::set<int> named_processes;
   std::set<track> named_threads;
   std::vector<json> spans, arrows;
+  std::map<std::pair<int, std::string>, double> counters; // when each was last told
   for (const auto& one : trace.at("traceEvents")) {
     auto phase = one.at("ph").get<std::string>();
     auto on = track_of(one);
@@ -90,6 +92,12 @@ std::string check(const json& trace) {
       spans.push_back(one);
     } else if (phase == "s" || phase == "f") {
       arrows.push_back(one);
+    } else if (phase == "C") {
+      if (one.at("args").at("bytes").get<double>() < 0)
+        return complaint("counts less than nothing", one);
+      if (auto& last = counters[{on.first, one.at("name").get<std::string>()}];
+          begin_of(one) < std::exchange(last, begin_of(one)))
+        return complaint("a counter goes back in time", one);
     } else {
       return complaint("is of an unknown phase", one);
     }

@@ -1,0 +1,278 @@
+// Where a GPU's tensors get their memory: as it is needed, from a reserve, and from the host's.
+#include "troupe/devices/gpu/reservation.hpp"
+#include "troupe/runtime/swapping.hpp"
+#include "troupe/tests/devices/simulated_gpu.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <map>
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr size_t kibibyte = 1024;
+
+swapping& swapping_of(simulated_gpu& in) { return dynamic_cast<swapping&>(*in.device); }
+
+// Swaps it out and lets go of it, as _SwapOut does.
+result<tensor> put_away(simulated_gpu& in, tensor what) { return swapping_of(in).swap_out(what); }
+
+result<tensor> bring_back(simulated_gpu& in, tensor saved) {
+  TROUPE_ASSIGN(auto coming, swapping_of(in).swap_in(saved, in.device->memory()));
+  saved.reset();
+  TROUPE_TRY(swapping_of(in).arrive(coming));
+  return coming;
+}
+
+} // namespace
+
+TEST_CASE("pieces of a reserve never overlap, and all of them together are one again") {
+  std::mt19937 dice{std::random_device{}()};
+  auto seed = dice();
+  dice.seed(seed);
+  INFO("seed " << seed);
+  std::vector<char> memory(64 * kibibyte);
+  gpu::reservation all{memory.data(), memory.size()};
+  std::map<char*, gpu::block> held;
+  for (int i = 0; i < 5000; ++i) {
+    if (held.empty() || dice() % 5 < 3) {
+      auto size = gpu::block_cache::class_of(1 + dice() % (8 * kibibyte));
+      auto got = all.take(size);
+      if (!got)
+        continue;
+      REQUIRE(got->size == size);
+      auto* at = static_cast<char*>(got->memory);
+      REQUIRE(all.owns(at));
+      REQUIRE(all.owns(at + size - 1));
+      auto next = held.lower_bound(at);
+      REQUIRE((next == held.end() || at + size <= next->first));
+      if (next != held.begin()) {
+        auto before = std::prev(next);
+        REQUIRE(before->first + before->second.size <= at);
+      }
+      held[at] = *got;
+    } else {
+      auto it = std::next(held.begin(), static_cast<std::ptrdiff_t>(dice() % held.size()));
+      all.put(it->second);
+      held.erase(it);
+    }
+  }
+  for (const auto& [at, one] : held)
+    all.put(one);
+  CHECK(all.pieces() == 1);
+  CHECK(all.free_bytes() == all.bytes());
+}
+
+TEST_CASE("a piece of a reserve is as old as the youngest of its parts") {
+  std::vector<char> memory(1024);
+  gpu::reservation all{memory.data(), memory.size()};
+  auto a = all.take(512), b = all.take(512);
+  REQUIRE(a);
+  REQUIRE(b);
+  a->freed = 3;
+  b->freed = 5;
+  b->copied_out = 7;
+  all.put(*a);
+  all.put(*b);
+  CHECK_FALSE(all.take(256, 4));
+  auto both = all.take(1024, 5);
+  REQUIRE(both);
+  CHECK(both->freed == 5);
+  CHECK(both->copied_out == 7);
+}
+
+TEST_CASE("a reserve serves tensors of all sizes without asking the driver again") {
+  test::watchdog watch;
+  simulated_gpu gpu{{.memory = 256 * kibibyte, .seed = std::random_device{}()},
+                    gpu::memory_options{.limit = 256 * kibibyte, .reserve = 256 * kibibyte}};
+  INFO("seed " << gpu.seed);
+  CHECK(gpu.device->statistics().cached == 256 * kibibyte);
+  for (int64_t round = 0; round < 40; ++round) {
+    auto count = 1000 + 700 * (round % 23);
+    auto x = gpu.device->upload(filled(count, 1));
+    REQUIRE(x);
+    for (int i = 0; i < 5; ++i) {
+      x = gpu.add(*x, 1);
+      REQUIRE(x);
+    }
+    REQUIRE(all_are(gpu.download(*x).get(), 6));
+  }
+  CHECK(gpu.finish());
+  CHECK(gpu.device->statistics().in_use == 0);
+  gpu.device->release_cached_memory(); // all but the reserve
+  CHECK(gpu.device->statistics().cached == 256 * kibibyte);
+  // Nothing lies in between any more.
+  CHECK(tensor::make(dtype::u8, {256 * kibibyte}, gpu.device->memory()));
+  CHECK(gpu.driver->misdeeds() == "");
+}
+
+TEST_CASE("a GPU takes more than its reserve where the limit allows it") {
+  test::watchdog watch;
+  simulated_gpu gpu{{.seed = 1},
+                    gpu::memory_options{.limit = 256 * kibibyte, .reserve = 64 * kibibyte}};
+  auto first = tensor::make(dtype::u8, {60 * kibibyte}, gpu.device->memory());
+  CHECK(first);
+  CHECK(gpu.device->statistics().cached == 4 * kibibyte);
+  auto second = tensor::make(dtype::u8, {128 * kibibyte}, gpu.device->memory());
+  CHECK(second);
+  CHECK_FALSE(tensor::make(dtype::u8, {128 * kibibyte}, gpu.device->memory()));
+  second = tensor{};
+  gpu.device->release_cached_memory();
+  CHECK(gpu.device->statistics().cached == 4 * kibibyte);
+}
+
+TEST_CASE("a reserve that cannot be had is an error that says so") {
+  auto make = [](const gpu::memory_options& memory) {
+    return gpu::make_device(gpu::make_simulated_driver({.memory = 100 * kibibyte}),
+                            make_cpu_device({.intra_op_threads = 1}), 0, memory)
+        .status();
+  };
+  auto above = make({.limit = 10'240, .reserve = 20'480});
+  CHECK(above.kind() == error_kind::resource_exhausted);
+  CHECK(above.message().find("cannot reserve 20480 bytes: its limit is 10240") !=
+        std::string::npos);
+  CHECK(make({.limit = 102'400, .reserve = 102'400}));
+}
+
+TEST_CASE("a GPU that is idle gives back what it keeps") {
+  test::watchdog watch;
+  simulated_gpu gpu{{.seed = 1}, gpu::memory_options{.give_back_after = 2ms}};
+  auto held = gpu.device->upload(filled(1000, 3));
+  REQUIRE(held);
+  REQUIRE(gpu.add(*held, 1));
+  for (int i = 0; i < 5000 && gpu.device->statistics().cached > 0; ++i)
+    std::this_thread::sleep_for(1ms);
+  CHECK(gpu.device->statistics().cached == 0);
+  CHECK(gpu.device->statistics().in_use > 0);
+  CHECK(all_are(gpu.download(*held).get(), 3));
+  CHECK(gpu.driver->misdeeds() == "");
+}
+
+TEST_CASE("what is swapped out frees its memory at once, and comes back as it was") {
+  test::watchdog watch;
+  simulated_gpu gpu{{.seed = std::random_device{}()}, 100 * kibibyte};
+  INFO("seed " << gpu.seed);
+  constexpr int64_t count = 10 * kibibyte; // 40 KiB: two fit
+  for (int round = 0; round < 50; ++round) {
+    auto value = static_cast<float>(round);
+    auto x = gpu.device->upload(filled(count, value));
+    REQUIRE(x);
+    auto y = gpu.add(*x, 1);
+    REQUIRE(y);
+    REQUIRE_FALSE(gpu.add(*y, 1)); // a third does not fit
+    auto saved = put_away(gpu, std::exchange(*x, {}));
+    REQUIRE(saved);
+    CHECK(saved->bytes() == 0);
+    auto z = gpu.add(*y, 1); // may lie where x lay: behind the copy
+    REQUIRE(z);
+    y = tensor{};
+    auto back = bring_back(gpu, *std::exchange(saved, tensor{}));
+    REQUIRE(back);
+    auto seen_z = gpu.download(*z), seen_x = gpu.download(*back);
+    REQUIRE(all_are(seen_z.get(), value + 2));
+    REQUIRE(all_are(seen_x.get(), value));
+  }
+  CHECK(gpu.finish());
+  CHECK(gpu.device->statistics().in_use == 0);
+  CHECK(gpu.device->statistics().peak <= 100 * kibibyte);
+  CHECK(swapping_of(gpu).swaps().out == 50 * sizeof(float) * count);
+  CHECK(swapping_of(gpu).swaps().in == 50 * sizeof(float) * count);
+  CHECK(gpu.driver->misdeeds() == "");
+}
+
+TEST_CASE("what others hold is not swapped, because it would free nothing") {
+  test::watchdog watch;
+  simulated_gpu gpu;
+  auto x = gpu.device->upload(filled(1000, 1));
+  REQUIRE(x);
+  auto other = *x;
+  auto saved = swapping_of(gpu).swap_out(*x);
+  REQUIRE(saved);
+  CHECK(saved->raw() == x->raw());
+  auto back = bring_back(gpu, *saved);
+  REQUIRE(back);
+  CHECK(back->raw() == x->raw());
+  CHECK(swapping_of(gpu).swaps().out == 0);
+}
+
+TEST_CASE("tensors on their way may be let go of at any moment") {
+  test::watchdog watch;
+  simulated_gpu gpu;
+  INFO("seed " << gpu.seed);
+  std::mt19937 dice{gpu.seed};
+  for (int round = 0; round < 300; ++round) {
+    auto value = static_cast<float>(round);
+    auto x = gpu.device->upload(filled(1000, value));
+    REQUIRE(x);
+    auto saved = put_away(gpu, std::exchange(*x, {}));
+    REQUIRE(saved);
+    if (dice() % 3 == 0)
+      continue;
+    auto coming = swapping_of(gpu).swap_in(*saved, gpu.device->memory());
+    REQUIRE(coming);
+    saved = tensor{};
+    if (dice() % 2 == 0)
+      continue; // its memory goes to whoever comes next, while it is still written
+    REQUIRE(swapping_of(gpu).arrive(*coming));
+    auto y = gpu.add(*coming, 1);
+    coming = tensor{};
+    REQUIRE(y);
+    REQUIRE(all_are(gpu.download(*y).get(), value + 1));
+  }
+  CHECK(gpu.finish());
+  CHECK(gpu.device->statistics().in_use == 0);
+  gpu.device->release_cached_memory();
+  CHECK(gpu.device->statistics().cached == 0);
+  CHECK(gpu.driver->misdeeds() == "");
+}
+
+TEST_CASE("threads may swap on one GPU at the same time, and let it go") {
+  test::watchdog watch;
+  tensor left;
+  {
+    simulated_gpu gpu;
+    INFO("seed " << gpu.seed);
+    std::atomic<int> wrong = 0;
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (int round = 0; round < 40; ++round) {
+          auto value = static_cast<float>(100 * t + round);
+          auto x = gpu.device->upload(filled(500 + 300 * (round % 3), value));
+          auto y = x ? gpu.add(*x, 1) : x;
+          x = tensor{};
+          auto saved = y ? put_away(gpu, std::exchange(*y, {})) : y;
+          auto noise = gpu.device->upload(filled(500 + 300 * (round % 3), -1));
+          auto back = saved ? bring_back(gpu, *std::exchange(saved, tensor{})) : saved;
+          if (!noise || !back || !all_are(gpu.download(*back).get(), value + 1))
+            ++wrong;
+        }
+      });
+    threads.clear();
+    CHECK(wrong == 0);
+    auto x = gpu.device->upload(filled(1000, 1));
+    REQUIRE(x);
+    left = *put_away(gpu, std::exchange(*x, {}));
+    CHECK(gpu.driver->misdeeds() == "");
+  }
+  left.reset(); // the core goes now
+}
+
+TEST_CASE("a lost GPU swaps nothing, and nobody hangs") {
+  test::watchdog watch;
+  for (int64_t launches = 1; launches < 8; ++launches) {
+    CAPTURE(launches);
+    simulated_gpu gpu{{.seed = 3, .launches_until_lost = launches}};
+    for (int i = 0; i < 4; ++i) {
+      auto x = gpu.device->upload(filled(1000, 1));
+      auto saved = x ? put_away(gpu, std::exchange(*x, {})) : x;
+      auto back = saved ? bring_back(gpu, *std::exchange(saved, tensor{})) : saved;
+      if (!back)
+        CHECK(back.status().kind() == error_kind::unavailable);
+    }
+    CHECK(gpu.finish().kind() == error_kind::unavailable);
+  }
+}

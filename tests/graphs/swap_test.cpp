@@ -1,0 +1,375 @@
+// Steps whose long-lived tensors spend a while in the host's memory.
+#include "troupe/actors/client.hpp"
+#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/runtime/gradient.hpp"
+#include "troupe/runtime/internal_ops.hpp"
+#include "troupe/runtime/swapping.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/simulated_gpus.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <cstring>
+#include <future>
+#include <random>
+#include <thread>
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr size_t kibibyte = 1024;
+
+swap_options swapping_all() { return {.mode = swap_mode::on, .at_least = 1}; }
+
+struct session_on_gpus {
+  explicit session_on_gpus(const swap_options& swap, size_t limit = 0, int gpus = 1,
+                           const program_options& programs = {}, bool fuse = true,
+                           size_t reserve = 0) {
+    client_options options;
+    options.ops = &simulated_library();
+    options.make_devices = [=, this] {
+      auto made = make_simulated_devices(gpus, {.seed = std::random_device{}()},
+                                         {.limit = limit, .reserve = reserve});
+      devices = made; // the last ones are the session's
+      return made;
+    };
+    options.inter_op_threads = 2;
+    options.passes.fold = false;
+    options.passes.fuse = fuse;
+    options.passes.swap = swap;
+    options.programs = programs;
+    auto started = client::local(options);
+    REQUIRE(started);
+    client = *std::move(started);
+  }
+
+  result<std::vector<tensor>> run(const graph& of, const step_signature& what,
+                                  const std::vector<tensor>& feeds) {
+    auto deadline = step_clock::now() + 30s;
+    if (!step) {
+      TROUPE_ASSIGN(step, client->prepare(of, what, deadline));
+    }
+    return client->run(*step, feeds, deadline);
+  }
+  void settle() const {
+    std::promise<void> done;
+    devices.back()->as_accelerator()->when_done([&](const status&) { done.set_value(); });
+    done.get_future().wait();
+  }
+  swap_statistics swaps(size_t gpu = 0) const {
+    return dynamic_cast<swapping&>(*devices[gpu + 1]).swaps();
+  }
+  memory_statistics memory() const { return devices[1]->statistics(); }
+  std::string misdeeds() const {
+    auto& driver = gpu::gpu_of(*devices[1]).driver();
+    return static_cast<gpu::simulated_driver&>(driver).misdeeds();
+  }
+
+  std::vector<std::shared_ptr<device>> devices;
+  std::unique_ptr<troupe::client> client;
+  std::shared_ptr<prepared_step> step;
+};
+
+// Layers whose outputs their gradients need, last ones first.
+struct deep_net {
+  explicit deep_net(int64_t elements, int layers, int64_t declared = 0) : elements(elements) {
+    auto x = add("Placeholder", {},
+                 {{"dtype", dtype::f32}, {"shape", partial_shape{declared ? declared : elements}}});
+    auto h = x;
+    for (int i = 0; i < layers; ++i)
+      h = add("Tanh", {add("Mul", {add("Sin", {h}), constant(1.5f)})});
+    auto loss = add("Sum", {add("Mul", {h, h}), constant(tensor::vector<int32_t>({0}))});
+    auto found = gradients({loss}, {x});
+    REQUIRE(found);
+    what.feeds = {x};
+    what.fetches = {loss, (*found)[0]};
+  }
+
+  edge add(std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
+    auto made =
+        nodes.add({.op = std::move(op), .inputs = std::move(inputs), .attrs = std::move(attrs)});
+    INFO((made ? "" : made.status().message()));
+    REQUIRE(made);
+    return (*made)->output(0);
+  }
+  edge constant(tensor value) {
+    auto type = value.type();
+    return add("Const", {}, {{"value", std::move(value)}, {"dtype", type}});
+  }
+  edge constant(float value) { return constant(tensor::scalar(value)); }
+
+  std::vector<tensor> feeds() const {
+    std::vector<float> values(static_cast<size_t>(elements));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i % 1000) / 500 - 1;
+    return {tensor::of({elements}, values)};
+  }
+
+  int64_t elements;
+  graph nodes{simulated_library()};
+  step_signature what;
+};
+
+bool same(const std::vector<tensor>& a, const std::vector<tensor>& b) {
+  return a.size() == b.size() &&
+         std::ranges::equal(a, b, [](const tensor& x, const tensor& y) { return identical(x, y); });
+}
+
+size_t count(const graph& in, const op_def& op) {
+  return static_cast<size_t>(
+      std::ranges::count_if(in.nodes(), [&](const auto& at) { return &at->op() == &op; }));
+}
+
+} // namespace
+
+TEST_CASE("a deep net that does not fit into a GPU's memory learns the same where it is swapped") {
+  watchdog watch;
+  deep_net net{64 * 1024, 24}; // of 256 KiB each
+  session_on_gpus roomy{{}};
+  auto expected = roomy.run(net.nodes, net.what, net.feeds());
+  REQUIRE(expected);
+  auto peak = roomy.memory().peak;
+  auto limit = peak * 55 / 100;
+
+  session_on_gpus tight{{}, limit};
+  auto failed = tight.run(net.nodes, net.what, net.feeds());
+  REQUIRE_FALSE(failed);
+  INFO(failed.status());
+  CHECK(failed.status().kind() == error_kind::resource_exhausted);
+  CHECK(failed.status().message().find("gpu:0 has ") != std::string::npos);
+  CHECK(failed.status().message().find("largest tensors: 262144 bytes, f32[65536] of ") !=
+        std::string::npos);
+
+  for (size_t reserve : {size_t{0}, limit}) {
+    CAPTURE(reserve);
+    session_on_gpus swapping{{.mode = swap_mode::automatic}, limit, 1, {}, true, reserve};
+    for (int i = 0; i < 5; ++i) {
+      auto actual = swapping.run(net.nodes, net.what, net.feeds());
+      INFO((actual ? "" : actual.status().message()));
+      REQUIRE(actual);
+      CHECK(same(*actual, *expected));
+    }
+    swapping.settle();
+    CHECK(swapping.memory().peak <= limit);
+    CHECK(swapping.memory().in_use < peak / 10); // constants
+    CHECK(swapping.swaps().out > 0);
+    CHECK(swapping.swaps().out == swapping.swaps().in);
+    CHECK(swapping.swaps().held == 0);
+    CHECK(swapping.misdeeds() == "");
+  }
+}
+
+TEST_CASE("a net that fits is left as it is; one that is to be swapped is, whatever it takes") {
+  watchdog watch;
+  deep_net net{64 * 1024, 12}, of_any_size{64 * 1024, 12, unknown_extent};
+  session_on_gpus plain{{}};
+  auto expected = plain.run(net.nodes, net.what, net.feeds());
+  REQUIRE(expected);
+  session_on_gpus fitting{{.mode = swap_mode::automatic}};
+  REQUIRE(fitting.run(net.nodes, net.what, net.feeds()));
+  CHECK(fitting.swaps().out == 0);
+  session_on_gpus swapping{swapping_all()};
+  auto actual = swapping.run(of_any_size.nodes, of_any_size.what, net.feeds());
+  REQUIRE(actual);
+  CHECK(same(*actual, *expected));
+  CHECK(swapping.swaps().out > 0);
+  CHECK(swapping.memory().peak < plain.memory().peak);
+}
+
+TEST_CASE("a step that fails leaves nothing of what it has swapped") {
+  watchdog watch;
+  deep_net net{64 * 1024, 24};
+  session_on_gpus session{{.mode = swap_mode::on, .at_least = 1}, 1100 * kibibyte};
+  for (int i = 0; i < 10; ++i) {
+    auto failed = session.run(net.nodes, net.what, net.feeds());
+    REQUIRE_FALSE(failed);
+    CHECK(failed.status().kind() == error_kind::resource_exhausted);
+  }
+  session.settle();
+  CHECK(session.swaps().held == 0);
+  CHECK(session.memory().in_use < 10 * kibibyte);
+  deep_net small{1024, 4};
+  session.step = nullptr;
+  CHECK(session.run(small.nodes, small.what, small.feeds()));
+  CHECK(session.misdeeds() == "");
+}
+
+TEST_CASE("nobody comes to wait for what he did not wait for where tensors are swapped") {
+  deep_net net{64 * 1024, 10};
+  auto closed = extract(net.nodes, net.what);
+  REQUIRE(closed);
+  auto before = closed->nodes->nodes().size();
+  auto found = swap_long_lived(*closed, {.mode = swap_mode::automatic, .memory = 2500 * kibibyte});
+  CHECK(found.tensors > 0);
+  CHECK(found.bytes == static_cast<int64_t>(found.tensors * 256 * kibibyte));
+  CHECK(found.reduced < found.peak);
+  CHECK(found.reduced <= static_cast<int64_t>(2500 * kibibyte));
+  const auto& all = *closed->nodes;
+  size_t early = 0;
+  CHECK(count(all, internal_ops::swap_out) == found.tensors);
+  CHECK(count(all, internal_ops::swap_in) == found.tensors);
+  CHECK(count(all, internal_ops::swapped) == found.tensors);
+  CHECK(all.nodes().size() == before + 3 * found.tensors);
+  for (const auto& at : all.nodes()) {
+    for (const auto& input : at->inputs())
+      REQUIRE(input.node->id() < at->id());
+    for (auto* control : at->controls())
+      REQUIRE(control->id() < at->id());
+    // Most copies have something to run beside.
+    if (&at->op() == &internal_ops::swapped)
+      early += at->id() > at->inputs()[0].node->id() + 2;
+  }
+  CHECK(2 * early > found.tensors);
+}
+
+namespace {
+
+// Differentiable ops in any order, with nodes that move elements or hand them on; a few go to the
+// processor, to the other GPU or through a shape that the GPU computes.
+struct random_net {
+  random_net(unsigned seed, bool spread) : dice(seed), spread(spread) {
+    for (int i = 0; i < 2; ++i) {
+      values.push_back(
+          add("Placeholder", {}, {{"dtype", dtype::f32}, {"shape", partial_shape{16, 8}}}));
+      what.feeds.push_back(values.back());
+    }
+    for (int i = 0; i < 30; ++i)
+      values.push_back(any_op());
+    auto loss = add("Sum", {values.back(), constant(tensor::vector<int32_t>({0, 1}))});
+    for (int i = 0; i < 3; ++i)
+      loss = add("Add", {loss, add("Sum", {any(), constant(tensor::vector<int32_t>({0, 1}))})});
+    auto found = gradients({loss}, what.feeds);
+    REQUIRE(found);
+    what.fetches = {loss, any()};
+    for (auto one : *found)
+      if (one)
+        what.fetches.push_back(one);
+  }
+
+  edge any() { return values[dice() % values.size()]; }
+  edge any_late() {
+    return values[values.size() - 1 - dice() % std::min<size_t>(4, values.size())];
+  }
+  edge any_op() {
+    auto x = any_late();
+    switch (dice() % 9) {
+      case 0: return add("Tanh", {x});
+      case 1: return add("Tanh", {add("Mul", {x, any()})});
+      case 2: return add("Sigmoid", {add("Add", {x, any()})});
+      case 3: return add("Identity", {add("Sin", {x})});
+      case 4: {
+        auto flat = add("Reshape", {x, constant(tensor::vector<int32_t>({128}))});
+        return add("Reshape", {add("Sin", {flat}), constant(tensor::vector<int32_t>({16, 8}))});
+      }
+      case 5: {
+        auto swapped = constant(tensor::vector<int32_t>({1, 0}));
+        return add("Transpose", {add("Tanh", {add("Transpose", {x, swapped})}), swapped});
+      }
+      case 6: return add("MatMul", {add("Tanh", {x}), constant(square)});
+      case 7: {
+        if (!spread)
+          return add("Relu", {x});
+        // The GPU computes a shape, which comes to the host: another region.
+        auto most = add("ArgMax", {x, constant(tensor::scalar<int32_t>(1))});
+        auto zero = add("Sub", {most, most});
+        auto dims = add("Cast",
+                        {add("Add", {add("Slice", {zero, constant(tensor::vector<int32_t>({0})),
+                                                   constant(tensor::vector<int32_t>({1}))}),
+                                     constant(tensor::vector<int64_t>({16}))})},
+                        {{"DstT", dtype::i32}});
+        auto whole = add("Concat", {constant(tensor::scalar<int32_t>(0)), dims,
+                                    constant(tensor::vector<int32_t>({8}))});
+        return add("Add", {x, add("Fill", {whole, constant(tensor::scalar(0.25f))})});
+      }
+      default: return add("Sub", {add("Square", {add("Tanh", {x})}), add("Neg", {any()})});
+    }
+  }
+
+  edge add(std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
+    std::string device;
+    if (spread && dice() % 6 == 0 && op != "Const")
+      device = std::array{"/cpu:0", "/gpu:0", "/gpu:1"}[dice() % 3];
+    auto made = nodes.add({.op = std::move(op),
+                           .inputs = std::move(inputs),
+                           .attrs = std::move(attrs),
+                           .device = std::move(device)});
+    INFO((made ? "" : made.status().message()));
+    REQUIRE(made);
+    return (*made)->output(0);
+  }
+  edge constant(tensor value) {
+    auto type = value.type();
+    return add("Const", {}, {{"value", std::move(value)}, {"dtype", type}});
+  }
+  tensor any_values(shape dims) {
+    std::vector<float> all(static_cast<size_t>(dims.elements()));
+    for (auto& one : all)
+      one = std::uniform_real_distribution<float>{-1, 1}(dice);
+    return tensor::of(dims, all);
+  }
+
+  std::mt19937 dice;
+  bool spread;
+  tensor square = any_values({8, 8});
+  std::vector<edge> values;
+  graph nodes{simulated_library()};
+  step_signature what;
+};
+
+} // namespace
+
+TEST_CASE("random graphs give the same bits whether their tensors are swapped or not") {
+  watchdog watch{100s};
+  auto base = std::random_device{}();
+  uint64_t swapped = 0;
+  for (unsigned round = 0; round < 30; ++round) {
+    auto spread = round % 2 == 1;
+    INFO("seed " << base + round << (spread ? ", spread" : ""));
+    random_net net{base + round, spread};
+    auto gpus = spread ? 2 : 1;
+    program_options programs{.region_per_node = round % 5 == 4, .deterministic = round % 4 == 2};
+    session_on_gpus plain{{}, 0, gpus, programs, round % 3 != 0},
+        swapping{swapping_all(), 0, gpus, programs, round % 3 != 0};
+    for (int i = 0; i < 5; ++i) {
+      std::vector<tensor> feeds{net.any_values({16, 8}), net.any_values({16, 8})};
+      auto expected = plain.run(net.nodes, net.what, feeds);
+      INFO((expected ? "" : expected.status().message()));
+      REQUIRE(expected);
+      auto actual = swapping.run(net.nodes, net.what, feeds);
+      INFO((actual ? "" : actual.status().message()));
+      REQUIRE(actual);
+      REQUIRE(same(*actual, *expected));
+    }
+    swapping.settle();
+    swapped += swapping.swaps().out;
+    CHECK(swapping.swaps().held == 0);
+    CHECK(swapping.misdeeds() == "");
+  }
+  CHECK(swapped > 0);
+}
+
+TEST_CASE("many steps at once may swap on one GPU") {
+  watchdog watch{100s};
+  deep_net net{16 * 1024, 12};
+  session_on_gpus plain{{}}, swapping{swapping_all()};
+  auto expected = plain.run(net.nodes, net.what, net.feeds());
+  REQUIRE(expected);
+  REQUIRE(swapping.run(net.nodes, net.what, net.feeds()));
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 8; ++i)
+          if (auto got = swapping.run(net.nodes, net.what, net.feeds());
+              !got || !same(*got, *expected))
+            ++wrong;
+      });
+  }
+  CHECK(wrong == 0);
+  swapping.settle();
+  CHECK(swapping.swaps().held == 0);
+  CHECK(swapping.misdeeds() == "");
+}
