@@ -116,7 +116,7 @@ private:
     bool in_line = false; ///< launches before this moment may still use it
   };
   // Marks in the streams of copies, beside which a tensor's memory goes on; 0 for none.
-  struct copies {
+  struct last_copies {
     uint64_t out = 0, in = 0;
   };
   struct swapped {
@@ -167,9 +167,9 @@ private:
   block_cache free_, free_pinned_;
   reservation reserve_;
   size_t in_use_ = 0, peak_ = 0, pinned_in_use_ = 0;
-  size_t from_driver_ = 0;                           // in blocks, and in the reserve
-  std::unordered_map<const void*, copies> copied_;   // tensors that copies may still use
-  std::unordered_map<const void*, swapped> swapped_; // by their pinned memory
+  size_t from_driver_ = 0;                              // in blocks, and in the reserve
+  std::unordered_map<const void*, last_copies> copied_; // tensors that copies may still use
+  std::unordered_map<const void*, swapped> swapped_;    // by their pinned memory
   std::deque<block> cooling_; // pinned blocks of the past, until their copies have run
   swap_statistics swaps_;
   std::shared_ptr<core> self_; // while tensors need it
