@@ -175,9 +175,8 @@ cudaError_t launch_each(const strided_copy& what, int64_t count, cudaStream_t in
     how.from[i] = loop.from;
     how.to[i] = loop.to;
   }
-  copy_each<<<blocks_for(count), threads, 0, in>>>(static_cast<T*>(what.to),
-                                                   static_cast<const T*>(what.from),
-                                                   static_cast<Index>(count), how);
+  copy_each<<<blocks_for(count), threads, 0, in>>>(
+      static_cast<T*>(what.to), static_cast<const T*>(what.from), static_cast<Index>(count), how);
   return cudaGetLastError();
 }
 

@@ -38,7 +38,8 @@ status run_invert(kernel_context& at) {
   auto count = x.elements();
   const auto* from = x.data<T>();
   auto* to = out->template data<T>();
-  TROUPE_TRY(gpu::for_each(at, count, invert_body<T>{from, to, count, {at, "x is no permutation: it"}}));
+  TROUPE_TRY(
+      gpu::for_each(at, count, invert_body<T>{from, to, count, {at, "x is no permutation: it"}}));
   return gpu::for_each(
       at, count, check_inverted_body<T>{from, to, count, {at, "x is no permutation: it twice"}});
 }

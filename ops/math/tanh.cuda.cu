@@ -3,8 +3,8 @@
 namespace troupe::ops {
 namespace {
 
-TROUPE_LANE(tanh_lane,
-            template <class T> TROUPE_DEVICE T operator()(T x) const { return tanh(x); });
+TROUPE_LANE(
+    tanh_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return tanh(x); });
 
 } // namespace
 
