@@ -39,6 +39,14 @@ public:
     });
     for (auto& one : slices_)
       events_.push_back(std::move(one));
+    for (const auto& [of, counter] : memory_)
+      for (const auto& [ns, bytes] : counter)
+        events_.push_back({{"ph", "C"},
+                           {"name", of.second},
+                           {"pid", of.first},
+                           {"tid", 0},
+                           {"ts", micros(ns)},
+                           {"args", {{"bytes", bytes}}}});
     return std::move(events_);
   }
 
@@ -83,13 +91,9 @@ private:
     auto kind = of.device.find("/device:");
     auto name =
         concat("memory of /", kind == std::string::npos ? of.device : of.device.substr(kind + 8));
+    auto& counter = memory_[{process, name}];
     for (size_t i = 0; i < std::min(of.at_ns.size(), of.bytes.size()); ++i)
-      events_.push_back({{"ph", "C"},
-                         {"name", name},
-                         {"pid", process},
-                         {"tid", 0},
-                         {"ts", micros(of.at_ns[i])},
-                         {"args", {{"bytes", of.bytes[i]}}}});
+      counter[of.at_ns[i]] = of.bytes[i];
   }
 
   // What may overlap with others of its kind: a pair of events with an id.
@@ -195,6 +199,8 @@ private:
   std::map<std::string, int> processes_;
   std::map<std::pair<int, uint32_t>, bool> threads_;
   json events_ = json::array();
+  // Steps that ran at the same time have seen the same memory: one counter by process and device.
+  std::map<std::pair<int, std::string>, std::map<int64_t, uint64_t>> memory_;
   std::vector<json> slices_;
 };
 
