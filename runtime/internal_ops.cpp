@@ -16,6 +16,17 @@ double flops_of_fused(const node& at) {
   return elements * static_cast<double>(at.attr<std::vector<std::string>>("ops").size());
 }
 
+// Unknown extents count as 1.
+double flops_of_product(const node& at) {
+  auto extent = [](const partial_shape& of, int axis) {
+    return of.has_rank() && of.rank() == 2 && of[axis] != unknown_extent
+               ? static_cast<double>(of[axis])
+               : 1;
+  };
+  const auto& a = at.inputs()[0].dims();
+  return 2 * extent(a, 0) * extent(a, 1) * extent(at.output_shape(0), 1);
+}
+
 } // namespace
 
 bool is_boundary(const node& at) noexcept { return &at.op() == &feed || &at.op() == &fetch; }
@@ -101,6 +112,21 @@ extern constexpr op_def fused{
     .effects = effect::forwardable,
     .infer = infer::shape_attr,
     .flops = flops_of_fused,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def biased_product{
+    .name = "_BiasedProduct",
+    .doc = "Multiplies two matrices, adds a number to each column, and rectifies if asked.",
+    .inputs = {{"a", "T"}, {"b", "T"}, {"bias", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"transpose_a", false},
+              {"transpose_b", false},
+              {"rectify", false},
+              {"T", any_type},
+              {"shape", attr_kind::shape, true}},
+    .infer = infer::shape_attr,
+    .flops = flops_of_product,
     .no_gradient = no_gradient,
 };
 

@@ -1,9 +1,8 @@
 #include "troupe/devices/cuda/combine.cuda.hpp"
 
-#include <cuda_fp16.h>
+#include "troupe/devices/cuda/halves.cuda.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace troupe::gpu {
 namespace {
@@ -16,44 +15,12 @@ struct places {
 };
 
 template <class T>
-using sum_type = std::conditional_t<sizeof(T) == 2, float, T>;
-
-template <class T>
-__device__ sum_type<T> load(T value) {
-  if constexpr (std::is_same_v<T, float16>)
-    return __half2float(__ushort_as_half(value.bits));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return __uint_as_float(uint32_t{value.bits} << 16);
-  else
-    return value;
-}
-
-template <class T>
-__device__ T store(sum_type<T> value) {
-  if constexpr (std::is_same_v<T, float16>) {
-    T made;
-    made.bits = __half_as_ushort(__float2half_rn(value));
-    return made;
-  } else if constexpr (std::is_same_v<T, bfloat16>) {
-    auto bits = __float_as_uint(value);
-    T made;
-    if ((bits & 0x7fffffffu) > 0x7f800000u) // NaN stays NaN
-      made.bits = static_cast<uint16_t>((bits >> 16) | 0x40u);
-    else
-      made.bits = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-    return made;
-  } else {
-    return value;
-  }
-}
-
-template <class T>
 __global__ void combine_each(T* to, places all, int64_t count, reduction by, bool average) {
   for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += int64_t{blockDim.x} * gridDim.x) {
-    auto value = load(static_cast<const T*>(all.from[0])[i]);
+    auto value = load_wide(static_cast<const T*>(all.from[0])[i]);
     for (int k = 1; k < all.count; ++k) {
-      auto other = load(static_cast<const T*>(all.from[k])[i]);
+      auto other = load_wide(static_cast<const T*>(all.from[k])[i]);
       switch (by) {
         case reduction::sum: value = value + other; break;
         case reduction::product: value = value * other; break;
@@ -62,8 +29,8 @@ __global__ void combine_each(T* to, places all, int64_t count, reduction by, boo
       }
     }
     if (average)
-      value = value / static_cast<sum_type<T>>(all.count);
-    to[i] = store<T>(value);
+      value = value / static_cast<wide_type<T>>(all.count);
+    to[i] = store_wide<T>(value);
   }
 }
 

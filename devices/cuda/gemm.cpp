@@ -1,5 +1,6 @@
 #include "troupe/devices/cuda/gemm.hpp"
 
+#include "troupe/devices/cuda/add_bias.cuda.hpp"
 #include "troupe/devices/cuda/libraries.hpp"
 
 #include <cublasLt.h>
@@ -37,11 +38,12 @@ struct question {
   product of;
   bool rounds = false;
   uint32_t alignment[3] = {};
+  cublasLtEpilogue_t last = CUBLASLT_EPILOGUE_DEFAULT;
 
   auto key() const {
-    return std::tuple{of.type, of.transpose_a, of.transpose_b, of.m,        of.n,
-                      of.k,    of.batches,     of.stride_a,    of.stride_b, of.stride_c,
-                      rounds,  alignment[0],   alignment[1],   alignment[2]};
+    return std::tuple{of.type, of.transpose_a, of.transpose_b, of.m,         of.n,
+                      of.k,    of.batches,     of.stride_a,    of.stride_b,  of.stride_c,
+                      rounds,  alignment[0],   alignment[1],   alignment[2], last};
   }
   bool operator<(const question& other) const { return key() < other.key(); }
 };
@@ -137,6 +139,8 @@ result<description> describe(const question& asked) {
   auto turn = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
   TROUPE_TRY(set(made.what, CUBLASLT_MATMUL_DESC_TRANSA, turn(of.transpose_b)));
   TROUPE_TRY(set(made.what, CUBLASLT_MATMUL_DESC_TRANSB, turn(of.transpose_a)));
+  if (asked.last != CUBLASLT_EPILOGUE_DEFAULT)
+    TROUPE_TRY(set(made.what, CUBLASLT_MATMUL_DESC_EPILOGUE, asked.last));
   TROUPE_ASSIGN(made.a, layout_of(of.type, of.transpose_a ? of.k : of.m,
                                   of.transpose_a ? of.m : of.k, of.batches, of.stride_a));
   TROUPE_ASSIGN(made.b, layout_of(of.type, of.transpose_b ? of.n : of.k,
@@ -180,15 +184,41 @@ result<choice> remembered(multiplier& by, const question& asked, const descripti
   return found;
 }
 
+// Where the library has no algorithm that does it.
+status add_bias(gpu_device& on, const product& what, void* c, const epilogue& last) {
+  auto code = launch_add_bias(c, last.bias, what.m, what.n, what.type, last.rectify,
+                              reinterpret_cast<cudaStream_t>(on.compute()));
+  if (code == cudaSuccess)
+    return {};
+  return failure(error_kind::internal, "the launch of a sum: ", cudaGetErrorString(code));
+}
+
 } // namespace
 
 status gemm(gpu_device& on, allocator& memory, const product& what, const void* a, const void* b,
-            void* c) {
+            void* c, const epilogue& last) {
   TROUPE_TRY(on.driver().make_current());
+  if (last.bias && what.k == 0) {
+    TROUPE_TRY(on.memory().space()->fill(c, "\0\0\0\0", size_of(what.type), what.m * what.n));
+    return add_bias(on, what, c, last);
+  }
   TROUPE_ASSIGN(auto* by, on.kept<multiplier>(make_multiplier));
-  question asked{what, on.rounds_operands(), {alignment_of(a), alignment_of(b), alignment_of(c)}};
+  question asked{what,
+                 on.rounds_operands(),
+                 {alignment_of(a), alignment_of(b), alignment_of(c)},
+                 !last.bias     ? CUBLASLT_EPILOGUE_DEFAULT
+                 : last.rectify ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                : CUBLASLT_EPILOGUE_BIAS};
   TROUPE_ASSIGN(auto is, describe(asked));
-  TROUPE_ASSIGN(auto chosen, remembered(*by, asked, is));
+  auto found = remembered(*by, asked, is);
+  if (!found && last.bias && found.status().kind() == error_kind::unimplemented) {
+    TROUPE_TRY(gemm(on, memory, what, a, b, c));
+    return add_bias(on, what, c, last);
+  }
+  TROUPE_ASSIGN(auto chosen, std::move(found));
+  // The library's matrices are transposed: our columns are the rows that it adds a bias to.
+  if (last.bias)
+    TROUPE_TRY(set(is.what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, last.bias));
   tensor workspace;
   if (chosen.workspace > 0) {
     TROUPE_ASSIGN(workspace,

@@ -16,8 +16,15 @@ struct product {
   bool operator==(const product&) const = default;
 };
 
-/// Launches it; no extent is 0. What it needs in between is taken from `memory`.
+/// What is done to the elements of a product (f16, bf16 or f32; not a batch) as it is written.
+struct epilogue {
+  const void* bias = nullptr; ///< a number for each column, added before rounding if there is one
+  bool rectify = false;       ///< then replaces what is negative by zero
+};
+
+/// Launches it; no extent is 0, but k may be where there is a bias. What it needs in between is
+/// taken from `memory`.
 status gemm(gpu_device& on, allocator& memory, const product& what, const void* a, const void* b,
-            void* c);
+            void* c, const epilogue& last = {});
 
 } // namespace troupe::gpu

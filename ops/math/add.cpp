@@ -1,5 +1,6 @@
 // Add: the sum of each two elements.
 #include "troupe/ops/math/add.hpp"
+#include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
@@ -12,7 +13,7 @@ extern constexpr op_def add{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers | one_of(dtype::string)}},
-    .effects = effect::forwardable | effect::commutative | effect::elementwise |
+    .effects = adds | effect::forwardable | effect::commutative | effect::elementwise |
                effect::broadcasting | keeps_16_bits,
     .infer = infer::broadcast_inputs,
     .gradient = sum_gradient,

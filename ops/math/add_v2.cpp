@@ -1,5 +1,6 @@
 // AddV2: the sum of each two numbers.
 #include "troupe/ops/math/add.hpp"
+#include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
@@ -12,7 +13,7 @@ extern constexpr op_def add_v2{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers}},
-    .effects = effect::forwardable | effect::commutative | effect::elementwise |
+    .effects = adds | effect::forwardable | effect::commutative | effect::elementwise |
                effect::broadcasting | keeps_16_bits,
     .infer = infer::broadcast_inputs,
     .gradient = sum_gradient,

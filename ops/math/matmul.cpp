@@ -1,5 +1,6 @@
 // MatMul: the product of two matrices.
 #include "troupe/ops/math/matmul.hpp"
+#include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
@@ -19,7 +20,7 @@ extern constexpr op_def matmul{
     .inputs = {{"a", "T"}, {"b", "T"}},
     .outputs = {{"product", "T"}},
     .attrs = {{"transpose_a", false}, {"transpose_b", false}, {"T", numbers}},
-    .effects = worth_16_bits,
+    .effects = worth_16_bits | is_product,
     .infer = infer_matmul,
     .gradient = gradient,
     .flops = matmul_flops,

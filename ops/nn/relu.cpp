@@ -1,5 +1,6 @@
 // Relu: replaces negative elements by zero.
 #include "troupe/ops/nn/activation.hpp"
+#include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
@@ -15,7 +16,7 @@ extern constexpr op_def relu = activation({
     .name = "Relu",
     .doc = "Computes max(x, 0) of each element.",
     .attrs = {{"T", real_numbers}},
-    .effects = keeps_16_bits,
+    .effects = keeps_16_bits | rectifies,
     .gradient = gradient,
     .example = R"(
 x = Placeholder dtype=f32 shape=[-1]

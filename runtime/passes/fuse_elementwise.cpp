@@ -2,6 +2,7 @@
 #include "troupe/runtime/kernel.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
+#include "troupe/runtime/passes/variable_updates.hpp"
 #include "troupe/runtime/registry.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ public:
         readers_[id(*input.node)].push_back(id(*at));
       for (auto* before : at->controls())
         waited_for_[id(*before)] = true;
-      note_updates(*at);
+      updates_.note(*at);
     }
   }
 
@@ -48,13 +49,6 @@ public:
 
 private:
   static size_t id(const node& at) { return static_cast<size_t>(at.id()); }
-
-  void note_updates(const node& at) {
-    for (size_t i = 0; i < at.inputs().size(); ++i)
-      if (at.input_is_ref(static_cast<int>(i)))
-        if (auto* behind = resource_behind(at.inputs()[i]))
-          updates_[behind].push_back(at.id());
-  }
 
   bool can_be_stage(const node& at) const {
     constexpr auto never = effect::stateful | effect::random | effect::blocking | effect::fed;
@@ -94,22 +88,7 @@ private:
   bool fits(const node& at, const cluster& into) const {
     const auto& root = *into.nodes.front();
     return into.nodes.size() < most_stages && into.inputs + at.inputs().size() - 1 <= most_inputs &&
-           at.output_shape(0) == root.output_shape(0) && reads_the_same_at(at, root);
-  }
-
-  // The node's variables are then read where the root stands: nothing may update them in between.
-  bool reads_the_same_at(const node& at, const node& root) const {
-    for (const auto& input : at.inputs()) {
-      if (!input.node->output_is_ref(input.index))
-        continue;
-      auto it = updates_.find(resource_behind(input));
-      if (it == updates_.end())
-        continue;
-      auto next = std::ranges::upper_bound(it->second, at.id());
-      if (next != it->second.end() && *next < root.id())
-        return false;
-    }
-    return true;
+           at.output_shape(0) == root.output_shape(0) && updates_.reads_the_same_at(at, root);
   }
 
   // Errors name the user's nodes: the root, whose name the whole has, and all inside.
@@ -182,7 +161,7 @@ private:
   std::vector<bool> waited_for_;             // by a control edge
   std::vector<int> cluster_of_;
   std::vector<cluster> clusters_;
-  std::map<const node*, std::vector<int>> updates_; // ids of nodes that change a variable, rising
+  variable_updates updates_;
 };
 
 } // namespace

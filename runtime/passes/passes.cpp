@@ -46,6 +46,8 @@ void optimize(step_graph& of, const pass_options& options, device* host) {
 
 void optimize(partition& part, const pass_options& options) {
   auto of = with_all_ends_kept(std::move(part.nodes));
+  if (options.fuse && part.device.kind == "gpu")
+    join_epilogues(of, device_kind::gpu);
   if (options.fuse)
     fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::gpu : device_kind::cpu);
   if (options.schedule)

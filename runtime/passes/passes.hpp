@@ -42,6 +42,10 @@ struct pass_options {
 /// or computed by other ops stays f32.
 void mix_precision(step_graph& of, dtype type);
 
+/// Makes a product of matrices, a bias that is added to it and a Relu after that one node, where
+/// the device has a kernel that does all of it as it writes the product: GPUs do.
+void join_epilogues(step_graph& of, device_kind on);
+
 /// Computes nodes whose inputs are constant, or known in type and shape where that is all they look
 /// at. Keeps a node whose kernel fails, so that it fails when it is run, and one whose value is
 /// large.

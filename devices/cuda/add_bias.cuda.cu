@@ -1,0 +1,46 @@
+#include "troupe/devices/cuda/add_bias.cuda.hpp"
+
+#include "troupe/devices/cuda/halves.cuda.hpp"
+
+#include <algorithm>
+
+namespace troupe::gpu {
+namespace {
+
+constexpr int threads = 256, most_blocks = 1 << 16;
+
+template <class T>
+__global__ void add_each(T* matrix, const T* bias, int64_t count, int64_t columns, bool rectify) {
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += int64_t{blockDim.x} * gridDim.x) {
+    auto value = load_wide(matrix[i]) + load_wide(bias[i % columns]);
+    matrix[i] = store_wide<T>(rectify && value < 0 ? 0.0f : value);
+  }
+}
+
+template <class T>
+cudaError_t launch(void* matrix, const void* bias, int64_t count, int64_t columns, bool rectify,
+                   cudaStream_t in) {
+  auto blocks =
+      static_cast<unsigned>(std::min<int64_t>((count + threads - 1) / threads, most_blocks));
+  add_each<T><<<blocks, threads, 0, in>>>(static_cast<T*>(matrix), static_cast<const T*>(bias),
+                                          count, columns, rectify);
+  return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t launch_add_bias(void* matrix, const void* bias, int64_t rows, int64_t columns,
+                            dtype type, bool rectify, cudaStream_t in) {
+  auto count = rows * columns;
+  if (count == 0)
+    return cudaSuccess;
+  switch (type) {
+    case dtype::f16: return launch<float16>(matrix, bias, count, columns, rectify, in);
+    case dtype::bf16: return launch<bfloat16>(matrix, bias, count, columns, rectify, in);
+    case dtype::f32: return launch<float>(matrix, bias, count, columns, rectify, in);
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+} // namespace troupe::gpu
