@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace troupe::gpu {
 namespace {
@@ -47,6 +48,8 @@ core::~core() {
     driver_->destroy(one.at);
     driver_->deallocate_pinned(one.memory.memory);
   }
+  if (!health()) // nobody can wait for what still runs there but the streams' ends
+    destroy_streams();
   return_blocks();
   driver_->deallocate(reserve_.memory());
   for (const auto& one : cooling_)
@@ -59,9 +62,13 @@ core::~core() {
     marks->destroy(*driver_);
   for (auto one : events_)
     driver_->destroy(one);
-  for (auto one : {compute_, to_device_, to_host_})
-    if (one)
-      driver_->destroy(one);
+  destroy_streams();
+}
+
+void core::destroy_streams() noexcept {
+  for (auto* one : {&compute_, &to_device_, &to_host_})
+    if (*one)
+      driver_->destroy(std::exchange(*one, nullptr));
 }
 
 void core::stop() {

@@ -127,6 +127,7 @@ private:
   };
 
   status start();
+  void destroy_streams() noexcept;
   status reserve(size_t bytes);
   status note(status outcome) const;
   status remember(status outcome) const;

@@ -148,9 +148,9 @@ public:
 
   template <class Compute>
   status meet(Compute compute) {
-    TROUPE_TRY(pass(came_));
+    TROUPE_TRY(pass(came_, true));
     compute();
-    return pass(left_);
+    return pass(left_, false); // the others still read what is this one's
   }
   void disperse(const status& why) {
     std::lock_guard guard{mutex_};
@@ -160,15 +160,16 @@ public:
   }
 
 private:
-  status pass(size_t& count) {
+  status pass(size_t& count, bool may_disperse) {
     std::unique_lock guard{mutex_};
     ++count;
     changed_.notify_all();
     auto latest = std::chrono::steady_clock::now() + longest_meeting;
-    changed_.wait_until(guard, latest, [&] { return count == members_ || dispersed_; });
+    auto given_up = [&] { return dispersed_ && may_disperse; };
+    changed_.wait_until(guard, latest, [&] { return count == members_ || given_up(); });
     if (count == members_)
       return {};
-    if (dispersed_)
+    if (given_up())
       return why_;
     return failure(error_kind::aborted, "an exchange was given up: ", count, " of ", members_,
                    " simulated devices came to it");
