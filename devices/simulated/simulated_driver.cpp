@@ -169,8 +169,10 @@ private:
     changed_.wait_until(guard, latest, [&] { return count == members_ || given_up(); });
     if (count == members_)
       return {};
-    if (given_up())
+    if (given_up()) {
+      --count; // nobody waits for this one to leave
       return why_;
+    }
     return failure(error_kind::aborted, "an exchange was given up: ", count, " of ", members_,
                    " simulated devices came to it");
   }
