@@ -1,6 +1,7 @@
 // How kernels of GPUs launch. The same source is compiled twice: by nvcc for GPUs, and by the
-// processor's compiler for simulated ones, where a launch is a loop on the thread of a stream. What
-// a kernel does to its elements is thus tested wherever Troupe is built.
+// processor's compiler for simulated ones, where the thread of a stream runs all threads of a grid.
+// What a kernel does to its elements, and how its threads work together, is thus tested wherever
+// Troupe is built.
 //
 // A kernel is made of bodies: functors with members that are plain values, and an operator() marked
 // TROUPE_DEVICE.
@@ -19,13 +20,18 @@
 
 #define TROUPE_DEVICE __host__ __device__
 #define TROUPE_GPU_KERNEL(op) op##_cuda
+#ifdef __CUDA_ARCH__
+#define TROUPE_ON_GRID // not in what nvcc compiles for the host
+#endif
 #else
+#include "troupe/devices/simulated/emulated_cuda.hpp"
 #include "troupe/devices/simulated/simulated_driver.hpp"
 
 #include <atomic>
 
 #define TROUPE_DEVICE
 #define TROUPE_GPU_KERNEL(op) op##_simulated
+#define TROUPE_ON_GRID
 #endif
 
 namespace troupe::ops::gpu {
@@ -129,17 +135,13 @@ private:
 #ifdef __CUDACC__
 
 inline constexpr int threads_per_block = 256;
+inline constexpr int64_t most_blocks = 1 << 16;
+inline constexpr int64_t most_of_a_warp = 1024; ///< loop passes of one item; a block has more
 
 inline cudaStream_t stream_of(kernel_context& at) {
   auto& device = troupe::gpu::gpu_of(at.device());
   static_cast<void>(device.driver().make_current()); // else the launch says what is wrong
   return reinterpret_cast<cudaStream_t>(device.compute());
-}
-
-/// So many blocks that each thread has one item, or a few where there are very many.
-inline unsigned blocks_for(int64_t items, int threads = threads_per_block) {
-  constexpr int64_t most = 1 << 16;
-  return static_cast<unsigned>(std::min((items + threads - 1) / threads, most));
 }
 
 /// What the last launch came to.
@@ -149,6 +151,44 @@ inline status launched() {
     return {};
   return failure(error_kind::internal, "launch: ", cudaGetErrorName(code), ", ",
                  cudaGetErrorString(code));
+}
+
+/// Launches a kernel on so many blocks. Where `together` is false, its threads do not wait for each
+/// other, which simulated ones profit from.
+template <bool together, class... Params>
+status launch(kernel_context& at, void (*kernel)(Params...), unsigned blocks,
+              std::type_identity_t<Params>... args) {
+  kernel<<<blocks, threads_per_block, 0, stream_of(at)>>>(args...);
+  return launched();
+}
+
+#else
+
+// Small, so that tests with few elements have threads with several of them, and several blocks.
+inline constexpr int threads_per_block = 64;
+inline constexpr int64_t most_blocks = 3;
+inline constexpr int64_t most_of_a_warp = 40;
+
+template <bool together, class... Params>
+status launch(kernel_context& at, void (*kernel)(Params...), unsigned blocks,
+              std::type_identity_t<Params>... args) {
+  auto& device = troupe::gpu::gpu_of(at.device());
+  return static_cast<troupe::gpu::simulated_driver&>(device.driver())
+      .launch(
+          [=]() -> status {
+            auto run = together ? troupe::gpu::run_grid : troupe::gpu::run_grid_apart;
+            run(blocks, threads_per_block, [&] { kernel(args...); });
+            return {};
+          },
+          device.compute());
+}
+
+#endif
+
+/// So many blocks that each thread has one item, or a few where there are very many.
+inline unsigned blocks_for(int64_t items) {
+  return static_cast<unsigned>(
+      std::min((items + threads_per_block - 1) / threads_per_block, most_blocks));
 }
 
 template <class Body>
@@ -163,8 +203,7 @@ template <class Body>
 status for_each(kernel_context& at, int64_t count, Body body) {
   if (count == 0)
     return {};
-  each<<<blocks_for(count), threads_per_block, 0, stream_of(at)>>>(count, body);
-  return launched();
+  return launch<false>(at, each<Body>, blocks_for(count), count, body);
 }
 
 /// Threads that work on one item together: `Size` of them, a power of two up to a block.
@@ -175,7 +214,7 @@ public:
 
   TROUPE_DEVICE static int size() { return Size; }
   TROUPE_DEVICE int rank() const {
-#ifdef __CUDA_ARCH__
+#ifdef TROUPE_ON_GRID
     return static_cast<int>(threadIdx.x) % Size;
 #else
     return 0;
@@ -187,9 +226,12 @@ public:
   template <class Fn, class T>
   TROUPE_DEVICE T all(T mine) const {
     static_assert(sizeof(T) <= most_bytes);
-#ifdef __CUDA_ARCH__
+#ifdef TROUPE_ON_GRID
     if constexpr (Size > 1) {
-      __shared__ alignas(16) unsigned char scratch[threads_per_block * most_bytes];
+      struct alignas(most_bytes) cell {
+        unsigned char bytes[most_bytes];
+      };
+      __shared__ cell scratch[threads_per_block * sizeof(T) / most_bytes + 1];
       auto* values = reinterpret_cast<T*>(scratch);
       auto at = static_cast<int>(threadIdx.x);
       values[at] = mine;
@@ -208,7 +250,7 @@ public:
 
 private:
   TROUPE_DEVICE static void wait() {
-#ifdef __CUDA_ARCH__
+#ifdef TROUPE_ON_GRID
     if constexpr (Size <= 32)
       __syncwarp();
     else
@@ -232,15 +274,16 @@ template <class Body>
 status for_each_group(kernel_context& at, int64_t count, int64_t items, Body body) {
   if (count == 0)
     return {};
-  auto in = stream_of(at);
+  auto with = [&](auto size) {
+    constexpr int threads = decltype(size)::value;
+    return launch<(threads > 1)>(at, each_group<threads, Body>, blocks_for(count * threads), count,
+                                 body);
+  };
   if (items <= 8)
-    each_group<1><<<blocks_for(count), threads_per_block, 0, in>>>(count, body);
-  else if (items <= 1024)
-    each_group<32><<<blocks_for(count * 32), threads_per_block, 0, in>>>(count, body);
-  else
-    each_group<threads_per_block>
-        <<<blocks_for(count * threads_per_block), threads_per_block, 0, in>>>(count, body);
-  return launched();
+    return with(std::integral_constant<int, 1>{});
+  if (items <= most_of_a_warp)
+    return with(std::integral_constant<int, 32>{});
+  return with(std::integral_constant<int, threads_per_block>{});
 }
 
 template <class T>
@@ -251,55 +294,9 @@ TROUPE_DEVICE void atomic_add(T* to, T value) {
   else
     atomicAdd(to, value);
 #else
-  *to += value;
+  *to += value; // emulated threads take turns
 #endif
 }
-
-#else
-
-/// One loop on the stream's thread.
-template <class Loop>
-status launch_loop(kernel_context& at, Loop loop) {
-  auto& device = troupe::gpu::gpu_of(at.device());
-  return static_cast<troupe::gpu::simulated_driver&>(device.driver())
-      .launch(
-          [loop]() -> status {
-            loop();
-            return {};
-          },
-          device.compute());
-}
-
-template <class Body>
-status for_each(kernel_context& at, int64_t count, Body body) {
-  if (count == 0)
-    return {};
-  return launch_loop(at, [count, body] {
-    for (int64_t i = 0; i < count; ++i)
-      body(i);
-  });
-}
-
-struct alone {
-  static int size() { return 1; }
-  int rank() const { return 0; }
-  template <class Fn, class T>
-  T all(T mine) const {
-    return mine;
-  }
-};
-
-template <class Body>
-status for_each_group(kernel_context& at, int64_t count, int64_t, Body body) {
-  return for_each(at, count, [body](int64_t i) { body(i, alone{}); });
-}
-
-template <class T>
-void atomic_add(T* to, T value) {
-  *to += value;
-}
-
-#endif
 
 } // namespace on_cuda or simulated
 } // namespace troupe::ops::gpu

@@ -38,8 +38,6 @@ struct broadcast_body {
   }
 };
 
-#ifdef __CUDACC__
-
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) pack {
   T items[Count];
@@ -49,18 +47,18 @@ struct alignas(sizeof(T) * Count) pack {
 template <int Count, class Fn, class R, class... Ts>
 __global__ void map_packs(int64_t packs, int64_t count, Fn fn, R* out, const Ts*... in) {
   auto thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  auto threads = int64_t{blockDim.x} * gridDim.x;
   auto one = [&](const Ts&... x) { return store<R>(static_cast<compute_type<R>>(fn(load(x)...))); };
-  for (auto i = thread; i < packs; i += int64_t{blockDim.x} * gridDim.x) {
+  for (auto i = thread; i < packs; i += threads) {
     pack<R, Count> made;
     [&](const pack<Ts, Count>&... x) {
-#pragma unroll
       for (int k = 0; k < Count; ++k)
         made.items[k] = one(x.items[k]...);
     }(reinterpret_cast<const pack<Ts, Count>*>(in)[i]...);
     reinterpret_cast<pack<R, Count>*>(out)[i] = made;
   }
-  if (auto rest = packs * Count + thread; rest < count)
-    out[rest] = one(in[rest]...);
+  for (auto i = packs * Count + thread; i < count; i += threads)
+    out[i] = one(in[i]...);
 }
 
 /// out[i] = fn(in[i]...) for tensors of one shape, which start where tensors do.
@@ -74,24 +72,9 @@ status map(kernel_context& at, int64_t count, Fn fn, R* out, const Ts*... in) {
   auto aligned = [](const void* of) { return reinterpret_cast<uintptr_t>(of) % 16 == 0; };
   auto packs = (aligned(out) && ... && aligned(in)) ? count / each : 0;
   auto threads = std::max<int64_t>(packs, count - packs * each);
-  map_packs<each>
-      <<<blocks_for(threads), threads_per_block, 0, stream_of(at)>>>(packs, count, fn, out, in...);
-  return launched();
+  return launch<false>(at, map_packs<each, Fn, R, Ts...>, blocks_for(threads), packs, count, fn,
+                       out, in...);
 }
-
-#else
-
-template <class Fn, class R, class... Ts>
-status map(kernel_context& at, int64_t count, Fn fn, R* out, const Ts*... in) {
-  if (count == 0)
-    return {};
-  return launch_loop(at, [=] {
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = store<R>(static_cast<compute_type<R>>(fn(load(in[i])...)));
-  });
-}
-
-#endif
 
 /// out = fn(x), for a functor that has members.
 template <class T, class R, class Fn>
