@@ -2,7 +2,8 @@
 #pragma once
 #include "troupe/ops/array/greatest.hpp"
 #include "troupe/ops/array/order_keys.cuda.hpp"
-#include "troupe/ops/updates.cuda.hpp"
+#include "troupe/ops/indices.cuda.hpp"
+#include "troupe/ops/primitives/primitives.cuda.hpp"
 
 namespace troupe::ops::gpu {
 #ifdef __CUDACC__
@@ -55,32 +56,27 @@ struct select_greatest_body {
 };
 
 template <class T>
-struct ranked_parts_body {
-  const T* from;
-  divisor by_columns;
-  int64_t* to;
-  TROUPE_DEVICE void operator()(int64_t i) const {
-    constexpr auto bits = short_key<T>::bits;
-    auto key = ((uint64_t{1} << bits) - 1) - short_key<T>::of(from[i]);
-    to[i] = static_cast<int64_t>(static_cast<uint64_t>(by_columns(i).quotient) << bits | key);
-  }
-};
-
-template <class T>
 struct take_greatest_body {
   const T* from;
-  const int64_t* numbers;
+  integers order;
   divisor by_k;
   int64_t columns;
   T* values;
   integer_output places;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto [row, j] = by_k(i);
-    auto number = numbers[row * columns + j];
-    values[i] = from[number];
-    places.set(i, number - row * columns);
+    auto place = order[row * columns + j];
+    values[i] = from[row * columns + place];
+    places.set(i, place);
   }
 };
+
+// Few are found one after the other: that takes a launch, and about a microsecond for each 1000
+// elements that are looked at in a row. More of long rows are sorted.
+template <class T>
+bool better_sorted(int64_t k, int64_t columns) {
+  return k > 8 && k * columns > 1 << 16 && can_sort_rows_of<T>(columns);
+}
 
 template <class T>
 status find_greatest(kernel_context& at, int64_t k) {
@@ -93,27 +89,18 @@ status find_greatest(kernel_context& at, int64_t k) {
   auto columns = x.dims()[x.rank() - 1], rows = x.elements() / columns;
   const auto* from = x.data<T>();
   auto* to = values->template data<T>();
-  // Many of long rows are sorted, with all rows at once; elements of 64 bits leave no room for the
-  // row in the key.
-  if constexpr (sizeof(T) < 8) {
-    constexpr auto bits = short_key<T>::bits;
-    if (k > 16 && k * columns > 1 << 20 && rows < int64_t{1} << (62 - bits)) {
-      TROUPE_ASSIGN(auto parts, tensor::make(dtype::i64, x.dims(), at.memory()));
-      TROUPE_TRY(for_each(
-          at, x.elements(),
-          ranked_parts_body<T>{from, {columns, x.elements()}, parts.template data<int64_t>()}));
-      TROUPE_ASSIGN(auto sorted, sort_updates(at, std::move(parts), rows << bits));
-      return for_each(at, values->elements(),
-                      take_greatest_body<T>{from,
-                                            sorted.numbers.template data<int64_t>(),
-                                            {k, values->elements()},
-                                            columns,
-                                            to,
-                                            integer_output{*places}});
-    }
-  }
-  return for_each_group(at, rows, columns,
-                        select_greatest_body<T>{from, columns, k, to, integer_output{*places}});
+  if (!better_sorted<T>(k, columns))
+    return for_each_group(at, rows, columns,
+                          select_greatest_body<T>{from, columns, k, to, integer_output{*places}});
+  TROUPE_ASSIGN(auto keys, short_keys<T>(at, x, true));
+  TROUPE_ASSIGN(auto sorted, sort_rows(at, keys, short_key<T>::bits));
+  return for_each(at, values->elements(),
+                  take_greatest_body<T>{from,
+                                        integers{sorted.places},
+                                        {k, values->elements()},
+                                        columns,
+                                        to,
+                                        integer_output{*places}});
 }
 
 inline constexpr auto sorted_types = types::floating + type_list<int32_t, int64_t>{};

@@ -64,10 +64,10 @@ status run_bincount(kernel_context& at) {
         gpu::for_each(at, count, bincount_body<int64_t>{wrong, numbers, nullptr, whole, size}));
     return gpu::for_each(at, size, bincount_convert_body<T>{whole, bins});
   } else {
-    TROUPE_ASSIGN(auto parts, gpu::sorting::room(at, count));
+    TROUPE_ASSIGN(auto parts, gpu::room_for_numbers(at, count));
     TROUPE_TRY(gpu::for_each(
         at, count, bincount_number_body{wrong, numbers, size, parts.template data<int64_t>()}));
-    TROUPE_ASSIGN(auto sorted, gpu::sort_updates(at, std::move(parts), size));
+    TROUPE_ASSIGN(auto sorted, gpu::sort_updates(at, parts, size));
     TROUPE_ASSIGN(auto starts, gpu::segment_starts(at, sorted.parts, size));
     return gpu::combine_entries<T, addition>(at, {std::move(starts), std::move(sorted.numbers)},
                                              weight, bins, count, size, 1);

@@ -6,6 +6,7 @@
 #include "troupe/ops/math/reducers.hpp"
 #include "troupe/ops/math/reduction_plan.hpp"
 #include "troupe/ops/places.cuda.hpp"
+#include "troupe/ops/primitives/primitives.cuda.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops::gpu {
@@ -105,12 +106,23 @@ struct store_total {
   }
 };
 
+/// Whether there is one row of neighbours, which all of the GPU reduces, or so many that a block of
+/// threads for each keeps it busy, and so long that it is worth while.
+inline bool are_rows_of_neighbours(const reduction_plan& plan) {
+  constexpr int64_t is_long = 1024, busy = 128;
+  auto rows = plan.kept.elements();
+  return plan.last_is_reduced && plan.reduced.rank() == 1 && plan.kept.rank() <= 1 &&
+         (rows == 1 || (rows >= busy && plan.items > is_long));
+}
+
 /// Reduces input 0 over the axes in input 1; the state is the attribute `keep_dims`.
 template <class T, class Fn>
 status reduce(kernel_context& at) {
   const auto& x = at.input(0);
   TROUPE_ASSIGN(auto plan, plan_reduction(at, at.state<bool>()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
+  if (are_rows_of_neighbours(plan))
+    return reduce_rows<Fn>(at, x.data<T>(), out->template data<T>(), out->elements(), plan.items);
   return reduce_each<Fn, troupe::ops::detail::total_t<T>>(
       at, out->elements(), x.elements() == 0 ? 0 : plan.items, !plan.last_is_reduced,
       walked_elements<Fn, T>{x.data<T>(), places{plan.kept}, places{plan.reduced}},

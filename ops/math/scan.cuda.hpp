@@ -1,9 +1,11 @@
-// Kernels of GPUs that accumulate along one axis, in the same order each time: their results do not
-// vary. A functor gives `start<T>()` and `step(a, b)`.
+// Kernels of GPUs that accumulate along one axis: their results do not vary, for whole numbers add
+// up to the same in any order, and all others are taken in the same order each time. A functor
+// gives `start<T>()` and `step(a, b)`.
 #pragma once
 #include "troupe/ops/launch.cuda.hpp"
 #include "troupe/ops/math/reducers.hpp"
 #include "troupe/ops/math/scan_options.hpp"
+#include "troupe/ops/primitives/primitives.cuda.hpp"
 
 namespace troupe::ops::gpu {
 #ifdef __CUDACC__
@@ -126,11 +128,15 @@ status scan(kernel_context& at) {
   const auto& dims = x.dims();
   TROUPE_ASSIGN(auto axis, scanned_axis(at));
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, dims));
+  auto how = at.state<scan_options>();
+  auto outer = troupe::ops::product(dims, 0, axis), length = dims[axis];
+  auto inner = troupe::ops::product(dims, axis + 1, dims.rank());
+  if constexpr (std::is_integral_v<T>)
+    if (inner == 1)
+      return scan_rows<Fn>(at, x.data<T>(), out->template data<T>(), outer, length, how);
   using total = troupe::ops::detail::total_t<T>;
   scan_elements<T, total> elements{x.data<T>(), out->template data<T>()};
-  return scan_each<Fn, total>(at, troupe::ops::product(dims, 0, axis), dims[axis],
-                              troupe::ops::product(dims, axis + 1, dims.rank()),
-                              at.state<scan_options>(), elements, elements);
+  return scan_each<Fn, total>(at, outer, length, inner, how, elements, elements);
 }
 
 template <class Fn, class... Ts>

@@ -39,7 +39,7 @@ struct segment_start_body {
 };
 
 inline result<tensor> segment_starts(kernel_context& at, const tensor& numbers, int64_t segments) {
-  TROUPE_ASSIGN(auto starts, sorting::room(at, segments + 1));
+  TROUPE_ASSIGN(auto starts, room_for_numbers(at, segments + 1));
   TROUPE_TRY(for_each(
       at, segments + 1,
       segment_start_body{integers{numbers}, numbers.elements(), starts.template data<int64_t>()}));
@@ -62,11 +62,11 @@ struct segment_number_body {
 /// Of ids in any order: negative ones are left out, those that are too large complained of.
 inline result<segment_entries> sorted_entries(kernel_context& at, const tensor& ids,
                                               const char* name, int64_t segments) {
-  TROUPE_ASSIGN(auto parts, sorting::room(at, ids.elements()));
+  TROUPE_ASSIGN(auto parts, room_for_numbers(at, ids.elements()));
   TROUPE_TRY(for_each(at, ids.elements(),
                       segment_number_body{complaints{at, name}, integers{ids}, segments,
                                           parts.template data<int64_t>()}));
-  TROUPE_ASSIGN(auto sorted, sort_updates(at, std::move(parts), segments));
+  TROUPE_ASSIGN(auto sorted, sort_updates(at, parts, segments));
   TROUPE_ASSIGN(auto starts, segment_starts(at, sorted.parts, segments));
   return segment_entries{std::move(starts), std::move(sorted.numbers)};
 }
@@ -272,12 +272,12 @@ status combine_gradients(kernel_context& at) {
   const auto &gradient = at.input(0), &indices = at.input(1), &ids = at.input(2);
   auto rows = gradient.dims()[0], entries = ids.elements();
   TROUPE_ASSIGN(auto sorted, sorted_entries(at, indices, "indices", output.segments));
-  TROUPE_ASSIGN(auto sources, sorting::room(at, entries));
+  TROUPE_ASSIGN(auto sources, room_for_numbers(at, entries));
   TROUPE_TRY(for_each(at, entries,
                       come_from_body{complaints{at, "indices"}, integers{indices}, integers{ids},
                                      integers{sorted.rows}, output.segments,
                                      sources.template data<int64_t>()}));
-  TROUPE_ASSIGN(auto counts, sorting::room(at, rows));
+  TROUPE_ASSIGN(auto counts, room_for_numbers(at, rows));
   fill_zeros(at, counts);
   TROUPE_TRY(for_each(at, entries,
                       count_segments_body{complaints{at, "segment_ids"}, integers{ids}, rows,

@@ -68,7 +68,7 @@ status run_sparse_matmul(kernel_context& at) {
                                           {dense[0], dense[1]},
                                           across.a,
                                           rows.template data<int64_t>()}));
-  TROUPE_ASSIGN(auto sorted, gpu::sort_updates(at, std::move(rows), dims[0]));
+  TROUPE_ASSIGN(auto sorted, gpu::sort_updates(at, rows, dims[0]));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   fill_zeros(at, *out);
   auto columns = dims[1], all = count * columns;
