@@ -302,7 +302,7 @@ fetch y
       for (const auto& span : found.tasks.at(0).spans)
         if (const auto& subject = found.tasks[0].subject_of(span);
             span.thread < device_tracks && subject.kind == span_kind::node)
-          (subject.op == "MatMul" ? launching : computing).insert(span.thread);
+          (subject.device.ends_with("gpu:0") ? launching : computing).insert(span.thread);
     }
   };
   {
