@@ -379,8 +379,8 @@ status batch_norm_gradient_by(layer_library& by, const layer_library::call& call
                 tensor::make(dtype_of<compute_type<T>>, shape{what.channels}, at.memory()));
   TROUPE_TRY(for_each(at, what.channels,
                       inverse_deviation_body{task.variance, any_floats{inverse}, task.epsilon}));
-  return by.normalize_back(call, what, {task.x, task.scale.data, task.mean.data, inverse.raw()},
-                           task.dy, task.dx, task.dscale.data, task.doffset.data);
+  const layer_library::normalized of{task.x, task.scale.data, task.mean.data, inverse.raw()};
+  return by.normalize_back(call, what, of, task.dy, task.dx, task.dscale.data, task.doffset.data);
 }
 
 template <class T>

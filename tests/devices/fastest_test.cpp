@@ -40,11 +40,13 @@ struct rivals : simulated_gpu {
   int run(const layer& what, std::chrono::milliseconds our_time,
           std::chrono::milliseconds their_time) {
     our_runs = their_runs = asked = 0;
+    auto agree = [this] {
+      ++asked;
+      return opinion;
+    };
     auto done = launch_fastest(
-        *device, what, {way(ours, our_runs, our_time), way(theirs, their_runs, their_time), [this] {
-                          ++asked;
-                          return opinion;
-                        }});
+        *device, what,
+        {way(ours, our_runs, our_time), way(theirs, their_runs, their_time), agree, once});
     INFO(done.message());
     REQUIRE(done);
     if (is_recording_now)
