@@ -35,6 +35,8 @@ struct fake_lrn {
 
 fake_lrn& form_of(cudnnLRNDescriptor_t of) { return *reinterpret_cast<fake_lrn*>(of); }
 
+constexpr auto not_cleared = std::numeric_limits<double>::quiet_NaN();
+
 // Mean and variance of a channel.
 struct moments {
   double mean = 0, variance = 0, count = 0;
@@ -201,8 +203,10 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(
                       read(type, offset, c));
       });
       auto average = [&](void* running, double found) {
+        // Nobody says that 0 times what was there is 0: it may be a NaN.
+        auto rest = running && read(type, running, c) == 0 ? 0 : not_cleared;
         if (running)
-          write(type, running, c, read(type, running, c) * (1 - factor) + found * factor);
+          write(type, running, c, rest * (1 - factor) + found * factor);
       };
       average(running_mean, of.mean);
       average(running_variance, of.variance * of.count / (of.count - 1));
