@@ -46,7 +46,8 @@ struct session_options {
   std::chrono::milliseconds gpu_memory_idle{0};
   bool tf32 = false; ///< GPUs may round the operands of products of f32 to 10 bits. As above
   /// GPUs try the algorithms for a convolution when they first see it, and keep the fastest; false:
-  /// what cuDNN advises. Deterministic sessions take the advice. As above.
+  /// what cuDNN advises. The same with cuDNN and our kernels for other layers; false: our kernels.
+  /// Deterministic sessions take the advice, and our kernels. As above.
   bool measure_convolutions = true;
   /// GPUs get what they repeat as one launch (docs/gpu.md); false: kernel by kernel, for debugging.
   bool gpu_replay = true;

@@ -107,7 +107,8 @@ void add_worker(CLI::App& to) {
                     "GPUs may round the operands of products of f32 to 10 bits");
   command->add_flag_callback(
       "--cudnn-advice", [options] { options->devices.measure_convolutions = false; },
-      "Convolutions run as cuDNN advises, not by the fastest algorithm that was tried");
+      "Convolutions run as cuDNN advises, not by the fastest algorithm that was tried; other "
+      "layers by kernels that do without it");
   command
       ->add_option("--gpu-memory-limit", options->devices.gpu_memory_limit,
                    "Bytes of each GPU's device, such as 40GB; 0: a share of nine tenths")

@@ -26,7 +26,7 @@ void measure_convolutions(gpu_device& on, bool may) {
 } // namespace troupe::gpu
 
 #if __has_include(<cudnn.h>)
-#include <cudnn.h>
+#include "troupe/devices/cuda/cudnn.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -36,12 +36,6 @@ void measure_convolutions(gpu_device& on, bool may) {
 namespace troupe::gpu {
 namespace {
 
-TROUPE_LIBRARY_FUNCTION(cudnn, cudnnCreate);
-TROUPE_LIBRARY_FUNCTION(cudnn, cudnnDestroy);
-TROUPE_LIBRARY_FUNCTION(cudnn, cudnnSetStream);
-TROUPE_LIBRARY_FUNCTION(cudnn, cudnnCreateTensorDescriptor);
-TROUPE_LIBRARY_FUNCTION(cudnn, cudnnDestroyTensorDescriptor);
-TROUPE_LIBRARY_FUNCTION(cudnn, cudnnSetTensorNdDescriptorEx);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnCreateFilterDescriptor);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnDestroyFilterDescriptor);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnSetFilterNdDescriptor);
@@ -60,7 +54,6 @@ TROUPE_LIBRARY_FUNCTION(cudnn, cudnnGetConvolutionBackwardFilterAlgorithm_v7);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnGetConvolutionBackwardFilterWorkspaceSize);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnConvolutionBackwardFilter);
 
-using tensor_form = library_object<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>;
 using filter_form = library_object<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>;
 using window_form = library_object<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
 
@@ -99,35 +92,14 @@ autotuner<measured_question>& tuner() {
   return all;
 }
 
-// A device's. A handle is used by one thread at a time.
+// A device's.
 struct convolver {
-  ~convolver() {
-    if (handle && of->make_current()) {
-      plans.clear();
-      static_cast<void>(cudnnDestroy(handle));
-    }
-  }
-
-  driver* of = nullptr;
   std::mutex mutex;
-  cudnnHandle_t handle = nullptr;
   std::map<question, plan> plans;
 };
 
-result<std::shared_ptr<convolver>> make_convolver(gpu_device& on) {
-  auto made = std::make_shared<convolver>();
-  made->of = &on.driver();
-  TROUPE_TRY(cudnnCreate(&made->handle));
-  return made;
-}
-
-cudnnDataType_t element_type(dtype type) {
-  switch (type) {
-    case dtype::f16: return CUDNN_DATA_HALF;
-    case dtype::bf16: return CUDNN_DATA_BFLOAT16;
-    case dtype::f64: return CUDNN_DATA_DOUBLE;
-    default: return CUDNN_DATA_FLOAT;
-  }
+result<std::shared_ptr<convolver>> make_convolver(gpu_device&) {
+  return std::make_shared<convolver>();
 }
 
 cudnnMathType_t math_of(const question& asked) {
@@ -164,20 +136,19 @@ status describe(const question& asked, plan& into) {
   TROUPE_TRY(fits(of));
   auto type = element_type(of.type);
   auto format = of.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
-  auto rank = of.spatial + 2;
+  auto rank = static_cast<size_t>(of.spatial) + 2;
   using axis = convolution::axis;
   auto input = extents_of(of, of.images, of.in_channels, &axis::in);
   auto output = extents_of(of, of.images, of.out_channels, &axis::out);
   auto filter = extents_of(of, of.out_channels, of.in_channels / of.groups, &axis::size);
   auto pads = extents_of(of, 0, 0, &axis::pad), strides = extents_of(of, 0, 0, &axis::stride),
        dilations = extents_of(of, 0, 0, &axis::dilation);
-  TROUPE_TRY(cudnnCreateTensorDescriptor(into.input.out()));
-  TROUPE_TRY(cudnnCreateTensorDescriptor(into.output.out()));
+  TROUPE_ASSIGN(into.input, describe_images(of.type, of.channels_last, {input.data(), rank}));
+  TROUPE_ASSIGN(into.output, describe_images(of.type, of.channels_last, {output.data(), rank}));
   TROUPE_TRY(cudnnCreateFilterDescriptor(into.filter.out()));
   TROUPE_TRY(cudnnCreateConvolutionDescriptor(into.windows.out()));
-  TROUPE_TRY(cudnnSetTensorNdDescriptorEx(into.input.get(), format, type, rank, input.data()));
-  TROUPE_TRY(cudnnSetTensorNdDescriptorEx(into.output.get(), format, type, rank, output.data()));
-  TROUPE_TRY(cudnnSetFilterNdDescriptor(into.filter.get(), type, format, rank, filter.data()));
+  TROUPE_TRY(cudnnSetFilterNdDescriptor(into.filter.get(), type, format, static_cast<int>(rank),
+                                        filter.data()));
   TROUPE_TRY(cudnnSetConvolutionNdDescriptor(
       into.windows.get(), of.spatial, pads.data() + 2, strides.data() + 2, dilations.data() + 2,
       CUDNN_CROSS_CORRELATION, of.type == dtype::f64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT));
@@ -253,14 +224,14 @@ status unsupported(const convolution& of, const status& why) {
                  why ? "" : why.message());
 }
 
-result<plan*> plan_of(convolver& by, const question& asked) {
+result<plan*> plan_of(convolver& by, cudnnHandle_t handle, const question& asked) {
   if (auto known = by.plans.find(asked); known != by.plans.end())
     return &known->second;
   plan made;
   // What cuDNN says to a form that it does not take depends on its version.
   if (auto described = describe(asked, made); !described)
     return described.kind() == error_kind::internal ? unsupported(asked.of, described) : described;
-  if (auto found = find_candidates(by.handle, asked, made); !found)
+  if (auto found = find_candidates(handle, asked, made); !found)
     return found.kind() == error_kind::internal ? unsupported(asked.of, found) : found;
   if (by.plans.size() >= most_plans)
     by.plans.clear();
@@ -273,11 +244,8 @@ struct operands {
 
 status launch(cudnnHandle_t handle, const convolution& of, const plan& by, const algorithm& with,
               const operands& in, void* workspace) {
-  const float one = 1, zero = 0;
-  const double one_double = 1, zero_double = 0;
-  auto wide = of.type == dtype::f64;
-  const auto *alpha = wide ? static_cast<const void*>(&one_double) : &one,
-             *beta = wide ? static_cast<const void*>(&zero_double) : &zero;
+  const blending factors{of.type};
+  const auto *alpha = factors.one(), *beta = factors.zero();
   auto *x = by.input.get(), *y = by.output.get();
   auto* filter = by.filter.get();
   auto* windows = by.windows.get();
@@ -311,8 +279,8 @@ void* place_of(const tensor& workspace, const algorithm& which) {
 
 // Puts the fastest algorithm first, as soon as that is known. Each writes all of the result, so
 // that it does not matter how many have run before.
-void order_candidates(gpu_device& on, convolver& by, allocator& memory, const question& asked,
-                      const operands& in, plan& of) {
+void order_candidates(gpu_device& on, cudnnHandle_t handle, allocator& memory,
+                      const question& asked, const operands& in, plan& of) {
   if (of.ordered || asked.of.deterministic)
     return;
   auto choice = on.kept<convolution_choice>(usual_choice);
@@ -324,7 +292,7 @@ void order_candidates(gpu_device& on, convolver& by, allocator& memory, const qu
       TROUPE_ASSIGN(auto workspace, room_for(which, memory));
       return time_launches(
           on.driver(), on.compute(), runs,
-          [&] { return launch(by.handle, asked.of, of, which, in, place_of(workspace, which)); },
+          [&] { return launch(handle, asked.of, of, which, in, place_of(workspace, which)); },
           patience);
     };
   auto answer = tuner().ask({on.driver().about().name, asked}, of.candidates, run);
@@ -335,19 +303,10 @@ void order_candidates(gpu_device& on, convolver& by, allocator& memory, const qu
     on.release_cached_memory();
 }
 
-} // namespace
-
-status convolve(gpu_device& on, allocator& memory, const convolution& what, void* input,
-                void* filter, void* output) {
-  TROUPE_TRY(on.driver().make_current());
-  TROUPE_ASSIGN(auto* by, on.kept<convolver>(make_convolver));
-  const operands in{input, filter, output};
-  question asked{what, what.type == dtype::f32 && on.rounds_operands()};
-  std::lock_guard guard{by->mutex};
-  // Who makes a recording launches elsewhere than others.
-  TROUPE_TRY(cudnnSetStream(by->handle, reinterpret_cast<cudaStream_t>(on.compute())));
-  TROUPE_ASSIGN(auto* found, plan_of(*by, asked));
-  order_candidates(on, *by, memory, asked, in, *found);
+status convolve_by(cudnnHandle_t handle, gpu_device& on, convolver& by, allocator& memory,
+                   const question& asked, const operands& in) {
+  TROUPE_ASSIGN(auto* found, plan_of(by, handle, asked));
+  order_candidates(on, handle, memory, asked, in, *found);
   status outcome, no_room;
   for (auto one = found->candidates.begin(); one != found->candidates.end();) {
     auto workspace = room_for(*one, memory);
@@ -356,12 +315,24 @@ status convolve(gpu_device& on, allocator& memory, const convolution& what, void
       ++one;
       continue;
     }
-    outcome = launch(by->handle, what, *found, *one, in, place_of(*workspace, *one));
+    outcome = launch(handle, asked.of, *found, *one, in, place_of(*workspace, *one));
     if (outcome)
       return {};
     one = found->candidates.erase(one); // what is refused once is not tried again
   }
-  return no_room ? unsupported(what, outcome) : no_room;
+  return no_room ? unsupported(asked.of, outcome) : no_room;
+}
+
+} // namespace
+
+status convolve(gpu_device& on, allocator& memory, const convolution& what, void* input,
+                void* filter, void* output) {
+  TROUPE_ASSIGN(auto* by, on.kept<convolver>(make_convolver));
+  question asked{what, what.type == dtype::f32 && on.rounds_operands()};
+  std::lock_guard guard{by->mutex};
+  return with_cudnn(on, [&](cudnnHandle_t handle) {
+    return convolve_by(handle, on, *by, memory, asked, {input, filter, output});
+  });
 }
 
 } // namespace troupe::gpu

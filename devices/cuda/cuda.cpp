@@ -2,6 +2,7 @@
 
 #include "troupe/devices/cuda/convolve.hpp"
 #include "troupe/devices/cuda/cuda_driver.hpp"
+#include "troupe/devices/gpu/fastest.hpp"
 #include "troupe/devices/gpu/make_device.hpp"
 
 #include <algorithm>
@@ -40,6 +41,8 @@ find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cud
                                              .give_back_after = chosen.memory_idle}));
   made->round_operands(chosen.tf32);
   gpu::measure_convolutions(*made, chosen.measure_convolutions);
+  if (!chosen.measure_convolutions)
+    gpu::choose_layers(*made, gpu::layers_by::kernels);
   known = made;
   return std::shared_ptr<device>{std::move(made)};
 }

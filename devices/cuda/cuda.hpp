@@ -22,7 +22,9 @@ struct cuda_choice {
   size_t memory_reserve = 0; ///< bytes, of each device, that are taken when it is made
   std::chrono::milliseconds memory_idle{0}; ///< after which kept memory goes back; 0: never
   bool tf32 = false; ///< products of f32 round their operands to 10 bits, and are faster
-  bool measure_convolutions = true; ///< algorithms are chosen by speed, not by cuDNN's advice
+  /// Algorithms of convolutions are chosen by speed, not by cuDNN's advice, and other layers of
+  /// cuDNN's where they are faster than our kernels.
+  bool measure_convolutions = true;
 };
 
 /// Never fails: a machine without a GPU, or a build without CUDA, has no such devices. All callers

@@ -91,11 +91,20 @@ public:
             outcome.done || into.attempts >= most_attempts, outcome.most_workspace};
   }
 
+  /// Whether nobody who asks now would try anything, nor later.
+  bool knows(const Question& of) {
+    std::lock_guard guard{mutex_};
+    auto known = found_.find(of);
+    return known != found_.end() && known->second.final();
+  }
+
 private:
   struct knowledge {
     std::vector<algorithm> order; // none until it has been tried
     int attempts = 0;
     bool being_tried = false;
+
+    bool final() const { return !order.empty() || attempts >= most_attempts; }
   };
 
   // Devices need not have memory for the same algorithms.

@@ -4,6 +4,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/math/reduce.cuda.hpp"
 #include "troupe/ops/nn/batch_norm_kernels.hpp"
+#include "troupe/ops/nn/layer.cuda.hpp"
 
 namespace troupe::ops::gpu {
 #ifdef __CUDACC__
@@ -111,12 +112,14 @@ struct normalize_channel {
   any_floats scale, offset, mean, variance; // running ones, or those to be used
   any_floats new_mean, new_variance, used_mean, used_variance;
   double epsilon, factor;
-  channel_factors<compute_type<T>>* factors;
+  channel_factors<compute_type<T>>* factors; // null where a library sees to the elements
 
   TROUPE_DEVICE void use(int64_t c, double centre, double spread) const {
     using number = compute_type<T>;
     used_mean.put(c, centre);
     used_variance.put(c, spread);
+    if (!factors)
+      return;
     auto by = 1 / sqrt(spread + epsilon) * scale.at(c);
     factors[c] = {static_cast<number>(centre), static_cast<number>(by),
                   static_cast<number>(offset.at(c)), number{}};
@@ -173,6 +176,85 @@ result<tensor> factors_for(kernel_context& at, int64_t channels) {
   return tensor::make(dtype::u8, shape{channels * bytes}, at.memory());
 }
 
+using batch_norm_step = troupe::gpu::batch_norm_layer::step;
+inline troupe::gpu::batch_norm_layer batch_norm_layer_of(const batch_norm_state& state,
+                                                         const tensor& x, batch_norm_step step) {
+  const auto& dims = x.dims();
+  troupe::gpu::batch_norm_layer made{.computes = step,
+                                     .type = x.type(),
+                                     .channels_last = !state.channels_first,
+                                     .images = dims[0],
+                                     .channels = dims[state.channels_first ? 1 : dims.rank() - 1],
+                                     .epsilon = state.epsilon};
+  auto spatial = dims.rank() - 2, first = state.channels_first ? 2 : 1;
+  for (int i = 0; i < spatial; ++i)
+    made.extents[static_cast<size_t>(3 - spatial + i)] = dims[first + i];
+  return made;
+}
+
+/// Whether numbers of channels have the type that libraries want.
+template <class T>
+bool suit_library(std::initializer_list<dtype> types) {
+  return std::ranges::all_of(types, [](auto one) { return one == dtype_of<compute_type<T>>; });
+}
+
+// Of a channel, from what a library has found: mean, and variance without bias.
+template <class T>
+struct found_moments {
+  normalize_channel<T> then;
+  any_floats mean, unbiased;
+  double count;
+  TROUPE_DEVICE void operator()(int64_t c) const {
+    auto found = mean.at(c), spread = unbiased.at(c);
+    then.new_mean.put(c, then.averaged(found, then.mean, c));
+    then.new_variance.put(c, then.averaged(spread, then.variance, c));
+    then.use(c, found, spread * ((count - 1) / count));
+  }
+};
+
+/// A normalization as its kernels see it.
+template <class T>
+struct batch_norm_task {
+  channel_elements of;
+  normalize_channel<T> then;
+  const T* x;
+  T* y;
+};
+
+template <class T>
+status launch_batch_norm(kernel_context& at, batch_norm_task<T> task, bool training) {
+  const auto& of = task.of;
+  TROUPE_ASSIGN(auto held, factors_for<T>(at, of.channels));
+  auto* factors = static_cast<channel_factors<compute_type<T>>*>(held.raw());
+  task.then.factors = factors;
+  if (training) {
+    moments_source<T> source{of, task.x};
+    TROUPE_TRY((reduce_each<add_two_totals, two_totals>(
+        at, of.channels, of.items, of.inner == 1, source, moments_sink<T>{task.then, source})));
+  } else {
+    TROUPE_TRY(for_each(at, of.channels, given_moments<T>{task.then}));
+  }
+  return for_each(at, of.items * of.channels, normalize_body<T>{of, factors, task.x, task.y});
+}
+
+template <class T>
+status batch_norm_by(layer_library& by, const layer_library::call& call, kernel_context& at,
+                     const troupe::gpu::batch_norm_layer& what, const batch_norm_task<T>& task) {
+  const auto& then = task.then;
+  layer_library::factors with{then.scale.data, then.offset.data};
+  if (what.computes == batch_norm_step::inference) {
+    TROUPE_TRY(by.normalize(call, what, task.x, with, then.mean.data, then.variance.data, task.y));
+    return for_each(at, what.channels, given_moments<T>{then});
+  }
+  constexpr auto type = dtype_of<compute_type<T>>;
+  TROUPE_ASSIGN(auto mean, tensor::make(type, shape{what.channels}, at.memory()));
+  TROUPE_ASSIGN(auto unbiased, tensor::make(type, shape{what.channels}, at.memory()));
+  TROUPE_TRY(by.normalize(call, what, task.x, with, mean.raw(), unbiased.raw(), task.y));
+  return for_each(at, what.channels,
+                  found_moments<T>{then, any_floats{mean}, any_floats{unbiased},
+                                   static_cast<double>(task.of.items)});
+}
+
 template <class T>
 status batch_norm(kernel_context& at) {
   const auto& state = at.state<batch_norm_state>();
@@ -193,29 +275,20 @@ status batch_norm(kernel_context& at) {
     TROUPE_ASSIGN(auto* rest, at.allocate(5, shape{}));
     fill_zeros(at, *rest);
   }
-  TROUPE_ASSIGN(auto held, factors_for<T>(at, view.channels));
-  auto* factors = static_cast<channel_factors<compute_type<T>>*>(held.raw());
-  channel_elements of{view};
-  normalize_channel<T> then{any_floats{at.input(1)},
-                            any_floats{at.input(2)},
-                            any_floats{at.input(3)},
-                            any_floats{at.input(4)},
-                            made[0],
-                            made[1],
-                            made[2],
-                            made[3],
-                            state.epsilon,
-                            state.factor,
-                            factors};
-  if (state.training) {
-    moments_source<T> source{of, x.data<T>()};
-    TROUPE_TRY((reduce_each<add_two_totals, two_totals>(
-        at, view.channels, of.items, view.inner == 1, source, moments_sink<T>{then, source})));
-  } else {
-    TROUPE_TRY(for_each(at, view.channels, given_moments<T>{then}));
-  }
-  return for_each(at, x.elements(),
-                  normalize_body<T>{of, factors, x.data<T>(), out->template data<T>()});
+  const batch_norm_task<T> task{channel_elements{view},
+                                {any_floats{at.input(1)}, any_floats{at.input(2)},
+                                 any_floats{at.input(3)}, any_floats{at.input(4)}, made[0], made[1],
+                                 made[2], made[3], state.epsilon, state.factor, nullptr},
+                                x.data<T>(),
+                                out->template data<T>()};
+  auto ours = [&at, &task, &state] { return launch_batch_norm(at, task, state.training); };
+  if (!suit_library<T>({at.input(1).type(), at.input(2).type(), at.input(3).type()}))
+    return ours();
+  auto what = batch_norm_layer_of(
+      state, x, state.training ? batch_norm_step::training : batch_norm_step::inference);
+  return compute_layer(at, what, ours, [&at, &what, &task](layer_library& by, const auto& call) {
+    return batch_norm_by(by, call, at, what, task);
+  });
 }
 
 template <class T>
@@ -265,6 +338,51 @@ struct normalize_gradient_body {
   }
 };
 
+/// The gradient as its kernels see it.
+template <class T>
+struct batch_norm_gradient_task {
+  channel_elements of;
+  any_floats scale, mean, variance, dscale, doffset;
+  double epsilon;
+  bool training;
+  const T *dy, *x;
+  T* dx;
+};
+
+template <class T>
+status launch_batch_norm_gradient(kernel_context& at, const batch_norm_gradient_task<T>& task) {
+  const auto& of = task.of;
+  TROUPE_ASSIGN(auto held, factors_for<T>(at, of.channels));
+  auto* factors = static_cast<channel_factors<compute_type<T>>*>(held.raw());
+  TROUPE_TRY((reduce_each<add_two_totals, two_totals>(
+      at, of.channels, of.items, of.inner == 1,
+      gradient_sums_source<T>{of, task.dy, task.x, task.mean},
+      gradient_sums_sink<T>{task.scale, task.mean, task.variance, task.dscale, task.doffset,
+                            task.epsilon, static_cast<double>(of.items), task.training, factors})));
+  return for_each(at, of.items * of.channels,
+                  normalize_gradient_body<T>{of, factors, task.dy, task.x, task.dx});
+}
+
+struct inverse_deviation_body {
+  any_floats variance, inverse;
+  double epsilon;
+  TROUPE_DEVICE void operator()(int64_t c) const {
+    inverse.put(c, 1 / sqrt(variance.at(c) + epsilon));
+  }
+};
+
+template <class T>
+status batch_norm_gradient_by(layer_library& by, const layer_library::call& call,
+                              kernel_context& at, const troupe::gpu::batch_norm_layer& what,
+                              const batch_norm_gradient_task<T>& task) {
+  TROUPE_ASSIGN(auto inverse,
+                tensor::make(dtype_of<compute_type<T>>, shape{what.channels}, at.memory()));
+  TROUPE_TRY(for_each(at, what.channels,
+                      inverse_deviation_body{task.variance, any_floats{inverse}, task.epsilon}));
+  const layer_library::normalized of{task.x, task.scale.data, task.mean.data, inverse.raw()};
+  return by.normalize_back(call, what, of, task.dy, task.dx, task.dscale.data, task.doffset.data);
+}
+
 template <class T>
 status batch_norm_gradient(kernel_context& at) {
   const auto& state = at.state<batch_norm_state>();
@@ -279,19 +397,25 @@ status batch_norm_gradient(kernel_context& at) {
   TROUPE_ASSIGN(auto* doffset, at.allocate(2, shape{view.channels}));
   TROUPE_TRY(at.allocate(3, shape{0}).status());
   TROUPE_TRY(at.allocate(4, shape{0}).status());
-  TROUPE_ASSIGN(auto held, factors_for<T>(at, view.channels));
-  auto* factors = static_cast<channel_factors<compute_type<T>>*>(held.raw());
-  channel_elements of{view};
-  any_floats mean{at.input(3)};
-  TROUPE_TRY((reduce_each<add_two_totals, two_totals>(
-      at, view.channels, of.items, view.inner == 1,
-      gradient_sums_source<T>{of, dy.data<T>(), x.data<T>(), mean},
-      gradient_sums_sink<T>{any_floats{at.input(2)}, mean, any_floats{at.input(4)},
-                            any_floats{*dscale}, any_floats{*doffset}, state.epsilon,
-                            static_cast<double>(of.items), state.training, factors})));
-  return for_each(
-      at, x.elements(),
-      normalize_gradient_body<T>{of, factors, dy.data<T>(), x.data<T>(), out->template data<T>()});
+  const batch_norm_gradient_task<T> task{channel_elements{view},
+                                         any_floats{at.input(2)},
+                                         any_floats{at.input(3)},
+                                         any_floats{at.input(4)},
+                                         any_floats{*dscale},
+                                         any_floats{*doffset},
+                                         state.epsilon,
+                                         state.training,
+                                         dy.data<T>(),
+                                         x.data<T>(),
+                                         out->template data<T>()};
+  auto ours = [&at, &task] { return launch_batch_norm_gradient(at, task); };
+  // Where mean and variance are constants, the library has no gradient.
+  if (!state.training || !suit_library<T>({at.input(2).type(), at.input(3).type(), dscale->type()}))
+    return ours();
+  auto what = batch_norm_layer_of(state, x, batch_norm_step::backward);
+  return compute_layer(at, what, ours, [&at, &what, &task](layer_library& by, const auto& call) {
+    return batch_norm_gradient_by(by, call, at, what, task);
+  });
 }
 
 template <class... Ts>

@@ -19,10 +19,14 @@ status lrn_on_gpu(kernel_context& at) {
   TROUPE_TRY(check_lrn(input.dims()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, input.dims()));
   const auto& state = at.state<lrn_state>();
-  return gpu::for_each(at, out->elements(),
-                       lrn_body<T>{{state, input},
-                                   static_cast<compute_type<T>>(-state.beta),
-                                   out->template data<T>()});
+  const lrn_body<T> body{
+      {state, input}, static_cast<compute_type<T>>(-state.beta), out->template data<T>()};
+  auto what = gpu::lrn_layer_of(state, input, false);
+  return gpu::compute_layer(
+      at, what, [&at, body, count = out->elements()] { return gpu::for_each(at, count, body); },
+      [=](gpu::layer_library& by, const auto& call) {
+        return by.lrn(call, what, body.norm.x, body.y);
+      });
 }
 
 template <class... Ts>

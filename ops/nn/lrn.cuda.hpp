@@ -1,6 +1,6 @@
 // The sums of LRN and its gradient on GPUs.
 #pragma once
-#include "troupe/ops/launch.cuda.hpp"
+#include "troupe/ops/nn/layer.cuda.hpp"
 #include "troupe/ops/nn/lrn_state.hpp"
 
 #include <math.h>
@@ -31,6 +31,21 @@ struct lrn_row {
     return total;
   }
 };
+
+inline troupe::gpu::lrn_layer lrn_layer_of(const lrn_state& of, const tensor& input,
+                                           bool backward) {
+  const auto& dims = input.dims();
+  return {.backward = backward,
+          .type = input.type(),
+          .images = dims[0],
+          .rows = dims[1],
+          .columns = dims[2],
+          .channels = dims[3],
+          .radius = of.radius,
+          .bias = of.bias,
+          .alpha = of.alpha,
+          .beta = of.beta};
+}
 
 /// The sum of squares around an element, times alpha, plus bias.
 template <class T>

@@ -31,19 +31,17 @@ struct lrn_gradient_body {
 };
 
 template <class T>
-status lrn_gradient_on_gpu(kernel_context& at) {
+status launch_lrn_gradient(kernel_context& at, const tensor& out) {
   using number = compute_type<T>;
   const auto &gradient = at.input(0), &input = at.input(1), &output = at.input(2);
-  TROUPE_TRY(check_lrn_gradient(gradient.dims(), input.dims(), output.dims()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, input.dims()));
   TROUPE_ASSIGN(auto norms, tensor::make(dtype_of<number>, input.dims(), at.memory()));
   TROUPE_ASSIGN(auto shares, tensor::make(dtype_of<number>, input.dims(), at.memory()));
   const auto& state = at.state<lrn_state>();
   auto *norm = norms.template data<number>(), *share = shares.template data<number>();
   const auto* dy = gradient.data<T>();
-  TROUPE_TRY(gpu::for_each(at, out->elements(),
+  TROUPE_TRY(gpu::for_each(at, out.elements(),
                            lrn_norms_body<T>{{state, input}, dy, output.data<T>(), norm, share}));
-  return gpu::for_each(at, out->elements(),
+  return gpu::for_each(at, out.elements(),
                        lrn_gradient_body<T>{{state, input.dims()[3]},
                                             static_cast<number>(-state.beta),
                                             static_cast<number>(2 * state.alpha * state.beta),
@@ -51,7 +49,21 @@ status lrn_gradient_on_gpu(kernel_context& at) {
                                             input.data<T>(),
                                             norm,
                                             share,
-                                            out->template data<T>()});
+                                            out.data<T>()});
+}
+
+template <class T>
+status lrn_gradient_on_gpu(kernel_context& at) {
+  const auto &gradient = at.input(0), &input = at.input(1), &output = at.input(2);
+  TROUPE_TRY(check_lrn_gradient(gradient.dims(), input.dims(), output.dims()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, input.dims()));
+  auto what = gpu::lrn_layer_of(at.state<lrn_state>(), input, true);
+  return gpu::compute_layer(
+      at, what, [&at, out] { return launch_lrn_gradient<T>(at, *out); },
+      [=, x = input.raw(), y = output.raw(), dy = gradient.raw(),
+       dx = out->raw()](gpu::layer_library& by, const auto& call) {
+        return by.lrn_back(call, what, x, y, dy, dx);
+      });
 }
 
 template <class... Ts>

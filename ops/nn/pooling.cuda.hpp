@@ -1,7 +1,9 @@
 // The kernels of poolings on GPUs. Gradients are gathered: each element of the input asks the
 // windows that contain it, so that sums have one order.
 #pragma once
+#include "troupe/ops/nn/layer.cuda.hpp"
 #include "troupe/ops/nn/pool_kernels.hpp"
+#include "troupe/ops/nn/ties.cuda.hpp"
 #include "troupe/ops/nn/windows.cuda.hpp"
 
 namespace troupe::ops::gpu {
@@ -13,6 +15,26 @@ inline namespace simulated {
 
 inline result<windows> windows_of(const pooling& of) {
   return place_windows(of.axes, of.images, of.channels, of.channels, false);
+}
+
+/// Windows whose padding differs at the two ends are not the library's, unless what is behind the
+/// input does not matter: that shows in the number of windows.
+inline troupe::gpu::pooling_layer pooling_layer_of(const pooling& of, dtype type, bool largest,
+                                                   bool backward) {
+  troupe::gpu::pooling_layer made{.largest = largest,
+                                  .backward = backward,
+                                  .type = type,
+                                  .images = of.images,
+                                  .channels = of.channels};
+  for (size_t i = 0; i < 3; ++i) {
+    const auto& axis = of.axes[i];
+    made.axes[i] = {.in = axis.in,
+                    .size = axis.size,
+                    .stride = axis.stride,
+                    .pad = axis.before,
+                    .out = axis.out};
+  }
+  return made;
 }
 
 /// What the largest element of nothing but padding is.
@@ -55,6 +77,25 @@ struct max_pool_body {
   }
 };
 
+/// Fails where the library has other opinions than ours about ties, infinities and NaNs. It is
+/// asked with tensors of the layer's shape, for which it computes what it will compute then.
+template <class T>
+status agree_on_largest(kernel_context& at, const pooling& of, const windows& on, layer_library& by,
+                        const layer_library::call& call, const troupe::gpu::pooling_layer& what) {
+  TROUPE_ASSIGN(auto x, tensor::make(dtype_of<T>, of.input, at.memory()));
+  TROUPE_ASSIGN(auto ours, tensor::make(dtype_of<T>, of.output, at.memory()));
+  TROUPE_ASSIGN(auto theirs, tensor::make(dtype_of<T>, of.output, at.memory()));
+  TROUPE_ASSIGN(auto both, comparison::begin(at));
+  auto* from = x.template data<T>();
+  for (int round = 0; round < ties_body<T>::rounds; ++round) {
+    TROUPE_TRY(for_each(at, x.elements(), ties_body<T>{from, round}));
+    TROUPE_TRY(for_each(at, ours.elements(), max_pool_body<T>{on, from, ours.template data<T>()}));
+    TROUPE_TRY(by.pool(call, what, from, theirs.raw()));
+    TROUPE_TRY(both.template add<T>(at, ours, theirs));
+  }
+  return both.end(at);
+}
+
 template <class T>
 status max_pool(kernel_context& at) {
   const auto& input = at.input(0);
@@ -63,8 +104,14 @@ status max_pool(kernel_context& at) {
   if (out->elements() == 0)
     return {};
   TROUPE_ASSIGN(auto on, windows_of(of));
-  return for_each(at, out->elements(),
-                  max_pool_body<T>{on, input.data<T>(), out->template data<T>()});
+  const max_pool_body<T> body{on, input.data<T>(), out->template data<T>()};
+  auto what = pooling_layer_of(of, dtype_of<T>, true, false);
+  return compute_layer(
+      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      [=](layer_library& by, const auto& call) { return by.pool(call, what, body.x, body.y); },
+      [&at, &of, on, what](layer_library& by, const auto& call) {
+        return agree_on_largest<T>(at, of, on, by, call, what);
+      });
 }
 
 /// Calls `launch(x)` with the elements of a floating-point tensor.
@@ -119,6 +166,35 @@ struct max_pool_gradient_body {
 };
 
 template <class T>
+status launch_max_pool_gradient(kernel_context& at, const windows& on, const shape& outputs,
+                                const tensor& x, const tensor& dy, const tensor& dx) {
+  TROUPE_ASSIGN(auto largest, launch_find_largest(at, on, outputs, x));
+  return for_each(
+      at, dx.elements(),
+      max_pool_gradient_body<T>{on, largest.template data<int32_t>(), dy.data<T>(), dx.data<T>()});
+}
+
+/// The same about which of them gets the gradient.
+template <class T>
+status agree_on_largest_gradient(kernel_context& at, const pooling& of, const windows& on,
+                                 layer_library& by, const layer_library::call& call,
+                                 const troupe::gpu::pooling_layer& what) {
+  TROUPE_ASSIGN(auto x, tensor::make(dtype_of<T>, of.input, at.memory()));
+  TROUPE_ASSIGN(auto dy, tensor::make(dtype_of<T>, of.output, at.memory()));
+  TROUPE_ASSIGN(auto ours, tensor::make(dtype_of<T>, of.input, at.memory()));
+  TROUPE_ASSIGN(auto theirs, tensor::make(dtype_of<T>, of.input, at.memory()));
+  TROUPE_ASSIGN(auto both, comparison::begin(at));
+  TROUPE_TRY(for_each(at, dy.elements(), small_numbers_body<T>{dy.template data<T>()}));
+  for (int round = 0; round < ties_body<T>::rounds; ++round) {
+    TROUPE_TRY(for_each(at, x.elements(), ties_body<T>{x.template data<T>(), round}));
+    TROUPE_TRY(launch_max_pool_gradient<T>(at, on, of.output, x, dy, ours));
+    TROUPE_TRY(by.pool_back(call, what, x.raw(), dy.raw(), theirs.raw()));
+    TROUPE_TRY(both.template add<T>(at, ours, theirs));
+  }
+  return both.end(at);
+}
+
+template <class T>
 status max_pool_gradient(kernel_context& at) {
   TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
   TROUPE_TRY(expect_dims(at.input(1), of.output, "orig_output"));
@@ -127,10 +203,18 @@ status max_pool_gradient(kernel_context& at) {
   if (out->elements() == 0)
     return {};
   TROUPE_ASSIGN(auto on, windows_of(of));
-  TROUPE_ASSIGN(auto largest, launch_find_largest(at, on, of.output, at.input(0)));
-  return for_each(at, out->elements(),
-                  max_pool_gradient_body<T>{on, largest.template data<int32_t>(),
-                                            at.input(2).data<T>(), out->template data<T>()});
+  auto what = pooling_layer_of(of, dtype_of<T>, true, true);
+  return compute_layer(
+      at, what,
+      [&] {
+        return launch_max_pool_gradient<T>(at, on, of.output, at.input(0), at.input(2), *out);
+      },
+      [&at, what, dx = out->raw()](layer_library& by, const auto& call) {
+        return by.pool_back(call, what, at.input(0).raw(), at.input(2).raw(), dx);
+      },
+      [&at, &of, on, what](layer_library& by, const auto& call) {
+        return agree_on_largest_gradient<T>(at, of, on, by, call, what);
+      });
 }
 
 template <class T>
@@ -180,8 +264,11 @@ status average_pool(kernel_context& at) {
   if (out->elements() == 0)
     return {};
   TROUPE_ASSIGN(auto on, windows_of(of));
-  return for_each(at, out->elements(),
-                  average_pool_body<T>{on, at.input(0).data<T>(), out->template data<T>()});
+  const average_pool_body<T> body{on, at.input(0).data<T>(), out->template data<T>()};
+  auto what = pooling_layer_of(of, dtype_of<T>, false, false);
+  return compute_layer(
+      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      [=](layer_library& by, const auto& call) { return by.pool(call, what, body.x, body.y); });
 }
 
 template <class T>
@@ -210,9 +297,13 @@ status average_pool_gradient(kernel_context& at) {
   if (out->elements() == 0)
     return {};
   TROUPE_ASSIGN(auto on, windows_of(of));
-  return for_each(
-      at, out->elements(),
-      average_pool_gradient_body<T>{on, at.input(1).data<T>(), out->template data<T>()});
+  const average_pool_gradient_body<T> body{on, at.input(1).data<T>(), out->template data<T>()};
+  auto what = pooling_layer_of(of, dtype_of<T>, false, true);
+  return compute_layer(
+      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      [=](layer_library& by, const auto& call) {
+        return by.pool_back(call, what, nullptr, body.dy, body.dx);
+      });
 }
 
 /// Places that say where the largest elements are, of 32 or 64 bits.

@@ -1,6 +1,6 @@
 // Rows of logits on GPUs: a group of threads for each, which reads it twice.
 #pragma once
-#include "troupe/ops/launch.cuda.hpp"
+#include "troupe/ops/nn/layer.cuda.hpp"
 
 #include <math.h>
 
@@ -92,12 +92,20 @@ status softmax(kernel_context& at) {
   const auto& in = at.input(0);
   if (in.rank() == 0)
     return invalid("logits must have a last axis, got a scalar");
-  TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, in.dims()));
+  auto size = in.dims()[in.rank() - 1], rows = size > 0 ? in.elements() / size : 0;
+  const troupe::gpu::softmax_layer what{Logarithm, dtype_of<T>, rows, size};
+  TROUPE_ASSIGN(auto* out, forward_if_decided(at, what, in.dims()));
   if (in.elements() == 0)
     return {};
-  auto size = in.dims()[in.rank() - 1];
-  return for_each_group(at, in.elements() / size, size,
-                        softmax_body<T, Logarithm>{in.data<T>(), out->template data<T>(), size});
+  const auto* x = in.data<T>();
+  auto* y = out->template data<T>();
+  return compute_layer(
+      at, what,
+      [&at, rows, size, x, y] {
+        return for_each_group(at, rows, size, softmax_body<T, Logarithm>{x, y, size});
+      },
+      [=](layer_library& by, const auto& call) { return by.softmax(call, what, x, y); },
+      always_agree, x == y);
 }
 
 template <bool Logarithm, class... Ts>

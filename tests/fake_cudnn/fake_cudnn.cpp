@@ -1,14 +1,9 @@
-#include "troupe/tests/fake_cudnn/fake_cudnn.hpp"
-
-#include <cudnn.h>
+#include "troupe/tests/fake_cudnn/fake_forms.hpp"
 
 using troupe::test::fake_cudnn;
+using troupe::test::fake_handle;
 
 namespace {
-
-struct handle {
-  cudaStream_t stream = nullptr;
-};
 
 // Descriptors only have to be told apart from null.
 template <class Descriptor>
@@ -46,7 +41,7 @@ cudnnStatus_t launch(cudnnHandle_t by, int algorithm, void* workspace, size_t by
   const auto& with = fake.algorithms[static_cast<size_t>(algorithm)];
   if (!with.works || bytes < with.workspace || (bytes > 0 && !workspace))
     return CUDNN_STATUS_NOT_SUPPORTED;
-  fake.launch(reinterpret_cast<handle*>(by)->stream, algorithm, result, workspace);
+  fake.launch(reinterpret_cast<fake_handle*>(by)->stream, algorithm, result, workspace);
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -62,20 +57,18 @@ fake_cudnn& fake_cudnn::instance() {
 const char* cudnnGetErrorString(cudnnStatus_t) { return "the fake refuses it"; }
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* to) {
-  *to = reinterpret_cast<cudnnHandle_t>(new handle);
+  *to = reinterpret_cast<cudnnHandle_t>(new fake_handle);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t what) {
-  delete reinterpret_cast<handle*>(what);
+  delete reinterpret_cast<fake_handle*>(what);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetStream(cudnnHandle_t of, cudaStream_t to) {
-  reinterpret_cast<handle*>(of)->stream = to;
+  reinterpret_cast<fake_handle*>(of)->stream = to;
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* to) { return make(to); }
-cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t what) { return destroy(what); }
 cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* to) { return make(to); }
 cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t what) { return destroy(what); }
 cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* to) {
@@ -83,10 +76,6 @@ cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* to)
 }
 cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t what) {
   return destroy(what);
-}
-cudnnStatus_t cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t, cudnnTensorFormat_t,
-                                           cudnnDataType_t, int, const int*) {
-  return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t, cudnnDataType_t,
                                          cudnnTensorFormat_t, int, const int*) {

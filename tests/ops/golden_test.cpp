@@ -1,5 +1,6 @@
 // Ops compute what an independent implementation computes (tests/ops/goldens/README.md).
 #include "troupe/api/library.hpp"
+#include "troupe/devices/gpu/fastest.hpp"
 #include "troupe/tests/ops/every_op.hpp"
 #include "troupe/tests/ops/few_goldens.hpp"
 #include "troupe/tests/ops/golden_case.hpp"
@@ -60,6 +61,23 @@ TEST_CASE("every op computes what others compute, on a GPU", "[gpu]") {
     options.passes = passes;
     run_all_goldens(options);
   }
+}
+
+TEST_CASE("every op computes what others compute, where cuDNN computes all layers it can",
+          "[gpu]") {
+  if (!has_gpu())
+    return;
+  client_options options;
+  options.ops = &test::library();
+  options.make_devices = [] {
+    auto made = make_gpu_devices();
+    for (auto& one : made)
+      if (one->kind() == device_kind::gpu)
+        gpu::choose_layers(gpu::gpu_of(*one), gpu::layers_by::library);
+    return made;
+  };
+  options.passes = pass_options::none();
+  run_all_goldens(options);
 }
 
 TEST_CASE("every op has at least six golden cases") {

@@ -1,0 +1,15 @@
+#include "troupe/tests/simulated_kernels/simulated_layers.hpp"
+
+namespace troupe::test {
+namespace {
+
+gpu::layer_library* used = nullptr;
+
+} // namespace
+
+void use_simulated_layers(gpu::layer_library* which) { used = which; }
+
+gpu::layer_library* simulated_layers();
+gpu::layer_library* simulated_layers() { return used; }
+
+} // namespace troupe::test

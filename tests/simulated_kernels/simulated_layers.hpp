@@ -1,0 +1,10 @@
+// What stands in for a library of layers on simulated GPUs.
+#pragma once
+#include "troupe/devices/gpu/layers.hpp"
+
+namespace troupe::test {
+
+/// Takes none back with null. Not while sessions run.
+void use_simulated_layers(gpu::layer_library* which);
+
+} // namespace troupe::test
