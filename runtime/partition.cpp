@@ -1,10 +1,12 @@
 #include "troupe/runtime/partition.hpp"
 
+#include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/residence.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -54,9 +56,96 @@ private:
     std::ranges::sort(controls, {}, &node::id);
     auto twice = std::ranges::unique(controls);
     controls.erase(twice.begin(), twice.end());
-    copies_[static_cast<size_t>(at.id())] =
-        part(here).add_copy(at, std::move(inputs), std::move(controls));
+    auto& made = copies_[static_cast<size_t>(at.id())];
+    if (!counts_first(at, here)) {
+      made = part(here).add_copy(at, std::move(inputs), std::move(controls));
+      return {};
+    }
+    TROUPE_ASSIGN(made, add_halves(at, here, std::move(inputs), std::move(controls)));
     return {};
+  }
+
+  // Whether a GPU has to look at elements before it knows what comes out (counting.hpp).
+  bool counts_first(const node& at, int here) const {
+    return has(at.op().effects, sized_by_elements) &&
+           kind_of(devices_[static_cast<size_t>(here)]) == device_kind::gpu &&
+           !residences_.runs_on_host(at);
+  }
+
+  // The node as two, with what was counted on its way to the host between them. Returns the second.
+  result<node*> add_halves(const node& at, int here, std::vector<edge> inputs,
+                           std::vector<node*> controls) {
+    TROUPE_TRY(share(at, here, inputs));
+    auto& into = part(here);
+    TROUPE_ASSIGN(auto* first, into.add({.op = op_halves::name_of_first(at.op().name),
+                                         .name = concat("_count_/", at.name()),
+                                         .inputs = inputs,
+                                         .attrs = at.attrs(),
+                                         .controls = std::move(controls),
+                                         .where = at.where()}));
+    into.set_origin(*first, concat("for ", at.description()));
+    auto known = counts_from_shapes(at);
+    auto counts = known ? add_constant(at, here, *known) : send({first, 0}, here, here);
+    TROUPE_TRY(counts.status());
+    inputs.push_back({first, 1});
+    inputs.push_back(*counts);
+    auto attrs = at.attrs();
+    std::vector<partial_shape> shapes;
+    for (int i = 0; i < at.outputs(); ++i)
+      shapes.push_back(at.output_shape(i));
+    attrs["output_shapes"] = std::move(shapes);
+    TROUPE_ASSIGN(auto* second, into.add({.op = op_halves::name_of_second(at.op().name),
+                                          .name = at.name(),
+                                          .inputs = std::move(inputs),
+                                          .attrs = std::move(attrs),
+                                          .where = at.where()}));
+    into.set_origin(*second, concat("for ", at.description()));
+    return second;
+  }
+
+  // Both halves see the same value of a variable, whatever happens to it between them; and what
+  // lies on the host goes to the device once for both.
+  status share(const node& at, int here, std::vector<edge>& inputs) {
+    for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
+      auto& input = inputs[static_cast<size_t>(i)];
+      if (at.input_is_ref(i) || internal_ops::is_constant(*input.node) ||
+          !(input.node->output_is_ref(input.index) || is_uploaded(at, i, here)))
+        continue;
+      TROUPE_ASSIGN(auto* shared,
+                    part(here).add({.op = "Identity",
+                                    .name = concat("shared_", next_key_++, '/', input.node->name()),
+                                    .inputs = {input},
+                                    .where = at.where()}));
+      input = {shared, 0};
+    }
+    return {};
+  }
+
+  bool is_uploaded(const node& at, int input, int here) const {
+    const auto& from = at.inputs()[static_cast<size_t>(input)];
+    return residences_.wants_on_device(at, input) &&
+           (residences_.lies_on_host(from) || device_of(from.node) != here);
+  }
+
+  static std::optional<std::vector<int64_t>> counts_from_shapes(const node& at) {
+    std::vector<int64_t> extents;
+    for (int i = 0; i < at.outputs(); ++i) {
+      const auto& dims = at.output_shape(i);
+      if (!dims.fully_known() || dims.rank() == 0)
+        return {};
+      extents.push_back(dims[0]);
+    }
+    return extents;
+  }
+
+  result<edge> add_constant(const node& like, int here, const std::vector<int64_t>& values) {
+    TROUPE_ASSIGN(auto* made,
+                  part(here).add(
+                      {.op = "Const",
+                       .name = concat("counts_", next_key_++, '/', like.name()),
+                       .attrs = {{"value", tensor::vector<int64_t>(values)}, {"dtype", dtype::i64}},
+                       .where = like.where()}));
+    return edge{made, 0};
   }
 
   // Feeds and constants are copied to wherever they are used, instead of being sent.
@@ -101,20 +190,28 @@ private:
       return edge{copy, what.index};
     if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
       return it->second;
+    TROUPE_ASSIGN(auto received, send({copy, what.index}, from, here));
+    brought_[{what.node, what.index, here}] = received;
+    return received;
+  }
+
+  // From one partition to another, or back to itself by way of the host's memory.
+  result<edge> send(edge what, int from, int here) {
     auto key = next_key_++;
+    const auto& name = what.node->name();
     TROUPE_TRY(part(from).add({.op = "_Send",
-                               .name = concat("_send_", key, '/', what.node->name()),
-                               .inputs = {edge{copy, what.index}},
+                               .name = concat("_send_", key, '/', name),
+                               .inputs = {what},
                                .attrs = {{"key", key}, {"to", name_of(here)}},
                                .where = what.node->where()}));
-    return find_or_add(what, here,
-                       {.op = "_Recv",
-                        .name = concat("_recv_", key, '/', what.node->name()),
-                        .attrs = {{"key", key},
-                                  {"from", name_of(from)},
-                                  {"dtype", what.type()},
-                                  {"shape", what.dims()}},
-                        .where = what.node->where()});
+    TROUPE_ASSIGN(auto* received, part(here).add({.op = "_Recv",
+                                                  .name = concat("_recv_", key, '/', name),
+                                                  .attrs = {{"key", key},
+                                                            {"from", name_of(from)},
+                                                            {"dtype", what.type()},
+                                                            {"shape", what.dims()}},
+                                                  .where = what.node->where()}));
+    return edge{received, 0};
   }
 
   result<node*> bring_control(node* before, int here) {
@@ -134,21 +231,12 @@ private:
                                .attrs = {{"key", key}, {"to", name_of(here)}},
                                .controls = {copy},
                                .where = before->where()}));
-    TROUPE_ASSIGN(auto local, find_or_add({before, -1}, here,
-                                          {.op = "_RecvControl",
-                                           .name = concat("_recv_", key, '/', before->name()),
-                                           .attrs = {{"key", key}, {"from", name_of(from)}},
-                                           .where = before->where()}));
-    return local.node;
-  }
-
-  result<edge> find_or_add(edge what, int here, node_spec spec) {
-    auto& known = brought_[{what.node, what.index, here}];
-    if (!known) {
-      TROUPE_ASSIGN(auto* added, part(here).add(std::move(spec)));
-      known = {added, 0};
-    }
-    return known;
+    TROUPE_ASSIGN(auto* news, part(here).add({.op = "_RecvControl",
+                                              .name = concat("_recv_", key, '/', before->name()),
+                                              .attrs = {{"key", key}, {"from", name_of(from)}},
+                                              .where = before->where()}));
+    brought_[{before, -1, here}] = {news, 0};
+    return news;
   }
 
   const graph& of_;

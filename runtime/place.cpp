@@ -173,7 +173,10 @@ private:
     auto on = [&](device_kind kind) {
       // Beside a GPU runs what processors run.
       auto kept = way_of(at, kind) == way::host ? device_kind::cpu : kind;
-      return std::llround(expected_nanoseconds(at, kept, how_.measured));
+      // What a GPU counts goes to the host before it goes on.
+      auto waits = kept == device_kind::gpu && has(at.op().effects, sized_by_elements);
+      return std::llround(expected_nanoseconds(at, kept, how_.measured) +
+                          (waits ? expected_download(dtype::i64, partial_shape{1}) : 0));
     };
     if (is_free(at.id()))
       items_[at.id()] = cut_.add_item(on(device_kind::cpu), on(device_kind::gpu));

@@ -49,6 +49,12 @@ status registry::add(const op_def& op) {
   TROUPE_TRY(check(op));
   if (!ops_.emplace(op.name, &op).second)
     return failure(error_kind::already_exists, "op ", op.name, " is registered already");
+  if (has(op.effects, sized_by_elements)) {
+    auto made = std::make_shared<const op_halves>(op);
+    for (auto* half : {&made->first, &made->second})
+      ops_.emplace(half->name, half);
+    halves_.emplace(op.name, std::move(made));
+  }
   return {};
 }
 
@@ -61,6 +67,9 @@ status registry::add(const kernel_def& kernel) {
       if (!kernels_.emplace(std::pair{kernel.op, device}, &kernel).second)
         return failure(error_kind::already_exists, "op ", kernel.op, " has a ", to_string(device),
                        " kernel already");
+  if (auto it = halves_.find(kernel.op); it != halves_.end() && kernel.device != device_kind::cpu)
+    for (auto* half : {&it->second->first, &it->second->second})
+      kernels_.emplace(std::pair{half->name, kernel.device}, &kernel);
   return {};
 }
 

@@ -1,5 +1,6 @@
 // The ops and kernels that a program may use. An object made at start and passed down, no global.
 #pragma once
+#include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/device.hpp"
 #include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/op.hpp"
@@ -17,8 +18,10 @@ class registry {
 public:
   registry(); ///< knows the runtime's internal ops only
 
-  /// Fails for a name that is taken and for definitions that contradict themselves.
+  /// Fails for a name that is taken and for definitions that contradict themselves. An op that is
+  /// sized by elements brings its halves (counting.hpp).
   status add(const op_def& op);
+  /// An op comes before its kernels.
   status add(const kernel_def& kernel);
 
   /// Fails with not_found, proposing similar names.
@@ -29,6 +32,7 @@ public:
 
 private:
   std::map<std::string_view, const op_def*, std::less<>> ops_;
+  std::map<std::string_view, std::shared_ptr<const op_halves>> halves_; // by the op's name
   std::map<std::pair<std::string_view, device_kind>, const kernel_def*> kernels_;
 };
 

@@ -1,5 +1,7 @@
 #include "troupe/devices/gpu/complaints.hpp"
 
+#include "troupe/runtime/counting.hpp"
+
 #include <string>
 
 namespace troupe::gpu {
@@ -12,13 +14,14 @@ void complaint_boxes::add(uint64_t epoch, status why) {
 namespace {
 
 status explained(const complaint& of) {
+  auto op = users_name(of.op);
   if (of.limit >= 0)
-    return invalid(of.op, ": ", of.what, " has ", of.value, ", but the places there are [0, ",
+    return invalid(op, ": ", of.what, " has ", of.value, ", but the places there are [0, ",
                    of.limit, ')');
   std::string what = of.what;
   if (auto place = what.find('#'); place != std::string::npos)
     what.replace(place, 1, std::to_string(of.value));
-  return invalid(of.op, ": ", what);
+  return invalid(op, ": ", what);
 }
 
 } // namespace

@@ -285,8 +285,11 @@ status launch(kernel_context& at) {
       at, what, [&] { return simulation_of(at).launch(what, gpu_of(at.device()).compute()); });
 }
 
-// Who talks to the world, or to state that is no variable, belongs to a processor.
+// Who talks to the world, or to state that is no variable, belongs to a processor; and who is sized
+// by elements, where there is no kernel in two halves.
 bool is_a_gpus(const op_def& op) {
+  if (has(op.effects, sized_by_elements))
+    return false;
   auto on_variables = false;
   for (const auto& one : op.inputs) {
     if (one.ref && one.to != resource::variable)

@@ -1,5 +1,6 @@
 // DynamicPartition: rows sorted into tensors by number.
 #include "troupe/ops/build.hpp"
+#include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
@@ -48,6 +49,7 @@ extern constexpr op_def dynamic_partition{
     .inputs = {{"data", "T"}, {"partitions", "i32"}},
     .outputs = {{"outputs", "T", "num_partitions"}},
     .attrs = {{"num_partitions", at_least{1}}, {"T", any_type}},
+    .effects = sized_by_elements,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,4 +1,5 @@
 // ListDiff: what stands in one list and not in another.
+#include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
@@ -19,6 +20,7 @@ extern constexpr op_def list_diff{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"out", "T"}, {"idx", "out_idx"}},
     .attrs = {{"T", any_type}, {"out_idx", index_types, dtype::i32}},
+    .effects = sized_by_elements,
     .infer = infer,
     .no_gradient = "which elements are equal is no smooth matter",
     .example = R"(

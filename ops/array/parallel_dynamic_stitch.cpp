@@ -1,5 +1,6 @@
 // ParallelDynamicStitch: rows of several tensors put where indices say.
 #include "troupe/ops/array/stitching.hpp"
+#include "troupe/runtime/counting.hpp"
 
 namespace troupe::ops {
 
@@ -11,6 +12,7 @@ extern constexpr op_def parallel_dynamic_stitch{
     .inputs = {{"indices", "i32", "N"}, {"data", "T", "N"}},
     .outputs = {{"merged", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}},
+    .effects = sized_by_elements,
     .infer = infer_stitching,
     .gradient = stitching_gradient,
     .example = R"(

@@ -46,12 +46,10 @@ edges stitching_gradient(gradient_context& at) {
   return parts;
 }
 
-status stitch(kernel_context& at) {
-  auto count = at.inputs() / 2;
+result<shape> stitched_dims(const kernel_context& at, int count, int64_t rows) {
   auto row_of = [&](int i) {
     return at.input(count + i).dims().extents().subspan(static_cast<size_t>(at.input(i).rank()));
   };
-  int64_t rows = 0;
   for (int i = 0; i < count; ++i) {
     const auto &indices = at.input(i), &data = at.input(count + i);
     if (indices.rank() > data.rank() ||
@@ -62,15 +60,22 @@ status stitch(kernel_context& at) {
     if (!std::ranges::equal(row_of(0), row_of(i)))
       return invalid("all data must have rows of one shape, got ", at.input(count).dims(), " for ",
                      at.input(0).dims(), " and ", data.dims(), " for ", indices.dims());
-    for (auto index : indices.values<int32_t>()) {
+  }
+  std::vector<int64_t> extents{rows};
+  extents.insert(extents.end(), row_of(0).begin(), row_of(0).end());
+  return shape::make(extents);
+}
+
+status stitch(kernel_context& at) {
+  auto count = at.inputs() / 2;
+  int64_t rows = 0;
+  for (int i = 0; i < count; ++i)
+    for (auto index : at.input(i).values<int32_t>()) {
       if (index < 0)
         return invalid("indices must not be negative, got ", index);
       rows = std::max<int64_t>(rows, int64_t{index} + 1);
     }
-  }
-  std::vector<int64_t> extents{rows};
-  extents.insert(extents.end(), row_of(0).begin(), row_of(0).end());
-  TROUPE_ASSIGN(auto dims, shape::make(extents));
+  TROUPE_ASSIGN(auto dims, stitched_dims(at, count, rows));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   fill_zeros(at, *out);
   for (int i = 0; i < count; ++i)

@@ -12,4 +12,8 @@ result<shapes> infer_stitching(const infer_context& at);
 edges stitching_gradient(gradient_context& at);
 status stitch(kernel_context& at);
 
+/// Checks the shapes of `count` indices and as many data; returns that of an output with so many
+/// rows.
+result<shape> stitched_dims(const kernel_context& at, int count, int64_t rows);
+
 } // namespace troupe::ops

@@ -1,5 +1,6 @@
 // UniqueV2: the different slices of a tensor along an axis.
 #include "troupe/ops/array/unique_slices.hpp"
+#include "troupe/runtime/counting.hpp"
 
 namespace troupe::ops {
 
@@ -12,6 +13,7 @@ extern constexpr op_def unique_v2{
     .attrs = {{"T", any_type},
               {"Taxis", index_types, dtype::i64},
               {"out_idx", index_types, dtype::i32}},
+    .effects = sized_by_elements,
     .infer = infer_unique_slices,
     .no_gradient = "which elements are equal is no smooth matter",
     .example = R"(

@@ -1,4 +1,5 @@
 // UniqueWithCounts: the different elements of a vector, and how often each appears.
+#include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
@@ -18,6 +19,7 @@ extern constexpr op_def unique_with_counts{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}, {"idx", "out_idx"}, {"count", "out_idx"}},
     .attrs = {{"T", any_type}, {"out_idx", index_types, dtype::i32}},
+    .effects = sized_by_elements,
     .infer = infer,
     .no_gradient = "which elements are equal is no smooth matter",
     .example = R"(

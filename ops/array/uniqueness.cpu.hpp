@@ -1,9 +1,7 @@
 // What the kernels of Unique, UniqueV2 and UniqueWithCounts share.
 #pragma once
 #include "troupe/ops/array/distinct.hpp"
-#include "troupe/ops/axes.hpp"
-#include "troupe/ops/copy.hpp"
-#include "troupe/runtime/infer.hpp"
+#include "troupe/ops/array/uniqueness.hpp"
 
 #include <limits>
 
@@ -36,18 +34,6 @@ inline status put_integers(kernel_context& at, int i, const std::vector<int64_t>
   return {};
 }
 
-/// Outputs 0 and 1 from a vector.
-inline result<kinds> unique_elements(kernel_context& at) {
-  const auto& x = at.input(0);
-  if (x.rank() != 1)
-    return invalid("x must be a vector, got shape ", x.dims());
-  auto found = kinds_of(at, x, x.elements(), 1);
-  TROUPE_ASSIGN(auto* y, at.allocate(0, {static_cast<int64_t>(found.first.size())}));
-  take_blocks(at, x, found.first, 1, *y);
-  TROUPE_TRY(put_integers(at, 1, found.of_row));
-  return found;
-}
-
 /// How many rows each kind has, as output 2.
 inline status put_counts(kernel_context& at, const kinds& found) {
   std::vector<int64_t> counts(found.first.size());
@@ -56,39 +42,34 @@ inline status put_counts(kernel_context& at, const kinds& found) {
   return put_integers(at, 2, counts);
 }
 
-/// Outputs 0 and 1 from the slices of input 0 along the axis that input 1 names.
-inline result<kinds> unique_slices(kernel_context& at) {
+/// Outputs 0 and 1 from the slices of input 0.
+inline result<kinds> unique_slices(kernel_context& at, const tensor_slices& slices) {
   const auto& x = at.input(0);
-  auto named = to_integers(at.input(1));
-  if (at.input(1).rank() != 1 || named.size() > 1 || (named.size() == 0 && x.rank() != 1))
-    return invalid("axis must be a vector of one number, or empty where x is a vector; got shape ",
-                   at.input(1).dims(), " for x ", x.dims());
-  TROUPE_ASSIGN(auto axis, resolve_axis(named.size() == 0 ? 0 : named[0], x.rank()));
-  auto outer = product(x.dims(), 0, axis), inner = product(x.dims(), axis + 1, x.rank());
-  auto count = x.dims()[axis];
-  TROUPE_TRY(at.allocate(1, {count})); // before a loop that no memory would bound
-  auto rows = x;
-  if (outer != 1) { // a slice becomes neighbours
-    walk places;
-    places.push_back(count, {inner, 0});
-    places.push_back(outer, {inner * count, 0});
-    places.push_back(inner, {1, 0});
-    TROUPE_ASSIGN(rows, tensor::make(x.type(), x.dims(), at.memory()));
-    copy_walked(at, places, {x}, rows);
-  }
-  auto found = kinds_of(at, rows, count, outer * inner);
+  TROUPE_TRY(at.allocate(1, {slices.count})); // before a loop that no memory would bound
+  TROUPE_ASSIGN(auto rows, slices_as_rows(at, slices));
+  auto found = kinds_of(at, rows, slices.count, slices.length());
   auto dims = x.dims();
-  dims.set(axis, static_cast<int64_t>(found.first.size()));
+  dims.set(slices.axis, static_cast<int64_t>(found.first.size()));
   TROUPE_ASSIGN(auto* y, at.allocate(0, dims));
   if (y->elements() > 0) {
     std::vector<int64_t> places;
-    for (int64_t i = 0; i < outer; ++i)
+    for (int64_t i = 0; i < slices.outer; ++i)
       for (auto slice : found.first)
-        places.push_back(i * count + slice);
-    take_blocks(at, x, places, inner, *y);
+        places.push_back(i * slices.count + slice);
+    take_blocks(at, x, places, slices.inner, *y);
   }
   TROUPE_TRY(put_integers(at, 1, found.of_row));
   return found;
+}
+
+/// The same of a vector, and of the slices along the axis that input 1 names.
+inline result<kinds> unique_elements(kernel_context& at) {
+  TROUPE_ASSIGN(auto slices, vector_slices(at));
+  return unique_slices(at, slices);
+}
+inline result<kinds> unique_slices(kernel_context& at) {
+  TROUPE_ASSIGN(auto slices, axis_slices(at));
+  return unique_slices(at, slices);
 }
 
 } // namespace troupe::ops

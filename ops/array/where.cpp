@@ -1,4 +1,5 @@
 // Where: where a tensor is not zero.
+#include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops {
@@ -18,6 +19,7 @@ extern constexpr op_def where{
     .inputs = {{"input", "T"}},
     .outputs = {{"index", "i64"}},
     .attrs = {{"T", numbers | one_of(dtype::boolean), dtype::boolean}},
+    .effects = sized_by_elements,
     .infer = infer,
     .no_gradient = "coordinates are whole numbers",
     .example = R"(

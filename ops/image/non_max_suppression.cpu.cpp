@@ -1,4 +1,5 @@
 #include "troupe/ops/attr_state.hpp"
+#include "troupe/ops/image/boxes.hpp"
 #include "troupe/ops/image/suppression.cpu.hpp"
 
 #include <algorithm>
@@ -15,24 +16,6 @@ std::vector<float> as_floats(const tensor& from) {
   return to;
 }
 
-// Two opposite corners, sorted.
-struct box {
-  explicit box(const float* corners)
-      : top(std::min(corners[0], corners[2])), left(std::min(corners[1], corners[3])),
-        bottom(std::max(corners[0], corners[2])), right(std::max(corners[1], corners[3])) {}
-  float area() const { return (bottom - top) * (right - left); }
-  float top, left, bottom, right;
-};
-
-float overlap(const box& a, const box& b) {
-  if (!(a.area() > 0 && b.area() > 0))
-    return 0;
-  auto height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0f),
-       width = std::max(std::min(a.right, b.right) - std::max(a.left, b.left), 0.0f);
-  auto shared = height * width;
-  return shared / (a.area() + b.area() - shared);
-}
-
 status run(kernel_context& at) { return suppress(at, static_cast<float>(at.state<double>())); }
 
 } // namespace
@@ -44,14 +27,11 @@ result<float> threshold_at(const kernel_context& at, int i) {
 }
 
 status suppress(kernel_context& at, float most_overlap, float least_score) {
-  const auto &boxes = at.input(0), &scores = at.input(1), &most = at.input(2);
-  if (boxes.rank() != 2 || boxes.dims()[1] != 4 || scores.rank() != 1 ||
-      scores.dims()[0] != boxes.dims()[0] || most.rank() != 0)
-    return invalid("boxes must be [count, 4], scores [count] and max_output_size a scalar, got ",
-                   boxes.dims(), ", ", scores.dims(), " and ", most.dims());
+  TROUPE_ASSIGN(auto most, check_boxes(at));
+  const auto &boxes = at.input(0), &scores = at.input(1);
   if (!(most_overlap >= 0 && most_overlap <= 1))
     return invalid("iou_threshold must be in [0, 1], got ", most_overlap);
-  auto limit = static_cast<size_t>(std::max(*most.data<int32_t>(), 0));
+  auto limit = static_cast<size_t>(most);
   auto corners = as_floats(boxes), score = as_floats(scores);
   std::vector<int32_t> order, chosen;
   for (size_t i = 0; i < score.size(); ++i)

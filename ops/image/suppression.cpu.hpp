@@ -2,6 +2,7 @@
 // one too much.
 #pragma once
 #include "troupe/ops/element_types.hpp"
+#include "troupe/ops/image/suppression.hpp"
 
 #include <limits>
 #include <vector>

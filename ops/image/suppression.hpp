@@ -1,6 +1,8 @@
 // Ops that choose the best of boxes that overlap.
 #pragma once
+#include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/kernel.hpp"
 
 namespace troupe::ops {
 
@@ -13,6 +15,16 @@ inline result<shapes> infer_suppression(const infer_context& at) {
   for (int i = 2; i < at.inputs(); ++i)
     TROUPE_TRY(at.of_rank(i, 0));
   return shapes{{unknown_extent}};
+}
+
+/// Checks the shapes of boxes, scores and max_output_size; returns how many may be chosen.
+inline result<int64_t> check_boxes(const kernel_context& at) {
+  const auto &boxes = at.input(0), &scores = at.input(1), &most = at.input(2);
+  if (boxes.rank() != 2 || boxes.dims()[1] != 4 || scores.rank() != 1 ||
+      scores.dims()[0] != boxes.dims()[0] || most.rank() != 0)
+    return invalid("boxes must be [count, 4], scores [count] and max_output_size a scalar, got ",
+                   boxes.dims(), ", ", scores.dims(), " and ", most.dims());
+  return std::clamp<int64_t>(*most.data<int32_t>(), 0, scores.elements());
 }
 
 } // namespace troupe::ops

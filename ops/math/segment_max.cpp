@@ -1,5 +1,6 @@
 // SegmentMax: the largest of neighbouring rows with the same number.
 #include "troupe/ops/math/segments.hpp"
+#include "troupe/runtime/counting.hpp"
 
 namespace troupe::ops {
 
@@ -12,6 +13,7 @@ extern constexpr op_def segment_max{
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", real_numbers}, {"Tindices", index_types}},
+    .effects = sized_by_elements,
     .infer = infer_sorted_segments,
     .gradient = segment_extreme_gradient,
     .example = R"(

@@ -1,5 +1,6 @@
 // SegmentMean: means of neighbouring rows with the same number.
 #include "troupe/ops/math/segments.hpp"
+#include "troupe/runtime/counting.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -23,6 +24,7 @@ extern constexpr op_def segment_mean{
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}},
+    .effects = sized_by_elements,
     .infer = infer_sorted_segments,
     .gradient = gradient,
     .example = R"(

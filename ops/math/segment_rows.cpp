@@ -8,8 +8,6 @@
 namespace troupe::ops {
 namespace {
 
-constexpr auto most_segments = int64_t{1} << 62;
-
 // Allocates the output: so many rows, each with the extents of data from `axis` on.
 result<segment_rows> with_output(kernel_context& at, int64_t segments, int axis) {
   auto row = at.input(0).dims().extents().subspan(static_cast<size_t>(axis));
@@ -82,15 +80,19 @@ status check_vectors(const tensor& indices, const tensor& ids) {
 
 } // namespace
 
-result<segment_rows> sorted_segments(kernel_context& at) {
+result<segment_rows> sorted_output(kernel_context& at, int64_t segments) {
   const auto &data = at.input(0), &ids = at.input(1);
   if (data.rank() == 0 || ids.rank() != 1 || ids.elements() != data.dims()[0])
     return invalid("segment_ids must be a vector with one element for each row of data, got "
                    "shapes ",
                    ids.dims(), " and ", data.dims());
-  auto numbers = to_integers(ids);
+  return with_output(at, segments, 1);
+}
+
+result<segment_rows> sorted_segments(kernel_context& at) {
+  auto numbers = to_integers(at.input(1));
   TROUPE_ASSIGN(auto segments, count_sorted(numbers));
-  TROUPE_ASSIGN(auto found, with_output(at, segments, 1));
+  TROUPE_ASSIGN(auto found, sorted_output(at, segments));
   if (found.segments > 0)
     find_starts(found, numbers);
   return found;
@@ -110,14 +112,18 @@ result<segment_rows> unsorted_output(kernel_context& at) {
   return found;
 }
 
-result<segment_rows> sparse_output(kernel_context& at) {
+result<segment_rows> sparse_output(kernel_context& at, int64_t segments) {
   TROUPE_TRY(check_vectors(at.input(1), at.input(2)));
   if (at.input(0).rank() == 0)
     return invalid("data must have rows, got a scalar");
-  TROUPE_ASSIGN(auto segments, scalar("num_segments", at.input(3)));
   TROUPE_ASSIGN(auto found, with_output(at, segments, 1));
   found.segments = segments;
   return found;
+}
+
+result<segment_rows> sparse_output(kernel_context& at) {
+  TROUPE_ASSIGN(auto segments, scalar("num_segments", at.input(3)));
+  return sparse_output(at, segments);
 }
 
 result<segment_rows> unsorted_segments(kernel_context& at) {

@@ -19,10 +19,17 @@ struct segment_rows {
   std::vector<double> weights = {};
 };
 
+/// The last id must be less.
+inline constexpr auto most_segments = int64_t{1} << 62;
+
 /// Outputs alone, for devices that look at ids later: of (data, segment_ids, num_segments), and of
 /// (data, indices, segment_ids, num_segments). `segments` is num_segments, whatever the rows are.
 result<segment_rows> unsorted_output(kernel_context& at);
 result<segment_rows> sparse_output(kernel_context& at);
+/// The same of (data, segment_ids) and of (data, indices, segment_ids), which have so many
+/// segments.
+result<segment_rows> sorted_output(kernel_context& at, int64_t segments);
+result<segment_rows> sparse_output(kernel_context& at, int64_t segments);
 
 /// The same of (grad, indices, segment_ids, output_dim0).
 result<segment_rows> sparse_gradient_output(kernel_context& at);

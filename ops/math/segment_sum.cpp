@@ -1,5 +1,6 @@
 // SegmentSum: sums of neighbouring rows with the same number.
 #include "troupe/ops/math/segments.hpp"
+#include "troupe/runtime/counting.hpp"
 
 namespace troupe::ops {
 
@@ -11,6 +12,7 @@ extern constexpr op_def segment_sum{
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}},
+    .effects = sized_by_elements,
     .infer = infer_sorted_segments,
     .gradient = segment_sum_gradient,
     .example = R"(

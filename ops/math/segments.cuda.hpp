@@ -1,5 +1,6 @@
 // Kernels of GPUs that combine rows with the same number, in their order: results do not vary.
 #pragma once
+#include "troupe/ops/counting.cuda.hpp"
 #include "troupe/ops/math/elementwise.cuda.hpp"
 #include "troupe/ops/math/reduce.cuda.hpp"
 #include "troupe/ops/math/segment_functions.hpp"
@@ -71,6 +72,9 @@ inline result<segment_entries> sorted_entries(kernel_context& at, const tensor& 
   return segment_entries{std::move(starts), std::move(sorted.numbers)};
 }
 
+inline constexpr auto segments_decrease = "segment_ids must start at 0 or more and not decrease";
+
+// Of entries that name rows themselves.
 struct segment_order_body {
   complaints wrong_id, wrong_index, wrong_order;
   integers indices, ids;
@@ -86,14 +90,14 @@ struct segment_order_body {
   }
 };
 
-/// Of ids that must not decrease, each with the index of a row.
+/// Of ids below `limit` that must not decrease, each with the index of a row.
 inline result<segment_entries> indexed_entries(kernel_context& at, const tensor& indices,
-                                               const tensor& ids, int64_t rows, int64_t segments) {
-  TROUPE_TRY(for_each(
-      at, ids.elements(),
-      segment_order_body{complaints{at, "segment_ids"}, complaints{at, "indices"},
-                         complaints{at, "segment_ids must start at 0 or more and not decrease"},
-                         integers{indices}, integers{ids}, rows, segments}));
+                                               const tensor& ids, int64_t rows, int64_t limit,
+                                               int64_t segments) {
+  TROUPE_TRY(for_each(at, ids.elements(),
+                      segment_order_body{complaints{at, "segment_ids"}, complaints{at, "indices"},
+                                         complaints{at, segments_decrease}, integers{indices},
+                                         integers{ids}, rows, limit}));
   TROUPE_ASSIGN(auto starts, segment_starts(at, ids, segments));
   return segment_entries{std::move(starts), indices};
 }
@@ -112,6 +116,11 @@ struct segment_sink {
   }
 };
 
+// Entry k names row k.
+struct own_rows {
+  TROUPE_DEVICE int64_t operator[](int64_t k) const { return k; }
+};
+
 struct by_itself {
   TROUPE_DEVICE static int size() { return 1; }
   TROUPE_DEVICE static int rank() { return 0; }
@@ -122,12 +131,12 @@ struct by_itself {
 };
 
 // One element of a segment, or a share of its entries.
-template <class T, class Fn, class Sink>
+template <class T, class Fn, class Rows, class Sink>
 struct combine_segment_body {
   using total = troupe::ops::detail::total_t<T>;
   const T* from;
   const int64_t* starts;
-  integers rows;
+  Rows rows;
   int64_t most_rows, length, all, shares;
   divisor by_length;
   Sink sink;
@@ -174,18 +183,16 @@ struct combine_shares_body {
 };
 
 /// Row i of `to` from the rows of `from` that the entries of segment i name, each times its weight
-/// where there are weights.
-template <class T, class Fn>
-status combine_entries(kernel_context& at, const segment_entries& entries, const T* from, T* to,
-                       int64_t most_rows, int64_t segments, int64_t length,
-                       const double* weights = nullptr) {
+/// where there are weights. There are `count` entries; `rows[k]` is the row of entry k.
+template <class T, class Fn, class Rows>
+status combine_rows(kernel_context& at, const int64_t* starts, Rows rows, int64_t count,
+                    const T* from, T* to, int64_t most_rows, int64_t segments, int64_t length,
+                    const double* weights = nullptr) {
   using total = troupe::ops::detail::total_t<T>;
   auto all = segments * length;
   if (all == 0)
     return {};
-  auto average = entries.rows.elements() / segments;
-  const auto* starts = entries.starts.data<int64_t>();
-  integers rows{entries.rows};
+  auto average = count / segments;
   divisor by_length{length, all};
   segment_sink<T, Fn> sink{to, starts, by_length, empty_segment<Fn, T>()};
   constexpr int64_t wide = 32, busy = 1 << 16, least = 64;
@@ -195,17 +202,26 @@ status combine_entries(kernel_context& at, const segment_entries& entries, const
   if (length < wide || shares < 2)
     return for_each_group(
         at, all, length < wide ? average : 1,
-        combine_segment_body<T, Fn, segment_sink<T, Fn>>{from, starts, rows, most_rows, length, all,
-                                                         1, by_length, sink, weights});
+        combine_segment_body<T, Fn, Rows, segment_sink<T, Fn>>{
+            from, starts, rows, most_rows, length, all, 1, by_length, sink, weights});
   TROUPE_ASSIGN(auto held,
                 tensor::make(dtype::u8, shape{all * shares * int64_t{sizeof(total)}}, at.memory()));
   auto* part = static_cast<total*>(held.raw());
   TROUPE_TRY(for_each(
       at, all * shares,
-      combine_segment_body<T, Fn, keep_partial<total>>{
+      combine_segment_body<T, Fn, Rows, keep_partial<total>>{
           from, starts, rows, most_rows, length, all, shares, by_length, {part}, weights}));
   return for_each(at, all,
                   combine_shares_body<Fn, total, segment_sink<T, Fn>>{{part, all}, shares, sink});
+}
+
+template <class T, class Fn>
+status combine_entries(kernel_context& at, const segment_entries& entries, const T* from, T* to,
+                       int64_t most_rows, int64_t segments, int64_t length,
+                       const double* weights = nullptr) {
+  return combine_rows<T, Fn>(at, entries.starts.data<int64_t>(), integers{entries.rows},
+                             entries.rows.elements(), from, to, most_rows, segments, length,
+                             weights);
 }
 
 template <class T, class Fn>
@@ -222,10 +238,72 @@ status combine_sparse(kernel_context& at) {
   TROUPE_ASSIGN(auto output, sparse_output(at));
   const auto& data = at.input(0);
   auto rows = data.dims()[0];
-  TROUPE_ASSIGN(auto entries, indexed_entries(at, at.input(1), at.input(2), rows, output.segments));
+  TROUPE_ASSIGN(auto entries, indexed_entries(at, at.input(1), at.input(2), rows, output.segments,
+                                              output.segments));
   return combine_entries<T, Fn>(at, entries, data.data<T>(), output.out->template data<T>(), rows,
                                 output.segments, output.length);
 }
+
+// -- where the last id tells how many segments there are ------------------------------------------
+
+struct last_id_body {
+  complaints wrong;
+  integers ids;
+  int64_t count;
+  int64_t* segments;
+  TROUPE_DEVICE void operator()(int64_t) const {
+    auto last = count > 0 ? ids[count - 1] : -1;
+    if (last >= most_segments)
+      wrong.add(last, most_segments);
+    *segments = last < 0 || last >= most_segments ? 0 : last + 1;
+  }
+};
+
+/// The first half: of the ids that input `Ids` has.
+template <int Ids>
+status count_segments(kernel_context& at) {
+  const auto& ids = at.input(Ids);
+  TROUPE_ASSIGN(auto* segments, make_counts(at, 1));
+  TROUPE_TRY(make_kept(at, shape{0}));
+  return for_each(
+      at, 1, last_id_body{complaints{at, "segment_ids"}, integers{ids}, ids.elements(), segments});
+}
+
+struct sorted_ids_body {
+  complaints wrong;
+  integers ids;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    if (ids[i] < (i > 0 ? ids[i - 1] : 0))
+      wrong.add();
+  }
+};
+
+/// Second halves.
+template <class T, class Fn>
+status combine_sorted(kernel_context& at) {
+  TROUPE_ASSIGN(auto before, counted_before(at, 1, most_segments, 0));
+  TROUPE_ASSIGN(auto output, sorted_output(at, before.counts[0]));
+  const auto &data = at.input(0), &ids = at.input(1);
+  auto rows = ids.elements();
+  TROUPE_TRY(for_each(at, rows, sorted_ids_body{complaints{at, segments_decrease}, integers{ids}}));
+  TROUPE_ASSIGN(auto starts, segment_starts(at, ids, output.segments));
+  return combine_rows<T, Fn>(at, starts.template data<int64_t>(), own_rows{}, rows, data.data<T>(),
+                             output.out->template data<T>(), rows, output.segments, output.length);
+}
+
+template <class T, class Fn>
+status combine_chosen(kernel_context& at) {
+  TROUPE_ASSIGN(auto before, counted_before(at, 1, most_segments, 0));
+  TROUPE_ASSIGN(auto output, sparse_output(at, before.counts[0]));
+  const auto& data = at.input(0);
+  auto rows = data.dims()[0];
+  TROUPE_ASSIGN(auto entries,
+                indexed_entries(at, at.input(1), at.input(2), rows, INT64_MAX, output.segments));
+  return combine_entries<T, Fn>(at, entries, data.data<T>(), output.out->template data<T>(), rows,
+                                output.segments, output.length);
+}
+
+// -- gradients -----------------------------------------------------------------------------------
 
 struct count_segments_body {
   complaints wrong;
@@ -303,6 +381,14 @@ constexpr upto<typed_kernel, 18> unsorted_segment_kernels(type_list<Ts...>) {
 template <class Fn, class... Ts>
 constexpr upto<typed_kernel, 18> sparse_segment_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, combine_sparse<Ts, Fn>}...};
+}
+template <class Fn, class... Ts>
+constexpr upto<typed_kernel, 18> sorted_segment_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, in_halves<count_segments<1>, combine_sorted<Ts, Fn>>}...};
+}
+template <class Fn, class... Ts>
+constexpr upto<typed_kernel, 18> chosen_segment_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, in_halves<count_segments<2>, combine_chosen<Ts, Fn>>}...};
 }
 
 } // namespace on_cuda or simulated

@@ -1,5 +1,6 @@
 // SparseSegmentSqrtN: scaled sums of chosen rows with the same number.
 #include "troupe/ops/math/segments.hpp"
+#include "troupe/runtime/counting.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -24,6 +25,7 @@ extern constexpr op_def sparse_segment_sqrt_n{
     .attrs = {{"T", floating},
               {"Tidx", index_types, dtype::i32},
               {"Tsegmentids", index_types, dtype::i32}},
+    .effects = sized_by_elements,
     .infer = infer_sparse_segments,
     .gradient = gradient,
     .example = R"(

@@ -1,5 +1,6 @@
 // SparseSegmentSum: sums of chosen rows with the same number.
 #include "troupe/ops/math/segments.hpp"
+#include "troupe/runtime/counting.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -22,6 +23,7 @@ extern constexpr op_def sparse_segment_sum{
     .attrs = {{"T", real_numbers},
               {"Tidx", index_types, dtype::i32},
               {"Tsegmentids", index_types, dtype::i32}},
+    .effects = sized_by_elements,
     .infer = infer_sparse_segments,
     .gradient = gradient,
     .example = R"(

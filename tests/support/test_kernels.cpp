@@ -135,6 +135,7 @@ constexpr entry table[] = {
     {"Fail", {{dtype::none, fail}}},
     {"Assign", {{dtype::none, assign}}},
     {"AssignAdd", {{dtype::i64, assign_add}}},
+    {"Places", {{dtype::none, fail}}},
     {"HostOnly", {{dtype::none, hand_on}}},
     {"HostAssign", {{dtype::none, assign}}},
 };

@@ -1,7 +1,9 @@
 #include "troupe/tests/support/test_ops.hpp"
 
+#include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace troupe::test {
@@ -29,6 +31,12 @@ result<shapes> as_valued(const infer_context& at) {
   if (value.type() != at.attr<dtype>("dtype"))
     return at.invalid("value is ", value.type(), ", dtype says ", at.attr<dtype>("dtype"));
   return shapes{value.dims()};
+}
+
+result<shapes> as_many_as_are_not_zero(const infer_context& at) {
+  auto known = at.integers(0);
+  return shapes{{known ? static_cast<int64_t>(known->size()) - std::ranges::count(*known, 0)
+                       : unknown_extent}};
 }
 
 result<shapes> answers(const infer_context&) { return shapes{shape{}, shape{}}; }
@@ -207,6 +215,13 @@ constexpr op_def definitions[] = {
      .attrs = {{"T", kinds, dtype::i64}, {"N", attr_kind::integer}},
      .effects = effect::stateful | effect::blocking,
      .infer = answers},
+    {.name = "Places",
+     .doc = "For tests.",
+     .inputs = x,
+     .outputs = {{"places", "i64"}},
+     .attrs = of_kinds,
+     .effects = sized_by_elements,
+     .infer = as_many_as_are_not_zero},
     {.name = "HostOnly",
      .doc = "For tests.",
      .inputs = x,

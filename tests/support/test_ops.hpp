@@ -50,16 +50,19 @@ private:
 
 /// These ops, each with a kernel on every kind of device unless said otherwise:
 ///
-///     Placeholder() dtype shape       fed, no kernel
-///     Const() value dtype
-///     Add(x, y) Mul(x, y) Neg(x)      i64, f32, f64; broadcast shapes, but equal ones or scalars
-///     to run AddN(xs: N * T) ZerosLike(x) OnesLike(x) Identity(x) Both(x) -> (more, less) x + 1, x
-///     - 1; its gradient is that of Identity for each Tuple(xs: list) -> list         hands on what
-///     it gets Fail(x)                         has a kernel that fails with "as it was told"; no
-///     gradient Variable() dtype shape -> ref   no kernel Assign(ref, value) AssignAdd(ref, delta)
-///     -> ref Queue() -> ref                  no kernel Ask(queue, xs: N * T) -> T T    waits for
-///     the queue's answer; blocking, no kernel HostOnly(x)                     has a CPU kernel
-///     only; HostAssign(ref, value) likewise
+/// - Placeholder() dtype shape: fed, no kernel
+/// - Const() value dtype
+/// - Add(x, y) Mul(x, y) Neg(x): i64, f32, f64; broadcast shapes, but equal ones or scalars to run
+/// - AddN(xs: N * T) ZerosLike(x) OnesLike(x) Identity(x)
+/// - Both(x) -> (more, less): x + 1, x - 1; its gradient is that of Identity for each
+/// - Tuple(xs: list) -> list: hands on what it gets
+/// - Fail(x): has a kernel that fails with "as it was told"; no gradient
+/// - Places(x) -> i64: sized by elements; its kernels fail
+/// - Variable() dtype shape -> ref: no kernel
+/// - Assign(ref, value) AssignAdd(ref, delta) -> ref
+/// - Queue() -> ref: no kernel
+/// - Ask(queue, xs: N * T) -> T T: waits for the queue's answer; blocking, no kernel
+/// - HostOnly(x), HostAssign(ref, value): have a CPU kernel only
 const registry& ops();
 const std::vector<kernel_def>& kernels();
 

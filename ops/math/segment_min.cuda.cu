@@ -1,0 +1,11 @@
+#include "troupe/ops/math/segments.cuda.hpp"
+
+namespace troupe::ops {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(segment_min){
+    .op = "SegmentMin",
+    .device = device_kind::gpu,
+    .run = gpu::sorted_segment_kernels<or_zero<smallest>>(gpu::usual_types),
+};
+
+} // namespace troupe::ops
