@@ -1,9 +1,13 @@
-// A library that calls itself cuDNN, and computes what the test says: for its callers' sake.
+// A library that calls itself cuDNN. Its convolutions do what the test says, or what cuDNN's
+// reference says of them, on the thread of a simulated GPU's stream.
 #pragma once
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <string>
 #include <vector>
 
 namespace troupe::test {
@@ -12,13 +16,24 @@ struct fake_algorithm {
   size_t workspace = 0;
   bool deterministic = true;
   bool works = true; ///< else launches are refused
+  bool joins = true; ///< else those with a bias are
 };
 
 /// What the library does; to be set before it is called, by one thread at a time.
 struct fake_cudnn {
   std::vector<fake_algorithm> algorithms; ///< as they are advised, numbered from 0
-  /// Launches an algorithm that writes `result`.
+  /// Launches an algorithm that writes `result`; null: convolutions forward are computed.
   std::function<void(cudaStream_t in, int algorithm, void* result, void* workspace)> launch;
+
+  /// Launches what is computed.
+  std::function<void(cudaStream_t in, std::function<void()> body)> run;
+  /// How often each function has launched something; any thread.
+  int calls(const std::string& function) {
+    std::lock_guard guard{mutex};
+    return counted[function];
+  }
+  std::mutex mutex;
+  std::map<std::string, int> counted;
 
   __attribute__((visibility("default"))) static fake_cudnn& instance();
 };
