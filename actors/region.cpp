@@ -52,17 +52,24 @@ private:
   // Whoever comes last computes for all; the others have gone on to other work.
   void join(const collective_seat& seat, tensor input) {
     auto& meeting = in_.meeting(seat.group);
-    if (meeting.arrive(seat.member, std::move(input)) != collective_meeting::arrival::last)
-      return;
     const auto& group = meeting.group();
+    exchange_part mine{.on = group.members[seat.member].on, .input = std::move(input)};
+    if (auto prepared = prepare_exchange(group.call, mine); !prepared)
+      return in_.conductor().abort(
+          in_.conductor().step(),
+          std::move(prepared).within(group.members[seat.member].origin->description()), unit_);
+    if (meeting.arrive(seat.member, std::move(mine)) != collective_meeting::arrival::last)
+      return;
     auto& all = meeting.take();
     auto outcome = [&]() -> status {
       TROUPE_ASSIGN(auto what, group.check(all));
       return exchange(what, all, &in_.conductor().stop())
           .within(group.members.front().origin->description());
     }();
-    for (auto& one : all)
+    for (auto& one : all) {
       one.input.reset();
+      one.ready.reset();
+    }
     if (!outcome) {
       in_.conductor().abort(in_.conductor().step(), std::move(outcome), unit_);
       return;

@@ -1,4 +1,4 @@
-// The product of two matrices, a number added to each column, and what is negative set to zero if
+// Products of matrices, a number added to each column, and what is negative set to zero if
 // asked: a stand-in for the library that does it on GPUs. Processors compute the parts.
 #include "troupe/ops/biased_product.hpp"
 
@@ -17,9 +17,8 @@ status multiply_then_add(kernel_context& at, const matrix_product& what, const t
   auto* out = c.data<T>();
   auto rectify = at.state<biased_product>().rectify;
   for (int64_t i = 0; i < c.elements(); ++i) {
-    out[i] = T(static_cast<float>(out[i]) + static_cast<float>(bias[i % what.n]));
-    if (rectify && static_cast<float>(out[i]) < 0)
-      out[i] = T(0.0f);
+    auto value = static_cast<float>(out[i]) + static_cast<float>(bias[i % what.n]);
+    out[i] = T(rectify && value <= 0 ? 0.0f : value);
   }
   return {};
 }

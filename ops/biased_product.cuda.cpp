@@ -1,26 +1,15 @@
 #include "troupe/ops/biased_product.hpp"
 
-#include "troupe/devices/cuda/gemm.hpp"
+#include "troupe/ops/math/matrix_product.cuda.hpp"
 
 namespace troupe::ops {
 namespace {
 
 status multiply_with_bias(kernel_context& at, const matrix_product& what, const tensor& a,
                           const tensor& b, tensor& c) {
-  const gpu::epilogue last{.bias = at.input(2).raw(),
-                           .rectify = at.state<biased_product>().rectify};
-  if (c.elements() == 0)
-    return {};
-  auto& gpu = gpu::gpu_of(at.device());
-  return gpu::gemm(gpu, at.memory(),
-                   {.type = c.type(),
-                    .transpose_a = what.a.transpose,
-                    .transpose_b = what.b.transpose,
-                    .m = what.m,
-                    .n = what.n,
-                    .k = what.k,
-                    .stride_c = what.m * what.n},
-                   a.raw(), b.raw(), c.raw(), last);
+  return multiply_on_gpu(
+      at, what, a, b, c,
+      {.bias = at.input(2).raw(), .rectify = at.state<biased_product>().rectify});
 }
 
 status run(kernel_context& at) { return multiply_and_add(at, multiply_with_bias); }

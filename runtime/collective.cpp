@@ -180,10 +180,10 @@ collective_meeting::collective_meeting(const collective_group& of)
   reset();
 }
 
-collective_meeting::arrival collective_meeting::arrive(size_t member, tensor input) noexcept {
+collective_meeting::arrival collective_meeting::arrive(size_t member, exchange_part mine) noexcept {
   if (came_[member].exchange(true, std::memory_order_relaxed))
     return arrival::again;
-  parts_[member].input = std::move(input);
+  parts_[member] = std::move(mine);
   return missing_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? arrival::last : arrival::waits;
 }
 
@@ -191,6 +191,7 @@ void collective_meeting::reset() noexcept {
   for (size_t i = 0; i < parts_.size(); ++i) {
     parts_[i].input.reset();
     parts_[i].output.reset();
+    parts_[i].ready.reset();
     came_[i].store(false, std::memory_order_relaxed);
   }
   missing_.store(parts_.size(), std::memory_order_relaxed);

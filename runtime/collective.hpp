@@ -33,6 +33,8 @@ struct exchange_call {
 struct exchange_part {
   device* on = nullptr;
   tensor input = {}, output = {};
+  /// The device's: since when the input is there, in the order of its launches. Null: since now.
+  std::shared_ptr<void> ready = {};
 };
 
 /// Whether nodes of the op wait for their peers on other devices.
@@ -78,7 +80,10 @@ public:
     last,  ///< all are there: the caller takes them
     again  ///< this member had come before; nothing has happened
   };
-  arrival arrive(size_t member, tensor input) noexcept;
+  arrival arrive(size_t member, exchange_part mine) noexcept;
+  arrival arrive(size_t member, tensor input) noexcept {
+    return arrive(member, {.on = group_.members[member].on, .input = std::move(input)});
+  }
 
   /// The inputs of all; only for whoever came last, once. They are nowhere else then.
   std::vector<exchange_part>& take() noexcept { return parts_; }

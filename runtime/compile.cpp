@@ -1,6 +1,7 @@
 // Turns a partition's graph into a program.
 #include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/collective.hpp"
+#include "troupe/runtime/coming.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/order_effects.hpp"
 #include "troupe/runtime/program.hpp"
@@ -454,6 +455,8 @@ program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_find
   if (on.as_accelerator())
     regions.lanes = 1; // all that it runs stands in one line
   TROUPE_TRY(compiler{*made, find_state, regions, find_kernel_state}.run());
+  if (on.as_accelerator())
+    made->coming_ = find_coming(*made);
   made->replays_.resize(made->regions_.size());
   if (on.as_accelerator() && options.replay)
     for (uint32_t r = 0; r < made->regions_.size(); ++r)

@@ -1,6 +1,7 @@
 #include "troupe/runtime/instance.hpp"
 
 #include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/arrivals.hpp"
 #include "troupe/runtime/flush_subnormals.hpp"
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/replay.hpp"
@@ -97,6 +98,8 @@ status instance::run(uint32_t which, emission_sink& out, stop_signal& stop) {
   if (counters_[which].dead.load(std::memory_order_relaxed))
     return run_dead(which, out);
   const flush_subnormals while_it_runs;
+  if (auto coming = program_->coming(which); !coming.empty()) [[unlikely]]
+    TROUPE_TRY(await(coming));
   if (watch_)
     return run_code(which, out, stop, region_watch{*watch_, which, slots_.get()});
   if (program_->replay_of(which)) [[unlikely]] {
@@ -220,6 +223,17 @@ status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop
       }
       default: break;
     }
+  return {};
+}
+
+// What exchanges bring is used from now on.
+status instance::await(std::span<const uint32_t> slots) const {
+  auto* device = dynamic_cast<arrivals*>(&program_->device());
+  if (!device)
+    return {};
+  for (auto slot : slots)
+    if (!slots_[slot].empty())
+      TROUPE_TRY(device->arrive(slots_[slot]));
   return {};
 }
 

@@ -2,29 +2,42 @@
 
 #include "troupe/runtime/infer.hpp"
 
+#include <algorithm>
+
 namespace troupe::internal_ops {
 namespace {
 
 constexpr std::string_view no_gradient = "it is part of a partition, not of a user's graph";
 
-// One for each element of each stage.
-double flops_of_fused(const node& at) {
-  double elements = 1;
-  if (at.output_shape(0).has_rank())
-    for (auto extent : at.output_shape(0).extents())
-      elements *= extent == unknown_extent ? 1 : static_cast<double>(extent);
-  return elements * static_cast<double>(at.attr<std::vector<std::string>>("ops").size());
+// Unknown extents count as 1, as those in front of the shape, where an axis is negative.
+double extent(const partial_shape& of, int axis) {
+  if (!of.has_rank() || (axis += axis < 0 ? of.rank() : 0) < 0 || axis >= of.rank())
+    return 1;
+  return of[axis] == unknown_extent ? 1 : static_cast<double>(of[axis]);
 }
 
-// Unknown extents count as 1.
+double elements(const partial_shape& of) {
+  double count = 1;
+  for (int axis = 0; of.has_rank() && axis < of.rank(); ++axis)
+    count *= extent(of, axis);
+  return count;
+}
+
+// One for each element of each stage.
+double flops_of_fused(const node& at) {
+  return elements(at.output_shape(0)) *
+         static_cast<double>(at.attr<std::vector<std::string>>("ops").size());
+}
+
 double flops_of_product(const node& at) {
-  auto extent = [](const partial_shape& of, int axis) {
-    return of.has_rank() && of.rank() == 2 && of[axis] != unknown_extent
-               ? static_cast<double>(of[axis])
-               : 1;
-  };
-  const auto& a = at.inputs()[0].dims();
-  return 2 * extent(a, 0) * extent(a, 1) * extent(at.output_shape(0), 1);
+  auto inner = at.attr<bool>("transpose_a") ? -2 : -1;
+  return 2 * elements(at.output_shape(0)) * extent(at.inputs()[0].dims(), inner);
+}
+
+// Each output is a sum over a window of the filter, whose last axis are the outputs.
+double flops_of_convolution(const node& at) {
+  const auto& filter = at.inputs()[1].dims();
+  return 2 * elements(at.output_shape(0)) * elements(filter) / std::max(1.0, extent(filter, -1));
 }
 
 } // namespace
@@ -117,16 +130,36 @@ extern constexpr op_def fused{
 
 extern constexpr op_def biased_product{
     .name = "_BiasedProduct",
-    .doc = "Multiplies two matrices, adds a number to each column, and rectifies if asked.",
+    .doc = "Multiplies matrices, adds a number to each column, and rectifies if asked. What stands "
+           "before the matrices must be equal, or broadcasts.",
     .inputs = {{"a", "T"}, {"b", "T"}, {"bias", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"transpose_a", false},
               {"transpose_b", false},
+              {"broadcasts", false},
               {"rectify", false},
               {"T", any_type},
               {"shape", attr_kind::shape, true}},
     .infer = infer::shape_attr,
     .flops = flops_of_product,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def biased_convolution{
+    .name = "_BiasedConvolution",
+    .doc = "Convolves images with a filter, adds a number to each channel, and rectifies if asked.",
+    .inputs = {{"input", "T"}, {"filter", "T"}, {"bias", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"strides", attr_kind::integers},
+              {"padding", attr_kind::text},
+              {"explicit_paddings", attr_kind::integers, true},
+              {"data_format", "NHWC"},
+              {"dilations", attr_kind::integers, true},
+              {"rectify", false},
+              {"T", any_type},
+              {"shape", attr_kind::shape, true}},
+    .infer = infer::shape_attr,
+    .flops = flops_of_convolution,
     .no_gradient = no_gradient,
 };
 

@@ -12,14 +12,16 @@ extern const op_def send_control; ///< _SendControl(key, to): the news that its 
 extern const op_def recv_control; ///< _RecvControl(key)
 extern const op_def fused;        ///< _Fused(inputs; ...): several element-wise ops in one loop
 
-extern const op_def swap_out;       ///< _SwapOut(value): its copy in the host's memory
-extern const op_def swap_in;        ///< _SwapIn(saved; dtype, shape): begins to come back
-extern const op_def swapped;        ///< _Swapped(coming): the value, when it is there
-extern const op_def biased_product; ///< _BiasedProduct(a, b, bias; ...): a bias joined to a product
+extern const op_def swap_out; ///< _SwapOut(value): its copy in the host's memory
+extern const op_def swap_in;  ///< _SwapIn(saved; dtype, shape): begins to come back
+extern const op_def swapped;  ///< _Swapped(coming): the value, when it is there
 
-inline constexpr const op_def* all[] = {&feed,         &fetch,        &send,          &recv,
-                                        &send_control, &recv_control, &fused,         &swap_out,
-                                        &swap_in,      &swapped,      &biased_product};
+extern const op_def biased_product;     ///< _BiasedProduct(a, b, bias; ...): what was joined to it
+extern const op_def biased_convolution; ///< _BiasedConvolution(input, filter, bias; ...)
+
+inline constexpr const op_def* all[] = {
+    &feed,  &fetch,    &send,    &recv,    &send_control,   &recv_control,
+    &fused, &swap_out, &swap_in, &swapped, &biased_product, &biased_convolution};
 
 /// Says whether the node stands for a value that the client gives or gets.
 bool is_boundary(const node& at) noexcept;

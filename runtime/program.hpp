@@ -75,6 +75,11 @@ public:
     return fetches_;
   } ///< among the step's fetches
   uint32_t slots() const noexcept { return slots_; }
+  /// Slots of the region whose tensors may still be on their way when it begins: what exchanges
+  /// bring. Only where launches run in line.
+  std::span<const uint32_t> coming(uint32_t region) const noexcept {
+    return coming_.empty() ? std::span<const uint32_t>{} : coming_[region];
+  }
   /// Repeats what the region launches; null where it cannot be repeated.
   region_replay* replay_of(uint32_t region) const noexcept { return replays_[region].get(); }
 
@@ -100,6 +105,7 @@ private:
   std::vector<dtype> type_pool_;
   std::vector<std::shared_ptr<void>> states_;
   std::vector<std::shared_ptr<named_state>> named_;
+  std::vector<std::vector<uint32_t>> coming_;           // by region, or none at all
   std::vector<std::shared_ptr<region_replay>> replays_; // goes first: uses all that
 };
 

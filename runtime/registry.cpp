@@ -78,7 +78,8 @@ result<const op_def*> registry::find_op(std::string_view name) const {
     return it->second;
   std::vector<std::string_view> names;
   for (const auto& [known, op] : ops_)
-    names.push_back(known);
+    if (!known.starts_with('_')) // the runtime's own
+      names.push_back(known);
   return failure(error_kind::not_found, "there is no op '", name, "'", did_you_mean(name, names));
 }
 

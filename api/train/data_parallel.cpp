@@ -6,6 +6,10 @@
 #include "troupe/runtime/device_name.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -83,25 +87,108 @@ private:
     }
   }
 
+  int64_t exchange_bytes() const {
+    auto first = value_or_throw(device_name::parse(devices_.front()));
+    return options_.exchange_bytes.value_or(int64_t{first.kind == "gpu" ? 4096 : 64} << 10);
+  }
+
+  // What the gradient takes, where all replicas know it by now.
+  std::optional<int64_t> bytes_of(size_t gradient) const {
+    const auto& dims = gradients_.front()[gradient].variable.dims();
+    for (const auto& of_replica : gradients_)
+      if (!dims.fully_known() || !(of_replica[gradient].gradient.dims() == dims))
+        return {};
+    return dims.elements() *
+           static_cast<int64_t>(size_of(gradients_.front()[gradient].gradient.type()));
+  }
+
+  // By the order in which the first replica has made its variables: gradients of the last layers
+  // are known first.
+  std::vector<size_t> last_first() const {
+    const auto& all = gradients_.front();
+    std::vector<size_t> order(all.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::sort(order, std::greater{}, [&](size_t v) { return all[v].variable.node->id(); });
+    return order;
+  }
+
+  // Which gradients travel together.
+  using parcel = std::vector<size_t>;
+  std::vector<parcel> parcels() const {
+    struct open {
+      size_t which;
+      int64_t bytes;
+    };
+    const auto most = exchange_bytes();
+    std::map<dtype, open> filling;
+    std::vector<parcel> made;
+    for (auto v : last_first()) {
+      auto bytes = bytes_of(v).value_or(INT64_MAX);
+      if (bytes > most) {
+        made.push_back({v});
+        continue;
+      }
+      auto type = gradients_.front()[v].gradient.type();
+      auto found = filling.find(type);
+      if (found == filling.end() || found->second.bytes > most - bytes) {
+        found = filling.insert_or_assign(type, open{made.size(), 0}).first;
+        made.emplace_back();
+      }
+      found->second.bytes += bytes;
+      made[found->second.which].push_back(v);
+    }
+    return made;
+  }
+
+  edge pack(size_t replica, const parcel& which) {
+    const auto& all = gradients_[replica];
+    if (which.size() == 1)
+      return all[which.front()].gradient;
+    auto on = in_.on(devices_[replica], where_);
+    std::vector<edge> flat;
+    for (auto v : which)
+      flat.push_back(reshape(all[v].gradient, {-1}, {}, where_));
+    return concatenate(flat, 0, {}, where_);
+  }
+
+  void unpack(size_t replica, const parcel& which, edge mean) {
+    auto& all = gradients_[replica];
+    if (which.size() == 1) {
+      all[which.front()].gradient = identity(mean, {}, where_);
+      return;
+    }
+    std::vector<int64_t> sizes;
+    for (auto v : which)
+      sizes.push_back(all[v].variable.dims().elements());
+    auto parts =
+        split_v(mean, tensor::vector(sizes), 0, static_cast<int64_t>(which.size()), {}, where_);
+    for (size_t i = 0; i < which.size(); ++i) {
+      auto& one = all[which[i]];
+      auto dims = one.variable.dims().known();
+      one.gradient =
+          reshape(parts[i], tensor::vector<int64_t>({dims.begin(), dims.end()}), {}, where_);
+    }
+  }
+
   // Nothing is applied before all is there: a step that fails while it computes leaves all as they
   // were, and what is applied is one stretch of code.
   void add_up() {
-    std::vector<std::vector<node*>> sums(devices_.size());
-    for (size_t v = 0; v < gradients_.front().size(); ++v) {
-      std::vector<edge> each;
-      for (const auto& one : gradients_)
-        each.push_back(one[v].gradient);
-      auto means = all_reduce(each, devices_, reduce_by::mean, where_);
-      for (size_t i = 0; i < devices_.size(); ++i) {
-        gradients_[i][v].gradient = means[i];
-        sums[i].push_back(means[i].node);
-      }
+    const auto all = parcels();
+    std::vector<std::vector<edge>> means; // of each parcel, on each device
+    for (const auto& one : all) {
+      std::vector<edge> packed;
+      for (size_t i = 0; i < devices_.size(); ++i)
+        packed.push_back(pack(i, one));
+      means.push_back(all_reduce(packed, devices_, reduce_by::mean, where_));
     }
     for (size_t i = 0; i < devices_.size(); ++i) {
+      std::vector<node*> sums;
+      for (const auto& one : means)
+        sums.push_back(one[i].node);
       auto on = in_.on(devices_[i], where_);
-      auto later = in_.after(sums[i]);
-      for (auto& one : gradients_[i])
-        one.gradient = identity(one.gradient, {}, where_);
+      auto later = in_.after(sums);
+      for (size_t k = 0; k < all.size(); ++k)
+        unpack(i, all[k], means[k][i]);
     }
   }
 
@@ -159,6 +246,8 @@ data_parallel_training train_data_parallel(graph_builder& in,
                                            const data_parallel_options& options, location where) {
   if (devices.empty())
     fail(where, "needs at least one device");
+  if (options.exchange_bytes.value_or(0) < 0)
+    fail(where, "exchange_bytes must not be negative, got ", *options.exchange_bytes);
   return builder{in, devices, options, where}.run(model, make_optimizer);
 }
 

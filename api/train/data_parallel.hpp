@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,11 @@ struct data_parallel_options {
   /// Changes the mean gradients of a replica before they are applied, such as by clipping. Must do
   /// the same for each.
   std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
+  /// Gradients of one type and of known shapes are exchanged together, up to so many bytes at once,
+  /// those of the last variables first, which are known first; larger ones on their own. 0: each on
+  /// its own. Must not be negative. Unless it is said: 4 MiB on GPUs, and 64 KiB on processors,
+  /// where the copies that it takes soon cost more than they save.
+  std::optional<int64_t> exchange_bytes = {};
 };
 
 /// What was built.

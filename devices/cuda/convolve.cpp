@@ -47,6 +47,10 @@ TROUPE_LIBRARY_FUNCTION(cudnn, cudnnSetConvolutionMathType);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnGetConvolutionForwardAlgorithm_v7);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnGetConvolutionForwardWorkspaceSize);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnConvolutionForward);
+TROUPE_LIBRARY_FUNCTION(cudnn, cudnnConvolutionBiasActivationForward);
+TROUPE_LIBRARY_FUNCTION(cudnn, cudnnCreateActivationDescriptor);
+TROUPE_LIBRARY_FUNCTION(cudnn, cudnnDestroyActivationDescriptor);
+TROUPE_LIBRARY_FUNCTION(cudnn, cudnnSetActivationDescriptor);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnGetConvolutionBackwardDataAlgorithm_v7);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnGetConvolutionBackwardDataWorkspaceSize);
 TROUPE_LIBRARY_FUNCTION(cudnn, cudnnConvolutionBackwardData);
@@ -56,6 +60,7 @@ TROUPE_LIBRARY_FUNCTION(cudnn, cudnnConvolutionBackwardFilter);
 
 using filter_form = library_object<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>;
 using window_form = library_object<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
+using end_form = library_object<cudnnActivationDescriptor_t, cudnnDestroyActivationDescriptor>;
 
 using namespace std::chrono_literals;
 
@@ -65,17 +70,25 @@ constexpr size_t most_workspace = size_t{1} << 30;
 constexpr size_t worth_returning = size_t{64} << 20;
 constexpr size_t most_plans = 1024; // remembered; all are forgotten when there are more
 
+// How an algorithm is launched (algorithm::form).
+enum : int {
+  alone,
+  joined, // with its bias
+  apart   // from its bias, which another launch adds
+};
+
 struct plan {
-  tensor_form input, output;
+  tensor_form input, output, bias;
   filter_form filter;
   window_form windows;
+  end_form end;
   std::vector<algorithm> candidates; // the best first
   bool ordered = false;              // for good
 };
 
 struct question {
   convolution of;
-  bool rounds;
+  bool rounds, biased, rectifies;
   auto operator<=>(const question&) const = default;
 };
 
@@ -131,6 +144,18 @@ status fits(const convolution& of) {
   return failure(error_kind::unimplemented, "cuDNN takes extents of 32 bits");
 }
 
+status describe_end(const question& asked, plan& into) {
+  const auto& of = asked.of;
+  extents channels{1, static_cast<int>(of.out_channels), 1, 1, 1};
+  TROUPE_TRY(cudnnCreateTensorDescriptor(into.bias.out()));
+  TROUPE_TRY(cudnnSetTensorNdDescriptorEx(into.bias.get(), CUDNN_TENSOR_NCHW, element_type(of.type),
+                                          of.spatial + 2, channels.data()));
+  TROUPE_TRY(cudnnCreateActivationDescriptor(into.end.out()));
+  return cudnnSetActivationDescriptor(
+      into.end.get(), asked.rectifies ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY,
+      CUDNN_PROPAGATE_NAN, 0);
+}
+
 status describe(const question& asked, plan& into) {
   const auto& of = asked.of;
   TROUPE_TRY(fits(of));
@@ -153,7 +178,18 @@ status describe(const question& asked, plan& into) {
       into.windows.get(), of.spatial, pads.data() + 2, strides.data() + 2, dilations.data() + 2,
       CUDNN_CROSS_CORRELATION, of.type == dtype::f64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT));
   TROUPE_TRY(cudnnSetConvolutionGroupCount(into.windows.get(), static_cast<int>(of.groups)));
+  if (asked.biased)
+    TROUPE_TRY(describe_end(asked, into));
   return cudnnSetConvolutionMathType(into.windows.get(), math_of(asked));
+}
+
+// In which forms an algorithm is tried. Without a Relu, the library joins a bias to one only.
+std::vector<int> forms_of(const question& asked, int algorithm) {
+  if (!asked.biased)
+    return {alone};
+  if (asked.rectifies || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM)
+    return {joined, apart};
+  return {apart};
 }
 
 // What the library rates, the best first; those that work as they are wanted.
@@ -169,10 +205,14 @@ status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
     // Where operands must not be rounded, what the library would like to do does not count.
     auto math = asked.of.type == dtype::f32 && !asked.rounds ? CUDNN_FMA_MATH : one.mathType;
     algorithm made{static_cast<int>(one.algo), static_cast<int>(math), 0, deterministic};
-    if (cudnnSetConvolutionMathType(into.windows.get(), math) &&
-        workspace_of(one.algo, &made.workspace) && made.workspace <= most_workspace &&
-        std::ranges::find(into.candidates, made) == into.candidates.end())
-      into.candidates.push_back(made);
+    if (!cudnnSetConvolutionMathType(into.windows.get(), math) ||
+        !workspace_of(one.algo, &made.workspace) || made.workspace > most_workspace)
+      continue;
+    for (auto form : forms_of(asked, made.number)) {
+      made.form = form;
+      if (std::ranges::find(into.candidates, made) == into.candidates.end())
+        into.candidates.push_back(made);
+    }
   }
   return {};
 }
@@ -240,6 +280,7 @@ result<plan*> plan_of(convolver& by, cudnnHandle_t handle, const question& asked
 
 struct operands {
   void *input, *filter, *output;
+  epilogue last;
 };
 
 status launch(cudnnHandle_t handle, const convolution& of, const plan& by, const algorithm& with,
@@ -267,6 +308,36 @@ status launch(cudnnHandle_t handle, const convolution& of, const plan& by, const
   }
 }
 
+// The library wants one more tensor to add, and is given the output, times zero.
+status launch_joined(cudnnHandle_t handle, const plan& by, const algorithm& with,
+                     const operands& in, void* workspace) {
+  const float one = 1, zero = 0;
+  auto *x = by.input.get(), *y = by.output.get();
+  auto* windows = by.windows.get();
+  TROUPE_TRY(cudnnSetConvolutionMathType(windows, static_cast<cudnnMathType_t>(with.math)));
+  return cudnnConvolutionBiasActivationForward(
+      handle, &one, x, in.input, by.filter.get(), in.filter, windows,
+      static_cast<cudnnConvolutionFwdAlgo_t>(with.number), workspace, with.workspace, &zero, y,
+      in.output, by.bias.get(), in.last.bias, by.end.get(), y, in.output);
+}
+
+status launch_all(gpu_device& on, cudnnHandle_t handle, const convolution& of, const plan& by,
+                  const algorithm& with, const operands& in, void* workspace) {
+  if (with.form == joined)
+    return launch_joined(handle, by, with, in, workspace);
+  TROUPE_TRY(launch(handle, of, by, with, in, workspace));
+  if (with.form == alone)
+    return {};
+  auto pixels = of.axes[0].out * of.axes[1].out * of.axes[2].out;
+  return add_bias(on,
+                  {.values = in.output,
+                   .type = of.type,
+                   .outer = of.channels_last ? of.images * pixels : of.images,
+                   .channels = of.out_channels,
+                   .inner = of.channels_last ? 1 : pixels},
+                  in.last);
+}
+
 result<tensor> room_for(const algorithm& which, allocator& memory) {
   if (which.workspace == 0)
     return tensor{};
@@ -292,7 +363,9 @@ void order_candidates(gpu_device& on, cudnnHandle_t handle, allocator& memory,
       TROUPE_ASSIGN(auto workspace, room_for(which, memory));
       return time_launches(
           on.driver(), on.compute(), runs,
-          [&] { return launch(handle, asked.of, of, which, in, place_of(workspace, which)); },
+          [&] {
+            return launch_all(on, handle, asked.of, of, which, in, place_of(workspace, which));
+          },
           patience);
     };
   auto answer = tuner().ask({on.driver().about().name, asked}, of.candidates, run);
@@ -315,7 +388,7 @@ status convolve_by(cudnnHandle_t handle, gpu_device& on, convolver& by, allocato
       ++one;
       continue;
     }
-    outcome = launch(handle, asked.of, *found, *one, in, place_of(*workspace, *one));
+    outcome = launch_all(on, handle, asked.of, *found, *one, in, place_of(*workspace, *one));
     if (outcome)
       return {};
     one = found->candidates.erase(one); // what is refused once is not tried again
@@ -326,12 +399,13 @@ status convolve_by(cudnnHandle_t handle, gpu_device& on, convolver& by, allocato
 } // namespace
 
 status convolve(gpu_device& on, allocator& memory, const convolution& what, void* input,
-                void* filter, void* output) {
+                void* filter, void* output, const epilogue& last) {
   TROUPE_ASSIGN(auto* by, on.kept<convolver>(make_convolver));
-  question asked{what, what.type == dtype::f32 && on.rounds_operands()};
+  question asked{what, what.type == dtype::f32 && on.rounds_operands(), last.bias != nullptr,
+                 last.rectify};
   std::lock_guard guard{by->mutex};
   return with_cudnn(on, [&](cudnnHandle_t handle) {
-    return convolve_by(handle, on, *by, memory, asked, {input, filter, output});
+    return convolve_by(handle, on, *by, memory, asked, {input, filter, output, last});
   });
 }
 
@@ -341,7 +415,7 @@ status convolve(gpu_device& on, allocator& memory, const convolution& what, void
 
 namespace troupe::gpu {
 
-status convolve(gpu_device&, allocator&, const convolution&, void*, void*, void*) {
+status convolve(gpu_device&, allocator&, const convolution&, void*, void*, void*, const epilogue&) {
   return failure(error_kind::failed_precondition,
                  "was built without cuDNN's headers: build again where they are installed, or put "
                  "the node on /cpu:0");

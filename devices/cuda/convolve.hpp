@@ -1,6 +1,6 @@
 // Convolutions on NVIDIA GPUs, by cuDNN.
 #pragma once
-#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/devices/gpu/add_bias.hpp"
 
 #include <array>
 
@@ -32,9 +32,11 @@ struct convolution {
 /// Launches it; no extent is 0. One of the three tensors is written. What it needs in between is
 /// taken from `memory`. An error of kind `unimplemented` means that cuDNN does not compute this one
 /// with channels where they are. The first time that a device sees a convolution, its algorithms
-/// are run on these very tensors and timed, which waits for the device; not while it records.
+/// are run on these very tensors and timed, which waits for the device; not while it records. An
+/// output (f16, bf16 or f32) may have a bias for each channel: that is one more thing that is
+/// timed, joined to the convolution or apart.
 status convolve(gpu_device& on, allocator& memory, const convolution& what, void* input,
-                void* filter, void* output);
+                void* filter, void* output, const epilogue& last = {});
 
 /// Whether algorithms are chosen by their speed, or by cuDNN's advice alone. To be said before the
 /// device's first convolution; they are measured unless it is.

@@ -1,5 +1,6 @@
 #include "troupe/devices/cuda/cuda_driver.hpp"
 
+#include "troupe/devices/cuda/add_bias.cuda.hpp"
 #include "troupe/devices/cuda/combine.cuda.hpp"
 #include "troupe/devices/cuda/copy.cuda.hpp"
 #include "troupe/devices/cuda/nccl.hpp"
@@ -51,7 +52,7 @@ std::string version_text(int number) {
   return concat("CUDA ", number / 1000, '.', number % 1000 / 10);
 }
 
-class cuda_driver final : public driver, public collective_driver {
+class cuda_driver final : public driver, public collective_driver, public bias_driver {
 public:
   explicit cuda_driver(int ordinal) : ordinal_(ordinal) {}
   ~cuda_driver() override {
@@ -250,6 +251,11 @@ public:
     TROUPE_TRY(use());
     return check(launch_combine(to, from, count, type, by, average, native(in)),
                  "the launch of a sum over devices");
+  }
+
+  status add_bias(const biased_result& to, const epilogue& what, stream in) override {
+    TROUPE_TRY(use());
+    return check(launch_add_bias(to, what, native(in)), "the launch of a bias");
   }
 
 private:

@@ -1,12 +1,12 @@
 #include "troupe/devices/cuda/gemm.hpp"
 
-#include "troupe/devices/cuda/add_bias.cuda.hpp"
 #include "troupe/devices/cuda/libraries.hpp"
 
 #include <cublasLt.h>
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace troupe::gpu {
@@ -37,13 +37,14 @@ constexpr size_t most_choices = 4096; // remembered; all are forgotten when ther
 struct question {
   product of;
   bool rounds = false;
-  uint32_t alignment[3] = {};
+  uint32_t alignment[4] = {}; // of a, b, c and the bias
   cublasLtEpilogue_t last = CUBLASLT_EPILOGUE_DEFAULT;
 
   auto key() const {
-    return std::tuple{of.type, of.transpose_a, of.transpose_b, of.m,         of.n,
-                      of.k,    of.batches,     of.stride_a,    of.stride_b,  of.stride_c,
-                      rounds,  alignment[0],   alignment[1],   alignment[2], last};
+    return std::tuple{of.type,      of.transpose_a, of.transpose_b, of.m,
+                      of.n,         of.k,           of.batches,     of.stride_a,
+                      of.stride_b,  of.stride_c,    rounds,         alignment[0],
+                      alignment[1], alignment[2],   alignment[3],   last};
   }
   bool operator<(const question& other) const { return key() < other.key(); }
 };
@@ -61,9 +62,9 @@ struct multiplier {
   }
 
   driver* of = nullptr;
-  cublasLtHandle_t handle = nullptr; // may be used by several threads at once
-  std::mutex mutex;                  // of the choices
-  std::map<question, choice> choices;
+  cublasLtHandle_t handle = nullptr;                 // may be used by several threads at once
+  std::mutex mutex;                                  // of the choices
+  std::map<question, std::optional<choice>> choices; // or the knowledge that there is none
 };
 
 result<std::shared_ptr<multiplier>> make_multiplier(gpu_device& on) {
@@ -149,7 +150,10 @@ result<description> describe(const question& asked) {
   return made;
 }
 
-result<choice> choose(cublasLtHandle_t handle, const question& asked, const description& is) {
+// Nothing where the library has no algorithm. What it says to an epilogue that it does not know is
+// an error in some versions.
+result<std::optional<choice>> choose(cublasLtHandle_t handle, const question& asked,
+                                     const description& is) {
   preference wanted;
   TROUPE_TRY(cublasLtMatmulPreferenceCreate(wanted.out()));
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{most_workspace}));
@@ -160,17 +164,20 @@ result<choice> choose(cublasLtHandle_t handle, const question& asked, const desc
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, asked.alignment[2]));
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
-  TROUPE_TRY(cublasLtMatmulAlgoGetHeuristic(handle, is.what.get(), is.b.get(), is.a.get(),
-                                            is.c.get(), is.c.get(), wanted.get(), 1, &found,
-                                            &count));
-  if (count == 0 || found.state != CUBLAS_STATUS_SUCCESS)
-    return failure(error_kind::unimplemented, "cuBLASLt has no algorithm for a product of ",
-                   asked.of.type, " matrices, ", asked.of.m, " x ", asked.of.k, " and ", asked.of.k,
-                   " x ", asked.of.n);
-  return choice{found.algo, found.workspaceSize};
+  auto answer =
+      cublasLtMatmulAlgoGetHeuristic(handle, is.what.get(), is.b.get(), is.a.get(), is.c.get(),
+                                     is.c.get(), wanted.get(), 1, &found, &count);
+  auto refused = answer.kind() == error_kind::internal && asked.last != CUBLASLT_EPILOGUE_DEFAULT;
+  if (!answer && !refused)
+    return answer;
+  if (!answer || count == 0 || found.state != CUBLAS_STATUS_SUCCESS)
+    return std::optional<choice>{};
+  return std::optional{choice{found.algo, found.workspaceSize}};
 }
 
-result<choice> remembered(multiplier& by, const question& asked, const description& is) {
+// The library's advice takes longer than many a product: it is asked once, also where it has none.
+result<std::optional<choice>> remembered(multiplier& by, const question& asked,
+                                         const description& is) {
   {
     std::lock_guard guard{by.mutex};
     if (auto known = by.choices.find(asked); known != by.choices.end())
@@ -184,13 +191,16 @@ result<choice> remembered(multiplier& by, const question& asked, const descripti
   return found;
 }
 
-// Where the library has no algorithm that does it.
-status add_bias(gpu_device& on, const product& what, void* c, const epilogue& last) {
-  auto code = launch_add_bias(c, last.bias, what.m, what.n, what.type, last.rectify,
-                              reinterpret_cast<cudaStream_t>(on.compute()));
-  if (code == cudaSuccess)
-    return {};
-  return failure(error_kind::internal, "the launch of a sum: ", cudaGetErrorString(code));
+status no_algorithm(const product& of) {
+  return failure(error_kind::unimplemented, "cuBLASLt has no algorithm for a product of ", of.type,
+                 " matrices, ", of.m, " x ", of.k, " and ", of.k, " x ", of.n);
+}
+
+// Where the library does not do it.
+status add_to_columns(gpu_device& on, const product& what, void* c, const epilogue& last) {
+  return add_bias(
+      on, {.values = c, .type = what.type, .outer = what.batches * what.m, .channels = what.n},
+      last);
 }
 
 } // namespace
@@ -199,30 +209,34 @@ status gemm(gpu_device& on, allocator& memory, const product& what, const void* 
             void* c, const epilogue& last) {
   TROUPE_TRY(on.driver().make_current());
   if (last.bias && what.k == 0) {
-    TROUPE_TRY(on.memory().space()->fill(c, "\0\0\0\0", size_of(what.type), what.m * what.n));
-    return add_bias(on, what, c, last);
+    TROUPE_TRY(on.memory().space()->fill(c, "\0\0\0\0", size_of(what.type),
+                                         what.batches * what.m * what.n));
+    return add_to_columns(on, what, c, last);
   }
   TROUPE_ASSIGN(auto* by, on.kept<multiplier>(make_multiplier));
-  question asked{what,
-                 on.rounds_operands(),
-                 {alignment_of(a), alignment_of(b), alignment_of(c)},
-                 !last.bias     ? CUBLASLT_EPILOGUE_DEFAULT
-                 : last.rectify ? CUBLASLT_EPILOGUE_RELU_BIAS
-                                : CUBLASLT_EPILOGUE_BIAS};
+  question asked{
+      what,
+      on.rounds_operands(),
+      {alignment_of(a), alignment_of(b), alignment_of(c), last.bias ? alignment_of(last.bias) : 0},
+      !last.bias     ? CUBLASLT_EPILOGUE_DEFAULT
+      : last.rectify ? CUBLASLT_EPILOGUE_RELU_BIAS
+                     : CUBLASLT_EPILOGUE_BIAS};
   TROUPE_ASSIGN(auto is, describe(asked));
-  auto found = remembered(*by, asked, is);
-  if (!found && last.bias && found.status().kind() == error_kind::unimplemented) {
-    TROUPE_TRY(gemm(on, memory, what, a, b, c));
-    return add_bias(on, what, c, last);
-  }
-  TROUPE_ASSIGN(auto chosen, std::move(found));
-  // The library's matrices are transposed: our columns are the rows that it adds a bias to.
+  // The library's matrices are transposed: our columns are the rows that it adds a bias to. Its
+  // advice looks at how the bias is aligned.
   if (last.bias)
     TROUPE_TRY(set(is.what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, last.bias));
+  TROUPE_ASSIGN(auto chosen, remembered(*by, asked, is));
+  if (!chosen && last.bias) {
+    TROUPE_TRY(gemm(on, memory, what, a, b, c));
+    return add_to_columns(on, what, c, last);
+  }
+  if (!chosen)
+    return no_algorithm(what);
   tensor workspace;
-  if (chosen.workspace > 0) {
+  if (chosen->workspace > 0) {
     TROUPE_ASSIGN(workspace,
-                  tensor::make(dtype::u8, shape{static_cast<int64_t>(chosen.workspace)}, memory));
+                  tensor::make(dtype::u8, shape{static_cast<int64_t>(chosen->workspace)}, memory));
   }
   const float one = 1, zero = 0;
   const double one_double = 1, zero_double = 0;
@@ -230,8 +244,8 @@ status gemm(gpu_device& on, allocator& memory, const product& what, const void* 
   return cublasLtMatmul(
       by->handle, is.what.get(), wide ? static_cast<const void*>(&one_double) : &one, b, is.b.get(),
       a, is.a.get(), wide ? static_cast<const void*>(&zero_double) : &zero, c, is.c.get(), c,
-      is.c.get(), &chosen.algorithm, chosen.workspace > 0 ? workspace.raw() : nullptr,
-      chosen.workspace, reinterpret_cast<cudaStream_t>(on.compute()));
+      is.c.get(), &chosen->algorithm, chosen->workspace > 0 ? workspace.raw() : nullptr,
+      chosen->workspace, reinterpret_cast<cudaStream_t>(on.compute()));
 }
 
 } // namespace troupe::gpu

@@ -1,6 +1,6 @@
 // Products of matrices on NVIDIA GPUs, by cuBLASLt.
 #pragma once
-#include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/devices/gpu/add_bias.hpp"
 
 namespace troupe::gpu {
 
@@ -16,14 +16,9 @@ struct product {
   bool operator==(const product&) const = default;
 };
 
-/// What is done to the elements of a product (f16, bf16 or f32; not a batch) as it is written.
-struct epilogue {
-  const void* bias = nullptr; ///< a number for each column, added before rounding if there is one
-  bool rectify = false;       ///< then replaces what is negative by zero
-};
-
 /// Launches it; no extent is 0, but k may be where there is a bias. What it needs in between is
-/// taken from `memory`.
+/// taken from `memory`. The channels of a bias are the columns of c (f16, bf16 or f32), whose
+/// matrices then lie behind each other; it is added before c is rounded, where the library does it.
 status gemm(gpu_device& on, allocator& memory, const product& what, const void* a, const void* b,
             void* c, const epilogue& last = {});
 

@@ -18,6 +18,7 @@ struct algorithm {
   int math = 0;              ///< with which precision and units, also the library's number
   size_t workspace = 0;      ///< bytes
   bool deterministic = true; ///< gives the same bits each time
+  int form = 0;              ///< in which of the caller's ways it is launched
 
   auto operator<=>(const algorithm&) const = default;
 };

@@ -196,6 +196,16 @@ void forget(const std::vector<guest>& all, const std::shared_ptr<communicator>& 
 
 } // namespace
 
+status prepare_exchange(const exchange_call& what, exchange_part& mine) {
+  TROUPE_ASSIGN(auto guest, welcome(*mine.on));
+  if (what.kind != exchange_kind::all_reduce)
+    return {}; // its output's memory is taken later, and may be in use until then
+  TROUPE_ASSIGN(mine.output,
+                tensor::make(mine.input.type(), mine.input.dims(), guest.on->memory()));
+  TROUPE_ASSIGN(mine.ready, guest.device->place_in_line());
+  return {};
+}
+
 status exchange(const exchange_call& what, std::span<exchange_part> all) {
   std::vector<guest> guests;
   for (const auto& one : all) {
@@ -209,15 +219,21 @@ status exchange(const exchange_call& what, std::span<exchange_part> all) {
       all[i].output = all[i].input;
       continue;
     }
-    TROUPE_ASSIGN(all[i].output, tensor::make(what.type, dims, guests[i].on->memory()));
+    if (all[i].output.empty()) {
+      TROUPE_ASSIGN(all[i].output, tensor::make(what.type, dims, guests[i].on->memory()));
+    }
   }
   auto turns = take_turns(guests);
   TROUPE_ASSIGN(auto via, find_or_introduce(guests));
   std::vector<share> shares;
-  for (size_t i = 0; i < all.size(); ++i)
-    shares.push_back({&guests[i].on->driver(), guests[i].on->compute(),
+  for (size_t i = 0; i < all.size(); ++i) {
+    TROUPE_ASSIGN(auto in, guests[i].device->begin_exchange(all[i].ready));
+    shares.push_back({&guests[i].on->driver(), in,
                       all[i].input.empty() ? nullptr : all[i].input.raw(), all[i].output.raw()});
+  }
   auto launched = via->launch(what, shares);
+  for (size_t i = 0; i < all.size() && launched; ++i)
+    launched = guests[i].device->end_exchange(all[i].input, all[i].output);
   if (launched)
     return {};
   via->abort(launched);

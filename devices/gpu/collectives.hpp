@@ -55,13 +55,26 @@ public:
   /// Looks whether the device is lost.
   virtual status probe() = 0;
 
+  /// Stands for all that was launched so far, as long as somebody holds it.
+  virtual result<std::shared_ptr<void>> place_in_line() = 0;
+  /// Where exchanges run, beside the line of launches: what is launched there from now on runs
+  /// behind that place, or behind all that was launched so far if it is null.
+  virtual result<stream> begin_exchange(const std::shared_ptr<void>& behind) = 0;
+  /// To be called when the exchange was launched there. The input may be let go of. Who uses the
+  /// output calls arrive() before (runtime/arrivals.hpp).
+  virtual status end_exchange(const tensor& input, const tensor& output) = 0;
+
 protected:
   ~collective_device() = default;
 };
 
-/// Gives each participant its output and launches what computes it. Who launches for several
-/// devices does so in one piece: no other exchange comes between on any of them, so that all
-/// devices have the exchanges that they share in one order.
+/// For a member that has come: takes memory for its output where its input says how much, and notes
+/// the place in its device's line behind which the exchange may run.
+status prepare_exchange(const exchange_call& what, exchange_part& mine);
+
+/// Gives each participant its output and launches what computes it, beside the lines of launches.
+/// Who launches for several devices does so in one piece: no other exchange comes between on any of
+/// them, so that all devices have the exchanges that they share in one order.
 status exchange(const exchange_call& what, std::span<exchange_part> all);
 
 } // namespace troupe::gpu

@@ -34,7 +34,7 @@ result<std::shared_ptr<core>> core::make(std::unique_ptr<driver> of, int ordinal
 }
 
 status core::start() {
-  for (auto* one : {&compute_, &to_device_, &to_host_}) {
+  for (auto* one : {&compute_, &to_device_, &to_host_, &exchange_}) {
     TROUPE_ASSIGN(*one, driver_->make_stream());
   }
   thread_ = std::thread{[keep = shared_from_this()] { keep->run_completions(); }};
@@ -58,7 +58,7 @@ core::~core() {
     driver_->deallocate_pinned(one->memory);
   for (const auto& one : old_graphs_)
     driver_->destroy(one.what);
-  for (auto* marks : {&marks_, &marks_out_, &marks_in_})
+  for (auto* marks : {&marks_, &marks_out_, &marks_in_, &marks_exchanged_})
     marks->destroy(*driver_);
   for (auto one : events_)
     driver_->destroy(one);
@@ -66,7 +66,7 @@ core::~core() {
 }
 
 void core::destroy_streams() noexcept {
-  for (auto* one : {&compute_, &to_device_, &to_host_})
+  for (auto* one : {&compute_, &to_device_, &to_host_, &exchange_})
     if (*one)
       driver_->destroy(std::exchange(*one, nullptr));
 }

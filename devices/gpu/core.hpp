@@ -26,7 +26,7 @@ class core_recording;
 
 /// All that the compute stream is given runs in one line: a block that a tensor gave back may be
 /// given out at once, because whoever uses it next runs later. Copies run beside that line, and
-/// take blocks whose last use lies behind.
+/// take blocks whose last use lies behind; so do exchanges with other devices.
 class core final : public allocator,
                    public memory_gauge,
                    public memory_space,
@@ -76,6 +76,11 @@ public:
   /// Launches next to nothing, to see whether the device is lost.
   status probe();
 
+  // Exchanges with other GPUs (collectives.hpp), on a stream of their own.
+  result<std::shared_ptr<void>> place_in_line();
+  result<stream> begin_exchange(const std::shared_ptr<void>& behind);
+  status end_exchange(const tensor& input, const tensor& output);
+
   // runtime/swapping.hpp
   result<tensor> swap_out(const tensor& from);
   result<tensor> swap_in(const tensor& saved, allocator& memory);
@@ -120,7 +125,7 @@ private:
   };
   // Marks in the streams of copies, beside which a tensor's memory goes on; 0 for none.
   struct last_copies {
-    uint64_t out = 0, in = 0;
+    uint64_t out = 0, in = 0, exchanged = 0;
   };
   struct swapped {
     block at; // pinned
@@ -163,11 +168,11 @@ private:
   const int ordinal_;
   const size_t limit_;
   const std::chrono::milliseconds give_back_after_;
-  stream compute_ = nullptr, to_device_ = nullptr, to_host_ = nullptr;
+  stream compute_ = nullptr, to_device_ = nullptr, to_host_ = nullptr, exchange_ = nullptr;
   pinned_memory pinned_{*this};
 
-  mutable std::mutex mutex_;               // of what follows
-  mark_list marks_, marks_out_, marks_in_; // of the three streams
+  mutable std::mutex mutex_;                                 // of what follows
+  mark_list marks_, marks_out_, marks_in_, marks_exchanged_; // of the streams
   block_cache free_, free_pinned_;
   reservation reserve_;
   size_t in_use_ = 0, peak_ = 0, pinned_in_use_ = 0;

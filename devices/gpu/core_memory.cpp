@@ -96,6 +96,8 @@ void core::follow_copies(const block& what, stream in) noexcept {
     static_cast<void>(note(driver_->await(in, at)));
   if (auto at = marks_in_.ahead(*driver_, what.copied_in))
     static_cast<void>(note(driver_->await(in, at)));
+  if (auto at = marks_exchanged_.ahead(*driver_, what.exchanged))
+    static_cast<void>(note(driver_->await(in, at)));
 }
 
 void* core::allocate(size_t bytes) noexcept {
@@ -116,6 +118,7 @@ void core::deallocate(void* memory, size_t bytes) noexcept {
     if (auto it = copied_.find(memory); it != copied_.end()) {
       what.copied_out = it->second.out;
       what.copied_in = it->second.in;
+      what.exchanged = it->second.exchanged;
       copied_.erase(it);
     }
   free_.put(what);
@@ -177,8 +180,9 @@ void core::return_blocks() noexcept {
 }
 
 status core::wait_for_launched() {
-  for (auto [marks, in] : {std::pair{&marks_, compute_}, std::pair{&marks_out_, to_host_},
-                           std::pair{&marks_in_, to_device_}}) {
+  for (auto [marks, in] :
+       {std::pair{&marks_, compute_}, std::pair{&marks_out_, to_host_},
+        std::pair{&marks_in_, to_device_}, std::pair{&marks_exchanged_, exchange_}}) {
     if (!in)
       continue; // it could not be made
     TROUPE_ASSIGN(auto here, marks->set(*driver_, in));

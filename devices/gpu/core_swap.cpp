@@ -86,9 +86,11 @@ status core::arrive(const tensor& coming) {
     return while_recording();
   std::lock_guard guard{mutex_};
   auto it = copied_.find(coming.raw());
-  if (it == copied_.end() || it->second.in == 0)
+  if (it == copied_.end() || (it->second.in == 0 && it->second.exchanged == 0))
     return {};
   if (auto at = marks_in_.ahead(*driver_, it->second.in))
+    TROUPE_TRY(note(driver_->await(compute_, at)));
+  if (auto at = marks_exchanged_.ahead(*driver_, it->second.exchanged))
     TROUPE_TRY(note(driver_->await(compute_, at)));
   copied_.erase(it);
   return {};

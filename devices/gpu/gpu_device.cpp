@@ -64,6 +64,13 @@ public:
   std::shared_ptr<const void> keep() const override { return core_; }
   void on_lost(std::function<void(const status&)> act) override { core_->on_lost(std::move(act)); }
   status probe() override { return core_->probe(); }
+  result<std::shared_ptr<void>> place_in_line() override { return core_->place_in_line(); }
+  result<stream> begin_exchange(const std::shared_ptr<void>& behind) override {
+    return core_->begin_exchange(behind);
+  }
+  status end_exchange(const tensor& input, const tensor& output) override {
+    return core_->end_exchange(input, output);
+  }
 
 private:
   const std::shared_ptr<core> core_;

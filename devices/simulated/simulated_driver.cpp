@@ -1,6 +1,7 @@
 #include "troupe/devices/simulated/simulated_driver.hpp"
 
 #include "troupe/devices/cpu/exchange.hpp"
+#include "troupe/devices/simulated/simulated_bias.hpp"
 #include "troupe/devices/simulated/simulated_collectives.hpp"
 
 #include <algorithm>
@@ -257,7 +258,9 @@ private:
 
 std::atomic<int64_t> next_gpu{int64_t{1} << 32}; // that nobody else has
 
-class driver_on_threads final : public simulated_driver, public collective_driver {
+class driver_on_threads final : public simulated_driver,
+                                public collective_driver,
+                                public bias_driver {
 public:
   explicit driver_on_threads(const simulation& options, int64_t gpu = next_gpu++)
       : options_(options), gpu_(gpu) {
@@ -434,6 +437,9 @@ public:
           return {};
         },
         in);
+  }
+  status add_bias(const biased_result& to, const epilogue& what, stream in) override {
+    return launch([=] { return add_bias_on_host(to, what); }, in);
   }
 
   status begin_capture(stream in) override {

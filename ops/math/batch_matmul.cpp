@@ -1,5 +1,6 @@
 // BatchMatMul: products of as many pairs of matrices.
 #include "troupe/ops/math/batch_matmul.hpp"
+#include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ extern constexpr op_def batch_matmul{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"adj_x", false}, {"adj_y", false}, {"T", numbers}},
-    .effects = worth_16_bits,
+    .effects = worth_16_bits | is_product,
     .infer = infer,
     .gradient = batch_matmul_gradient,
     .flops = batch_matmul_flops,

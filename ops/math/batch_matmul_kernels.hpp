@@ -28,14 +28,19 @@ inline status multiply_batches(kernel_context& at, product_function* multiply) {
   return multiply(at, plan.what, x, y, *out);
 }
 
-/// The same where nothing is broadcast.
-inline status multiply_pairs(kernel_context& at, product_function* multiply) {
+/// Fails where something would be broadcast.
+inline status check_pairs(const shape& x, const shape& y) {
   auto front = [](const shape& dims) {
     return dims.extents().first(static_cast<size_t>(std::max(0, dims.rank() - 2)));
   };
-  const auto &x = at.input(0).dims(), &y = at.input(1).dims();
-  if (!std::ranges::equal(front(x), front(y)))
-    return invalid("x and y must have the same extents before the matrices, got ", x, " and ", y);
+  if (std::ranges::equal(front(x), front(y)))
+    return {};
+  return invalid("x and y must have the same extents before the matrices, got ", x, " and ", y);
+}
+
+/// The same as multiply_batches() where nothing is broadcast.
+inline status multiply_pairs(kernel_context& at, product_function* multiply) {
+  TROUPE_TRY(check_pairs(at.input(0).dims(), at.input(1).dims()));
   return multiply_batches(at, multiply);
 }
 

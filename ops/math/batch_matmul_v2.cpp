@@ -1,5 +1,6 @@
 // BatchMatMulV2: products of batches of matrices that broadcast.
 #include "troupe/ops/math/batch_matmul.hpp"
+#include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
@@ -13,7 +14,7 @@ extern constexpr op_def batch_matmul_v2{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"adj_x", false}, {"adj_y", false}, {"T", numbers}},
-    .effects = worth_16_bits,
+    .effects = worth_16_bits | is_product | effect::broadcasting,
     .infer = infer_batch_matmul,
     .gradient = batch_matmul_gradient,
     .flops = batch_matmul_flops,

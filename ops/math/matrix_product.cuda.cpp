@@ -1,6 +1,5 @@
 #include "troupe/ops/math/matrix_product.cuda.hpp"
 
-#include "troupe/devices/cuda/gemm.hpp"
 #include "troupe/ops/copy.hpp"
 
 namespace troupe::ops {
@@ -30,16 +29,21 @@ result<tensor> written_out(kernel_context& at, const walk& batches, int operand,
 
 status multiply_on_gpu(kernel_context& at, const matrix_product& what, const tensor& a,
                        const tensor& b, tensor& c) {
+  return multiply_on_gpu(at, what, a, b, c, {});
+}
+
+status multiply_on_gpu(kernel_context& at, const matrix_product& what, const tensor& a,
+                       const tensor& b, tensor& c, const gpu::epilogue& last) {
   if (c.elements() == 0)
     return {};
-  if (what.k == 0) {
+  if (what.k == 0 && !last.bias) {
     fill_zeros(at, c);
     return {};
   }
   auto of = joined(what);
   auto& gpu = gpu::gpu_of(at.device());
   const auto& batches = of.batches;
-  auto last = batches.rank() - 1;
+  auto inner = batches.rank() - 1;
   gpu::product one{.type = c.type(),
                    .transpose_a = of.a.transpose,
                    .transpose_b = of.b.transpose,
@@ -47,9 +51,9 @@ status multiply_on_gpu(kernel_context& at, const matrix_product& what, const ten
                    .n = of.n,
                    .k = of.k,
                    .stride_c = of.m * of.n};
-  if (last < 0)
-    return gpu::gemm(gpu, at.memory(), one, a.raw(), b.raw(), c.raw());
-  one.batches = batches.extent(last);
+  if (inner < 0)
+    return gpu::gemm(gpu, at.memory(), one, a.raw(), b.raw(), c.raw(), last);
+  one.batches = batches.extent(inner);
   auto launches = batches.elements() / one.batches;
   if (launches > most_launches) {
     TROUPE_ASSIGN(auto all_a, written_out(at, batches, 0, of.m * of.k, a));
@@ -57,14 +61,14 @@ status multiply_on_gpu(kernel_context& at, const matrix_product& what, const ten
     one.batches = batches.elements();
     one.stride_a = of.m * of.k;
     one.stride_b = of.k * of.n;
-    return gpu::gemm(gpu, at.memory(), one, all_a.raw(), all_b.raw(), c.raw());
+    return gpu::gemm(gpu, at.memory(), one, all_a.raw(), all_b.raw(), c.raw(), last);
   }
-  one.stride_a = batches.stride(last, 0);
-  one.stride_b = batches.stride(last, 1);
+  one.stride_a = batches.stride(inner, 0);
+  one.stride_b = batches.stride(inner, 1);
   for (int64_t i = 0; i < launches; ++i) {
     auto where = batches.at(i * one.batches);
     TROUPE_TRY(gpu::gemm(gpu, at.memory(), one, element(a, where[0]), element(b, where[1]),
-                         const_cast<void*>(element(c, i * one.batches * one.stride_c))));
+                         const_cast<void*>(element(c, i * one.batches * one.stride_c)), last));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // BiasAdd: adds a vector along the channels.
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/nn/data_format.hpp"
+#include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
@@ -48,7 +49,7 @@ extern constexpr op_def bias_add{
     .inputs = {{"value", "T"}, {"bias", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"data_format", "NHWC"}},
-    .effects = effect::forwardable | keeps_16_bits,
+    .effects = effect::forwardable | keeps_16_bits | adds,
     .infer = infer,
     .gradient = gradient,
     .simplify = simplify,

@@ -1,5 +1,6 @@
 // Conv2D: images seen through a filter.
 #include "troupe/ops/nn/convolution.hpp"
+#include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
 namespace troupe::ops {
@@ -29,7 +30,7 @@ extern constexpr op_def conv2d{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"dilations", attr_kind::integers, true}},
-    .effects = worth_16_bits,
+    .effects = worth_16_bits | is_convolution,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

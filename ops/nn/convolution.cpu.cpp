@@ -47,16 +47,33 @@ status convolve_by_loops(kernel_context& at, convolution_shape of, role computes
   return {};
 }
 
+// Where no library does it as it writes the output.
+status add_end(kernel_context& at, const convolution_shape& of, const convolution_end& as,
+               const convolution_data<float>& data) {
+  auto inner = of.channels_first ? of.outputs() : 1;
+  at.parallel_for(of.images * of.out_channels * of.outputs(), 2, [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      auto value = data.output[i] + data.bias[i / inner % of.out_channels];
+      data.output[i] = as.rectify && value <= 0 ? 0 : value;
+    }
+  });
+  return {};
+}
+
 template <class T>
 status compute(kernel_context& at, const convolution_shape& of, convolution_data<T> data) {
   auto& state = at.state<convolution_state>();
   auto computes = state.form.computes;
   if constexpr (std::is_same_v<T, float>) {
+    if (of.multiplications() == 0) { // it has a bias
+      std::fill_n(data.output, of.images * of.out_channels * of.outputs(), 0.0f);
+      return add_end(at, of, state.end, data);
+    }
     if (has_few_inputs(of, computes))
       return input_gradient_by_products(at, of, data);
     auto plan = state.plans.get(of, [&](const convolution_shape& key) {
       auto threads = is_deterministic(at.device()) ? 0 : at.device().threads();
-      return onednn_convolution::make(key, computes, threads);
+      return onednn_convolution::make(key, computes, threads, state.end);
     });
     if (plan) {
       auto done = plan->run(at, data);
@@ -64,7 +81,11 @@ status compute(kernel_context& at, const convolution_shape& of, convolution_data
         return done;
     }
   }
-  return convolve_by_loops(at, of, computes, data);
+  TROUPE_TRY(convolve_by_loops(at, of, computes, data));
+  if constexpr (std::is_same_v<T, float>)
+    if (state.end.bias)
+      return add_end(at, of, state.end, data);
+  return {};
 }
 
 template <class T>
@@ -78,28 +99,45 @@ convolution_data<T> data_of(role computes, const tensor& first, const tensor& se
   }
 }
 
+template <class T>
+status convolve_halves(kernel_context& at, const convolution_task& what, const tensor& first,
+                       const tensor& second, tensor& out) {
+  const auto& state = at.state<convolution_state>();
+  TROUPE_ASSIGN(auto a, as_floats<T>(at, first));
+  TROUPE_ASSIGN(auto b, as_floats<T>(at, second));
+  TROUPE_ASSIGN(auto c, tensor::make(dtype::f32, out.dims(), at.memory()));
+  auto data = data_of<float>(state.form.computes, a, b, c);
+  tensor bias;
+  if (state.end.bias) {
+    TROUPE_ASSIGN(bias, as_floats<T>(at, at.input(2)));
+    data.bias = bias.data<float>();
+  }
+  TROUPE_TRY(compute(at, what.of, data));
+  from_floats(at, c, out.data<T>());
+  return {};
+}
+
 } // namespace
 
 template <class T>
 status convolve(kernel_context& at) {
-  auto computes = at.state<convolution_state>().form.computes;
-  TROUPE_ASSIGN(auto what, task_of(at, at.state<convolution_state>()));
+  const auto& state = at.state<convolution_state>();
+  auto computes = state.form.computes;
+  TROUPE_ASSIGN(auto what, task_of(at, state));
   TROUPE_ASSIGN(auto* out, at.allocate(0, what.result));
-  if (out->elements() == 0 || adds_nothing(what, *out))
+  if (out->elements() == 0 || (!state.end.bias && adds_nothing(what, *out)))
     return {};
   const auto& first = at.input(computes == role::input ? 1 : 0);
   const auto& second = at.input(computes == role::output ? 1 : 2);
   if constexpr (is_half<T>) {
-    TROUPE_ASSIGN(auto a, as_floats<T>(at, first));
-    TROUPE_ASSIGN(auto b, as_floats<T>(at, second));
-    TROUPE_ASSIGN(auto c, tensor::make(dtype::f32, out->dims(), at.memory()));
-    TROUPE_TRY(compute(at, what.of, data_of<float>(computes, a, b, c)));
-    from_floats(at, c, out->template data<T>());
-    return {};
+    return convolve_halves<T>(at, what, first, second, *out);
   } else {
     // Whole numbers wrap around.
     using number = std::conditional_t<std::is_same_v<T, int32_t>, uint32_t, T>;
-    return compute(at, what.of, data_of<number>(computes, first, second, *out));
+    auto data = data_of<number>(computes, first, second, *out);
+    if (state.end.bias)
+      data.bias = static_cast<const number*>(at.input(2).raw());
+    return compute(at, what.of, data);
   }
 }
 

@@ -136,6 +136,11 @@ struct three_tensors {
   tensor input, filter, output;
 };
 
+gpu::epilogue end_of(kernel_context& at) {
+  const auto& end = at.state<convolution_setup>().end;
+  return {.bias = end.bias ? at.input(2).raw() : nullptr, .rectify = end.rectify};
+}
+
 status compute(kernel_context& at, const convolution_shape& of, role computes, dtype type,
                bool channels_last, const three_tensors& given) {
   gpu::convolution what{.computes = target(computes),
@@ -171,13 +176,28 @@ status compute(kernel_context& at, const convolution_shape& of, role computes, d
   TROUPE_ASSIGN(auto filter, arranged(at, filter_as, given.filter, computes != role::filter));
   TROUPE_ASSIGN(auto output, arranged(at, output_as, given.output, computes != role::output));
   TROUPE_TRY(gpu::convolve(gpu::gpu_of(at.device()), at.memory(), what, input.raw(), filter.raw(),
-                           output.raw()));
+                           output.raw(), end_of(at)));
   switch (computes) {
     case role::input: give_back(at, input_as, input, given.input); break;
     case role::filter: give_back(at, filter_as, filter, given.filter); break;
     default: give_back(at, output_as, output, given.output);
   }
   return {};
+}
+
+// Where nothing is added up but the bias.
+status fill_with_bias(kernel_context& at, const convolution_shape& of, tensor& out) {
+  fill_zeros(at, out);
+  auto end = end_of(at);
+  if (!end.bias)
+    return {};
+  return gpu::add_bias(gpu::gpu_of(at.device()),
+                       {.values = out.raw(),
+                        .type = out.type(),
+                        .outer = of.channels_first ? of.images : of.images * of.outputs(),
+                        .channels = of.out_channels,
+                        .inner = of.channels_first ? of.outputs() : 1},
+                       end);
 }
 
 } // namespace
@@ -189,10 +209,8 @@ status convolve_on_gpu(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, what.result));
   if (out->elements() == 0)
     return {};
-  if (what.of.multiplications() == 0) {
-    fill_zeros(at, *out);
-    return {};
-  }
+  if (what.of.multiplications() == 0)
+    return fill_with_bias(at, what.of, *out);
   const auto& first = at.input(computes == role::input ? 1 : 0);
   const auto& second = at.input(computes == role::output ? 1 : 2);
   auto given = computes == role::input    ? three_tensors{*out, first, second}

@@ -5,13 +5,22 @@
 
 namespace troupe::ops {
 
+/// What is done to the output of a convolution as it is written.
+struct convolution_end {
+  bool bias = false; ///< adds input 2, a number for each channel
+  bool rectify = false;
+};
+
 /// What a node is about.
 struct convolution_setup {
   convolution_form form;
   window_options options;
+  convolution_end end = {};
 };
 
 result<convolution_setup> read_convolution(const kernel_setup& setup, convolution_form form);
+/// Of a _BiasedConvolution.
+result<convolution_setup> read_biased_convolution(const kernel_setup& setup);
 
 /// What a run is about: its extents, and the shape of what it computes.
 struct convolution_task {

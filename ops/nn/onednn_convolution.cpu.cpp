@@ -89,8 +89,15 @@ struct band_primitive {
   memory::desc user_input, user_output;
 };
 
-band_primitive make_primitive(const convolution_shape& of, role computes, bool winograd) {
+memory::desc bias_of(const convolution_shape& of) {
+  return {{of.out_channels}, f32, memory::format_tag::x};
+}
+
+band_primitive make_primitive(const convolution_shape& of, role computes, bool winograd,
+                              const convolution_end& end) {
   auto attr = onednn::with_own_scratchpad();
+  if (end.rectify)
+    onednn::rectify(attr);
   auto input = activation_dims(of, of.in_channels, &window_axis::in);
   auto output = activation_dims(of, of.out_channels, &window_axis::out);
   band_primitive made;
@@ -115,8 +122,8 @@ band_primitive make_primitive(const convolution_shape& of, role computes, bool w
   auto kind = computes == role::output && !winograd ? dnnl::prop_kind::forward_inference
                                                     : dnnl::prop_kind::forward_training;
   auto forward = onednn::describe<dnnl::convolution_forward>(
-      attr, kind, computes == role::output ? algorithm : direct, x, w, y, strides, dilations,
-      before, after);
+      attr, kind, computes == role::output ? algorithm : direct, x, w,
+      end.bias ? bias_of(of) : memory::desc{}, y, strides, dilations, before, after);
   auto finish = [&](auto primitive, const auto& described) {
     made.run = std::move(primitive);
     auto layout_of = [&, name = arguments_of(computes)](size_t i) {
@@ -179,8 +186,9 @@ int64_t images_by_winograd(const convolution_shape& of, int threads) {
 /// How a convolution is cut into bands, and what runs them.
 class convolution_jobs final : public onednn_convolution {
 public:
-  convolution_jobs(const convolution_shape& of, role computes, int threads)
-      : of_(of), computes_(computes), user_filter_(filter(of)) {
+  convolution_jobs(const convolution_shape& of, role computes, int threads,
+                   const convolution_end& end)
+      : of_(of), computes_(computes), end_(end), user_filter_(filter(of)) {
     if (!by_winograd(threads))
       directly(threads);
     nanoseconds_ = of.multiplications() / static_cast<double>(jobs_.size()) * 0.02;
@@ -236,7 +244,7 @@ private:
       auto part = of_;
       part.images = what.images;
       part.axes[outermost()] = what.rows;
-      primitives_.push_back(make_primitive(part, computes_, winograd_));
+      primitives_.push_back(make_primitive(part, computes_, winograd_, end_));
       bands_.push_back(what);
     }
     jobs_.push_back({place, input, output});
@@ -316,11 +324,14 @@ private:
     if (!memory.output.empty() && computes_ != role::output)
       dnnl::reorder{user_output, output}.execute(on, user_output, output);
     const auto& name = arguments_of(computes_);
-    by.run.execute(on,
-                   {{name[0], input},
-                    {name[1], onednn::over(by.filter, filter)},
-                    {name[2], output},
-                    {DNNL_ARG_SCRATCHPAD, onednn::over(by.scratchpad, memory.scratchpad.raw())}});
+    std::unordered_map<int, dnnl::memory> arguments{
+        {name[0], input},
+        {name[1], onednn::over(by.filter, filter)},
+        {name[2], output},
+        {DNNL_ARG_SCRATCHPAD, onednn::over(by.scratchpad, memory.scratchpad.raw())}};
+    if (end_.bias)
+      arguments.emplace(DNNL_ARG_BIAS, onednn::over(bias_of(of_), data.bias));
+    by.run.execute(on, arguments);
     if (!memory.input.empty() && computes_ == role::input)
       dnnl::reorder{input, user_input}.execute(on, input, user_input);
     if (!memory.output.empty() && computes_ == role::output)
@@ -382,6 +393,7 @@ private:
 
   convolution_shape of_;
   role computes_;
+  convolution_end end_;
   bool winograd_ = false;
   memory::desc user_filter_;
   std::vector<band> bands_;
@@ -392,12 +404,14 @@ private:
 
 } // namespace
 
-std::shared_ptr<const onednn_convolution>
-onednn_convolution::make(const convolution_shape& of, convolution_role computes, int threads) try {
+std::shared_ptr<const onednn_convolution> onednn_convolution::make(const convolution_shape& of,
+                                                                   convolution_role computes,
+                                                                   int threads,
+                                                                   const convolution_end& end) try {
   if (!of_ordinary_size(of))
     return nullptr;
   one_openmp_thread guard;
-  return std::make_shared<convolution_jobs>(of, computes, threads);
+  return std::make_shared<convolution_jobs>(of, computes, threads, end);
 } catch (const dnnl::error&) {
   return nullptr;
 }

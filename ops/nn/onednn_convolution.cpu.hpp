@@ -1,14 +1,15 @@
 // Convolutions of floats by oneDNN.
 #pragma once
-#include "troupe/ops/nn/convolution.hpp"
+#include "troupe/ops/nn/convolution_task.hpp"
 #include "troupe/runtime/kernel.hpp"
 
 namespace troupe::ops {
 
-/// The three tensors of a convolution; one of them is computed.
+/// The three tensors of a convolution; one of them is computed. An output may have a bias.
 template <class T>
 struct convolution_data {
   T *input, *filter, *output;
+  const T* bias = nullptr;
 };
 
 /// Everything that can be made in advance for one shape. Shared by all steps that run at once.
@@ -19,7 +20,8 @@ public:
   /// Cuts the work into jobs for so many threads; 0: into jobs that depend on the shape alone.
   /// Returns nullptr where oneDNN has nothing for such a shape.
   static std::shared_ptr<const onednn_convolution> make(const convolution_shape& of,
-                                                        convolution_role computes, int threads);
+                                                        convolution_role computes, int threads,
+                                                        const convolution_end& end = {});
 
   /// Fails with `unimplemented` where oneDNN cannot do it after all.
   virtual status run(kernel_context& at, convolution_data<float> data) const = 0;

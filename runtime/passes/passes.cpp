@@ -1,5 +1,7 @@
 #include "troupe/runtime/passes/passes.hpp"
 
+#include "troupe/runtime/passes/epilogues.hpp"
+
 #include <algorithm>
 
 namespace troupe {
@@ -48,10 +50,14 @@ void optimize(partition& part, const pass_options& options) {
   auto of = with_all_ends_kept(std::move(part.nodes));
   if (options.fuse && part.device.kind == "gpu")
     join_epilogues(of, device_kind::gpu);
+  if (options.fuse && part.device.kind == "cpu") // whose products are no faster with a bias
+    join_epilogues(of, device_kind::cpu, is_convolution);
   if (options.fuse)
     fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::gpu : device_kind::cpu);
   if (options.schedule)
     schedule_for_memory(of);
+  if (options.start)
+    start_exchanges(of);
   if (options.swap.mode != swap_mode::off && part.device.kind == "gpu")
     swap_long_lived(of, options.swap);
   part.nodes = std::move(of.nodes);

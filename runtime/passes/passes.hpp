@@ -29,12 +29,13 @@ struct pass_options {
   bool dead = true;     ///< drops control edges that order nothing
   bool fuse = true;     ///< makes chains of element-wise ops one loop
   bool schedule = true; ///< orders nodes so that less memory is needed at once
+  bool start = true;    ///< lets exchanges with other devices begin as early as they can
   /// dtype::bf16 or dtype::f16: ops that gain by it compute f32 values in this type; dtype::none:
   /// all compute what the graph says (docs/mixed-precision.md)
   dtype mixed_precision = dtype::none;
   swap_options swap = {}; ///< of long-lived tensors, in partitions of GPUs
 
-  static constexpr pass_options none() { return {false, false, false, false, false, false}; }
+  static constexpr pass_options none() { return {false, false, false, false, false, false, false}; }
 };
 
 /// Lets ops that are declared so (runtime/precision.hpp) take and give `type`, a float of 16 bits,
@@ -42,8 +43,8 @@ struct pass_options {
 /// or computed by other ops stays f32.
 void mix_precision(step_graph& of, dtype type);
 
-/// Makes a product of matrices, a bias that is added to it and a Relu after that one node, where
-/// the device has a kernel that does all of it as it writes the product: GPUs do.
+/// Makes a product of matrices or a convolution, a bias that is added to it and a Relu after that
+/// one node, where the device has a kernel that does all of it as it writes the result: GPUs do.
 void join_epilogues(step_graph& of, device_kind on);
 
 /// Computes nodes whose inputs are constant, or known in type and shape where that is all they look
@@ -68,6 +69,10 @@ void fuse_elementwise(step_graph& of, device_kind on);
 /// Orders the nodes so that the estimated peak of live bytes is not higher than before, and lower
 /// where a greedy order finds a way. Reads and updates of one variable keep their order.
 void schedule_for_memory(step_graph& of);
+
+/// Puts collective operations, and what is computed for them alone, right behind what they need:
+/// they begin while the rest is computed.
+void start_exchanges(step_graph& of);
 
 /// What the swap pass has done, by its estimates.
 struct swap_report {

@@ -17,8 +17,11 @@ namespace {
 // Several devices of one kind; the session's own API makes one processor only.
 class devices_session {
 public:
-  devices_session(bool gpus, int count, unsigned seed = std::random_device{}()) : seed_(seed) {
+  devices_session(bool gpus, int count, unsigned seed = std::random_device{}(),
+                  const program_options& programs = {})
+      : seed_(seed) {
     client_options options;
+    options.programs = programs;
     options.ops = &simulated_library();
     options.make_devices = [=] {
       if (gpus)
@@ -164,6 +167,67 @@ TEST_CASE("replicas on any number of devices stay alike, and learn what one devi
         }
     }
   }
+}
+
+TEST_CASE("gradients that travel together come to what each comes to on its own") {
+  watchdog watch{100s};
+  auto by = [] { return std::make_unique<momentum>(0.1); };
+  for (auto [gpus, count] : all_kinds())
+    for (auto replay : {true, false}) {
+      devices_session session{gpus, count, std::random_device{}(), {.replay = replay}};
+      INFO(count << (gpus ? " GPUs" : " processors") << ", seed " << session.seed());
+      auto alone = train(session, by, 8, 5, {.exchange_bytes = 0});
+      for (auto bytes : {64, 150, 1 << 20}) {
+        INFO(bytes << " bytes");
+        auto together = train(session, by, 8, 5, {.exchange_bytes = bytes});
+        CHECK(together.losses == alone.losses);
+        for (size_t i = 0; i < alone.variables.size(); ++i)
+          for (size_t v = 0; v < alone.variables[i].size(); ++v)
+            CHECK(same_bits(together.variables[i][v], alone.variables[i][v]));
+      }
+      if (!gpus)
+        break; // nothing is replayed
+    }
+}
+
+TEST_CASE("parcels of gradients are of one type, are not too large, and leave nothing behind") {
+  auto exchanges_of = [](std::optional<int64_t> bytes, const std::string& kind = "cpu") {
+    graph_builder g;
+    auto x = g.placeholder(dtype::f32, {4, 8}, "x");
+    auto training = train_data_parallel(
+        g, {concat('/', kind, ":0"), concat('/', kind, ":1")},
+        [&](const replica& at) {
+          auto part = at.part_of(x);
+          auto sum_of = [&](int64_t extent, std::string_view name) {
+            auto v = g.variable(tensor::vector(std::vector<float>(static_cast<size_t>(extent), 1)),
+                                name);
+            return sum(square(v)) * mean(part);
+          };
+          auto loss = sum_of(10, "a");
+          loss = loss + sum_of(20, "b");
+          auto wide = g.variable(tensor::vector<double>({1, 2}), "wide");
+          loss = loss + cast(sum(wide * wide), dtype::f32);
+          loss = loss + sum_of(30, "c");
+          loss = loss + sum_of(1000, "d");
+          return loss;
+        },
+        [] { return std::make_unique<gradient_descent>(0.1); }, {.exchange_bytes = bytes});
+    std::vector<int64_t> sizes; // of what is exchanged on the first device, but for the loss
+    for (const auto& at : g.nodes())
+      if (at->op().name == "CollectiveReduce" && at->device().ends_with(":0") &&
+          at->output_shape(0).rank() > 0)
+        sizes.push_back(at->output_shape(0).elements());
+    CHECK(training.train);
+    return sizes;
+  };
+  // d, c, wide, b, a: the last first.
+  CHECK(exchanges_of(0) == std::vector<int64_t>{1000, 30, 2, 20, 10});
+  CHECK(exchanges_of(200) == std::vector<int64_t>{1000, 50, 2, 10});
+  CHECK(exchanges_of(1 << 20) == std::vector<int64_t>{1060, 2});
+  // What fits depends on the devices.
+  CHECK(exchanges_of({}) == std::vector<int64_t>{1060, 2});
+  CHECK(exchanges_of({}, "gpu") == std::vector<int64_t>{1060, 2});
+  CHECK_THROWS_WITH(exchanges_of(-1), Catch::Contains("must not be negative"));
 }
 
 TEST_CASE("gradients may be changed when they are added up, on all replicas alike") {

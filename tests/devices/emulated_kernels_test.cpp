@@ -3,6 +3,7 @@
 #include "troupe/devices/cuda/add_bias.cuda.cu"
 #include "troupe/devices/cuda/combine.cuda.cu"
 #include "troupe/devices/cuda/copy.cuda.cu"
+#include "troupe/devices/simulated/simulated_bias.hpp"
 #include "troupe/tests/support/catch.hpp"
 
 #include <cstring>
@@ -166,25 +167,28 @@ TEST_CASE("what devices of one GPU compute together is what one would") {
   }
 }
 
-TEST_CASE("a bias is added to each row on a GPU") {
+TEST_CASE("a bias is added to each channel on a GPU, wherever the channels are") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 dice{seed};
   for (bool rectify : {false, true})
-    for (int64_t rows : {0, 1, 7, 300})
-      for (int64_t columns : {1, 5, 64}) {
-        auto matrix = any_values<float>(dice, static_cast<size_t>(rows * columns));
-        auto bias = any_values<float>(dice, static_cast<size_t>(columns));
-        auto expected = matrix;
-        for (size_t i = 0; i < expected.size(); ++i) {
-          expected[i] += bias[i % bias.size()];
-          if (rectify)
-            expected[i] = std::max(expected[i], 0.0f);
+    for (int64_t outer : {1, 7, 300})
+      for (int64_t channels : {1, 5, 64})
+        for (int64_t inner : {1, 3}) {
+          auto values = any_values<float>(dice, static_cast<size_t>(outer * channels * inner));
+          auto bias = any_values<float>(dice, static_cast<size_t>(channels));
+          auto expected = values;
+          gpu::biased_result to{.values = values.data(),
+                                .type = dtype::f32,
+                                .outer = outer,
+                                .channels = channels,
+                                .inner = inner};
+          gpu::epilogue what{.bias = bias.data(), .rectify = rectify};
+          REQUIRE(gpu::launch_add_bias(to, what, nullptr) == gpu::cudaSuccess);
+          to.values = expected.data();
+          REQUIRE(gpu::add_bias_on_host(to, what));
+          REQUIRE(values == expected);
         }
-        REQUIRE(gpu::launch_add_bias(matrix.data(), bias.data(), rows, columns, dtype::f32, rectify,
-                                     nullptr) == gpu::cudaSuccess);
-        REQUIRE(matrix == expected);
-      }
 }
 
 TEST_CASE("an emulated grid shows where threads do not wait for each other") {

@@ -5,6 +5,7 @@
 #include "troupe/devices/gpu/collectives.hpp"
 #include "troupe/devices/gpu/gpu_device.hpp"
 #include "troupe/devices/simulated/simulated_collectives.hpp"
+#include "troupe/runtime/arrivals.hpp"
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
@@ -38,6 +39,12 @@ result<tensor> bring_back(accelerator& from, tensor what) {
   std::promise<result<tensor>> promise;
   from.download(std::move(what), [&](result<tensor> got) { promise.set_value(std::move(got)); });
   return promise.get_future().get();
+}
+
+// What an exchange has brought.
+result<tensor> fetch(device& from, tensor what) {
+  TROUPE_TRY(dynamic_cast<arrivals&>(from).arrive(what));
+  return bring_back(*from.as_accelerator(), std::move(what));
 }
 
 // Whole numbers, so that sums are exact in all types.
@@ -85,6 +92,9 @@ std::string complaint_about(const exchange_call& what, const std::vector<device*
     if (!uploaded)
       return uploaded.status().message();
     there.push_back({on[i], *std::move(uploaded), {}});
+    if (dice() % 2 == 0) // else the exchange itself does
+      if (auto prepared = prepare_exchange(what, there.back()); !prepared)
+        return prepared.message();
   }
   if (auto outcome = exchange(what, there, nullptr); !outcome)
     return outcome.message();
@@ -98,7 +108,7 @@ std::string complaint_about(const exchange_call& what, const std::vector<device*
                                                       static_cast<int64_t>(reuse->bytes())));
   }
   for (size_t i = 0; i < on.size(); ++i) {
-    auto got = bring_back(*on[i]->as_accelerator(), std::move(there[i].output));
+    auto got = fetch(*on[i], std::move(there[i].output));
     if (!got)
       return got.status().message();
     if (!identical(*got, here[i].output))
@@ -170,6 +180,91 @@ TEST_CASE("a device that goes takes no peers with it") {
   check_exchanges(all, seed, 5);
   all.erase(all.begin());
   check_exchanges(all, seed, 5);
+}
+
+TEST_CASE("an exchange runs beside what is launched after its members have come") {
+  watchdog watch;
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  for (auto on_one_gpu : {false, true}) {
+    auto all = make_simulated(3, on_one_gpu, seed);
+    exchange_call what{.type = dtype::f32, .dims = shape{3}};
+    std::vector<exchange_part> parts;
+    std::vector<tensor> inputs;
+    std::promise<void> goes_on;
+    auto gate = goes_on.get_future().share();
+    for (const auto& one : all) {
+      auto there = one->as_accelerator()->upload(tensor::vector<float>({1, 2, 3}));
+      REQUIRE(there);
+      parts.push_back({one.get(), *there, {}});
+      inputs.push_back(*std::move(there));
+      REQUIRE(prepare_exchange(what, parts.back()).ok());
+      auto& gpu = gpu::gpu_of(*one);
+      REQUIRE(static_cast<gpu::simulated_driver&>(gpu.driver())
+                  .launch(
+                      [gate]() -> status {
+                        gate.wait();
+                        return {};
+                      },
+                      gpu.compute())
+                  .ok());
+    }
+    REQUIRE(exchange(what, parts, nullptr).ok());
+    std::vector<tensor> outputs;
+    for (auto& one : parts)
+      outputs.push_back(std::move(one.output));
+    parts.clear();
+    // The device holds an input until it has been read.
+    auto until = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+    for (const auto& one : inputs)
+      while (!one.unique() && std::chrono::steady_clock::now() < until)
+        std::this_thread::yield();
+    for (const auto& one : inputs)
+      CHECK(one.unique());
+    goes_on.set_value();
+    for (size_t i = 0; i < all.size(); ++i) {
+      auto got = fetch(*all[i], outputs[i]);
+      REQUIRE(got);
+      CHECK(identical(*got, tensor::vector<float>({3, 6, 9})));
+    }
+  }
+}
+
+TEST_CASE("who uses what an exchange brings waits for it, and so does who gets its memory") {
+  watchdog watch;
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  auto all = make_simulated(2, false, seed);
+  exchange_call what{.type = dtype::f32, .dims = shape{64}};
+  for (int round = 0; round < 100; ++round) {
+    std::vector<exchange_part> parts;
+    for (const auto& one : all) {
+      auto there = one->as_accelerator()->upload(
+          tensor::vector(std::vector<float>(64, static_cast<float>(round))));
+      REQUIRE(there);
+      parts.push_back({one.get(), *std::move(there), {}});
+      REQUIRE(prepare_exchange(what, parts.back()).ok());
+    }
+    REQUIRE(exchange(what, parts, nullptr).ok());
+    for (auto& one : parts) {
+      one.input.reset();
+      if (dice() % 2 == 0) { // nobody reads it: its memory is another's
+        one.output.reset();
+        auto next = tensor::make(dtype::f32, shape{64}, one.on->memory());
+        REQUIRE(next);
+        const float fill = 7;
+        REQUIRE(one.on->memory().space()->fill(next->raw(), &fill, sizeof fill, 64).ok());
+        auto got = bring_back(*one.on->as_accelerator(), *std::move(next));
+        REQUIRE(got);
+        CHECK(got->values<float>()[63] == 7);
+      } else {
+        auto got = fetch(*one.on, std::move(one.output));
+        REQUIRE(got);
+        CHECK(got->values<float>()[63] == 2.0f * static_cast<float>(round));
+      }
+    }
+  }
 }
 
 TEST_CASE("devices on one real GPU compute together what processors do", "[gpu]") {

@@ -2,20 +2,9 @@
 
 using troupe::test::fake_cudnn;
 using troupe::test::fake_handle;
+using troupe::test::launch_fake;
 
 namespace {
-
-// Descriptors only have to be told apart from null.
-template <class Descriptor>
-cudnnStatus_t make(Descriptor* to) {
-  *to = reinterpret_cast<Descriptor>(new char{});
-  return CUDNN_STATUS_SUCCESS;
-}
-template <class Descriptor>
-cudnnStatus_t destroy(Descriptor what) {
-  delete reinterpret_cast<char*>(what);
-  return CUDNN_STATUS_SUCCESS;
-}
 
 template <class Algorithm, class Rating>
 cudnnStatus_t rate(int most, int* count, Rating* to) {
@@ -36,7 +25,10 @@ cudnnStatus_t size_workspace(int algorithm, size_t* bytes) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t launch(cudnnHandle_t by, int algorithm, void* workspace, size_t bytes, void* result) {
+} // namespace
+
+cudnnStatus_t troupe::test::launch_fake(cudnnHandle_t by, int algorithm, void* workspace,
+                                        size_t bytes, void* result) {
   const auto& fake = fake_cudnn::instance();
   const auto& with = fake.algorithms[static_cast<size_t>(algorithm)];
   if (!with.works || bytes < with.workspace || (bytes > 0 && !workspace))
@@ -44,8 +36,6 @@ cudnnStatus_t launch(cudnnHandle_t by, int algorithm, void* workspace, size_t by
   fake.launch(reinterpret_cast<fake_handle*>(by)->stream, algorithm, result, workspace);
   return CUDNN_STATUS_SUCCESS;
 }
-
-} // namespace
 
 fake_cudnn& fake_cudnn::instance() {
   static fake_cudnn one;
@@ -69,30 +59,6 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t of, cudaStream_t to) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* to) { return make(to); }
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t what) { return destroy(what); }
-cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* to) {
-  return make(to);
-}
-cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t what) {
-  return destroy(what);
-}
-cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t, cudnnDataType_t,
-                                         cudnnTensorFormat_t, int, const int*) {
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t, int, const int*,
-                                              const int*, const int*, cudnnConvolutionMode_t,
-                                              cudnnDataType_t) {
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t, int) {
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t, cudnnMathType_t) {
-  return CUDNN_STATUS_SUCCESS;
-}
-
 cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, const cudnnTensorDescriptor_t,
                                                      const cudnnFilterDescriptor_t,
                                                      const cudnnConvolutionDescriptor_t,
@@ -109,14 +75,6 @@ cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t, const cudnn
                                                       size_t* bytes) {
   return size_workspace(with, bytes);
 }
-cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t by, const void*, const cudnnTensorDescriptor_t,
-                                      const void*, const cudnnFilterDescriptor_t, const void*,
-                                      const cudnnConvolutionDescriptor_t,
-                                      cudnnConvolutionFwdAlgo_t with, void* workspace, size_t bytes,
-                                      const void*, const cudnnTensorDescriptor_t, void* y) {
-  return launch(by, with, workspace, bytes, y);
-}
-
 cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(
     cudnnHandle_t, const cudnnFilterDescriptor_t, const cudnnTensorDescriptor_t,
     const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, const int most, int* count,
@@ -136,7 +94,7 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t by, const void*,
                                            cudnnConvolutionBwdDataAlgo_t with, void* workspace,
                                            size_t bytes, const void*, const cudnnTensorDescriptor_t,
                                            void* dx) {
-  return launch(by, with, workspace, bytes, dx);
+  return launch_fake(by, with, workspace, bytes, dx);
 }
 
 cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
@@ -158,5 +116,5 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t by, const void*,
                                              cudnnConvolutionBwdFilterAlgo_t with, void* workspace,
                                              size_t bytes, const void*,
                                              const cudnnFilterDescriptor_t, void* dw) {
-  return launch(by, with, workspace, bytes, dw);
+  return launch_fake(by, with, workspace, bytes, dw);
 }

@@ -51,4 +51,8 @@ struct fake_blend {
 /// Runs it in the stream of the handle, and counts it.
 cudnnStatus_t run_fake(cudnnHandle_t by, const char* function, std::function<void()> body);
 
+/// Launches an algorithm as the test says, if it works and has its workspace.
+cudnnStatus_t launch_fake(cudnnHandle_t by, int algorithm, void* workspace, size_t bytes,
+                          void* result);
+
 } // namespace troupe::test

@@ -70,8 +70,9 @@ TEST_CASE(
 TEST_CASE("every text graph gives the same with any single pass") {
   watchdog watch;
   auto cases = all_cases();
-  for (auto pass : {&pass_options::fold, &pass_options::simplify, &pass_options::merge,
-                    &pass_options::dead, &pass_options::fuse, &pass_options::schedule}) {
+  for (auto pass :
+       {&pass_options::fold, &pass_options::simplify, &pass_options::merge, &pass_options::dead,
+        &pass_options::fuse, &pass_options::schedule, &pass_options::start}) {
     auto passes = pass_options::none();
     passes.*pass = true;
     CHECK(complaints_of_local(cases, as_usual, passes) == "");

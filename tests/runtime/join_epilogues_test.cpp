@@ -20,6 +20,35 @@ std::string joined(std::string_view text) {
   return at.written();
 }
 
+// What the first fetch gives, with and without the pass.
+std::pair<result<tensor>, result<tensor>> both_ways(std::string_view text) {
+  auto run = [&](bool join) -> result<tensor> {
+    pass_case at{text};
+    if (join)
+      join_epilogues(at.closed, device_kind::cpu);
+    TROUPE_ASSIGN(auto got, run_closed(std::move(at.closed), feeds_of(at.text.text.runs[0])));
+    return got.at(0);
+  };
+  return {run(false), run(true)};
+}
+
+std::string joined_alone(std::string_view text) {
+  pass_case at{text};
+  join_epilogues(at.closed, device_kind::cpu);
+  return at.written();
+}
+
+void check_same(std::string_view text, std::string_view becomes) {
+  INFO(text);
+  CHECK(joined_alone(text).find(becomes) != std::string::npos);
+  auto [apart, together] = both_ways(text);
+  REQUIRE(apart);
+  REQUIRE(together);
+  REQUIRE(apart->dims() == together->dims());
+  for (int64_t i = 0; i < apart->elements(); ++i)
+    CHECK(together->data<float>()[i] == Approx(apart->data<float>()[i]));
+}
+
 } // namespace
 
 TEST_CASE("a product, its bias and a Relu are one node with the name of the last") {
@@ -86,4 +115,105 @@ y = Add(p, f32[1, 2], ^change)
 fetch y
 )";
   CHECK(joined(text).find("p=MatMul") != std::string::npos);
+}
+
+TEST_CASE("batches of products are joined as they are, broadcast or not") {
+  constexpr auto feeds = R"(
+a = Placeholder dtype=f32 shape=[2,2,3]
+b = Placeholder dtype=f32 shape=[2,3,2]
+w = Placeholder dtype=f32 shape=[2,3]
+feed a = f32[[[1, 2, 3], [-4, 5, 6]], [[7, -8, 9], [1, 0, -1]]]
+feed b = f32[[[1, 2], [3, -4], [5, 6]], [[0, 1], [1, 0], [-2, 2]]]
+feed w = f32[[1, -2, 0.5], [3, 4, -1]]
+)";
+  for (auto* text :
+       {"p = BatchMatMul(a, b)\nq = Add(p, f32[-20, 1])\ny = Relu(q)\nfetch y",
+        "p = BatchMatMulV2(a, w) adj_y=true\nq = BiasAdd(p, f32[1, -2])\ny = Relu(q)\nfetch y",
+        "p = BatchMatMulV2(a, a) adj_x=true\ny = Add(f32[1, 2, 3], p)\nfetch y"})
+    check_same(concat(feeds, text), "_BiasedProduct(");
+}
+
+TEST_CASE("batches that must be equal are compared when they are joined, too") {
+  auto [apart, together] = both_ways(R"(
+a = Placeholder dtype=f32 shape=[-1,2,3]
+b = Placeholder dtype=f32 shape=[-1,3,2]
+p = BatchMatMul(a, b)
+y = Add(p, f32[1, 2])
+feed a = f32[[[1, 2, 3], [4, 5, 6]]]
+feed b = f32[[[1, 2], [3, 4], [5, 6]], [[1, 2], [3, 4], [5, 6]]]
+fetch y
+)");
+  REQUIRE_FALSE(apart);
+  REQUIRE_FALSE(together);
+  CHECK(together.status().message().find("the same extents before the matrices") !=
+        std::string::npos);
+}
+
+TEST_CASE("a convolution, its bias and a Relu are one node, wherever the channels are") {
+  constexpr auto last = R"(
+x = Placeholder dtype=f32 shape=[-1,3,3,2]
+w = Placeholder dtype=f32 shape=[2,2,2,2]
+feed x = f32[[[[1, 2], [3, -4], [5, 6]], [[-7, 8], [9, 1], [2, 3]], [[4, 5], [6, -7], [8, 9]]]]
+feed w = f32[[[[1, 0], [0, 1]], [[-1, 2], [1, 1]]], [[[2, 0], [1, -1]], [[0, 3], [1, 1]]]]
+p = Conv2D(x, w) strides=[1, 1, 1, 1] padding="SAME"
+)";
+  constexpr auto first = R"(
+x = Placeholder dtype=f32 shape=[1,2,2,2]
+w = Placeholder dtype=f32 shape=[2,2,2,3]
+feed x = f32[[[[1, 2], [3, -4]], [[5, 6], [-7, 8]]]]
+feed w = f32[[[[1, 0, 1], [0, 1, 1]], [[-1, 2, 1], [1, 1, 1]]], [[[2, 0, 1], [1, -1, 1]], [[0, 3, 1], [1, 1, 1]]]]
+p = Conv2D(x, w) strides=[1, 1, 2, 2] padding="SAME" data_format="NCHW"
+)";
+  check_same(concat(last, "b = BiasAdd(p, f32[-9, 4])\ny = Relu(b)\nfetch y"),
+             "_BiasedConvolution(");
+  check_same(concat(last, "y = Add(f32[-9, 4], p)\nfetch y"), "_BiasedConvolution(");
+  check_same(
+      concat(first, "b = BiasAdd(p, f32[-9, 4, 1]) data_format=\"NCHW\"\ny = Relu(b)\nfetch y"),
+      "_BiasedConvolution(");
+  // The same numbers on another axis are no bias.
+  check_same(concat(first, "y = Add(p, f32[7])\nfetch y"), "p=Conv2D(");
+  for (auto* more : {"z = Neg(p)\nfetch z", "fetch p"})
+    CHECK(joined_alone(concat(last, "y = Add(p, f32[-9, 4])\nfetch y\n", more)).find("p=Conv2D(") !=
+          std::string::npos);
+}
+
+TEST_CASE("what gradients of a layer read is not joined away") {
+  auto text = joined_alone(R"(
+x = Placeholder dtype=f32 shape=[1,2,2,1]
+w = Placeholder dtype=f32 shape=[1,1,1,1]
+feed x = f32[[[[1], [2]], [[-3], [4]]]]
+feed w = f32[[[[2]]]]
+p = Conv2D(x, w) strides=[1, 1, 1, 1] padding="VALID"
+b = Add(p, f32[1])
+y = Relu(b)
+d = ReluGrad(x, y)
+e = SoftplusGrad(x, b)
+fetch d
+fetch e
+)");
+  CHECK(text.find("b=_BiasedConvolution(") != std::string::npos);
+  CHECK(text.find("y=Relu(b)") != std::string::npos);
+}
+
+TEST_CASE("what is joined counts its operations") {
+  pass_case at{R"(
+x = Placeholder dtype=f32 shape=[4,8,8,3]
+w = Placeholder dtype=f32 shape=[3,3,3,5]
+feed x = f32{4,8,8,3}[1]
+feed w = f32{3,3,3,5}[1]
+p = Conv2D(x, w) strides=[1, 1, 1, 1] padding="SAME"
+y = Add(p, f32[1, 2, 3, 4, 5])
+q = Placeholder dtype=f32 shape=[2,7,6]
+v = Placeholder dtype=f32 shape=[2,7,4]
+feed q = f32{2,7,6}[1]
+feed v = f32{2,7,4}[1]
+m = BatchMatMul(q, v) adj_x=true
+z = Add(m, f32[1, 2, 3, 4])
+fetch y
+fetch z
+)"};
+  auto apart = std::pair{at["p"].op().flops(at["p"]), at["m"].op().flops(at["m"])};
+  join_epilogues(at.closed, device_kind::cpu);
+  CHECK(at["y"].op().flops(at["y"]) == apart.first);
+  CHECK(at["z"].op().flops(at["z"]) == apart.second);
 }

@@ -1,0 +1,273 @@
+// A convolution, its bias and its Relu, by the kernels of real GPUs on a simulated one: what is
+// asked of cuDNN is computed as its reference says, and compared with the processor's.
+#include "troupe/actors/client.hpp"
+#include "troupe/devices/cuda/convolve.hpp"
+#include "troupe/devices/simulated/simulated_kernels.hpp"
+#include "troupe/ops/all.hpp"
+#include "troupe/tests/fake_cudnn/fake_cudnn.hpp"
+#include "troupe/tests/simulated_kernels/simulated_kernels.hpp"
+#include "troupe/tests/support/catch.hpp"
+#include "troupe/tests/support/op_samples.hpp"
+#include "troupe/tests/support/simulated_gpus.hpp"
+#include "troupe/tests/support/text_case.hpp"
+#include "troupe/tests/support/watchdog.hpp"
+
+#include <deque>
+#include <random>
+#include <thread>
+
+namespace troupe::ops {
+extern const kernel_def conv2d_cuda, biased_convolution_cuda;
+}
+
+using namespace troupe;
+using namespace troupe::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// As simulated_library(), but for convolutions.
+const registry& library_with_cudnn() {
+  static std::deque<kernel_def> kernels;
+  static const registry all = [] {
+    registry made;
+    REQUIRE(ops::add_all(made, device_kind::cpu));
+    for (const auto* one : {&ops::conv2d_cuda, &ops::biased_convolution_cuda})
+      REQUIRE(made.add(*one));
+    for (const auto* one : portable_kernels())
+      REQUIRE(made.add(*one));
+    kernels = gpu::simulated_kernels(made);
+    for (const auto& one : kernels)
+      REQUIRE(made.add(one));
+    return made;
+  }();
+  return all;
+}
+
+// Convolutions as cuDNN has them: the second algorithm is CUDNN_..._IMPLICIT_PRECOMP_GEMM.
+struct net {
+  explicit net(unsigned seed) {
+    auto& library = fake_cudnn::instance();
+    library.algorithms = {{}, {.workspace = 1000}, {.workspace = 500}};
+    library.launch = nullptr;
+    library.counted = {};
+    library.run = [this](cudaStream_t in, std::function<void()> body) {
+      refused += !driver_of(*gpus.back())
+                      .launch(
+                          [body]() -> status {
+                            body();
+                            return {};
+                          },
+                          reinterpret_cast<gpu::stream>(in));
+    };
+    client_options options;
+    options.ops = &library_with_cudnn();
+    options.inter_op_threads = 2;
+    options.make_devices = [this, seed] {
+      auto made = make_simulated_devices(1, {.seed = seed});
+      gpus.push_back(made.back()); // a session has some for what it computes in advance
+      return made;
+    };
+    auto made = client::local(options);
+    REQUIRE(made);
+    session = *std::move(made);
+  }
+  ~net() {
+    session.reset();
+    fake_cudnn::instance().run = nullptr;
+  }
+
+  result<tensor> run(std::string_view text, int times = 1) {
+    text_case what{text, "convolution", &library_with_cudnn()};
+    result<std::vector<tensor>> got{status{}};
+    for (int i = 0; i < times; ++i) {
+      got = test::run(*session, what);
+      if (!got)
+        return got.status();
+    }
+    return got->at(0);
+  }
+
+  static gpu::simulated_driver& driver_of(device& gpu) {
+    return static_cast<gpu::simulated_driver&>(gpu::gpu_of(gpu).driver());
+  }
+  std::string misdeeds() const {
+    std::string all;
+    for (const auto& one : gpus)
+      all += driver_of(*one).misdeeds();
+    return all;
+  }
+
+  std::vector<std::shared_ptr<device>> gpus;
+  int refused = 0;
+  std::unique_ptr<client> session;
+};
+
+std::string numbers(int64_t count, std::mt19937& dice) {
+  std::string text;
+  for (int64_t i = 0; i < count; ++i)
+    text += concat(i ? ", " : "", static_cast<double>(static_cast<int>(dice() % 33) - 16) / 8);
+  return text;
+}
+
+struct random_layer {
+  explicit random_layer(std::mt19937& dice) {
+    auto pick = [&](int from, int to) {
+      return from + static_cast<int>(dice() % static_cast<unsigned>(to - from + 1));
+    };
+    constexpr const char* types[] = {"f32", "f32", "f16", "bf16"};
+    constexpr const char* paddings[] = {"VALID", "SAME", "EXPLICIT"};
+    type = types[dice() % std::size(types)];
+    rectifies = dice() % 2 == 0;
+    auto first = dice() % 2 == 0;
+    auto groups = pick(1, 2), images = pick(1, 3), rows = pick(5, 7), columns = pick(5, 7);
+    auto in = groups * pick(1, 3), out = groups * pick(1, 3), height = pick(1, 3),
+         width = pick(1, 3), stride = pick(1, 2), dilation = stride > 1 ? 1 : pick(1, 2);
+    auto four = [&](auto channels, auto of_rows, auto of_columns, auto image) {
+      return first ? concat(image, ",", channels, ",", of_rows, ",", of_columns)
+                   : concat(image, ",", of_rows, ",", of_columns, ",", channels);
+    };
+    auto constant = [&](std::string_view name, const std::string& dims, int64_t count) {
+      return concat(name, " = Placeholder dtype=", type, " shape=[", dims, "]\nfeed ", name, " = ",
+                    type, "{", dims, "}[", numbers(count, dice), "]\n");
+    };
+    text = constant("x", four(in, rows, columns, images), images * rows * columns * in);
+    text += constant("w", concat(height, ",", width, ",", in / groups, ",", out),
+                     height * width * (in / groups) * out);
+    text += constant("v", concat(out), out);
+    const std::string padding = paddings[dice() % std::size(paddings)];
+    text += concat("p = Conv2D(x, w) strides=[", four(1, stride, stride, 1), "] dilations=[",
+                   four(1, dilation, dilation, 1), "] padding=\"", padding, '"');
+    if (padding == "EXPLICIT")
+      text += concat(" explicit_paddings=[", first ? "0,0,0,0,1,0,2,1" : "0,0,1,0,2,1,0,0", ']');
+    text += concat(" data_format=\"", first ? "NCHW" : "NHWC", "\" DEVICE\n");
+    text += concat("b = BiasAdd(p, v) data_format=\"", first ? "NCHW" : "NHWC", "\" DEVICE\n");
+    text += rectifies ? "y = Relu(b) DEVICE\nfetch y\n" : "fetch b\n";
+  }
+
+  std::string on(std::string_view device) const {
+    auto made = text;
+    for (size_t at; (at = made.find("DEVICE")) != std::string::npos;)
+      made.replace(at, 6, concat('@', '"', device, '"'));
+    return made;
+  }
+
+  std::string type, text;
+  bool rectifies;
+};
+
+int joined() { return fake_cudnn::instance().calls("cudnnConvolutionBiasActivationForward"); }
+int alone() { return fake_cudnn::instance().calls("cudnnConvolutionForward"); }
+
+constexpr auto small = R"(
+x = Placeholder dtype=f32 shape=[1,1,NUMBER,1]
+p = Conv2D(x, f32{1,1,1,2}[3, -2]) strides=[1, 1, 1, 1] padding="VALID" @"/gpu:0"
+b = Add(p, f32[1, 2]) @"/gpu:0"
+)";
+
+// What was found is the process's, so each test asks something else.
+std::string another(std::string_view more) {
+  static int number = 0;
+  std::string made{small};
+  made.replace(made.find("NUMBER"), 6, std::to_string(++number));
+  return concat(made, more, "feed x = f32{1,1,", number, ",1}[1]\n");
+}
+
+} // namespace
+
+TEST_CASE("a convolution with its bias is by cuDNN what it is on processors") {
+  watchdog watch{100s};
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  net under{seed};
+  for (int i = 0; i < 60; ++i) {
+    random_layer layer{dice};
+    INFO(layer.text);
+    auto expected = under.run(layer.on("/cpu:0"));
+    REQUIRE(expected);
+    auto before = joined() + alone();
+    auto got = under.run(layer.on("/gpu:0"), 4); // later runs repeat a recording
+    INFO((got ? "" : got.status().message()));
+    REQUIRE(got);
+    CHECK(joined() + alone() > before);
+    REQUIRE(got->dims() == expected->dims());
+    auto epsilon = layer.type == "f32" ? 1e-5 : layer.type == "f16" ? 4e-3 : 3e-2;
+    auto a = converted(*got, dtype::f64), b = converted(*expected, dtype::f64);
+    for (int64_t k = 0; k < a.elements(); ++k)
+      CHECK(a.data<double>()[k] == Approx(b.data<double>()[k]).epsilon(epsilon).margin(epsilon));
+  }
+  CHECK(joined() > 0);
+  CHECK(under.refused == 0);
+  CHECK(under.misdeeds() == "");
+}
+
+TEST_CASE("with a Relu all algorithms are tried joined and apart, without it one is joined") {
+  watchdog watch;
+  net under{1};
+  SECTION("with it") {
+    REQUIRE(under.run(another("y = Relu(b) @\"/gpu:0\"\nfetch y\n")));
+    CHECK(joined() >= 3 * 4);
+    CHECK(alone() >= 3 * 4);
+  }
+  SECTION("without it") {
+    REQUIRE(under.run(another("fetch b\n")));
+    CHECK(joined() >= 4);
+    CHECK(joined() <= 5);
+    CHECK(alone() >= 3 * 4);
+  }
+}
+
+TEST_CASE("where cuDNN refuses to join a bias, a launch of its own adds it") {
+  watchdog watch;
+  net under{1};
+  for (auto& one : fake_cudnn::instance().algorithms)
+    one.joins = false;
+  auto text = another("y = Relu(b) @\"/gpu:0\"\nfetch y\n");
+  auto got = under.run(text);
+  REQUIRE(got);
+  CHECK(got->values<float>()[0] == 4);
+  CHECK(got->values<float>()[1] == 0);
+  CHECK(joined() == 0);
+  CHECK(alone() > 0);
+}
+
+TEST_CASE("the faster of joined and apart is taken") {
+  watchdog watch;
+  net under{1};
+  auto quick = fake_cudnn::instance().run;
+  fake_cudnn::instance().algorithms = {{.works = false}, {}};
+  for (auto joins_slowly : {true, false}) {
+    fake_cudnn::instance().counted = {};
+    fake_cudnn::instance().run = [=](cudaStream_t in, std::function<void()> body) {
+      auto is_joined = joined() > 0 && alone() == 0; // the first that is tried
+      quick(in, [=] {
+        std::this_thread::sleep_for(is_joined == joins_slowly ? 20ms : 0ms);
+        body();
+      });
+    };
+    auto text = another("fetch b\n");
+    REQUIRE(under.run(text));
+    auto joined_before = joined(), alone_before = alone();
+    CHECK(joined_before + alone_before == 9); // each four times, and the step's own
+    CHECK(joined_before == (joins_slowly ? 4 : 5));
+  }
+  fake_cudnn::instance().run = quick;
+}
+
+TEST_CASE("a bias is added where nothing else is added up") {
+  watchdog watch;
+  net under{1};
+  auto got = under.run(R"(
+x = Placeholder dtype=f32 shape=[1,2,2,0]
+p = Conv2D(x, f32{1,1,0,2}[]) strides=[1, 1, 1, 1] padding="VALID" @"/gpu:0"
+b = Add(p, f32[1, -2]) @"/gpu:0"
+y = Relu(b) @"/gpu:0"
+feed x = f32{1,2,2,0}[]
+fetch y
+)");
+  INFO((got ? "" : got.status().message()));
+  REQUIRE(got);
+  for (int64_t i = 0; i < 8; ++i)
+    CHECK(got->data<float>()[i] == (i % 2 == 0 ? 1 : 0));
+}

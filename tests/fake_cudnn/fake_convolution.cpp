@@ -1,0 +1,203 @@
+// Convolutions forward, alone or with a bias and an activation: from what their descriptors say.
+#include "troupe/tests/fake_cudnn/fake_forms.hpp"
+
+#include <algorithm>
+
+using namespace troupe::test;
+
+namespace {
+
+struct fake_windows {
+  int spatial = 0;
+  std::array<int64_t, 3> pads{}, strides{1, 1, 1}, dilations{1, 1, 1};
+  int64_t groups = 1;
+};
+
+struct fake_end {
+  cudnnActivationMode_t mode = CUDNN_ACTIVATION_IDENTITY;
+  bool nan_stays = false;
+};
+
+// Filters are [outputs, inputs of a group, d, h, w], in the places of a tensor's axes.
+fake_tensor& form_of(cudnnFilterDescriptor_t of) { return *reinterpret_cast<fake_tensor*>(of); }
+fake_windows& form_of(cudnnConvolutionDescriptor_t of) {
+  return *reinterpret_cast<fake_windows*>(of);
+}
+fake_end& form_of(cudnnActivationDescriptor_t of) { return *reinterpret_cast<fake_end*>(of); }
+
+struct convolution {
+  fake_tensor x, w, y;
+  fake_windows windows;
+  const void *input, *filter;
+  void* output;
+  const void* bias = nullptr;
+  fake_end end = {};
+
+  bool fits() const {
+    if (x.type != y.type || w.type != x.type || x.rank != y.rank || w.rank != x.rank ||
+        windows.spatial + 2 != x.rank || y.extents[0] != x.extents[0] ||
+        y.extents[1] != w.extents[0] || x.extents[1] != w.extents[1] * windows.groups ||
+        w.extents[0] % windows.groups != 0)
+      return false;
+    for (size_t i = 0; i < 3; ++i) {
+      auto reach = (w.extents[i + 2] - 1) * windows.dilations[i] + 1;
+      auto room = x.extents[i + 2] + 2 * windows.pads[i] - reach;
+      if (room < 0 || y.extents[i + 2] != room / windows.strides[i] + 1)
+        return false;
+    }
+    return true;
+  }
+
+  double sum_at(const std::array<int64_t, 5>& at) const {
+    double sum = 0;
+    auto group = at[1] / (w.extents[0] / windows.groups);
+    auto one = w;
+    one.extents[0] = 1;
+    one.for_each([&](std::array<int64_t, 5> k) {
+      std::array<int64_t, 5> from{at[0], group * w.extents[1] + k[1]};
+      for (size_t i = 2; i < 5; ++i) {
+        from[i] =
+            at[i] * windows.strides[i - 2] - windows.pads[i - 2] + k[i] * windows.dilations[i - 2];
+        if (from[i] < 0 || from[i] >= x.extents[i])
+          return;
+      }
+      k[0] = at[1];
+      sum += read(x.type, input, x.place(from)) * read(w.type, filter, w.place(k));
+    });
+    return sum;
+  }
+
+  void compute() const {
+    y.for_each([&](const std::array<int64_t, 5>& at) {
+      auto value = sum_at(at) + (bias ? read(y.type, bias, at[1]) : 0);
+      if (end.mode == CUDNN_ACTIVATION_RELU && !(end.nan_stays && value != value))
+        value = std::max(value, 0.0);
+      write(y.type, output, y.place(at), value);
+    });
+  }
+};
+
+cudnnStatus_t run(cudnnHandle_t by, const char* function, const convolution& what, void* workspace,
+                  size_t bytes, int algorithm) {
+  const auto& with = fake_cudnn::instance().algorithms[static_cast<size_t>(algorithm)];
+  if (!what.fits())
+    return CUDNN_STATUS_BAD_PARAM;
+  if (!with.works || (what.bias && !with.joins) || bytes < with.workspace ||
+      (bytes > 0 && !workspace))
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  return run_fake(by, function, [what] { what.compute(); });
+}
+
+bool is(const void* factor, float value) { return *static_cast<const float*>(factor) == value; }
+
+} // namespace
+
+cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* to) {
+  *to = reinterpret_cast<cudnnFilterDescriptor_t>(new fake_tensor);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t what) {
+  delete &form_of(what);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t to, cudnnDataType_t type,
+                                         cudnnTensorFormat_t format, int rank, const int* extents) {
+  return cudnnSetTensorNdDescriptorEx(reinterpret_cast<cudnnTensorDescriptor_t>(to), format, type,
+                                      rank, extents);
+}
+
+cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* to) {
+  *to = reinterpret_cast<cudnnConvolutionDescriptor_t>(new fake_windows);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t what) {
+  delete &form_of(what);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t to, int spatial,
+                                              const int* pads, const int* strides,
+                                              const int* dilations, cudnnConvolutionMode_t mode,
+                                              cudnnDataType_t) {
+  if (mode != CUDNN_CROSS_CORRELATION)
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  auto& form = form_of(to);
+  form.spatial = spatial;
+  for (int i = 0; i < spatial; ++i) {
+    auto axis = static_cast<size_t>(3 - spatial + i);
+    form.pads[axis] = pads[i];
+    form.strides[axis] = strides[i];
+    form.dilations[axis] = dilations[i];
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t to, int groups) {
+  form_of(to).groups = groups;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t, cudnnMathType_t) {
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnCreateActivationDescriptor(cudnnActivationDescriptor_t* to) {
+  *to = reinterpret_cast<cudnnActivationDescriptor_t>(new fake_end);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnDestroyActivationDescriptor(cudnnActivationDescriptor_t what) {
+  delete &form_of(what);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t to,
+                                           cudnnActivationMode_t mode,
+                                           cudnnNanPropagation_t with_nan, double) {
+  form_of(to) = {mode, with_nan == CUDNN_PROPAGATE_NAN};
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t by, const void*,
+                                      const cudnnTensorDescriptor_t of_x, const void* x,
+                                      const cudnnFilterDescriptor_t of_w, const void* w,
+                                      const cudnnConvolutionDescriptor_t windows,
+                                      cudnnConvolutionFwdAlgo_t with, void* workspace, size_t bytes,
+                                      const void*, const cudnnTensorDescriptor_t of_y, void* y) {
+  if (fake_cudnn::instance().launch)
+    return launch_fake(by, with, workspace, bytes, y);
+  return run(by, "cudnnConvolutionForward",
+             {.x = form_of(of_x),
+              .w = form_of(of_w),
+              .y = form_of(of_y),
+              .windows = form_of(windows),
+              .input = x,
+              .filter = w,
+              .output = y},
+             workspace, bytes, with);
+}
+
+// y = act(alpha1 * conv(x) + alpha2 * z + bias)
+cudnnStatus_t cudnnConvolutionBiasActivationForward(
+    cudnnHandle_t by, const void* alpha1, const cudnnTensorDescriptor_t of_x, const void* x,
+    const cudnnFilterDescriptor_t of_w, const void* w, const cudnnConvolutionDescriptor_t windows,
+    cudnnConvolutionFwdAlgo_t with, void* workspace, size_t bytes, const void* alpha2,
+    const cudnnTensorDescriptor_t of_z, const void* z, const cudnnTensorDescriptor_t of_bias,
+    const void* bias, const cudnnActivationDescriptor_t end, const cudnnTensorDescriptor_t of_y,
+    void* y) {
+  const auto &form = form_of(of_y), &channels = form_of(of_bias);
+  auto fits = is(alpha1, 1) && is(alpha2, 0) && z && form_of(of_z).same_extents(form) && bias &&
+              channels.type == form.type && channels.elements() == form.extents[1] &&
+              channels.extents[1] == form.extents[1] && channels.rank == form.rank;
+  if (!fits)
+    return CUDNN_STATUS_BAD_PARAM;
+  if (form_of(end).mode == CUDNN_ACTIVATION_IDENTITY &&
+      with != CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM)
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  return run(by, "cudnnConvolutionBiasActivationForward",
+             {.x = form_of(of_x),
+              .w = form_of(of_w),
+              .y = form,
+              .windows = form_of(windows),
+              .input = x,
+              .filter = w,
+              .output = y,
+              .bias = bias,
+              .end = form_of(end)},
+             workspace, bytes, with);
+}
