@@ -64,8 +64,7 @@ bool take_options(int& argc, char** argv) {
     argument.remove_prefix(ours->option.size());
     auto [rest, failed] = std::from_chars(argument.begin(), argument.end(), ours->value);
     if (failed != std::errc{} || rest != argument.end() || ours->value < 0) {
-      std::fprintf(stderr, "troupe_bench: %s: expected %s\n", argv[i],
-                   ours->wanted.data());
+      std::fprintf(stderr, "troupe_bench: %s: expected %s\n", argv[i], ours->wanted.data());
       return false;
     }
   }

@@ -18,8 +18,8 @@ struct golden_case {
 std::vector<golden_case> golden_cases();
 bool all_goldens_wanted();
 
-/// Runs a case with these ops, and returns what is wrong with op, attributes, inputs, and values; "" if nothing
-/// is.
+/// Runs a case with these ops, and returns what is wrong with op, attributes, inputs, and values;
+/// "" if nothing is.
 std::string complaint_about(client& in, const registry& ops, const golden_case& what);
 
 } // namespace troupe::test

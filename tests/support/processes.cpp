@@ -50,14 +50,15 @@ cluster_spec make_cluster(size_t workers, size_t ps) {
 
 std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& self,
                                  std::chrono::milliseconds peer_timeout) {
-  auto made = task::start({.ops = &library(),
-                           .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
-                           .cluster = cluster,
-                           .self = self,
-                           .listen = {},
-                           .insecure = false,
-                           .inter_op_threads = 2,
-                           .peer_timeout = peer_timeout});
+  auto made =
+      task::start({.ops = &library(),
+                   .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
+                   .cluster = cluster,
+                   .self = self,
+                   .listen = {},
+                   .insecure = false,
+                   .inter_op_threads = 2,
+                   .peer_timeout = peer_timeout});
   if (!made)
     throw std::runtime_error{made.status().message()};
   return *std::move(made);

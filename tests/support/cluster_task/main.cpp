@@ -47,14 +47,15 @@ int main(int argc, char** argv) {
     return 3;
   if (std::string_view{argv[1]} == "client")
     return wait_for_an_element(*cluster);
-  auto running = task::start({.ops = &library(),
-                              .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
-                              .cluster = *cluster,
-                              .self = {argv[1], std::atoi(argv[2])},
-                              .listen = {},
-                              .insecure = false,
-                              .inter_op_threads = 2,
-                              .peer_timeout = std::chrono::milliseconds{std::atoi(argv[4])}});
+  auto running =
+      task::start({.ops = &library(),
+                   .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
+                   .cluster = *cluster,
+                   .self = {argv[1], std::atoi(argv[2])},
+                   .listen = {},
+                   .insecure = false,
+                   .inter_op_threads = 2,
+                   .peer_timeout = std::chrono::milliseconds{std::atoi(argv[4])}});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 4;
