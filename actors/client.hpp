@@ -32,11 +32,12 @@ struct program_options {
 };
 
 struct client_options {
-  const registry* ops = nullptr; ///< must outlive the client
-  device_maker make_devices;     ///< of the local task, and for what is computed while compiling
-  pass_options passes = {};      ///< which changes are made to the graphs of steps
-  size_t inter_op_threads = 0;   ///< that run regions beside the calling thread; 0: one per core
-  std::string container;         ///< of variables that name none
+  const registry* ops = nullptr;   ///< must outlive the client
+  device_maker make_devices;       ///< of the local task, and for what is computed while compiling
+  pass_options passes = {};        ///< which changes are made to the graphs of steps
+  size_t inter_op_threads = 0;     ///< that run regions beside the calling thread; 0: one per core
+  bool gpu_launch_threads = false; ///< each GPU of the local task has one
+  std::string container;           ///< of variables that name none
   program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone

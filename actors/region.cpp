@@ -186,7 +186,9 @@ void region_actor::become_ready(caf::execution_unit* unit, bool hurry) {
   if (!in_->conductor().enter())
     return;                     // the step has failed
   intrusive_ptr_add_ref_impl(); // until it has run
-  if (unit && !(hurry && heavy()))
+  if (auto* own = in_->program().launches(program_))
+    own->run_later(this);
+  else if (unit && !(hurry && heavy()))
     unit->exec_later(this);
   else
     home_system().scheduler().enqueue(this);

@@ -9,7 +9,7 @@ namespace troupe {
 
 /// Understands token and wait_answer. The last token makes it ready; it then runs on the execution
 /// unit that brought the token; or on the scheduler where there is none, or where it is heavy and
-/// that unit is busy for long.
+/// that unit is busy for long; or on its device's launch_thread, where that has one.
 class region_actor final : public inline_actor, public caf::resumable {
 public:
   region_actor(caf::actor_config& config, std::shared_ptr<task_instance> in, uint32_t program,

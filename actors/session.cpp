@@ -80,7 +80,8 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
                         .devices = {},
                         .membership = {},
                         .steps = std::make_shared<step_table>(),
-                        .regions = cut_for(system)};
+                        .regions = cut_for(system),
+                        .launch_threads = options.gpu_launch_threads};
   for (auto& one : options.make_devices()) {
     master.devices.push_back(
         {local_task.job, local_task.task, std::string{to_string(one->kind())}, one->ordinal()});

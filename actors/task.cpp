@@ -45,7 +45,8 @@ public:
                           .membership = membership_,
                           .steps = steps_,
                           .regions = cut_for(system_),
-                          .deterministic = options.deterministic};
+                          .deterministic = options.deterministic,
+                          .launch_threads = options.gpu_launch_threads};
     for (auto& one : options.make_devices())
       worker.devices.push_back(std::move(one));
     worker_ = spawn_worker(system_, std::move(worker));

@@ -18,7 +18,8 @@ struct task_options {
   bool insecure = false; ///< allows an address other than loopback, without encryption
   size_t inter_op_threads = 0; ///< 0: one per core
   std::chrono::milliseconds peer_timeout{10'000};
-  bool deterministic = false; ///< the same bits for any number of threads, for all sessions
+  bool deterministic = false;      ///< the same bits for any number of threads, for all sessions
+  bool gpu_launch_threads = false; ///< each GPU has one
 };
 
 /// Serves other tasks and clients until it is destroyed, which takes at most two seconds.

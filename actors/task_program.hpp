@@ -2,6 +2,7 @@
 // them.
 #pragma once
 #include "troupe/actors/conductor.hpp"
+#include "troupe/actors/launch_thread.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/collective.hpp"
@@ -60,6 +61,15 @@ public:
   status link(const task_name& self, const std::vector<device_name>& devices,
               const queue_finder& find_queue);
 
+  /// Threads that run the regions of each program, before the first step. None for a program:
+  /// whoever brings the last token runs the region.
+  void set_launch_threads(std::vector<std::shared_ptr<launch_thread>> threads) {
+    launch_threads_ = std::move(threads);
+  }
+  launch_thread* launches(uint32_t of_program) const noexcept {
+    return of_program < launch_threads_.size() ? launch_threads_[of_program].get() : nullptr;
+  }
+
   /// The other tasks that it sends to; give their exchanges before the first step.
   const std::vector<task_name>& peers() const noexcept { return peers_; }
   void set_exchanges(std::vector<caf::actor> exchanges) { exchanges_ = std::move(exchanges); }
@@ -101,6 +111,7 @@ private:
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
   std::vector<accelerator*> accelerators_;
+  std::vector<std::shared_ptr<launch_thread>> launch_threads_;
   std::shared_ptr<flight_recorder> recorder_;
   std::vector<std::shared_ptr<const program>> programs_;
   std::vector<std::vector<export_route>> exports_;

@@ -4,6 +4,7 @@
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/device.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/launch_thread.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/queue.hpp"
 #include "troupe/actors/step_table.hpp"
@@ -35,6 +36,7 @@ struct owned_device {
   device_name name;
   std::shared_ptr<device> runs;
   caf::actor actor;
+  std::shared_ptr<launch_thread> launches; // where it has one
 };
 
 // A program that somebody registered; exchanges drop theirs when their peer is gone.
@@ -100,6 +102,7 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   std::vector<std::shared_ptr<const program>> programs;
   std::vector<device_name> devices;
   std::vector<std::shared_ptr<device>> owned;
+  std::vector<std::shared_ptr<launch_thread>> launches;
   auto regions = self->state.options.regions;
   regions.one_per_node = what.region_per_node;
   regions.replay = what.replay;
@@ -125,9 +128,11 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
     programs.push_back(std::move(made));
     devices.push_back(part.device);
     owned.push_back(std::move(runs));
+    launches.push_back(on->launches);
   }
   auto linked = std::make_shared<task_program>(self->system(), std::move(programs),
                                                std::move(owned), self->state.recorder);
+  linked->set_launch_threads(std::move(launches));
   TROUPE_TRY(linked->link(self->state.options.self, devices, [&](const node& maker) {
     return find_queue(self, maker, what.container);
   }));
@@ -358,7 +363,11 @@ caf::behavior worker_behavior(self_ptr self, worker_options options) {
   for (const auto& one : state.options.devices) {
     device_name name{state.options.self.job, state.options.self.task,
                      std::string{to_string(one->kind())}, one->ordinal()};
-    state.devices.push_back({name, one, spawn_device(self->system(), one, name)});
+    auto launches = state.options.launch_threads && one->as_accelerator()
+                        ? std::make_shared<launch_thread>(self->system())
+                        : nullptr;
+    state.devices.push_back(
+        {name, one, spawn_device(self->system(), one, name), std::move(launches)});
   }
   self->set_default_handler(caf::drop);
   self->set_exit_handler([=](const caf::exit_msg& what) {

@@ -21,6 +21,7 @@ struct worker_options {
   std::shared_ptr<step_table> steps; ///< shared with the exchanges
   region_options regions = {};       ///< where programs are cut
   bool deterministic = false;        ///< all programs, whatever their session wants
+  bool launch_threads = false;       ///< each accelerator's regions run on a thread of its own
 };
 
 /// Understands register_request, run_request, reset_request, list_devices_atom; from exchanges

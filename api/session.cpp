@@ -64,9 +64,11 @@ client_options to_client(const session_options& from, std::source_location where
     return make_devices(chosen);
   };
   to.inter_op_threads = from.inter_op_threads;
+  to.gpu_launch_threads = from.gpu_launch_threads;
   to.container = from.container;
   to.programs = {.region_per_node = from.region_per_node,
                  .most_at_once = from.most_steps_at_once,
+                 .replay = from.gpu_replay,
                  .place_by_cost = from.place_by_cost};
   to.passes = from.passes;
   if (from.mixed_precision != dtype::none)

@@ -48,6 +48,11 @@ struct session_options {
   /// GPUs try the algorithms for a convolution when they first see it, and keep the fastest; false:
   /// what cuDNN advises. Deterministic sessions take the advice. As above.
   bool measure_convolutions = true;
+  /// GPUs get what they repeat as one launch (docs/gpu.md); false: kernel by kernel, for debugging.
+  bool gpu_replay = true;
+  /// Each GPU's kernels are launched by a thread of its own, not by whichever brings the work,
+  /// which then goes on; costs a wake-up. Of local sessions.
+  bool gpu_launch_threads = false;
   std::string container = {};    ///< of variables that name none
   size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another

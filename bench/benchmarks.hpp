@@ -19,6 +19,8 @@ void register_exchange();  ///< exchange/...: what moving a tensor between two p
 extern int threads;
 /// How many GPUs sessions use; with some, only training steps are measured, in larger batches.
 extern int gpus;
+/// Whether GPUs get what they repeat as one launch, and whether a thread of their own launches.
+extern int replay, launch_threads;
 /// What products of f32 may be rounded to: "f32", "tf32" (on GPUs), "bf16" or "f16".
 extern std::string_view precision;
 session_options options();

@@ -16,13 +16,17 @@ namespace troupe::bench {
 
 int threads = 0;
 int gpus = 0;
+int replay = 1;
+int launch_threads = 0;
 std::string_view precision = "f32";
 
 session_options options() {
   session_options made{.intra_op_threads = threads,
                        .inter_op_threads = static_cast<size_t>(threads),
                        .gpus = gpus,
-                       .tf32 = precision == "tf32"};
+                       .tf32 = precision == "tf32",
+                       .gpu_replay = replay != 0,
+                       .gpu_launch_threads = launch_threads != 0};
   if (precision == "bf16" || precision == "f16")
     made.mixed_precision = precision == "f16" ? dtype::f16 : dtype::bf16;
   return made;
@@ -36,8 +40,10 @@ bool take_options(int& argc, char** argv) {
     std::string_view option, wanted;
     int& value;
   };
-  const number numbers[] = {{"--threads=", "threads, 0 for one per core", threads},
-                            {"--gpus=", "GPUs, 0 for none", gpus}};
+  const number numbers[] = {{"--threads=", "a number of threads, 0 for one per core", threads},
+                            {"--gpus=", "a number of GPUs, 0 for none", gpus},
+                            {"--replay=", "0 or 1", replay},
+                            {"--launch-threads=", "0 or 1", launch_threads}};
   auto end = 1;
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
@@ -58,7 +64,7 @@ bool take_options(int& argc, char** argv) {
     argument.remove_prefix(ours->option.size());
     auto [rest, failed] = std::from_chars(argument.begin(), argument.end(), ours->value);
     if (failed != std::errc{} || rest != argument.end() || ours->value < 0) {
-      std::fprintf(stderr, "troupe_bench: %s: expected a number of %s\n", argv[i],
+      std::fprintf(stderr, "troupe_bench: %s: expected %s\n", argv[i],
                    ours->wanted.data());
       return false;
     }

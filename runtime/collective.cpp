@@ -107,11 +107,6 @@ bool is_asked(const wait_point& wait) noexcept {
   return wait.queue || is_collective(wait.origin->op());
 }
 
-std::string collective_group::describe() const {
-  return concat(members.front().origin->op().name, " of group ", group_key, ", instance ",
-                instance_key);
-}
-
 result<exchange_call> collective_group::check(std::span<const exchange_part> given) const {
   auto what = call;
   const exchange_part* first = nullptr;

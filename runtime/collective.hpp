@@ -59,7 +59,6 @@ struct collective_group {
   /// What to compute of these inputs, one for each member. Fails, and names two members that
   /// differ, where they do not fit.
   result<exchange_call> check(std::span<const exchange_part> given) const;
-  std::string describe() const; ///< "CollectiveReduce of group 1, instance 2"
 };
 
 /// Finds the groups among the programs of one step on one task. Fails where members are missing, do

@@ -7,10 +7,13 @@
 namespace troupe {
 namespace {
 
-// Of one core of a present-day server: what estimates assume until somebody measures.
-constexpr double nanoseconds_per_flop = 0.02; // in compiled loops and library kernels
-constexpr double nanoseconds_per_byte = 0.1;
-constexpr double nanoseconds_per_call = 30;
+// What estimates assume until somebody measures.
+struct speed {
+  double nanoseconds_per_flop; // in compiled loops and library kernels
+  double nanoseconds_per_byte, nanoseconds_per_call;
+};
+constexpr speed of_processor{0.02, 0.1, 30}; // one core of a present-day server
+constexpr speed of_gpu{5e-5, 5e-4, 3000};    // a present-day server's, in f32, with its launch
 
 double elements(const partial_shape& dims) {
   double count = 1;
@@ -43,12 +46,6 @@ double guess_factor(const node& of) {
   return factor;
 }
 
-struct speed {
-  double nanoseconds_per_flop, nanoseconds_per_byte, nanoseconds_per_call;
-};
-constexpr speed of_processor{nanoseconds_per_flop, nanoseconds_per_byte, nanoseconds_per_call};
-// Of a present-day server's, in f32, with its launch.
-constexpr speed of_gpu{5e-5, 5e-4, 3000};
 // The wait for a copy, and for what is launched behind it.
 constexpr double upload_latency = 15'000, download_latency = 30'000,
                  nanoseconds_per_bus_byte = 0.05;
@@ -59,7 +56,7 @@ double estimate(const workload& work, const speed& at) {
 }
 
 double on_the_bus(dtype type, const partial_shape& dims) {
-  return bytes_of(type, dims) * guess_factor(dims) * nanoseconds_per_bus_byte;
+  return expected_on_bus(bytes_of(type, dims) * guess_factor(dims));
 }
 
 } // namespace
@@ -104,6 +101,10 @@ double expected_nanoseconds(const node& of, device_kind on, const node_times* me
   work.bytes *= guess_factor(of);
   return estimate(work, on == device_kind::gpu ? of_gpu : of_processor);
 }
+
+double expected_on_gpu(const workload& of) { return estimate(of, of_gpu); }
+
+double expected_on_bus(double bytes) { return bytes * nanoseconds_per_bus_byte; }
 
 double expected_upload(dtype type, const partial_shape& dims) {
   return upload_latency + on_the_bus(type, dims);

@@ -26,6 +26,12 @@ double expected_nanoseconds(const node& of, const node_times* measured = nullptr
 /// on such a one, else an estimate, in which unknown extents are many.
 double expected_nanoseconds(const node& of, device_kind on, const node_times* measured);
 
+/// Nanoseconds that work takes a GPU, with its launch.
+double expected_on_gpu(const workload& of);
+
+/// Nanoseconds for which a copy of so many bytes keeps a GPU's bus busy.
+double expected_on_bus(double bytes);
+
 /// Nanoseconds until a tensor is on the other side of a GPU's bus; unknown extents are many.
 double expected_upload(dtype type, const partial_shape& dims);
 double expected_download(dtype type, const partial_shape& dims);

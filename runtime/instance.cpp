@@ -57,7 +57,7 @@ void instance::reset() noexcept {
 void instance::watch(step_watch* by) {
   watch_ = by;
   if (by && by->takes_times())
-    memory_->begin_log(program_->device(), moments_per_instruction * program_->code().size() + 64);
+    memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
 }
 
 void instance::take_idle_memory() {

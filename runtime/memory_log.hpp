@@ -1,6 +1,6 @@
 // Notes down how much of a device's memory is in use while a step runs.
 #pragma once
-#include "troupe/runtime/device.hpp"
+#include "troupe/runtime/memory_gauge.hpp"
 #include "troupe/runtime/step_statistics.hpp"
 #include "troupe/runtime/ticks.hpp"
 
@@ -13,12 +13,13 @@ namespace troupe {
 /// Has room for so many moments, made once; later ones are left out. Any thread may note.
 class memory_log {
 public:
-  explicit memory_log(size_t most) : most_(most), moments_(new moment[most]) {}
+  memory_log(const memory_gauge& of, size_t most)
+      : of_(of), most_(most), readings_(new reading[most]) {}
 
   /// Nobody may note meanwhile, except for those who note about an earlier step.
-  void begin(const device& of) noexcept {
-    of_ = &of;
+  void begin() noexcept {
     count_.store(0, std::memory_order_relaxed);
+    began_ = moment::now();
     on_.store(true, std::memory_order_release);
     note();
   }
@@ -30,35 +31,37 @@ public:
     auto at = count_.fetch_add(1, std::memory_order_relaxed);
     if (at >= most_)
       return;
-    auto in_use = of_->statistics().in_use;
-    moments_[at].bytes.store(in_use, std::memory_order_relaxed);
-    moments_[at].ns.store(steady_ns(), std::memory_order_release);
+    readings_[at].bytes.store(of_.bytes_in_use(), std::memory_order_relaxed);
+    readings_[at].ticks.store(ticks_now(), std::memory_order_release);
   }
 
   /// Appends what was noted down since begin(), in order.
   void collect(memory_timeline& to) const {
     std::vector<std::pair<int64_t, uint64_t>> found;
-    auto since = moments_[0].ns.load(std::memory_order_acquire);
-    for (size_t i = 0; i < std::min(most_, count_.load(std::memory_order_relaxed)); ++i)
-      if (auto ns = moments_[i].ns.load(std::memory_order_acquire); ns >= since)
-        found.emplace_back(ns, moments_[i].bytes.load(std::memory_order_relaxed));
+    auto count = std::min(most_, count_.load(std::memory_order_relaxed));
+    found.reserve(count);
+    for (size_t i = 0; i < count; ++i)
+      if (auto ticks = readings_[i].ticks.load(std::memory_order_acquire); ticks >= began_.ticks)
+        found.emplace_back(ticks, readings_[i].bytes.load(std::memory_order_relaxed));
     std::ranges::sort(found);
-    for (auto [ns, bytes] : found) {
-      to.at_ns.push_back(ns);
+    const tick_scale scale{began_, moment::now()};
+    for (auto [ticks, bytes] : found) {
+      to.at_ns.push_back(scale.ns(ticks));
       to.bytes.push_back(bytes);
     }
   }
 
 private:
-  struct moment {
-    std::atomic<int64_t> ns{0};
+  struct reading {
+    std::atomic<int64_t> ticks{0};
     std::atomic<uint64_t> bytes{0};
   };
+  const memory_gauge& of_;
   const size_t most_;
-  std::unique_ptr<moment[]> moments_;
+  std::unique_ptr<reading[]> readings_;
+  moment began_;
   std::atomic<size_t> count_{0};
   std::atomic<bool> on_{false};
-  const device* of_ = nullptr;
 };
 
 } // namespace troupe

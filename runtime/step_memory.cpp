@@ -45,10 +45,14 @@ void step_memory::reset() noexcept {
   allocations_.store(0, std::memory_order_relaxed);
 }
 
-void step_memory::begin_log(const device& of, size_t most) {
-  if (!own_log_)
-    own_log_ = std::make_unique<memory_log>(most);
-  own_log_->begin(of);
+void step_memory::begin_log(size_t most) {
+  if (!own_log_) {
+    const auto* gauge = dynamic_cast<const memory_gauge*>(&from_);
+    if (!gauge)
+      return;
+    own_log_ = std::make_unique<memory_log>(*gauge, most);
+  }
+  own_log_->begin();
   log_.store(own_log_.get(), std::memory_order_release);
 }
 

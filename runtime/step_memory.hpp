@@ -38,8 +38,8 @@ public:
   void reset() noexcept;
 
   /// From now on it notes down how much of the device's memory is in use, whenever a tensor comes
-  /// or goes, so many times at most. Before the step; the device must stay until end_log().
-  void begin_log(const device& of, size_t most);
+  /// or goes, so many times at most; nothing where that memory has no gauge. Before the step.
+  void begin_log(size_t most);
   void end_log() noexcept;
   void collect_log(memory_timeline& to) const;
 

@@ -16,7 +16,7 @@ namespace {
 struct worker_options {
   std::string job = "worker", cluster, listen;
   int task = 0;
-  bool insecure = false, deterministic = false;
+  bool insecure = false, deterministic = false, gpu_launch_threads = false;
   device_choice devices;
   size_t inter_op_threads = 0;
 };
@@ -54,6 +54,7 @@ void serve(const worker_options& options) {
       .insecure = options.insecure,
       .inter_op_threads = options.inter_op_threads,
       .deterministic = options.deterministic,
+      .gpu_launch_threads = options.gpu_launch_threads,
   }));
   std::cout << "listening on " << host_of(address) << ':' << running->port() << " as " << self
             << std::endl; // flushed: whoever started us waits for it
@@ -100,6 +101,8 @@ void add_worker(CLI::App& to) {
                    "Devices that share each GPU, to try what needs several")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  command->add_flag("--gpu-launch-threads", options->gpu_launch_threads,
+                    "Each GPU's kernels are launched by a thread of its own");
   command->add_flag("--tf32", options->devices.tf32,
                     "GPUs may round the operands of products of f32 to 10 bits");
   command->add_flag_callback(

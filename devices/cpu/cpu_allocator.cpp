@@ -147,7 +147,7 @@ void cpu_allocator::deallocate(void* memory, size_t bytes) noexcept {
 }
 
 memory_statistics cpu_allocator::statistics() const noexcept {
-  memory_statistics all{.in_use = in_use_.load() & ~size_t{1}, .peak = peak_.load() & ~size_t{1}};
+  memory_statistics all{.in_use = bytes_in_use(), .peak = peak_.load() & ~size_t{1}};
   all.allocations = uncached_allocations_.load();
   for (auto& one : bins_) {
     while (one.taken.test_and_set(std::memory_order_acquire))

@@ -1,6 +1,7 @@
 // The CPU device's memory: the heap, behind a cache of freed blocks.
 #pragma once
 #include "troupe/runtime/device.hpp"
+#include "troupe/runtime/memory_gauge.hpp"
 
 #include <array>
 #include <memory>
@@ -12,7 +13,7 @@ namespace troupe {
 /// they are made of huge pages where the system has some. Never waits: a thread that finds a class
 /// taken by another goes to the heap. Under sanitizers nothing is kept, so that they see every
 /// block.
-class cpu_allocator final : public allocator {
+class cpu_allocator final : public allocator, public memory_gauge {
 public:
   struct abandon {
     void operator()(cpu_allocator* one) const noexcept { one->give_up(1); }
@@ -25,6 +26,9 @@ public:
 
   void* allocate(size_t bytes) noexcept override;
   void deallocate(void* memory, size_t bytes) noexcept override;
+  size_t bytes_in_use() const noexcept override {
+    return in_use_.load(std::memory_order_relaxed) & ~size_t{1};
+  }
   memory_statistics statistics() const noexcept;
   void release_cached() noexcept;
   size_t limit() const noexcept { return limit_; }

@@ -7,8 +7,6 @@
 namespace troupe::gpu {
 namespace {
 
-constexpr int threads = 256, most_blocks = 1 << 16;
-
 template <class T>
 __global__ void add_each(T* matrix, const T* bias, int64_t count, int64_t columns, bool rectify) {
   for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
@@ -19,13 +17,10 @@ __global__ void add_each(T* matrix, const T* bias, int64_t count, int64_t column
 }
 
 template <class T>
-cudaError_t launch(void* matrix, const void* bias, int64_t count, int64_t columns, bool rectify,
-                   cudaStream_t in) {
-  auto blocks =
-      static_cast<unsigned>(std::min<int64_t>((count + threads - 1) / threads, most_blocks));
-  add_each<T><<<blocks, threads, 0, in>>>(static_cast<T*>(matrix), static_cast<const T*>(bias),
-                                          count, columns, rectify);
-  return cudaGetLastError();
+cudaError_t add(void* matrix, const void* bias, int64_t count, int64_t columns, bool rectify,
+                cudaStream_t in) {
+  return launch(add_each<T>, blocks_for(count), threads_per_block, in, static_cast<T*>(matrix),
+                static_cast<const T*>(bias), count, columns, rectify);
 }
 
 } // namespace
@@ -36,9 +31,9 @@ cudaError_t launch_add_bias(void* matrix, const void* bias, int64_t rows, int64_
   if (count == 0)
     return cudaSuccess;
   switch (type) {
-    case dtype::f16: return launch<float16>(matrix, bias, count, columns, rectify, in);
-    case dtype::bf16: return launch<bfloat16>(matrix, bias, count, columns, rectify, in);
-    case dtype::f32: return launch<float>(matrix, bias, count, columns, rectify, in);
+    case dtype::f16: return add<float16>(matrix, bias, count, columns, rectify, in);
+    case dtype::bf16: return add<bfloat16>(matrix, bias, count, columns, rectify, in);
+    case dtype::f32: return add<float>(matrix, bias, count, columns, rectify, in);
     default: return cudaErrorInvalidValue;
   }
 }

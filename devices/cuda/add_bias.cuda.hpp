@@ -1,8 +1,7 @@
 // What a product's library could not do while it wrote the result.
 #pragma once
+#include "troupe/devices/cuda/grid.cuda.hpp"
 #include "troupe/runtime/dtype.hpp"
-
-#include <cuda_runtime.h>
 
 namespace troupe::gpu {
 

@@ -7,8 +7,6 @@
 namespace troupe::gpu {
 namespace {
 
-constexpr int threads = 256, most_blocks = 1 << 16;
-
 struct places {
   const void* from[most_combined];
   int count;
@@ -35,12 +33,10 @@ __global__ void combine_each(T* to, places all, int64_t count, reduction by, boo
 }
 
 template <class T>
-cudaError_t launch(void* to, const places& all, int64_t count, reduction by, bool average,
-                   cudaStream_t in) {
-  auto blocks =
-      static_cast<unsigned>(std::min<int64_t>((count + threads - 1) / threads, most_blocks));
-  combine_each<T><<<blocks, threads, 0, in>>>(static_cast<T*>(to), all, count, by, average);
-  return cudaGetLastError();
+cudaError_t combine(void* to, const places& all, int64_t count, reduction by, bool average,
+                    cudaStream_t in) {
+  return launch(combine_each<T>, blocks_for(count), threads_per_block, in, static_cast<T*>(to), all,
+                count, by, average);
 }
 
 } // namespace
@@ -56,12 +52,12 @@ cudaError_t launch_combine(void* to, std::span<const void* const> from, int64_t 
   for (size_t i = 0; i < from.size(); ++i)
     all.from[i] = from[i];
   switch (type) {
-    case dtype::f16: return launch<float16>(to, all, count, by, average, in);
-    case dtype::bf16: return launch<bfloat16>(to, all, count, by, average, in);
-    case dtype::f32: return launch<float>(to, all, count, by, average, in);
-    case dtype::f64: return launch<double>(to, all, count, by, average, in);
-    case dtype::i32: return launch<int32_t>(to, all, count, by, average, in);
-    case dtype::i64: return launch<int64_t>(to, all, count, by, average, in);
+    case dtype::f16: return combine<float16>(to, all, count, by, average, in);
+    case dtype::bf16: return combine<bfloat16>(to, all, count, by, average, in);
+    case dtype::f32: return combine<float>(to, all, count, by, average, in);
+    case dtype::f64: return combine<double>(to, all, count, by, average, in);
+    case dtype::i32: return combine<int32_t>(to, all, count, by, average, in);
+    case dtype::i64: return combine<int64_t>(to, all, count, by, average, in);
     default: return cudaErrorInvalidValue;
   }
 }

@@ -1,8 +1,7 @@
 // Several places of one GPU's memory reduced into one: for devices that share a GPU.
 #pragma once
+#include "troupe/devices/cuda/grid.cuda.hpp"
 #include "troupe/runtime/collective.hpp"
-
-#include <cuda_runtime.h>
 
 #include <span>
 

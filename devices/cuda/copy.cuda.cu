@@ -5,7 +5,6 @@
 namespace troupe::gpu {
 namespace {
 
-constexpr int threads = 256, most_blocks = 1 << 16;
 constexpr int tile = 32, tile_rows = 8; // of transpositions
 
 template <size_t Bytes>
@@ -40,10 +39,6 @@ cudaError_t with_element(size_t bytes, Body&& body) {
     case 8: return body(element<8>{});
     default: return body(element<16>{});
   }
-}
-
-unsigned blocks_for(int64_t items) {
-  return static_cast<unsigned>(std::min<int64_t>((items + threads - 1) / threads, most_blocks));
 }
 
 // Divisions cost more than the copy: those by 32 bits a quarter of those by 64.
@@ -160,10 +155,9 @@ cudaError_t launch_transposition(const strided_copy& what, cudaStream_t in) {
   auto matrices = what.rank == 3 ? what.loops[0] : strided_copy::loop{1, 0, 0};
   auto tiles = [](int64_t extent) { return static_cast<unsigned>((extent + tile - 1) / tile); };
   dim3 grid{tiles(columns.extent), tiles(rows.extent), static_cast<unsigned>(matrices.extent)};
-  transpose<<<grid, dim3{tile, tile_rows}, 0, in>>>(
-      static_cast<T*>(what.to), static_cast<const T*>(what.from), rows.extent, columns.extent,
-      columns.from, rows.to, matrices.from, matrices.to);
-  return cudaGetLastError();
+  return launch(transpose<T>, grid, dim3{tile, tile_rows}, in, static_cast<T*>(what.to),
+                static_cast<const T*>(what.from), rows.extent, columns.extent, columns.from,
+                rows.to, matrices.from, matrices.to);
 }
 
 template <class T, class Index>
@@ -175,9 +169,9 @@ cudaError_t launch_each(const strided_copy& what, int64_t count, cudaStream_t in
     how.from[i] = loop.from;
     how.to[i] = loop.to;
   }
-  copy_each<<<blocks_for(count), threads, 0, in>>>(
-      static_cast<T*>(what.to), static_cast<const T*>(what.from), static_cast<Index>(count), how);
-  return cudaGetLastError();
+  return launch(copy_each<T, Index>, blocks_for(count), threads_per_block, in,
+                static_cast<T*>(what.to), static_cast<const T*>(what.from),
+                static_cast<Index>(count), how);
 }
 
 } // namespace
@@ -212,8 +206,8 @@ cudaError_t launch_fill(void* to, const void* value, size_t element_bytes, int64
     using T = typename decltype(size)::type;
     T one;
     std::memcpy(&one, value, sizeof one);
-    fill_each<<<blocks_for(count), threads, 0, in>>>(static_cast<T*>(to), one, count);
-    return cudaGetLastError();
+    return launch(fill_each<T>, blocks_for(count), threads_per_block, in, static_cast<T*>(to), one,
+                  count);
   });
 }
 

@@ -1,8 +1,7 @@
 // Kernels that move elements, whatever they are.
 #pragma once
+#include "troupe/devices/cuda/grid.cuda.hpp"
 #include "troupe/runtime/tensor.hpp"
-
-#include <cuda_runtime.h>
 
 namespace troupe::gpu {
 

@@ -2,14 +2,32 @@
 #pragma once
 #include "troupe/runtime/dtype.hpp"
 
-#include <cuda_fp16.h>
-
 #include <type_traits>
+
+#ifdef TROUPE_EMULATE_GRID
+#include "troupe/devices/simulated/emulated_cuda.hpp"
+#else
+#include <cuda_fp16.h>
+#endif
 
 namespace troupe::gpu {
 
 template <class T>
 using wide_type = std::conditional_t<sizeof(T) == 2, float, T>;
+
+#ifdef TROUPE_EMULATE_GRID
+
+template <class T>
+wide_type<T> load_wide(T value) {
+  return static_cast<wide_type<T>>(value);
+}
+
+template <class T>
+T store_wide(wide_type<T> value) {
+  return static_cast<T>(value);
+}
+
+#else
 
 template <class T>
 __device__ wide_type<T> load_wide(T value) {
@@ -39,5 +57,7 @@ __device__ T store_wide(wide_type<T> value) {
     return value;
   }
 }
+
+#endif
 
 } // namespace troupe::gpu

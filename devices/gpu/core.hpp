@@ -7,6 +7,7 @@
 #include "troupe/devices/gpu/reservation.hpp"
 #include "troupe/runtime/accelerator.hpp"
 #include "troupe/runtime/copy_marks.hpp"
+#include "troupe/runtime/memory_gauge.hpp"
 #include "troupe/runtime/swapping.hpp"
 
 #include <condition_variable>
@@ -27,6 +28,7 @@ class core_recording;
 /// given out at once, because whoever uses it next runs later. Copies run beside that line, and
 /// take blocks whose last use lies behind.
 class core final : public allocator,
+                   public memory_gauge,
                    public memory_space,
                    public std::enable_shared_from_this<core> {
 public:
@@ -46,6 +48,7 @@ public:
   void deallocate(void* memory, size_t bytes) noexcept override;
   const memory_space* space() const noexcept override { return this; }
 
+  size_t bytes_in_use() const noexcept override;
   memory_statistics statistics() const;
   size_t limit() const noexcept { return limit_; }
   void release_cached() noexcept;

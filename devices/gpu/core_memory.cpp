@@ -209,6 +209,11 @@ void core::give_back_if_idle() noexcept {
   release_cached();
 }
 
+size_t core::bytes_in_use() const noexcept {
+  std::lock_guard guard{mutex_};
+  return in_use_;
+}
+
 // What lies idle in the reserve counts as kept for the next tensors.
 memory_statistics core::statistics() const {
   std::lock_guard guard{mutex_};

@@ -5,6 +5,7 @@ namespace troupe::ops {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
+  TROUPE_TRY(check_timeout(at));
   const auto& said = at.attr<partial_shape>("shape");
   if (!said.compatible(at.input(0)))
     return at.invalid("shape says ", said, ", but the input has shape ", at.input(0));
@@ -18,8 +19,8 @@ extern constexpr op_def collective_bcast_send{
     .doc = "Gives a tensor to the devices of a group, each of which has a CollectiveBcastRecv.\n\n"
            "The members are the nodes of one step that have the same group_key and instance_key, "
            "group_size in all, on devices of one kind and one task; they wait for each other. "
-           "The output is the input. The step's deadline bounds the wait; "
-           "communication_hint and timeout_seconds are accepted for TensorFlow's sake.",
+           "The output is the input. The step's deadline bounds the wait, "
+           "timeout_seconds must be 0; communication_hint is a hint that is not needed.",
     .inputs = {{"input", "T"}},
     .outputs = {{"data", "T"}},
     .attrs = {{"T", exchanged_types | dtype_set{dtype::boolean}},

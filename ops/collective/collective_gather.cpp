@@ -5,6 +5,7 @@ namespace troupe::ops {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
+  TROUPE_TRY(check_timeout(at));
   return infer_first_axis(at, at.attr<int64_t>("group_size"), 1);
 }
 
@@ -21,10 +22,9 @@ extern constexpr op_def collective_gather{
            "The members are the nodes of one step that have the same group_key and instance_key, "
            "group_size in all, on devices of one kind and one task; they wait for each other. "
            "Their order is that of the devices, on one device that of their names. The gradient of "
-           "an input is its part of the sum of "
-           "the gradients "
-           "of all members. The step's deadline bounds the wait; "
-           "communication_hint, timeout_seconds and shape are accepted for TensorFlow's sake.",
+           "an input is its part of the sum of the gradients of all members. The step's deadline "
+           "bounds the wait, timeout_seconds must be 0; communication_hint and shape are hints "
+           "that are not needed.",
     .inputs = {{"input", "T"}},
     .outputs = {{"data", "T"}},
     .attrs = {{"T", exchanged_types},

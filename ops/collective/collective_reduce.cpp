@@ -26,11 +26,9 @@ extern constexpr op_def collective_reduce{
         "The members are the nodes of one step that have the same group_key and instance_key, "
         "group_size in all, on devices of one kind and one task; they wait for each other. "
         "Their order is that of the devices, on one device that of their names. final_op Div makes "
-        "a mean of a sum. The gradient is "
-        "the "
-        "reduction of the gradients of all members. The step's deadline bounds the wait; "
-        "communication_hint, timeout_seconds, subdiv_offsets and wait_for are accepted for "
-        "TensorFlow's sake.",
+        "a mean of a sum. The gradient is the reduction of the gradients of all members. The "
+        "step's deadline bounds the wait, timeout_seconds must be 0; communication_hint, "
+        "subdiv_offsets and wait_for are hints that are not needed.",
     .inputs = {{"input", "T"}},
     .outputs = {{"data", "T"}},
     .attrs = {{"T", exchanged_types},

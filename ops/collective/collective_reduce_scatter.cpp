@@ -30,10 +30,9 @@ extern constexpr op_def collective_reduce_scatter{
            "The members are the nodes of one step that have the same group_key and instance_key, "
            "group_size in all, on devices of one kind and one task; they wait for each other. "
            "Their order is that of the devices, on one device that of their names. final_op Div "
-           "makes a mean of a sum. What "
-           "TensorFlow's CollectiveReduceScatterV2 does, with attributes for its keys. "
-           "The step's deadline bounds the wait; "
-           "communication_hint, timeout_seconds and wait_for are accepted for TensorFlow's sake.",
+           "makes a mean of a sum. What TensorFlow's CollectiveReduceScatterV2 does, with "
+           "attributes for its keys. The step's deadline bounds the wait, timeout_seconds must be "
+           "0; communication_hint and wait_for are hints that are not needed.",
     .inputs = {{"input", "T"}},
     .outputs = {{"data", "T"}},
     .attrs = {{"T", exchanged_types},

@@ -17,7 +17,15 @@ int64_t count_members(const node& like, int64_t instance_key) {
 
 } // namespace
 
+status check_timeout(const infer_context& at) {
+  if (auto seconds = at.attr<double>("timeout_seconds"); seconds != 0)
+    return at.invalid("timeout_seconds must be 0, got ", seconds,
+                      ": give the step a deadline, it bounds the wait for the other members");
+  return {};
+}
+
 status check_reduction(const infer_context& at) {
+  TROUPE_TRY(check_timeout(at));
   constexpr std::string_view merges[] = {"Add", "Mul", "Min", "Max"};
   const auto& merge = at.attr<std::string>("merge_op");
   const auto& last = at.attr<std::string>("final_op");

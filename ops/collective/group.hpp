@@ -10,7 +10,10 @@ namespace troupe::ops {
 inline constexpr dtype_set exchanged_types =
     one_of(dtype::f16, dtype::bf16, dtype::f32, dtype::f64, dtype::i32, dtype::i64);
 
-/// Checks merge_op and final_op.
+/// A wait of its own would be a second deadline beside the step's: only 0, which asks for none.
+status check_timeout(const infer_context& at);
+
+/// Checks merge_op, final_op and timeout_seconds.
 status check_reduction(const infer_context& at);
 
 /// The first axis times, or divided by, so many; unknown where it is not known.

@@ -14,11 +14,9 @@
 namespace troupe {
 namespace {
 
-// Of a present-day GPU: what estimates assume. They decide when a copy begins, not whether results
-// are right.
-constexpr double flops_per_nanosecond = 20'000, bytes_per_nanosecond = 1'500;
-constexpr double nanoseconds_per_launch = 4'000;
-constexpr double copied_per_nanosecond = 20, nanoseconds_per_copy = 10'000;
+// Until a copy begins to move bytes. Times decide when a copy begins, not whether results are
+// right.
+constexpr double nanoseconds_per_copy = 10'000;
 // A copy begins earlier than it must, as far as memory allows.
 constexpr double lead = 1.3;
 // Part of the memory that estimates may fill: blocks are a little larger than tensors.
@@ -30,12 +28,6 @@ constexpr double coming_at_most = 0.25;
 constexpr size_t far_apart = 8;
 
 size_t id_of(const node& at) { return static_cast<size_t>(at.id()); }
-
-double time_of(const node& at) {
-  auto work = workload_of(at);
-  return nanoseconds_per_launch +
-         std::max(work.flops / flops_per_nanosecond, work.bytes / bytes_per_nanosecond);
-}
 
 struct value_size {
   int64_t bytes = 0;
@@ -197,7 +189,7 @@ private:
       bytes += always;
     began_.assign(count_ + 1, 0);
     for (size_t id = 0; id < count_; ++id)
-      began_[id + 1] = began_[id] + time_of(at(id));
+      began_[id + 1] = began_[id] + expected_on_gpu(workload_of(at(id)));
   }
 
   // Whether its last reader writes over it: for sure, because it could not over another.
@@ -288,7 +280,7 @@ private:
   }
 
   static double time_to_copy(const gap& what) {
-    return nanoseconds_per_copy + static_cast<double>(what.of->size.bytes) / copied_per_nanosecond;
+    return nanoseconds_per_copy + expected_on_bus(static_cast<double>(what.of->size.bytes));
   }
 
   // -- which of them go ------------------------------------------------------------------------

@@ -9,8 +9,11 @@
 #include "troupe/tests/support/watchdog.hpp"
 
 #include <array>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 
 using namespace troupe;
@@ -21,7 +24,7 @@ namespace {
 
 struct gpu_session {
   explicit gpu_session(gpu::simulation like = {.seed = std::random_device{}()}, int gpus = 1,
-                       bool fuse = true, bool place_by_cost = false)
+                       const std::function<void(client_options&)>& change = {})
       : seed(like.seed) {
     client_options options;
     options.ops = &simulated_library();
@@ -32,8 +35,8 @@ struct gpu_session {
     };
     options.inter_op_threads = 2;
     options.passes.fold = false; // the only user of further devices
-    options.passes.fuse = fuse;
-    options.programs.place_by_cost = place_by_cost;
+    if (change)
+      change(options);
     auto started = client::local(options);
     REQUIRE(started);
     client = *std::move(started);
@@ -117,7 +120,10 @@ TEST_CASE("a model learns on a GPU, and what it learnt comes back") {
 
 TEST_CASE("many threads may train one model on one GPU") {
   watchdog watch;
-  gpu_session session;
+  auto own_thread = GENERATE(false, true);
+  gpu_session session{{.seed = std::random_device{}()}, 1, [=](auto& options) {
+                        options.gpu_launch_threads = own_thread;
+                      }};
   INFO("seed " << session.seed);
   auto model = gpu_case(learner);
   REQUIRE(run_one(*session.client, model, 0));
@@ -154,7 +160,10 @@ fetch zeros = f32[7, 7, 7]
 
 TEST_CASE("a step may go to and fro between a processor and two GPUs") {
   watchdog watch;
-  gpu_session session{{.seed = std::random_device{}()}, 2};
+  auto own_threads = GENERATE(false, true);
+  gpu_session session{{.seed = std::random_device{}()}, 2, [=](auto& options) {
+                        options.gpu_launch_threads = own_threads;
+                      }};
   INFO("seed " << session.seed);
   auto text = gpu_case(R"(
 x = Placeholder dtype=f32 shape=[3]
@@ -202,7 +211,9 @@ fetch fours = f32[4, 4]
 
 TEST_CASE("by cost, a small step never goes to the GPU, and a large one does") {
   watchdog watch;
-  gpu_session session{{.seed = std::random_device{}()}, 1, true, true};
+  gpu_session session{{.seed = std::random_device{}()}, 1, [](auto& options) {
+                        options.programs.place_by_cost = true;
+                      }};
   INFO("seed " << session.seed);
   for (int extent : {4, 400'000}) {
     auto text = gpu_case(concat("x = Placeholder dtype=f32 shape=[", extent, R"(]
@@ -261,6 +272,47 @@ fetch y
     CHECK(ran["a"]->end_ns <= ran["y"]->begin_ns);
     CHECK(trace_json({&found, 1}).find("gpu:0") != std::string::npos);
   }
+}
+
+TEST_CASE("a GPU with a launch thread is given its kernels by no other") {
+  watchdog watch;
+  gpu_session session{{.seed = std::random_device{}()}, 1, [](auto& options) {
+                        options.gpu_launch_threads = true;
+                      }};
+  INFO("seed " << session.seed);
+  auto what = gpu_case(R"(
+x = Placeholder dtype=f32 shape=[2,2]
+a = MatMul(x, x) @"/gpu:0"
+b = Tanh(a) @"/cpu:0"
+y = MatMul(b, x) @"/gpu:0"
+feed x = f32[[1, 0], [0, 1]]
+fetch y
+)");
+  std::set<uint32_t> launching, computing;
+  std::mutex mutex;
+  auto run = [&] {
+    auto deadline = step_clock::now() + 10s;
+    auto step = session.client->prepare(*what.nodes, signature_of(what.text.runs[0]), deadline);
+    for (int i = 0; step && i < 10; ++i) {
+      step_statistics found;
+      if (!session.client->run(**step, feeds_of(what.text.runs[0]), deadline,
+                               {.statistics = &found}))
+        return;
+      std::lock_guard guard{mutex};
+      for (const auto& span : found.tasks.at(0).spans)
+        if (const auto& subject = found.tasks[0].subject_of(span);
+            span.thread < device_tracks && subject.kind == span_kind::node)
+          (subject.device.ends_with("gpu:0") ? launching : computing).insert(span.thread);
+    }
+  };
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 3; ++i)
+      callers.emplace_back(run);
+  }
+  REQUIRE(launching.size() == 1);
+  REQUIRE(!computing.empty());
+  CHECK(!computing.contains(*launching.begin()));
 }
 
 TEST_CASE("statistics tell of downloads, and of a GPU's memory over time") {
@@ -339,7 +391,8 @@ target add
 
 TEST_CASE("a GPU without enough memory names the node and what it has") {
   watchdog watch;
-  gpu_session session{{.memory = 1 << 20, .seed = 1}, 1, false};
+  gpu_session session{
+      {.memory = 1 << 20, .seed = 1}, 1, [](auto& options) { options.passes.fuse = false; }};
   auto text = gpu_case(R"(
 x = Placeholder dtype=f32 shape=[200000]
 y = Add(x, x)

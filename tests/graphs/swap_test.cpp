@@ -2,6 +2,7 @@
 #include "troupe/actors/client.hpp"
 #include "troupe/devices/gpu/gpu_device.hpp"
 #include "troupe/runtime/gradient.hpp"
+#include "troupe/runtime/gradient_options.hpp"
 #include "troupe/runtime/internal_ops.hpp"
 #include "troupe/runtime/swapping.hpp"
 #include "troupe/tests/support/catch.hpp"
@@ -26,7 +27,7 @@ swap_options swapping_all() { return {.mode = swap_mode::on, .at_least = 1}; }
 struct session_on_gpus {
   explicit session_on_gpus(const swap_options& swap, size_t limit = 0, int gpus = 1,
                            const program_options& programs = {}, bool fuse = true,
-                           size_t reserve = 0) {
+                           size_t reserve = 0, dtype precision = dtype::none) {
     client_options options;
     options.ops = &simulated_library();
     options.make_devices = [=, this] {
@@ -39,6 +40,7 @@ struct session_on_gpus {
     options.passes.fold = false;
     options.passes.fuse = fuse;
     options.passes.swap = swap;
+    options.passes.mixed_precision = precision;
     options.programs = programs;
     auto started = client::local(options);
     REQUIRE(started);
@@ -229,18 +231,28 @@ namespace {
 // Differentiable ops in any order, with nodes that move elements or hand them on; a few go to the
 // processor, to the other GPU or through a shape that the GPU computes.
 struct random_net {
-  random_net(unsigned seed, bool spread) : dice(seed), spread(spread) {
+  random_net(unsigned seed, bool spread, bool recompute) : dice(seed), spread(spread) {
     for (int i = 0; i < 2; ++i) {
       values.push_back(
           add("Placeholder", {}, {{"dtype", dtype::f32}, {"shape", partial_shape{16, 8}}}));
       what.feeds.push_back(values.back());
     }
-    for (int i = 0; i < 30; ++i)
-      values.push_back(any_op());
+    // What the first and the second half make, gradients make again.
+    std::vector<std::vector<node*>> parts;
+    for (int half = 0; half < 2; ++half) {
+      auto begin = nodes.nodes().size();
+      for (int i = 0; i < 15; ++i)
+        values.push_back(any_op());
+      auto& part = parts.emplace_back();
+      for (auto id = begin; id < nodes.nodes().size(); ++id)
+        part.push_back(nodes.nodes()[id].get());
+    }
+    if (!recompute)
+      parts.clear();
     auto loss = add("Sum", {values.back(), constant(tensor::vector<int32_t>({0, 1}))});
     for (int i = 0; i < 3; ++i)
       loss = add("Add", {loss, add("Sum", {any(), constant(tensor::vector<int32_t>({0, 1}))})});
-    auto found = gradients({loss}, what.feeds);
+    auto found = gradients({loss}, what.feeds, gradient_options{.recompute = parts});
     REQUIRE(found);
     what.fetches = {loss, any()};
     for (auto one : *found)
@@ -327,11 +339,12 @@ TEST_CASE("random graphs give the same bits whether their tensors are swapped or
   for (unsigned round = 0; round < 30; ++round) {
     auto spread = round % 2 == 1;
     INFO("seed " << base + round << (spread ? ", spread" : ""));
-    random_net net{base + round, spread};
+    random_net net{base + round, spread, round % 4 > 1};
+    auto precision = round % 3 == 1 ? dtype::bf16 : dtype::none;
     auto gpus = spread ? 2 : 1;
     program_options programs{.region_per_node = round % 5 == 4, .deterministic = round % 4 == 2};
-    session_on_gpus plain{{}, 0, gpus, programs, round % 3 != 0},
-        swapping{swapping_all(), 0, gpus, programs, round % 3 != 0};
+    session_on_gpus plain{{}, 0, gpus, programs, round % 3 != 0, 0, precision},
+        swapping{swapping_all(), 0, gpus, programs, round % 3 != 0, 0, precision};
     for (int i = 0; i < 5; ++i) {
       std::vector<tensor> feeds{net.any_values({16, 8}), net.any_values({16, 8})};
       auto expected = plain.run(net.nodes, net.what, feeds);

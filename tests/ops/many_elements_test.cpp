@@ -108,7 +108,7 @@ public:
     using limits = std::numeric_limits<T>;
     return made<T>(dims, [&] { return static_cast<T>(one(limits::min(), limits::max())); });
   }
-  // Many equal ones, both zeros, infinities and numbers that are none.
+  // Many equal ones, both zeros, infinities, and NaN of either sign.
   template <class T>
   tensor oddities(const shape& dims) {
     return made<T>(dims, [&] {
@@ -117,6 +117,7 @@ public:
         case 1: return static_cast<T>(std::numeric_limits<float>::infinity());
         case 2: return static_cast<T>(-std::numeric_limits<float>::infinity());
         case 3: return static_cast<T>(-0.0f);
+        case 4: return static_cast<T>(-std::numeric_limits<float>::quiet_NaN());
         default: return static_cast<T>(static_cast<float>(one(-800, 800)) / 16);
       }
     });

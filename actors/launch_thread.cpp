@@ -1,0 +1,79 @@
+#include "troupe/actors/launch_thread.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/execution_unit.hpp>
+#include <caf/resumable.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace troupe {
+
+// What a region makes ready elsewhere is not the device's work.
+class launch_thread::unit final : public caf::execution_unit {
+public:
+  explicit unit(caf::actor_system& system) : caf::execution_unit(&system) {}
+
+  void exec_later(caf::resumable* ready) override { system().scheduler().enqueue(ready); }
+
+  void push(caf::resumable* ready) {
+    {
+      std::lock_guard guard{mutex_};
+      ready_.push_back(ready);
+    }
+    changed_.notify_one();
+  }
+
+  void end() {
+    {
+      std::lock_guard guard{mutex_};
+      ending_ = true;
+    }
+    changed_.notify_one();
+  }
+
+  void work() {
+    while (auto* next = wait_for_next()) {
+      next->resume(this, 1); // regions take one
+      next->intrusive_ptr_release_impl();
+    }
+  }
+
+  std::thread thread;
+
+private:
+  caf::resumable* wait_for_next() {
+    std::unique_lock guard{mutex_};
+    changed_.wait(guard, [&] { return ending_ || !ready_.empty(); });
+    if (ready_.empty())
+      return nullptr;
+    auto* next = ready_.front();
+    ready_.pop_front();
+    return next;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<caf::resumable*> ready_;
+  bool ending_ = false;
+};
+
+launch_thread::launch_thread(caf::actor_system& system) : unit_(std::make_shared<unit>(system)) {
+  unit_->thread = std::thread{[keep = unit_] { keep->work(); }};
+}
+
+launch_thread::~launch_thread() {
+  unit_->end();
+  // The last region to run may hold the last program that needs this.
+  if (unit_->thread.get_id() == std::this_thread::get_id())
+    unit_->thread.detach();
+  else
+    unit_->thread.join();
+}
+
+void launch_thread::run_later(caf::resumable* ready) { unit_->push(ready); }
+
+} // namespace troupe

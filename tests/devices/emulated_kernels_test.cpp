@@ -1,0 +1,217 @@
+// The kernels of devices/cuda on an emulated grid: which elements they touch, for any shape.
+#define TROUPE_EMULATE_GRID
+#include "troupe/devices/cuda/add_bias.cuda.cu"
+#include "troupe/devices/cuda/combine.cuda.cu"
+#include "troupe/devices/cuda/copy.cuda.cu"
+#include "troupe/tests/support/catch.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <random>
+
+using namespace troupe;
+
+namespace {
+
+struct any_copy {
+  strided_copy what = {};
+  std::vector<std::byte> from, to, expected;
+};
+
+// Lays out an array of these extents in any order of axes, with gaps, some axes backwards; sources
+// may repeat. Returns how many elements it spans, and where element (0, 0, ..) is.
+std::pair<int64_t, int64_t> lay_out(std::mt19937& dice, std::span<strided_copy::loop> loops,
+                                    int64_t strided_copy::loop::*step, bool source) {
+  std::vector<size_t> order(loops.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (source || dice() % 4 == 0)
+    std::ranges::shuffle(order, dice);
+  int64_t span = 1, first = 0;
+  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+    auto& loop = loops[*axis];
+    if (source && dice() % 8 == 0) {
+      loop.*step = 0;
+      continue;
+    }
+    auto gap = dice() % 3 == 0 ? static_cast<int64_t>(dice() % 5) : 0;
+    loop.*step = span;
+    span *= loop.extent + gap;
+    if (source && dice() % 6 == 0) {
+      first += (loop.extent - 1) * (loop.*step);
+      loop.*step = -(loop.*step);
+    }
+  }
+  return {span, first};
+}
+
+void copy_plainly(const strided_copy& what, int axis, int64_t from, int64_t to,
+                  const std::byte* source, std::byte* target) {
+  if (axis == what.rank) {
+    auto bytes = static_cast<int64_t>(what.element_bytes);
+    std::memcpy(target + to * bytes, source + from * bytes, what.element_bytes);
+    return;
+  }
+  const auto& loop = what.loops[static_cast<size_t>(axis)];
+  for (int64_t i = 0; i < loop.extent; ++i)
+    copy_plainly(what, axis + 1, from + i * loop.from, to + i * loop.to, source, target);
+}
+
+any_copy make_copy(std::mt19937& dice) {
+  any_copy made;
+  auto& what = made.what;
+  what.element_bytes = size_t{1} << dice() % 5;
+  what.rank = static_cast<int>(dice() % 5);
+  auto loops = std::span{what.loops}.first(static_cast<size_t>(what.rank));
+  auto large = dice() % 2; // two axes that are worth tiles
+  for (auto& loop : loops)
+    loop.extent = 1 + static_cast<int64_t>(dice() % 6);
+  for (size_t i = 0; i < 2 * large && i < loops.size(); ++i)
+    loops[loops.size() - 1 - i].extent = 10 + static_cast<int64_t>(dice() % 60);
+  auto [source, first] = lay_out(dice, loops, &strided_copy::loop::from, true);
+  auto [target, start] = lay_out(dice, loops, &strided_copy::loop::to, false);
+  auto shift = dice() % 3; // views begin anywhere
+  made.from.resize((static_cast<size_t>(source) + shift) * what.element_bytes);
+  for (auto& one : made.from)
+    one = static_cast<std::byte>(dice());
+  made.to.resize((static_cast<size_t>(target) + shift) * what.element_bytes);
+  made.expected = made.to;
+  auto offset = shift * what.element_bytes;
+  what.from = made.from.data() + offset + static_cast<size_t>(first) * what.element_bytes;
+  what.to = made.to.data() + offset;
+  copy_plainly(what, 0, 0, 0, static_cast<const std::byte*>(what.from),
+               made.expected.data() + offset);
+  return made;
+}
+
+template <class T>
+std::vector<T> any_values(std::mt19937& dice, size_t count) {
+  std::vector<T> made(count);
+  for (auto& one : made)
+    one = static_cast<T>(static_cast<float>(dice() % 17) - 8);
+  return made;
+}
+
+template <class T>
+void check_combine(dtype type, std::mt19937& dice) {
+  using gpu::wide_type;
+  auto count = size_t{1} + dice() % 400;
+  std::vector<std::vector<T>> parts;
+  for (size_t i = 0; i < 1 + dice() % 5; ++i)
+    parts.push_back(any_values<T>(dice, count));
+  std::vector<const void*> from;
+  for (const auto& one : parts)
+    from.push_back(one.data());
+  for (auto by : {reduction::sum, reduction::product, reduction::min, reduction::max}) {
+    auto average = by == reduction::sum && dice() % 2;
+    std::vector<T> to(count);
+    REQUIRE(gpu::launch_combine(to.data(), from, static_cast<int64_t>(count), type, by, average,
+                                nullptr) == gpu::cudaSuccess);
+    for (size_t i = 0; i < count; ++i) {
+      auto expected = static_cast<wide_type<T>>(parts[0][i]);
+      for (size_t k = 1; k < parts.size(); ++k) {
+        auto other = static_cast<wide_type<T>>(parts[k][i]);
+        expected = by == reduction::sum       ? expected + other
+                   : by == reduction::product ? expected * other
+                   : by == reduction::min     ? std::min(expected, other)
+                                              : std::max(expected, other);
+      }
+      if (average)
+        expected = expected / static_cast<wide_type<T>>(parts.size());
+      REQUIRE(static_cast<wide_type<T>>(to[i]) ==
+              static_cast<wide_type<T>>(static_cast<T>(expected)));
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("a GPU's strided copies copy just what they should, from and to any layout") {
+  auto base = std::random_device{}();
+  for (unsigned round = 0; round < 400; ++round) {
+    INFO("seed " << base + round);
+    std::mt19937 dice{base + round};
+    auto one = make_copy(dice);
+    REQUIRE(gpu::launch_copy(one.what, nullptr) == gpu::cudaSuccess);
+    REQUIRE(one.to == one.expected);
+  }
+}
+
+TEST_CASE("a GPU's fills write each element, and nothing beyond") {
+  for (size_t bytes : {1, 2, 4, 8, 16})
+    for (size_t count : {0, 1, 63, 64, 65, 192, 1000}) {
+      std::vector<std::byte> to((count + 1) * bytes, std::byte{7});
+      std::vector<std::byte> element(bytes);
+      for (size_t i = 0; i < bytes; ++i)
+        element[i] = static_cast<std::byte>(100 + i);
+      REQUIRE(gpu::launch_fill(to.data(), element.data(), bytes, static_cast<int64_t>(count),
+                               nullptr) == gpu::cudaSuccess);
+      for (size_t i = 0; i < count * bytes; ++i)
+        REQUIRE(to[i] == element[i % bytes]);
+      for (size_t i = 0; i < bytes; ++i)
+        REQUIRE(to[count * bytes + i] == std::byte{7});
+    }
+}
+
+TEST_CASE("what devices of one GPU compute together is what one would") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  for (int round = 0; round < 10; ++round) {
+    check_combine<float16>(dtype::f16, dice);
+    check_combine<bfloat16>(dtype::bf16, dice);
+    check_combine<float>(dtype::f32, dice);
+    check_combine<double>(dtype::f64, dice);
+    check_combine<int32_t>(dtype::i32, dice);
+    check_combine<int64_t>(dtype::i64, dice);
+  }
+}
+
+TEST_CASE("a bias is added to each row on a GPU") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  for (bool rectify : {false, true})
+    for (int64_t rows : {0, 1, 7, 300})
+      for (int64_t columns : {1, 5, 64}) {
+        auto matrix = any_values<float>(dice, static_cast<size_t>(rows * columns));
+        auto bias = any_values<float>(dice, static_cast<size_t>(columns));
+        auto expected = matrix;
+        for (size_t i = 0; i < expected.size(); ++i) {
+          expected[i] += bias[i % bias.size()];
+          if (rectify)
+            expected[i] = std::max(expected[i], 0.0f);
+        }
+        REQUIRE(gpu::launch_add_bias(matrix.data(), bias.data(), rows, columns, dtype::f32, rectify,
+                                     nullptr) == gpu::cudaSuccess);
+        REQUIRE(matrix == expected);
+      }
+}
+
+TEST_CASE("an emulated grid shows where threads do not wait for each other") {
+  constexpr unsigned threads = 64;
+  struct sum {
+    static void kernel(bool waits, int* out) {
+      __shared__ int held[threads];
+      held[threadIdx.x] = static_cast<int>((threadIdx.x + 1) * (blockIdx.x + 1));
+      for (unsigned half = threads / 2; half > 0; half /= 2) {
+        if (waits)
+          __syncthreads();
+        if (threadIdx.x < half)
+          held[threadIdx.x] += held[threadIdx.x + half];
+      }
+      if (threadIdx.x == 0)
+        out[blockIdx.x] = held[0];
+    }
+  };
+  constexpr int right = threads * (threads + 1) / 2;
+  int wrong = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::array<int, 3> out{};
+    gpu::run_grid(3, threads, [&] { sum::kernel(true, out.data()); });
+    const std::array expected{right, 2 * right, 3 * right};
+    REQUIRE(out == expected);
+    gpu::run_grid(3, threads, [&] { sum::kernel(false, out.data()); });
+    wrong += out != expected;
+  }
+  CHECK(wrong > 0);
+}
