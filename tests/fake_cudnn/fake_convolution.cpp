@@ -1,4 +1,5 @@
-// Convolutions forward, alone or with a bias and an activation: from what their descriptors say.
+// Convolutions and their gradients, and those with a bias and an activation: from what their
+// descriptors say.
 #include "troupe/tests/fake_cudnn/fake_forms.hpp"
 
 #include <algorithm>
@@ -25,11 +26,11 @@ fake_windows& form_of(cudnnConvolutionDescriptor_t of) {
 }
 fake_end& form_of(cudnnActivationDescriptor_t of) { return *reinterpret_cast<fake_end*>(of); }
 
+// Input, filter and output, one of which is written.
 struct convolution {
   fake_tensor x, w, y;
   fake_windows windows;
-  const void *input, *filter;
-  void* output;
+  const void *input = nullptr, *filter = nullptr, *output = nullptr;
   const void* bias = nullptr;
   fake_end end = {};
 
@@ -48,47 +49,87 @@ struct convolution {
     return true;
   }
 
-  double sum_at(const std::array<int64_t, 5>& at) const {
-    double sum = 0;
-    auto group = at[1] / (w.extents[0] / windows.groups);
-    auto one = w;
-    one.extents[0] = 1;
-    one.for_each([&](std::array<int64_t, 5> k) {
-      std::array<int64_t, 5> from{at[0], group * w.extents[1] + k[1]};
-      for (size_t i = 2; i < 5; ++i) {
-        from[i] =
-            at[i] * windows.strides[i - 2] - windows.pads[i - 2] + k[i] * windows.dilations[i - 2];
-        if (from[i] < 0 || from[i] >= x.extents[i])
-          return;
-      }
-      k[0] = at[1];
-      sum += read(x.type, input, x.place(from)) * read(w.type, filter, w.place(k));
+  // Calls visit(x, w, y) with the places of elements that belong together.
+  template <class Visit>
+  void for_each_product(const Visit& visit) const {
+    auto of_one_channel = w;
+    of_one_channel.extents[0] = 1;
+    y.for_each([&](const std::array<int64_t, 5>& at) {
+      auto group = at[1] / (w.extents[0] / windows.groups);
+      of_one_channel.for_each([&](std::array<int64_t, 5> k) {
+        std::array<int64_t, 5> from{at[0], group * w.extents[1] + k[1]};
+        for (size_t i = 2; i < 5; ++i) {
+          from[i] = at[i] * windows.strides[i - 2] - windows.pads[i - 2] +
+                    k[i] * windows.dilations[i - 2];
+          if (from[i] < 0 || from[i] >= x.extents[i])
+            return;
+        }
+        k[0] = at[1];
+        visit(static_cast<size_t>(x.place(from)), static_cast<size_t>(w.place(k)),
+              static_cast<size_t>(y.place(at)));
+      });
     });
-    return sum;
   }
 
-  void compute() const {
-    y.for_each([&](const std::array<int64_t, 5>& at) {
-      auto value = sum_at(at) + (bias ? read(y.type, bias, at[1]) : 0);
-      if (end.mode == CUDNN_ACTIVATION_RELU && !(end.nan_stays && value != value))
-        value = std::max(value, 0.0);
-      write(y.type, output, y.place(at), value);
+  double value(const fake_tensor& of, const void* from, size_t place) const {
+    return read(of.type, from, static_cast<int64_t>(place));
+  }
+
+  void compute_output(void* to) const {
+    std::vector<double> sums(static_cast<size_t>(y.elements()));
+    for_each_product([&](size_t of_x, size_t of_w, size_t of_y) {
+      sums[of_y] += value(x, input, of_x) * value(w, filter, of_w);
     });
+    y.for_each([&](const std::array<int64_t, 5>& at) {
+      auto sum = sums[static_cast<size_t>(y.place(at))] + (bias ? read(y.type, bias, at[1]) : 0);
+      if (end.mode == CUDNN_ACTIVATION_RELU && !(end.nan_stays && sum != sum))
+        sum = std::max(sum, 0.0);
+      write(y.type, to, y.place(at), sum);
+    });
+  }
+
+  void compute_input(void* to) const {
+    std::vector<double> sums(static_cast<size_t>(x.elements()));
+    for_each_product([&](size_t of_x, size_t of_w, size_t of_y) {
+      sums[of_x] += value(y, output, of_y) * value(w, filter, of_w);
+    });
+    for (size_t i = 0; i < sums.size(); ++i)
+      write(x.type, to, static_cast<int64_t>(i), sums[i]);
+  }
+
+  void compute_filter(void* to) const {
+    std::vector<double> sums(static_cast<size_t>(w.elements()));
+    for_each_product([&](size_t of_x, size_t of_w, size_t of_y) {
+      sums[of_w] += value(x, input, of_x) * value(y, output, of_y);
+    });
+    for (size_t i = 0; i < sums.size(); ++i)
+      write(w.type, to, static_cast<int64_t>(i), sums[i]);
   }
 };
 
-cudnnStatus_t run(cudnnHandle_t by, const char* function, const convolution& what, void* workspace,
-                  size_t bytes, int algorithm) {
+using computation = void (convolution::*)(void* to) const;
+
+struct given_workspace {
+  void* memory;
+  size_t bytes;
+};
+
+cudnnStatus_t run(cudnnHandle_t by, const char* function, const convolution& what,
+                  computation compute, void* to, int algorithm, given_workspace room) {
   const auto& with = fake_cudnn::instance().algorithms[static_cast<size_t>(algorithm)];
   if (!what.fits())
     return CUDNN_STATUS_BAD_PARAM;
-  if (!with.works || (what.bias && !with.joins) || bytes < with.workspace ||
-      (bytes > 0 && !workspace))
+  if (!with.works || (what.bias && !with.joins) || room.bytes < with.workspace ||
+      (room.bytes > 0 && !room.memory))
     return CUDNN_STATUS_NOT_SUPPORTED;
-  return run_fake(by, function, [what] { what.compute(); });
+  return run_fake(by, function, [=] { (what.*compute)(to); });
 }
 
-bool is(const void* factor, float value) { return *static_cast<const float*>(factor) == value; }
+// As descriptors say; the factors are doubles for doubles, else floats.
+bool are(const fake_tensor& of, const void* alpha, double one, const void* beta, double zero) {
+  fake_blend factors{of, alpha, beta};
+  return factors.alpha == one && factors.beta == zero;
+}
 
 } // namespace
 
@@ -153,23 +194,67 @@ cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t to,
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t by, const void*,
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t by, const void* alpha,
                                       const cudnnTensorDescriptor_t of_x, const void* x,
                                       const cudnnFilterDescriptor_t of_w, const void* w,
                                       const cudnnConvolutionDescriptor_t windows,
                                       cudnnConvolutionFwdAlgo_t with, void* workspace, size_t bytes,
-                                      const void*, const cudnnTensorDescriptor_t of_y, void* y) {
+                                      const void* beta, const cudnnTensorDescriptor_t of_y,
+                                      void* y) {
   if (fake_cudnn::instance().launch)
     return launch_fake(by, with, workspace, bytes, y);
+  if (!are(form_of(of_y), alpha, 1, beta, 0))
+    return CUDNN_STATUS_BAD_PARAM;
   return run(by, "cudnnConvolutionForward",
              {.x = form_of(of_x),
               .w = form_of(of_w),
               .y = form_of(of_y),
               .windows = form_of(windows),
               .input = x,
+              .filter = w},
+             &convolution::compute_output, y, with, {workspace, bytes});
+}
+
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t by, const void* alpha,
+                                           const cudnnFilterDescriptor_t of_w, const void* w,
+                                           const cudnnTensorDescriptor_t of_y, const void* y,
+                                           const cudnnConvolutionDescriptor_t windows,
+                                           cudnnConvolutionBwdDataAlgo_t with, void* workspace,
+                                           size_t bytes, const void* beta,
+                                           const cudnnTensorDescriptor_t of_x, void* x) {
+  if (fake_cudnn::instance().launch)
+    return launch_fake(by, with, workspace, bytes, x);
+  if (!are(form_of(of_x), alpha, 1, beta, 0))
+    return CUDNN_STATUS_BAD_PARAM;
+  return run(by, "cudnnConvolutionBackwardData",
+             {.x = form_of(of_x),
+              .w = form_of(of_w),
+              .y = form_of(of_y),
+              .windows = form_of(windows),
               .filter = w,
               .output = y},
-             workspace, bytes, with);
+             &convolution::compute_input, x, with, {workspace, bytes});
+}
+
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t by, const void* alpha,
+                                             const cudnnTensorDescriptor_t of_x, const void* x,
+                                             const cudnnTensorDescriptor_t of_y, const void* y,
+                                             const cudnnConvolutionDescriptor_t windows,
+                                             cudnnConvolutionBwdFilterAlgo_t with, void* workspace,
+                                             size_t bytes, const void* beta,
+                                             const cudnnFilterDescriptor_t of_w, void* w) {
+  if (fake_cudnn::instance().launch)
+    return launch_fake(by, with, workspace, bytes, w);
+  if (!are(form_of(of_w), alpha, 1, beta, 0))
+    return CUDNN_STATUS_BAD_PARAM;
+  return run(by, "cudnnConvolutionBackwardFilter",
+             {.x = form_of(of_x),
+              .w = form_of(of_w),
+              .y = form_of(of_y),
+              .windows = form_of(windows),
+              .input = x,
+              .output = y},
+             &convolution::compute_filter, w, with, {workspace, bytes});
 }
 
 // y = act(alpha1 * conv(x) + alpha2 * z + bias)
@@ -181,7 +266,7 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
     const void* bias, const cudnnActivationDescriptor_t end, const cudnnTensorDescriptor_t of_y,
     void* y) {
   const auto &form = form_of(of_y), &channels = form_of(of_bias);
-  auto fits = is(alpha1, 1) && is(alpha2, 0) && z && form_of(of_z).same_extents(form) && bias &&
+  auto fits = are(form, alpha1, 1, alpha2, 0) && z && form_of(of_z).same_extents(form) && bias &&
               channels.type == form.type && channels.elements() == form.extents[1] &&
               channels.extents[1] == form.extents[1] && channels.rank == form.rank;
   if (!fits)
@@ -196,8 +281,7 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
               .windows = form_of(windows),
               .input = x,
               .filter = w,
-              .output = y,
               .bias = bias,
               .end = form_of(end)},
-             workspace, bytes, with);
+             &convolution::compute_output, y, with, {workspace, bytes});
 }

@@ -87,15 +87,6 @@ cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
     cudnnConvolutionBwdDataAlgo_t with, size_t* bytes) {
   return size_workspace(with, bytes);
 }
-cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t by, const void*,
-                                           const cudnnFilterDescriptor_t, const void*,
-                                           const cudnnTensorDescriptor_t, const void*,
-                                           const cudnnConvolutionDescriptor_t,
-                                           cudnnConvolutionBwdDataAlgo_t with, void* workspace,
-                                           size_t bytes, const void*, const cudnnTensorDescriptor_t,
-                                           void* dx) {
-  return launch_fake(by, with, workspace, bytes, dx);
-}
 
 cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     cudnnHandle_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
@@ -108,13 +99,4 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
     const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t,
     cudnnConvolutionBwdFilterAlgo_t with, size_t* bytes) {
   return size_workspace(with, bytes);
-}
-cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t by, const void*,
-                                             const cudnnTensorDescriptor_t, const void*,
-                                             const cudnnTensorDescriptor_t, const void*,
-                                             const cudnnConvolutionDescriptor_t,
-                                             cudnnConvolutionBwdFilterAlgo_t with, void* workspace,
-                                             size_t bytes, const void*,
-                                             const cudnnFilterDescriptor_t, void* dw) {
-  return launch_fake(by, with, workspace, bytes, dw);
 }

@@ -25,7 +25,7 @@ enum class fake_ties { first, last, all };
 /// What the library does; to be set before it is called, by one thread at a time.
 struct fake_cudnn {
   std::vector<fake_algorithm> algorithms; ///< as they are advised, numbered from 0
-  /// Launches an algorithm that writes `result`; null: convolutions forward are computed.
+  /// Launches an algorithm that writes `result`; null: convolutions are computed.
   std::function<void(cudaStream_t in, int algorithm, void* result, void* workspace)> launch;
 
   /// Launches what is computed.

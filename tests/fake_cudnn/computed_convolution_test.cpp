@@ -17,7 +17,8 @@
 #include <thread>
 
 namespace troupe::ops {
-extern const kernel_def conv2d_cuda, biased_convolution_cuda;
+extern const kernel_def conv2d_cuda, conv2d_backprop_input_cuda, conv2d_backprop_filter_cuda,
+    biased_convolution_cuda;
 }
 
 using namespace troupe;
@@ -32,7 +33,8 @@ const registry& library_with_cudnn() {
   static const registry all = [] {
     registry made;
     REQUIRE(ops::add_all(made, device_kind::cpu));
-    for (const auto* one : {&ops::conv2d_cuda, &ops::biased_convolution_cuda})
+    for (const auto* one : {&ops::conv2d_cuda, &ops::conv2d_backprop_input_cuda,
+                            &ops::conv2d_backprop_filter_cuda, &ops::biased_convolution_cuda})
       REQUIRE(made.add(*one));
     for (const auto* one : portable_kernels())
       REQUIRE(made.add(*one));
@@ -110,6 +112,12 @@ std::string numbers(int64_t count, std::mt19937& dice) {
   return text;
 }
 
+std::string placed(std::string text, std::string_view device) {
+  for (size_t at; (at = text.find("DEVICE")) != std::string::npos;)
+    text.replace(at, 6, concat('@', '"', device, '"'));
+  return text;
+}
+
 struct random_layer {
   explicit random_layer(std::mt19937& dice) {
     auto pick = [&](int from, int to) {
@@ -145,15 +153,48 @@ struct random_layer {
     text += rectifies ? "y = Relu(b) DEVICE\nfetch y\n" : "fetch b\n";
   }
 
-  std::string on(std::string_view device) const {
-    auto made = text;
-    for (size_t at; (at = made.find("DEVICE")) != std::string::npos;)
-      made.replace(at, 6, concat('@', '"', device, '"'));
-    return made;
-  }
-
   std::string type, text;
   bool rectifies;
+};
+
+// What the input's or the filter's gradient is, given the output's.
+struct random_gradient {
+  explicit random_gradient(std::mt19937& dice) {
+    auto pick = [&](int from, int to) {
+      return from + static_cast<int>(dice() % static_cast<unsigned>(to - from + 1));
+    };
+    auto first = dice() % 2 == 0, same = dice() % 2 == 0, of_input = dice() % 2 == 0;
+    auto groups = pick(1, 2), images = pick(1, 2), in = groups * pick(1, 2),
+         out = groups * pick(1, 2), stride = pick(1, 2), dilation = stride > 1 ? 1 : pick(1, 2);
+    std::array<int, 2> extent{pick(5, 7), pick(5, 7)}, size{pick(1, 3), pick(1, 3)}, made{};
+    for (size_t i = 0; i < 2; ++i) {
+      auto reach = (size[i] - 1) * dilation + 1;
+      made[i] = same ? (extent[i] + stride - 1) / stride : (extent[i] - reach) / stride + 1;
+    }
+    auto four = [&](int image, int channels, std::array<int, 2> of) {
+      return first ? concat(image, ",", channels, ",", of[0], ",", of[1])
+                   : concat(image, ",", of[0], ",", of[1], ",", channels);
+    };
+    auto image = four(images, in, extent);
+    auto filter = concat(size[0], ",", size[1], ",", in / groups, ",", out);
+    auto gradient = four(images, out, made);
+    auto feed = [&](std::string_view name, const std::string& dims, int64_t count) {
+      return concat(name, " = Placeholder dtype=f32 shape=[", dims, "]\nfeed ", name, " = f32{",
+                    dims, "}[", numbers(count, dice), "]\n");
+    };
+    text = feed("d", gradient, int64_t{images} * out * made[0] * made[1]);
+    if (of_input)
+      text += feed("w", filter, int64_t{size[0]} * size[1] * (in / groups) * out) +
+              concat("y = Conv2DBackpropInput(i32[", image, "], w, d)");
+    else
+      text += feed("x", image, int64_t{images} * in * extent[0] * extent[1]) +
+              concat("y = Conv2DBackpropFilter(x, i32[", filter, "], d)");
+    text += concat(" strides=[", four(1, 1, {stride, stride}), "] dilations=[",
+                   four(1, 1, {dilation, dilation}), "] padding=\"", same ? "SAME" : "VALID",
+                   "\" data_format=\"", first ? "NCHW" : "NHWC", "\" DEVICE\nfetch y\n");
+  }
+
+  std::string text;
 };
 
 int joined() { return fake_cudnn::instance().calls("cudnnConvolutionBiasActivationForward"); }
@@ -184,10 +225,10 @@ TEST_CASE("a convolution with its bias is by cuDNN what it is on processors") {
   for (int i = 0; i < 60; ++i) {
     random_layer layer{dice};
     INFO(layer.text);
-    auto expected = under.run(layer.on("/cpu:0"));
+    auto expected = under.run(placed(layer.text, "/cpu:0"));
     REQUIRE(expected);
     auto before = joined() + alone();
-    auto got = under.run(layer.on("/gpu:0"), 4); // later runs repeat a recording
+    auto got = under.run(placed(layer.text, "/gpu:0"), 4); // later runs repeat a recording
     INFO((got ? "" : got.status().message()));
     REQUIRE(got);
     CHECK(joined() + alone() > before);
@@ -198,6 +239,31 @@ TEST_CASE("a convolution with its bias is by cuDNN what it is on processors") {
       CHECK(a.data<double>()[k] == Approx(b.data<double>()[k]).epsilon(epsilon).margin(epsilon));
   }
   CHECK(joined() > 0);
+  CHECK(under.refused == 0);
+  CHECK(under.misdeeds() == "");
+}
+
+TEST_CASE("the gradients of a convolution are by cuDNN what they are on processors") {
+  watchdog watch{100s};
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  net under{seed};
+  for (int i = 0; i < 40; ++i) {
+    random_gradient layer{dice};
+    INFO(layer.text);
+    auto expected = under.run(placed(layer.text, "/cpu:0"));
+    INFO((expected ? "" : expected.status().message()));
+    REQUIRE(expected);
+    auto got = under.run(placed(layer.text, "/gpu:0"), 4);
+    INFO((got ? "" : got.status().message()));
+    REQUIRE(got);
+    REQUIRE(got->dims() == expected->dims());
+    for (int64_t k = 0; k < got->elements(); ++k)
+      CHECK(got->data<float>()[k] == Approx(expected->data<float>()[k]).epsilon(1e-5).margin(1e-5));
+  }
+  CHECK(fake_cudnn::instance().calls("cudnnConvolutionBackwardData") > 0);
+  CHECK(fake_cudnn::instance().calls("cudnnConvolutionBackwardFilter") > 0);
   CHECK(under.refused == 0);
   CHECK(under.misdeeds() == "");
 }
