@@ -14,10 +14,10 @@ inline namespace simulated {
 /// Runs the half that the node is.
 template <kernel_fn First, kernel_fn Second>
 status in_halves(kernel_context& at) {
-  auto effects = at.origin().op().effects;
-  if (has(effects, sized_by_elements))
+  const auto& op = at.origin().op();
+  if (has(op.effects, sized_by_elements))
     return failure(error_kind::internal, "the node was not cut in two");
-  return has(effects, is_first_half) ? First(at) : Second(at);
+  return is_first_half(op) ? First(at) : Second(at);
 }
 
 /// In the first half: makes the vector of the numbers that the host is to know. What is kept may

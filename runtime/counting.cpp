@@ -21,7 +21,7 @@ op_def first_half(const op_def& of, std::string_view name) {
   half.name = name;
   half.doc = "Counts what the op that it is a half of will give.";
   half.outputs = {{"counts", "i64"}, {"kept", "i64"}};
-  half.effects = is_first_half;
+  half.effects = effect::none;
   half.infer = infer_counts;
   half.gradient = nullptr;
   half.no_gradient = no_gradient;
@@ -37,7 +37,6 @@ op_def second_half(const op_def& of, std::string_view name) {
   half.inputs.push_back(on_host("counts", "i64"));
   half.outputs = of.outputs;
   half.attrs.push_back({"output_shapes", attr_kind::shapes});
-  half.effects = effect::none;
   half.infer = infer_from_attr;
   return half;
 }
@@ -50,6 +49,8 @@ op_halves::op_halves(const op_def& of)
 
 std::string op_halves::name_of_first(std::string_view op) { return concat(first_prefix, op); }
 std::string op_halves::name_of_second(std::string_view op) { return concat(second_prefix, op); }
+
+bool is_first_half(const op_def& of) noexcept { return of.infer == infer_counts; }
 
 std::string_view users_name(std::string_view op) noexcept {
   for (auto prefix : {second_prefix, first_prefix})

@@ -17,9 +17,7 @@ namespace troupe {
 
 /// The shapes of the outputs depend on elements of the inputs. Kernels for GPUs of such an op are
 /// in two halves (ops/counting.cuda.hpp). Apart from op.hpp, which everything includes.
-inline constexpr effect sized_by_elements{16384};
-/// Is the first half of such an op.
-inline constexpr effect is_first_half{32768};
+inline constexpr effect sized_by_elements{32768};
 
 /// The two halves of an op that is sized by elements. A registry makes them with the op.
 ///
@@ -39,6 +37,9 @@ struct op_halves {
   const std::string first_name, second_name; // the definitions only refer to names
   const op_def first, second;
 };
+
+/// Whether an op is the first half of another, rather than the second.
+bool is_first_half(const op_def& of) noexcept;
 
 /// The name that users know: that of the op, for one of its halves.
 std::string_view users_name(std::string_view op) noexcept;

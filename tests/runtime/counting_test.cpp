@@ -1,5 +1,7 @@
 // Nodes that are sized by elements become two on a GPU.
 #include "troupe/runtime/counting.hpp"
+#include "troupe/runtime/epilogue.hpp"
+#include "troupe/runtime/precision.hpp"
 
 #include "troupe/runtime/extract.hpp"
 #include "troupe/runtime/partition.hpp"
@@ -132,8 +134,8 @@ TEST_CASE("the halves of an op are a registry's own") {
   auto first = ops().find_op("_CountPlaces"), second = ops().find_op("_CountedPlaces");
   REQUIRE(first);
   REQUIRE(second);
-  CHECK(has((*first)->effects, is_first_half));
-  CHECK(!has((*second)->effects, is_first_half));
+  CHECK(is_first_half(**first));
+  CHECK_FALSE(is_first_half(**second));
   CHECK(!has((*second)->effects, sized_by_elements));
   for (auto name : {"_CountPlaces", "_CountedPlaces"}) {
     CHECK(ops().find_kernel(name, device_kind::gpu) ==
@@ -142,4 +144,15 @@ TEST_CASE("the halves of an op are a registry's own") {
   }
   auto copied = ops(); // whose definitions are shared
   CHECK(*copied.find_op("_CountPlaces") == *first);
+}
+
+TEST_CASE("effects that are declared apart from the others have bits of their own") {
+  unsigned all = 0;
+  for (auto one : {effect::stateful, effect::random, effect::blocking, effect::forwardable,
+                   effect::fed, effect::commutative, effect::elementwise, effect::broadcasting,
+                   effect::of_shape, worth_16_bits, keeps_16_bits, is_product, adds, rectifies,
+                   is_convolution, sized_by_elements}) {
+    CHECK((all & static_cast<unsigned>(one)) == 0);
+    all |= static_cast<unsigned>(one);
+  }
 }
