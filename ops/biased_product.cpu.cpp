@@ -2,7 +2,7 @@
 // asked: a stand-in for the library that does it on GPUs. Processors compute the parts.
 #include "troupe/ops/biased_product.hpp"
 
-#include "troupe/devices/cpu/compute.hpp"
+#include "troupe/devices/compute.hpp"
 
 #include <algorithm>
 

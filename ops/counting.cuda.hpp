@@ -5,11 +5,7 @@
 #include "troupe/runtime/counting.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Runs the half that the node is.
 template <kernel_fn First, kernel_fn Second>
@@ -57,5 +53,5 @@ inline result<counted> counted_before(const kernel_context& at, int64_t counts, 
 /// How many inputs the op itself has, in the second half.
 inline int own_inputs(const kernel_context& at) { return at.inputs() - 2; }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

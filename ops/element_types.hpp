@@ -1,6 +1,6 @@
 // Lists of element types that kernels are instantiated for, and the arithmetic that they share.
 #pragma once
-#include "troupe/devices/cpu/compute.hpp"
+#include "troupe/devices/compute.hpp"
 #include "troupe/runtime/kernel.hpp"
 
 #include <type_traits>

@@ -4,11 +4,7 @@
 #include "troupe/ops/launch.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Whole numbers of either size.
 class integers {
@@ -126,5 +122,5 @@ auto with_row_unit(int64_t bytes, std::initializer_list<const void*> begins, Bod
   return body(std::type_identity<moved_unit<uint8_t, 1>>{}, bytes);
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -6,6 +6,7 @@
 // A kernel is made of bodies: functors with members that are plain values, and an operator() marked
 // TROUPE_DEVICE.
 #pragma once
+#include "troupe/devices/gpu/elements.cuda.hpp"
 #include "troupe/devices/gpu/gpu_device.hpp"
 #include "troupe/ops/element_types.hpp"
 #include "troupe/runtime/graph.hpp"
@@ -15,10 +16,8 @@
 #include <limits>
 
 #ifdef __CUDACC__
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#define TROUPE_DEVICE __host__ __device__
 #define TROUPE_GPU_KERNEL(op) op##_cuda
 #ifdef __CUDA_ARCH__
 #define TROUPE_ON_GRID // not in what nvcc compiles for the host
@@ -29,56 +28,18 @@
 
 #include <atomic>
 
-#define TROUPE_DEVICE
 #define TROUPE_GPU_KERNEL(op) op##_simulated
 #define TROUPE_ON_GRID
 #endif
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Elements that kernels of GPUs compute with; complex ones and texts are left to processors.
 inline constexpr auto real_types = types::real_numbers;
 
-/// The element as arithmetic wants it, and back.
-template <class T>
-TROUPE_DEVICE compute_type<T> load(const T& value) {
-#ifdef __CUDA_ARCH__
-  if constexpr (std::is_same_v<T, float16>)
-    return __half2float(__ushort_as_half(value.bits));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return __uint_as_float(uint32_t{value.bits} << 16);
-  else
-    return value;
-#else
-  return static_cast<compute_type<T>>(value);
-#endif
-}
-
-template <class T>
-TROUPE_DEVICE T store(const compute_type<T>& value) {
-#ifdef __CUDA_ARCH__
-  if constexpr (std::is_same_v<T, float16>) {
-    T made;
-    made.bits = __half_as_ushort(__float2half_rn(value));
-    return made;
-  } else if constexpr (std::is_same_v<T, bfloat16>) {
-    auto bits = __float_as_uint(value);
-    T made;
-    made.bits = static_cast<uint16_t>(value != value ? (bits >> 16) | 0x40
-                                                     : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-    return made;
-  } else {
-    return value;
-  }
-#else
-  return static_cast<T>(value);
-#endif
-}
+using troupe::gpu::load;
+using troupe::gpu::store;
 
 /// Says that a value is not in [0, limit): the step fails with that. What the kernel computes is
 /// of no use then, but it must not read or write beyond its tensors.
@@ -298,5 +259,5 @@ TROUPE_DEVICE void atomic_add(T* to, T value) {
 #endif
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/walk.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Where each operand has its element, in the order of a walk.
 class places {
@@ -54,5 +50,5 @@ private:
   int64_t strides_[walk::max_axes][walk::operands] = {};
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

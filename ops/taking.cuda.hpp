@@ -3,11 +3,7 @@
 #include "troupe/ops/indices.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 template <class T, class Place>
 struct take_body {
@@ -44,5 +40,5 @@ status take_blocks(kernel_context& at, const tensor& from, int64_t length, const
   });
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

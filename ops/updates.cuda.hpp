@@ -9,11 +9,7 @@
 #include <bit>
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// For each of `count` updates, those for one part side by side and in order: its part, and which
 /// update it is. Those whose part is `limit` are for nobody.
@@ -144,5 +140,5 @@ inline status put_parts(kernel_context& at, const sorted_updates& updates, int64
   });
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

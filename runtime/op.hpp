@@ -109,7 +109,7 @@ struct attr_def {
 attr_value default_of(const attr_def& attr);
 
 /// What a run of an op does beside computing its outputs. Every pass reads these, never op names.
-enum class effect : uint16_t {
+enum class effect : uint32_t {
   none = 0,
   stateful = 1,     ///< reads or changes state: two runs may differ; never folded or merged
   random = 2,       ///< draws numbers
@@ -124,10 +124,10 @@ enum class effect : uint16_t {
 };
 
 constexpr effect operator|(effect a, effect b) {
-  return static_cast<effect>(static_cast<uint16_t>(a) | static_cast<uint16_t>(b));
+  return static_cast<effect>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
 }
 constexpr bool has(effect all, effect one) {
-  return (static_cast<uint16_t>(all) & static_cast<uint16_t>(one)) != 0;
+  return (static_cast<uint32_t>(all) & static_cast<uint32_t>(one)) != 0;
 }
 
 using port_list = upto<port, 18>;

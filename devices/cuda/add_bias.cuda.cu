@@ -1,6 +1,6 @@
 #include "troupe/devices/cuda/add_bias.cuda.hpp"
 
-#include "troupe/devices/cuda/halves.cuda.hpp"
+#include "troupe/devices/gpu/elements.cuda.hpp"
 
 namespace troupe::gpu {
 namespace {
@@ -12,8 +12,8 @@ __global__ void add_each(T* values, const T* bias, int64_t count, Index channels
   for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += int64_t{blockDim.x} * gridDim.x) {
     auto channel = static_cast<Index>(i) / inner % channels;
-    auto value = load_wide(values[i]) + load_wide(bias[channel]);
-    values[i] = store_wide<T>(rectify && value <= 0 ? 0.0f : value);
+    auto value = load(values[i]) + load(bias[channel]);
+    values[i] = store<T>(rectify && value <= 0 ? 0.0f : value);
   }
 }
 

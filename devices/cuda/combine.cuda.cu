@@ -1,6 +1,6 @@
 #include "troupe/devices/cuda/combine.cuda.hpp"
 
-#include "troupe/devices/cuda/halves.cuda.hpp"
+#include "troupe/devices/gpu/elements.cuda.hpp"
 
 #include <algorithm>
 
@@ -16,9 +16,9 @@ template <class T>
 __global__ void combine_each(T* to, places all, int64_t count, reduction by, bool average) {
   for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += int64_t{blockDim.x} * gridDim.x) {
-    auto value = load_wide(static_cast<const T*>(all.from[0])[i]);
+    auto value = load(static_cast<const T*>(all.from[0])[i]);
     for (int k = 1; k < all.count; ++k) {
-      auto other = load_wide(static_cast<const T*>(all.from[k])[i]);
+      auto other = load(static_cast<const T*>(all.from[k])[i]);
       switch (by) {
         case reduction::sum: value = value + other; break;
         case reduction::product: value = value * other; break;
@@ -27,8 +27,8 @@ __global__ void combine_each(T* to, places all, int64_t count, reduction by, boo
       }
     }
     if (average)
-      value = value / static_cast<wide_type<T>>(all.count);
-    to[i] = store_wide<T>(value);
+      value = value / static_cast<compute_type<T>>(all.count);
+    to[i] = store<T>(value);
   }
 }
 

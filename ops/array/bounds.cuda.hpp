@@ -6,11 +6,7 @@
 #include <algorithm>
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 template <class T, bool Upper>
 struct search_body {
@@ -49,5 +45,5 @@ constexpr upto<typed_kernel, 18> search_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, search_rows<Ts, Upper>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

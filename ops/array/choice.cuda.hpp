@@ -3,11 +3,7 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct wide_element {
   uint64_t words[2];
@@ -32,5 +28,5 @@ struct choice {
   }
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -8,11 +8,7 @@
 #include <bit>
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// A kernel for each element type, given the type that its elements are compared as: floats as
 /// numbers, so that NaN differs from everything and -0 is 0, all others by their bits.
@@ -164,5 +160,5 @@ inline status put_integers(kernel_context& at, int i, const int64_t* from, int64
   return for_each(at, count, copy_integers_body{from, integer_output{*out}});
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// The range in two inputs.
 struct device_range {
@@ -33,5 +29,5 @@ struct device_range {
   }
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

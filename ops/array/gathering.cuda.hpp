@@ -5,11 +5,7 @@
 #include "troupe/ops/taking.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 // A slice is one of its axis of one of the places before the axis, which are outer to it.
 struct gathered_place {
@@ -47,5 +43,5 @@ inline status gather_slices(kernel_context& at, gathering how) {
                                     from[how.axis]});
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -6,11 +6,7 @@
 #include "troupe/ops/primitives/primitives.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct candidate {
   uint64_t key;
@@ -105,5 +101,5 @@ status find_greatest(kernel_context& at, int64_t k) {
 
 inline constexpr auto sorted_types = types::floating + type_list<int32_t, int64_t>{};
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/launch.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// The order of key_of() in a word of 4 bytes where that is enough.
 template <class T>
@@ -68,5 +64,5 @@ bool can_sort_rows_of(int64_t columns) {
   return sizeof(T) == 8 || columns <= std::numeric_limits<int32_t>::max();
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

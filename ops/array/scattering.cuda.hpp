@@ -5,11 +5,7 @@
 #include "troupe/ops/updates.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 inline constexpr auto scattered_types = types::floating + type_list<int32_t, int64_t>{};
 
@@ -42,5 +38,5 @@ constexpr upto<typed_kernel, 18> tensor_scatter_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, tensor_scatter<Ts, Combine>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -7,11 +7,7 @@
 #include "troupe/ops/math/reduce.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 // The indices of all inputs beside each other; -1 for one that cannot be.
 struct stitch_index_body {
@@ -146,5 +142,5 @@ inline status put_stitched(kernel_context& at) {
   return {};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

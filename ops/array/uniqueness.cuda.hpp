@@ -6,11 +6,7 @@
 #include "troupe/ops/taking.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct mark_firsts_body {
   row_runs rows;
@@ -118,5 +114,5 @@ struct unique_along_axis {
   static constexpr kernel_fn run = in_halves<count_kinds<T, axis_slices>, take_kinds<axis_slices>>;
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/launch.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 // `factor` is a scalar of the device, or null.
 template <class T, class Fn>
@@ -45,5 +41,5 @@ constexpr upto<typed_kernel, 18> pixel_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, map_pixels<Ts, Fn>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/launch.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// An axis of images, and of what is made of them.
 struct resized_axis {
@@ -170,5 +166,5 @@ constexpr upto<typed_kernel, 18> resize_gradient_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, filter_gradient<Ts, Taps>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

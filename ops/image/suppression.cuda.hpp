@@ -7,11 +7,7 @@
 #include "troupe/ops/indices.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// A number of f16 or f32 that lies on the device, or is known.
 struct threshold {
@@ -127,5 +123,5 @@ inline status put_chosen(kernel_context& at) {
   return for_each(at, count, put_chosen_body{before.kept, out->template data<int32_t>()});
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -3,11 +3,7 @@
 #include "troupe/ops/linalg/solver.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct multiplied {
   TROUPE_DEVICE static double step(double a, double b) { return a * b; }
@@ -82,5 +78,5 @@ status find_determinants(kernel_context& at, const matrix_batch& of, Sink sink) 
                                                   of.rows, sink});
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -16,11 +16,7 @@ troupe::gpu::solver& simulated_solver();
 } // namespace troupe::test
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 using troupe::gpu::matrix_stack;
 
@@ -276,5 +272,5 @@ status find_singular_values(kernel_context& at, const tensor& from, const matrix
   return spoil(at, of.count, a.columns * a.columns, is_finite, converged, right->data<T>());
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/math/reduce.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// The best element so far and where it is; nowhere before the first one.
 template <class Value>
@@ -75,5 +71,5 @@ constexpr upto<typed_kernel, 18> arg_extreme_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, arg_extreme<Ts, Better>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -17,11 +17,7 @@
   }
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Where other types are rare.
 inline constexpr auto usual_types = types::floating + type_list<int32_t, int64_t>{};
@@ -156,5 +152,5 @@ constexpr upto<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>, .run = binary<Ts, Fn, bool>, .code = code_of<Fn>()}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct answer_alone {
   bool* to;
@@ -32,5 +28,5 @@ constexpr upto<typed_kernel, 18> equality_kernels(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>, .run = compare<Ts, Fn>, .code = code_of<Fn>()}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

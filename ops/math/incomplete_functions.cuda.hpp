@@ -4,11 +4,7 @@
 #include "troupe/ops/math/incomplete_functions.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct log_gamma {
   TROUPE_DEVICE double operator()(double x) const {
@@ -25,5 +21,5 @@ struct digamma_of {
   TROUPE_DEVICE double operator()(double x) const { return digamma(x); }
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

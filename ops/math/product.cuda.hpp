@@ -5,11 +5,7 @@
 #include "troupe/ops/launch.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 template <class T>
 struct zeros_body {
@@ -66,5 +62,5 @@ status multiply(kernel_context& at, transposed_operands across, int64_t m, int64
                   a, b, c);
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

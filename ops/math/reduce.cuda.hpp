@@ -10,11 +10,7 @@
 #include "troupe/runtime/infer.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Each type costs seconds of compiling: what nobody reduces on a GPU is left to processors.
 inline constexpr auto reduced_types = types::floating + type_list<int32_t, int64_t>{};
@@ -134,5 +130,5 @@ constexpr upto<typed_kernel, 18> reduce_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, reduce<Ts, Fn>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/math/refusals.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 template <class Fn, class Refusal>
 struct unless_refused {
@@ -38,5 +34,5 @@ constexpr upto<typed_kernel, 18> binary_kernels_unless(type_list<Ts...>) {
            .code = std::is_integral_v<Ts> ? nullptr : code_of<Fn>()}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

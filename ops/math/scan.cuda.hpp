@@ -8,11 +8,7 @@
 #include "troupe/ops/primitives/primitives.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Lines of `length` elements that lie `inner` apart, cut into chunks.
 struct scanned_lines {
@@ -144,5 +140,5 @@ constexpr upto<typed_kernel, 18> scan_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, scan<Ts, Fn>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

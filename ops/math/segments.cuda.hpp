@@ -8,11 +8,7 @@
 #include "troupe/ops/updates.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Entries whose segments do not decrease. Those of segment i are [starts[i], starts[i + 1]), and
 /// each names a row.
@@ -391,5 +387,5 @@ constexpr upto<typed_kernel, 18> chosen_segment_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, in_halves<count_segments<2>, combine_chosen<Ts, Fn>>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -7,11 +7,7 @@
 #include "troupe/ops/nn/layer.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// A vector of any floating type, of which kernels read or write a few elements; maybe none.
 struct any_floats {
@@ -427,5 +423,5 @@ constexpr upto<typed_kernel, 18> batch_norm_gradient_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, batch_norm_gradient<Ts>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

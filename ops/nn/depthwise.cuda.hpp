@@ -7,11 +7,7 @@
 #include "troupe/ops/nn/windows.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 inline result<windows> windows_of(const convolution_shape& of) {
   return place_windows(of.axes, of.images, of.in_channels, of.out_channels, of.channels_first);
@@ -47,5 +43,5 @@ constexpr upto<typed_kernel, 18> depthwise_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, Kernel<Ts>::run}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

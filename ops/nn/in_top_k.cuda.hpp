@@ -4,11 +4,7 @@
 #include "troupe/ops/nn/in_top_k.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct count_up {
   TROUPE_DEVICE static int64_t step(int64_t a, int64_t b) { return a + b; }
@@ -57,5 +53,5 @@ status mark_in_top_k(kernel_context& at, K k) {
                                        out->template data<bool>()});
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

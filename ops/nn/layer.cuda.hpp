@@ -14,11 +14,7 @@ troupe::gpu::layer_library* simulated_layers();
 } // namespace troupe::test
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 using troupe::gpu::layer;
 using troupe::gpu::layer_library;
@@ -68,5 +64,5 @@ inline result<tensor*> forward_if_decided(kernel_context& at, const layer& what,
   return at.forward_or_allocate(0, {0}, dims);
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

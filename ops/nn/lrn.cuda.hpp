@@ -6,11 +6,7 @@
 #include <math.h>
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// The neighbours of an element along the last axis.
 struct lrn_row {
@@ -67,5 +63,5 @@ struct lrn_norm {
   }
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

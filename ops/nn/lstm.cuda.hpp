@@ -12,11 +12,7 @@
 #include "troupe/ops/lanes.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct gpu_gates {
   template <class C>
@@ -278,5 +274,5 @@ inline constexpr upto<typed_kernel, 18> lstm_backward_kernels{
     {dtype::f32, lstm_backward<float, Span>},
     {dtype::f64, lstm_backward<double, Span>}};
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -7,11 +7,7 @@
 #include "troupe/ops/nn/windows.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 inline result<windows> windows_of(const pooling& of) {
   return place_windows(of.axes, of.images, of.channels, of.channels, false);
@@ -354,5 +350,5 @@ constexpr upto<typed_kernel, 18> average_pool_gradient_kernels(type_list<Ts...>)
   return {{dtype_of<Ts>, average_pool_gradient<Ts>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -5,11 +5,7 @@
 #include <math.h>
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// The largest of a row, and the sum of exp(x - largest), of as many elements as were seen.
 template <class N>
@@ -113,5 +109,5 @@ constexpr upto<typed_kernel, 18> softmax_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, softmax<Ts, Logarithm>}...};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

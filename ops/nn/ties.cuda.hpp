@@ -5,11 +5,7 @@
 #include "troupe/ops/launch.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Elements of which many are equal: all of them in the first two of four rounds.
 template <class T>
@@ -81,5 +77,5 @@ private:
   tensor differ_;
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -4,11 +4,7 @@
 #include "troupe/ops/nn/windows.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Where an element of a tensor of images is.
 struct spot {
@@ -177,5 +173,5 @@ inline result<windows> place_windows(const window_axes& axes, int64_t images, in
   return made;
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

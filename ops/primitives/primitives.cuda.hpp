@@ -9,11 +9,7 @@
 #include "troupe/ops/math/scan_options.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 struct sorted_rows {
   tensor keys;
@@ -61,5 +57,5 @@ struct half_of_squares : addition {
 template <class Fn, class T>
 status reduce_rows(kernel_context& at, const T* from, T* to, int64_t rows, int64_t columns);
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

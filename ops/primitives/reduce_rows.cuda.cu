@@ -7,11 +7,7 @@
 #endif
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 namespace reducing {
 
 template <class Fn, class T>
@@ -132,5 +128,5 @@ TROUPE_REDUCE_FLOATS(half_of_squares)
 TROUPE_REDUCE(conjunction, bool)
 TROUPE_REDUCE(disjunction, bool)
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

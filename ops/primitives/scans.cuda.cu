@@ -8,11 +8,7 @@
 #endif
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 namespace scanning {
 
 // Which element is the i-th to be accumulated.
@@ -108,5 +104,5 @@ result<tensor> partial_sums(kernel_context& at, const tensor& numbers) {
   return sums;
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -6,11 +6,7 @@
 #endif
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 result<selected_places> select_flagged(kernel_context& at, const tensor& flags) {
   auto room = flags.elements();
@@ -35,5 +31,5 @@ result<selected_places> select_flagged(kernel_context& at, const tensor& flags) 
   return selected_places{std::move(places), std::move(count)};
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -10,11 +10,7 @@
 #endif
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 namespace {
 
 template <class Key>
@@ -195,5 +191,5 @@ result<sorted_rows> sort_rows(kernel_context& at, const tensor& keys, int bits) 
   return made;
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

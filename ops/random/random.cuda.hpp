@@ -5,11 +5,7 @@
 #include "troupe/ops/random/stream.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// The numbers of a node whose seeds are known, from a place in its stream on.
 struct known_numbers {
@@ -131,5 +127,5 @@ private:
   dtype type_;
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

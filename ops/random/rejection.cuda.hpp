@@ -6,11 +6,7 @@
 #include "troupe/ops/random/rejection.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 template <class T, class Draw>
 struct reject_body {
@@ -62,5 +58,5 @@ struct poisson_draw {
   }
 };
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -7,11 +7,7 @@
 #include "troupe/ops/updates.cuda.hpp"
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Variables of other types stay with processors, and so do all ops on them: whole numbers count
 /// steps, and steer graphs.
@@ -75,5 +71,5 @@ status scatter_over(kernel_context& at) {
   });
 }
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

@@ -8,11 +8,7 @@
 #include <utility>
 
 namespace troupe::ops::gpu {
-#ifdef __CUDACC__
-inline namespace on_cuda {
-#else
-inline namespace simulated {
-#endif
+inline namespace TROUPE_GPU_BUILD {
 
 /// Where a rule's values are.
 template <class T>
@@ -212,5 +208,5 @@ using plain_ftrl = any_ftrl<T, false>;
 template <class T>
 using shrinking_ftrl = any_ftrl<T, true>;
 
-} // namespace on_cuda or simulated
+} // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu

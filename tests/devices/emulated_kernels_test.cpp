@@ -94,7 +94,6 @@ std::vector<T> any_values(std::mt19937& dice, size_t count) {
 
 template <class T>
 void check_combine(dtype type, std::mt19937& dice) {
-  using gpu::wide_type;
   auto count = size_t{1} + dice() % 400;
   std::vector<std::vector<T>> parts;
   for (size_t i = 0; i < 1 + dice() % 5; ++i)
@@ -108,18 +107,18 @@ void check_combine(dtype type, std::mt19937& dice) {
     REQUIRE(gpu::launch_combine(to.data(), from, static_cast<int64_t>(count), type, by, average,
                                 nullptr) == gpu::cudaSuccess);
     for (size_t i = 0; i < count; ++i) {
-      auto expected = static_cast<wide_type<T>>(parts[0][i]);
+      auto expected = static_cast<compute_type<T>>(parts[0][i]);
       for (size_t k = 1; k < parts.size(); ++k) {
-        auto other = static_cast<wide_type<T>>(parts[k][i]);
+        auto other = static_cast<compute_type<T>>(parts[k][i]);
         expected = by == reduction::sum       ? expected + other
                    : by == reduction::product ? expected * other
                    : by == reduction::min     ? std::min(expected, other)
                                               : std::max(expected, other);
       }
       if (average)
-        expected = expected / static_cast<wide_type<T>>(parts.size());
-      REQUIRE(static_cast<wide_type<T>>(to[i]) ==
-              static_cast<wide_type<T>>(static_cast<T>(expected)));
+        expected = expected / static_cast<compute_type<T>>(parts.size());
+      REQUIRE(static_cast<compute_type<T>>(to[i]) ==
+              static_cast<compute_type<T>>(static_cast<T>(expected)));
     }
   }
 }

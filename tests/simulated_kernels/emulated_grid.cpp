@@ -1,4 +1,8 @@
 // The grid of devices/simulated/emulated_cuda.hpp: each thread is a fiber.
+//
+// The thread sanitizer is not told of the fibers: to it, all are the one thread that runs them,
+// which is what they are. (Told, it keeps a stack of calls for each, and as the end of a fiber runs
+// after the last switch that it can be told of, those of the host would run out.)
 #include "troupe/devices/simulated/emulated_cuda.hpp"
 
 #include <boost/context/fiber.hpp>
@@ -10,10 +14,6 @@
 #include <random>
 #include <vector>
 
-#ifdef __SANITIZE_THREAD__
-#include <sanitizer/tsan_interface.h>
-#endif
-
 namespace troupe::gpu {
 namespace {
 
@@ -22,25 +22,6 @@ namespace context = boost::context;
 constexpr size_t warp_size = 32;
 constexpr size_t stack_bytes = size_t{256} << 10; // sanitizers need most of it
 
-// What the thread sanitizer wants to know of switches between fibers.
-class switch_note {
-public:
-#ifdef __SANITIZE_THREAD__
-  switch_note() : host_(__tsan_get_current_fiber()), fiber_(__tsan_create_fiber(0)) {}
-  ~switch_note() { __tsan_destroy_fiber(fiber_); }
-  switch_note(const switch_note&) = delete;
-  switch_note& operator=(const switch_note&) = delete;
-  void to_fiber() const { __tsan_switch_to_fiber(fiber_, 0); }
-  void to_host() const { __tsan_switch_to_fiber(host_, 0); }
-
-private:
-  void *host_, *fiber_;
-#else
-  void to_fiber() const {}
-  void to_host() const {}
-#endif
-};
-
 struct lane {
   enum class doing : uint8_t { nothing, waits_for_warp, waits_for_block, ended };
 
@@ -48,7 +29,6 @@ struct lane {
   context::fiber here = {};          // while it waits
   context::fiber* to_host = nullptr; // while it runs
   doing now = doing::nothing;
-  switch_note note = {};
 };
 
 thread_local lane* running = nullptr;
@@ -73,7 +53,6 @@ public:
                                one.to_host = &host;
                                kernel();
                                one.now = lane::doing::ended;
-                               one.note.to_host();
                                return std::move(host);
                              }};
         }
@@ -101,7 +80,6 @@ private:
         continue;
       emulated.thread = one.place;
       running = &one;
-      one.note.to_fiber();
       one.here = std::move(one.here).resume();
     }
   }
@@ -134,7 +112,6 @@ private:
 void wait(lane::doing what) {
   auto& one = *running;
   one.now = what;
-  one.note.to_host();
   *one.to_host = std::move(*one.to_host).resume();
 }
 

@@ -1,4 +1,4 @@
-// The type in which CPU kernels do arithmetic on elements.
+// The type in which kernels do arithmetic on elements.
 #pragma once
 #include "troupe/runtime/dtype.hpp"
 
