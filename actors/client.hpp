@@ -20,7 +20,7 @@ struct cluster_spec; // serialization/cluster.hpp
 using step_clock = std::chrono::steady_clock;
 
 /// Makes the devices of a task when it starts; given by the composition root.
-using device_maker = std::function<std::vector<std::shared_ptr<device>>()>;
+using device_maker = std::function<result<std::vector<std::shared_ptr<device>>>()>;
 
 /// How the steps of a session are compiled and run.
 struct program_options {
@@ -33,7 +33,7 @@ struct program_options {
 
 struct client_options {
   const registry* ops = nullptr;   ///< must outlive the client
-  device_maker make_devices;       ///< of the local task, and for what is computed while compiling
+  device_maker make_devices;       ///< of the local task; its processor computes while compiling
   pass_options passes = {};        ///< which changes are made to the graphs of steps
   size_t inter_op_threads = 0;     ///< that run regions beside the calling thread; 0: one per core
   bool gpu_launch_threads = false; ///< each GPU of the local task has one

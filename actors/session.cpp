@@ -18,14 +18,13 @@
 namespace troupe {
 namespace {
 
-// Whoever compiles steps computes on a device of its own, which lives as long as it does.
-std::shared_ptr<device> make_host(const client_options& options) {
-  if (!options.make_devices || !options.passes.fold)
-    return nullptr;
-  for (auto& one : options.make_devices())
-    if (one->kind() == device_kind::cpu)
-      return std::move(one);
-  return nullptr;
+using devices = std::vector<std::shared_ptr<device>>;
+
+// What whoever compiles steps computes on.
+std::shared_ptr<device> host_of(const devices& all) {
+  auto found =
+      std::ranges::find(all, device_kind::cpu, [](const auto& one) { return one->kind(); });
+  return found == all.end() ? nullptr : *found;
 }
 
 struct session_state {
@@ -56,14 +55,15 @@ caf::behavior session_behavior(self_ptr self, const caf::actor& master,
 }
 
 // What masters of all sessions have in common.
-master_options master_of(const client_options& options, const node_times* measured) {
+master_options master_of(const client_options& options, const node_times* measured,
+                         const devices& here) {
   return {.session = random_id(),
           .container = options.container,
           .programs = options.programs,
           .measured = measured,
           .devices = {},
           .passes = options.passes,
-          .host = make_host(options),
+          .host = options.passes.fold ? host_of(here) : nullptr,
           .workers = {},
           .membership = {}};
 }
@@ -74,7 +74,8 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
                                           const node_times* measured) {
   if (!options.ops || !options.make_devices)
     return invalid("a local session needs ops and devices");
-  auto master = master_of(options, measured);
+  TROUPE_ASSIGN(auto made, options.make_devices());
+  auto master = master_of(options, measured, made);
   worker_options worker{.self = local_task,
                         .ops = options.ops,
                         .devices = {},
@@ -82,7 +83,7 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
                         .steps = std::make_shared<step_table>(),
                         .regions = cut_for(system),
                         .launch_threads = options.gpu_launch_threads};
-  for (auto& one : options.make_devices()) {
+  for (auto& one : made) {
     master.devices.push_back(
         {local_task.job, local_task.task, std::string{to_string(one->kind())}, one->ordinal()});
     if (auto& memory = master.passes.swap.memory; one->kind() == device_kind::gpu)
@@ -101,7 +102,11 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                             const client_options& options,
                                             const node_times* measured) {
-  auto master = master_of(options, measured);
+  devices here;
+  if (options.make_devices) {
+    TROUPE_ASSIGN(here, options.make_devices());
+  }
+  auto master = master_of(options, measured, here);
   master.patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10});
   // What else a task has is asked when a node wants it.
   for (const auto& task : tasks_of(cluster))

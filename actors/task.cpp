@@ -32,6 +32,7 @@ public:
   status start(task_options& options, const address& at) {
     TROUPE_ASSIGN(auto listening, listen_at(at));
     port_ = listening.second;
+    TROUPE_ASSIGN(auto devices, options.make_devices());
     membership_ = spawn_membership(system_, {.cluster = options.cluster,
                                              .role = "task",
                                              .self = options.self,
@@ -41,14 +42,12 @@ public:
                                              .steps = steps_});
     worker_options worker{.self = options.self,
                           .ops = options.ops,
-                          .devices = {},
+                          .devices = std::move(devices),
                           .membership = membership_,
                           .steps = steps_,
                           .regions = cut_for(system_),
                           .deterministic = options.deterministic,
                           .launch_threads = options.gpu_launch_threads};
-    for (auto& one : options.make_devices())
-      worker.devices.push_back(std::move(one));
     worker_ = spawn_worker(system_, std::move(worker));
     caf::anon_send(membership_, membership_owner{worker_});
     exchange_options exchange;

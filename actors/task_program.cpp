@@ -27,11 +27,7 @@ task_program::task_program(caf::actor_system& system,
       fetch_indexes_.push_back(index);
       fetches_ = std::max(fetches_, size_t{index} + 1);
     }
-    for (const auto& feed : one->feeds())
-      feed_indexes_.push_back(feed.index);
   }
-  std::ranges::sort(feed_indexes_);
-  feed_indexes_.erase(std::ranges::unique(feed_indexes_).begin(), feed_indexes_.end());
 }
 
 task_program::~task_program() {

@@ -91,7 +91,6 @@ public:
   const std::vector<accelerator*>& accelerators() const noexcept { return accelerators_; }
   size_t fetches() const noexcept { return fetches_; } ///< one more than the highest index
   const std::vector<uint32_t>& fetch_indexes() const noexcept { return fetch_indexes_; }
-  const std::vector<uint32_t>& feed_indexes() const noexcept { return feed_indexes_; }
   const export_route& route(uint32_t of_program, uint32_t of_export) const {
     return exports_[of_program][of_export];
   }
@@ -122,7 +121,7 @@ private:
   std::vector<std::vector<collective_seat>> seats_; // per program and wait
   std::vector<task_name> peers_;
   std::set<std::string> partners_;
-  std::vector<uint32_t> fetch_indexes_, feed_indexes_;
+  std::vector<uint32_t> fetch_indexes_;
   size_t regions_ = 0, fetches_ = 0;
   std::string task_;
   std::vector<std::string> device_names_; // of the programs

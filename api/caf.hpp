@@ -13,10 +13,11 @@ namespace troupe {
 /// Spawns a session in the caller's actor system, with a task of its own in this process. It
 /// understands, and answers an error (see from_caf()) where that fails:
 ///
-///     prepare_request    -> std::shared_ptr<prepared_step>    compiles a kind of step; see its
-///     make() step_request       -> step_outcome                      runs it reset_request      ->
-///     status                            forgets a container's variables list_devices_atom  ->
-///     std::vector<device_info>
+/// - `prepare_request` (see its make()): a `std::shared_ptr<prepared_step>`, compiles a kind of
+/// step
+/// - `step_request`: a `step_outcome`, runs it
+/// - `reset_request`: a `status`, forgets a container's variables
+/// - `list_devices_atom`: a `std::vector<device_info>`
 ///
 /// It ends, with all its actors, when it gets an exit message; prepared steps must be gone before
 /// the actor system is. The scheduler is used as it is: session_options::inter_op_threads means

@@ -16,16 +16,7 @@ const registry& library() {
   return all;
 }
 
-status check_devices(const device_choice& chosen) {
-  if (chosen.gpus <= 0)
-    return {};
-  auto why = list_cuda_devices(nullptr, {.most = 0}).why_none; // makes none
-  return why.empty() ? status{}
-                     : failure(error_kind::failed_precondition, "gpus is ", chosen.gpus, ": ", why,
-                               " Leave it at 0 to run on the processor.");
-}
-
-std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen) {
+result<std::vector<std::shared_ptr<device>>> make_devices(const device_choice& chosen) {
   std::vector<std::shared_ptr<device>> made;
   made.push_back(make_cpu_device(
       {.intra_op_threads = chosen.intra_op_threads, .memory_limit = chosen.memory_limit}));
@@ -39,6 +30,9 @@ std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen) {
                                        .memory_idle = chosen.gpu_memory_idle,
                                        .tf32 = chosen.tf32,
                                        .measure_convolutions = chosen.measure_convolutions});
+  if (!gpus.why_fewer.empty() && (chosen.gpus > 0 || gpus.listed > 0))
+    return failure(error_kind::failed_precondition, "gpus is ", chosen.gpus, ": ", gpus.why_fewer,
+                   " Leave it at 0 to run on the processor.");
   for (auto& one : gpus.found)
     made.push_back(std::move(one));
   return made;

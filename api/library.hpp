@@ -25,11 +25,9 @@ struct device_choice {
   bool measure_convolutions = true; ///< GPUs choose algorithms by trying them
 };
 
-/// Fails where GPUs are asked for by number and none can be used, and says why.
-status check_devices(const device_choice& chosen);
-
-/// Makes the devices of a task: one for the processor, and those for the GPUs that can be used.
-/// Sessions of a process share its GPUs; who comes first chooses their limits.
-std::vector<std::shared_ptr<device>> make_devices(const device_choice& chosen = {});
+/// Makes the devices of a task: one for the processor, and those for its GPUs. Fails where there
+/// are fewer GPUs than asked for by number, or one cannot be used as asked, and says why. Sessions
+/// of a process share its GPUs; who comes first chooses all that is about GPUs, but for `gpus`.
+result<std::vector<std::shared_ptr<device>>> make_devices(const device_choice& chosen = {});
 
 } // namespace troupe

@@ -35,24 +35,28 @@ struct target {
 };
 
 struct session_options {
-  int intra_op_threads = 0;      ///< that one op may use; 0: one per core. Of local sessions
-  size_t inter_op_threads = 0;   ///< that run ops side by side; 0: one per core
-  size_t memory_limit = 0;       ///< of what ops make, in bytes; 0: none. Of local sessions
-  int gpus = 0;                  ///< the first so many; -1: all that there are. Of local sessions
-  int devices_per_gpu = 1;       ///< several share a GPU, to try what needs more. Of local sessions
+  int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
+  size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
+  size_t memory_limit = 0;     ///< of what ops make, in bytes; 0: none. Of local sessions
+  /// The first so many GPUs, or the session is not made; -1: all that there are. Of local sessions,
+  /// as all that follows down to gpu_launch_threads; those of a process share GPUs with the options
+  /// of whoever came first.
+  int gpus = 0;
+  int devices_per_gpu = 1;       ///< several share a GPU, to try what needs more
   size_t gpu_memory_limit = 0;   ///< bytes, of each device; 0: a share of nine tenths
   size_t gpu_memory_reserve = 0; ///< bytes of each that are taken at once; 0: as they are needed
   /// Without a new tensor, until a GPU gives back what it keeps for the next ones; 0: never.
   std::chrono::milliseconds gpu_memory_idle{0};
-  bool tf32 = false; ///< GPUs may round the operands of products of f32 to 10 bits. As above
+  bool tf32 = false; ///< GPUs may round the operands of products of f32 to 10 bits
   /// GPUs try the algorithms for a convolution when they first see it, and keep the fastest; false:
   /// what cuDNN advises. The same with cuDNN and our kernels for other layers; false: our kernels.
-  /// Deterministic sessions take the advice, and our kernels. As above.
+  /// Deterministic sessions take the advice, and our kernels.
   bool measure_convolutions = true;
-  /// GPUs get what they repeat as one launch (docs/gpu.md); false: kernel by kernel, for debugging.
+  /// GPUs get what they repeat as one launch (docs/gpu.md); false: kernel by kernel, for
+  /// debugging, or for exchanges of gradients that overlap (docs/training.md). Of any session.
   bool gpu_replay = true;
   /// Each GPU's kernels are launched by a thread of its own, not by whichever brings the work,
-  /// which then goes on; costs a wake-up. Of local sessions.
+  /// which then goes on; costs a wake-up.
   bool gpu_launch_threads = false;
   std::string container = {};    ///< of variables that name none
   size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit

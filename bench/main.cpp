@@ -100,7 +100,7 @@ int run(int argc, char** argv) {
   }
   if (gpus > 0) {
     if (auto all = list_cuda_devices(make_cpu_device(), {.most = gpus}); all.found.empty()) {
-      std::fprintf(stderr, "troupe_bench: --gpus: %s\n", all.why_none.c_str());
+      std::fprintf(stderr, "troupe_bench: --gpus: %s\n", all.why_fewer.c_str());
       return 2;
     }
     register_train();

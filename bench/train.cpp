@@ -3,6 +3,7 @@
 #include "troupe/bench/benchmarks.hpp"
 #include "troupe/bench/nets.hpp"
 
+#include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 
 #include <benchmark/benchmark.h>
@@ -35,7 +36,7 @@ void describe_gpu(trainer& model, benchmark::State& state) {
   state.counters["launches"] = static_cast<double>(busy.size());
   state.counters["idle_share"] =
       whole > 0 ? 1 - static_cast<double>(worked) / static_cast<double>(whole) : 0;
-  auto gpu = make_devices({.intra_op_threads = 1, .gpus = 1}).back();
+  auto gpu = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 1})).back();
   state.counters["peak_bytes"] = static_cast<double>(gpu->statistics().peak);
 }
 

@@ -21,6 +21,8 @@ foreach(folder IN ITEMS runtime devices ops serialization actors api)
       OPTIONAL
       FILES_MATCHING PATTERN "*.hpp"
       PATTERN "*.cpu.hpp" EXCLUDE
+      PATTERN "*.cuda.hpp" EXCLUDE
+      PATTERN simulated EXCLUDE
       PATTERN cpu EXCLUDE
       PATTERN cuda EXCLUDE
       PATTERN no_cuda EXCLUDE
@@ -54,6 +56,10 @@ foreach(target IN LISTS exported)
     string(APPEND pc_libs " -l${target}")
   endif()
 endforeach()
+set(pc_cuda "")
+if(troupe_with_cuda)
+  set(pc_cuda " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+endif()
 # Relative, so that the package can be moved, or installed elsewhere with --prefix.
 file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/package/troupe.pc" @ONLY)

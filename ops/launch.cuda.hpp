@@ -35,9 +35,6 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Elements that kernels of GPUs compute with; complex ones and texts are left to processors.
-inline constexpr auto real_types = types::real_numbers;
-
 using troupe::gpu::load;
 using troupe::gpu::store;
 

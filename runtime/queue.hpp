@@ -72,7 +72,6 @@ public:
   /// Elements that can be taken out; those that a dequeue_many waits to complete are among them.
   int64_t size() const noexcept { return static_cast<int64_t>(elements_.size()); }
   size_t waiting_enqueues() const noexcept { return enqueues_.size(); }
-  size_t waiting_dequeues() const noexcept { return dequeues_.size(); }
 
 private:
   using element = std::vector<tensor>;

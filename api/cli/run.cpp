@@ -2,6 +2,7 @@
 // command line asks for of a graph of any format.
 #include "troupe/api/cli/asked_run.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/api/npy.hpp"
 #include "troupe/api/session.hpp"
@@ -114,7 +115,7 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
     signature.feeds.push_back(one.to);
   for (const auto& one : what.fetches)
     signature.fetches.push_back(one.from);
-  auto devices = make_devices({.intra_op_threads = 1, .gpus = 0});
+  auto devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
   auto closed = value_or_throw(extract(of, signature));
   optimize(closed, passes, devices.front().get());
   partition whole{{"local", 0, "cpu", 0}, std::move(closed.nodes)};

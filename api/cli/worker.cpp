@@ -43,7 +43,6 @@ void serve(const worker_options& options) {
   if (address.empty())
     address = value_or_throw(address_of(cluster, self));
 
-  throw_if_failed(check_devices(options.devices));
   auto stop = block_stop_signals();
   auto running = value_or_throw(task::start({
       .ops = &library(),

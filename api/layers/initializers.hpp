@@ -8,7 +8,7 @@ namespace troupe {
 
 /// Makes the initial value of a variable of that shape and type. For weights, the last extent
 /// counts outputs, the last but one inputs, and all before are the extents of a filter's window.
-/// Random ones draw other numbers in each process, unless they are given a seed, or the graph is
+/// Random ones draw other numbers in each session, unless they are given a seed, or the graph is
 /// (set_random_seed()); two variables of one own seed and shape begin alike.
 using initializer =
     std::function<edge(graph_builder&, const shape&, dtype, std::source_location where)>;

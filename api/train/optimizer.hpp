@@ -13,7 +13,7 @@ struct variable_gradient {
 
 /// Each kind (api/train/optimizers.hpp) says how one variable follows its gradient, and keeps what
 /// it remembers of a variable in further variables, its *slots*, which live where the variable
-/// does, are initialized, saved and restored like it, and are called "<variable>/<slot>".
+/// does, are initialized like it, and are called "<variable>/<slot>".
 class optimizer {
 public:
   using location = std::source_location;

@@ -53,14 +53,18 @@ cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_c
   cuda_devices all;
   auto count = gpu::count_cuda_gpus();
   if (!count || *count == 0) {
-    all.why_none = count ? "CUDA finds no GPU on this machine."
-                         : concat("CUDA cannot be used: ", count.status().message(), '.');
+    all.why_fewer = count ? "CUDA finds no GPU on this machine."
+                          : concat("CUDA cannot be used: ", count.status().message(), '.');
     return all;
   }
+  all.listed = *count;
   if (chosen.devices_per_gpu < 1) {
-    all.why_none = concat("There cannot be ", chosen.devices_per_gpu, " devices on a GPU.");
+    all.why_fewer = concat("There cannot be ", chosen.devices_per_gpu, " devices on a GPU.");
     return all;
   }
+  std::vector<std::string> whys;
+  if (*count < chosen.most)
+    whys.push_back(concat("CUDA finds ", *count, " on this machine."));
   auto wanted = chosen.most < 0 ? *count : std::min(*count, chosen.most);
   for (int gpu = 0; gpu < wanted; ++gpu)
     for (int i = 0; i < chosen.devices_per_gpu; ++i) {
@@ -68,8 +72,10 @@ cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_c
       if (made)
         all.found.push_back(*std::move(made));
       else
-        all.why_none += concat("GPU ", gpu, " cannot be used: ", made.status().message(), ". ");
+        whys.push_back(concat("GPU ", gpu, " cannot be used: ", made.status().message(), '.'));
     }
+  for (const auto& why : whys)
+    all.why_fewer += concat(all.why_fewer.empty() ? "" : " ", why);
   return all;
 }
 

@@ -9,10 +9,11 @@
 
 namespace troupe {
 
-/// The GPUs of this machine, or why there are none.
+/// The GPUs of this machine that can be used.
 struct cuda_devices {
   std::vector<std::shared_ptr<device>> found;
-  std::string why_none; ///< a sentence; empty when there are some
+  int listed = 0;        ///< GPUs that there are, whether or not they can be used
+  std::string why_fewer; ///< than were asked for, or none at all: sentences; else empty
 };
 
 struct cuda_choice {
@@ -29,7 +30,7 @@ struct cuda_choice {
 
 /// Never fails: a machine without a GPU, or a build without CUDA, has no such devices. All callers
 /// in a process share them, as long as anybody holds one; `host` runs what belongs to a GPU's
-/// partitions but not on it. Who comes later gets the limits that the first has asked for.
+/// partitions but not on it. Who comes later gets the options that the first has asked for.
 cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_choice& chosen = {});
 
 } // namespace troupe

@@ -4,7 +4,7 @@
 namespace troupe {
 
 cuda_devices list_cuda_devices(const std::shared_ptr<device>&, const cuda_choice&) {
-  return {.found = {}, .why_none = "This build of Troupe has no CUDA devices."};
+  return {.found = {}, .listed = 0, .why_fewer = "This build of Troupe has no CUDA devices."};
 }
 
 } // namespace troupe

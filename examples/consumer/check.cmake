@@ -1,5 +1,5 @@
 # Installs `build` into a fresh prefix, then configures, builds and runs the project in `source`
-# against it, in `work`.
+# against it, in `work`, and its program once more with what pkg-config says.
 file(REMOVE_RECURSE "${work}")
 set(prefix "${work}/prefix")
 
@@ -22,3 +22,17 @@ if(NOT output MATCHES "troupe [0-9]+\\.[0-9]+\\.[0-9]+")
   message(FATAL_ERROR "the consumer printed\n${output}")
 endif()
 message(STATUS "the consumer printed: ${output}")
+
+# The same by pkg-config, for projects that do without CMake.
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  file(GLOB_RECURSE package "${prefix}/*/troupe.pc")
+  get_filename_component(folder "${package}" DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} "${folder}")
+  run("${pkg_config}" --cflags --libs troupe)
+  separate_arguments(package_flags UNIX_COMMAND "${output}")
+  separate_arguments(flag_list UNIX_COMMAND "${flags}")
+  run("${compiler}" ${flag_list} "${source}/main.cpp" -o "${work}/by_pkg_config" ${package_flags})
+  run("${work}/by_pkg_config")
+  message(STATUS "built with pkg-config: ${output}")
+endif()

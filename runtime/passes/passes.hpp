@@ -44,7 +44,8 @@ struct pass_options {
 void mix_precision(step_graph& of, dtype type);
 
 /// Makes a product of matrices or a convolution, a bias that is added to it and a Relu after that
-/// one node, where the device has a kernel that does all of it as it writes the result: GPUs do.
+/// one node, where the device has a kernel that does all of it as it writes the result: GPUs do,
+/// and processors for convolutions.
 void join_epilogues(step_graph& of, device_kind on);
 
 /// Computes nodes whose inputs are constant, or known in type and shape where that is all they look

@@ -163,7 +163,7 @@ TEST_CASE("what GPUs launch before they compute together is repeated as one laun
     client_options options;
     options.ops = &simulated_library();
     options.make_devices = [&] {
-      devices = make_some(kind, 2, {.seed = std::random_device{}()}); // the last are the session's
+      devices = make_some(kind, 2, {.seed = std::random_device{}()});
       return devices;
     };
     options.passes = pass_options::none();

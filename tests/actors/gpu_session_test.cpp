@@ -30,11 +30,11 @@ struct gpu_session {
     options.ops = &simulated_library();
     options.make_devices = [=, this] {
       auto made = make_simulated_devices(gpus, like);
-      devices = made; // the last ones are the session's
+      devices = made;
       return made;
     };
     options.inter_op_threads = 2;
-    options.passes.fold = false; // the only user of further devices
+    options.passes.fold = false; // or what is to run on a GPU would be constants
     if (change)
       change(options);
     auto started = client::local(options);

@@ -3,6 +3,7 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/task_program.hpp"
+#include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/extract.hpp"
 #include "troupe/runtime/partition.hpp"
@@ -28,8 +29,7 @@ struct worker_world : actor_world {
   worker_world() {
     worker_options options{
         .self = self, .ops = &library(), .devices = {}, .membership = {}, .steps = steps};
-    for (auto& one : make_devices({.intra_op_threads = 1, .gpus = 0}))
-      options.devices.push_back(std::move(one));
+    options.devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
     worker = spawn_worker(system(), std::move(options));
     peer = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
       return {[this](outgoing& what) { sent.push_back(std::move(what.content)); }};

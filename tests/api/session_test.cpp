@@ -75,7 +75,7 @@ TEST_CASE("numbers too small to be normal are zero in a step, and only there") {
 }
 
 TEST_CASE("a session that is to have a GPU says why it can have none") {
-  if (make_devices({.intra_op_threads = 1, .gpus = 1}).size() > 1)
+  if (make_devices({.intra_op_threads = 1, .gpus = 1}))
     return; // there is one
   try {
     session::local({.gpus = 1});

@@ -223,9 +223,9 @@ TEST_CASE("a tensor may outlive its device") {
 
 TEST_CASE("a build without CUDA says so") {
   auto gpus = list_cuda_devices(make_cpu_device());
-  CHECK(gpus.found.empty() == !gpus.why_none.empty());
+  CHECK(gpus.found.empty() == !gpus.why_fewer.empty());
   if (gpus.found.empty())
-    CHECK(gpus.why_none.back() == '.');
+    CHECK(gpus.why_fewer.back() == '.');
 }
 
 TEST_CASE("ranges of cheap items begin at multiples of a vector's length, whatever the threads") {

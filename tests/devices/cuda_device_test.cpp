@@ -17,7 +17,7 @@ template <class Body>
 void for_each_gpu(Body body) {
   auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
   if (all.found.empty())
-    WARN("skipped: " << all.why_none);
+    WARN("skipped: " << all.why_fewer);
   for (const auto& one : all.found) {
     INFO(one->description());
     REQUIRE(one->as_accelerator());

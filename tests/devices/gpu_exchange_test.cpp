@@ -272,7 +272,7 @@ TEST_CASE("devices on one real GPU compute together what processors do", "[gpu]"
   auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}),
                                {.most = 1, .devices_per_gpu = 3});
   if (all.found.empty()) {
-    WARN("skipped: " << all.why_none);
+    WARN("skipped: " << all.why_fewer);
     return;
   }
   check_exchanges(all.found, std::random_device{}(), 100);
@@ -282,7 +282,7 @@ TEST_CASE("real GPUs compute together what processors do", "[gpu]") {
   watchdog watch;
   auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
   if (all.found.size() < 2) {
-    WARN("skipped: " << all.found.size() << " GPUs. " << all.why_none);
+    WARN("skipped: " << all.found.size() << " GPUs. " << all.why_fewer);
     return;
   }
   check_exchanges(all.found, std::random_device{}(), 100);
@@ -292,7 +292,7 @@ TEST_CASE("one real GPU exchanges with itself by NCCL", "[gpu]") {
   watchdog watch;
   auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}), {.most = 1});
   if (all.found.empty()) {
-    WARN("skipped: " << all.why_none);
+    WARN("skipped: " << all.why_fewer);
     return;
   }
   auto& on = gpu::gpu_of(*all.found.front());

@@ -27,7 +27,7 @@ struct replaying_session {
     options.ops = &simulated_library();
     options.make_devices = [=, this] {
       auto made = make_simulated_devices(1, like);
-      devices = made; // the last ones are the session's
+      devices = made;
       return made;
     };
     options.inter_op_threads = 2;

@@ -33,7 +33,7 @@ struct session_on_gpus {
     options.make_devices = [=, this] {
       auto made = make_simulated_devices(gpus, {.seed = std::random_device{}()},
                                          {.limit = limit, .reserve = reserve});
-      devices = made; // the last ones are the session's
+      devices = made;
       return made;
     };
     options.inter_op_threads = 2;

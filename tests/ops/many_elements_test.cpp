@@ -33,9 +33,7 @@ struct big_case {
   }
 };
 
-using device_list = std::vector<std::shared_ptr<device>>;
-
-std::unique_ptr<client> session_on(const registry& ops, std::function<device_list()> make) {
+std::unique_ptr<client> session_on(const registry& ops, device_maker make) {
   client_options options;
   options.ops = &ops;
   options.make_devices = std::move(make);

@@ -1,4 +1,5 @@
 // Calls of functions in a GraphDef become what the functions consist of.
+#include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/tests/support/catch.hpp"
@@ -71,8 +72,8 @@ struct imported {
     REQUIRE(read);
     auto from = read->find_edge(name);
     REQUIRE(from);
-    auto device = std::move(make_devices({.intra_op_threads = 1, .gpus = 0}).front());
-    test::evaluator by{g, *device};
+    auto devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
+    test::evaluator by{g, *devices.front()};
     auto got = by.run({}, {*from});
     return got ? to_string((*got)[0]) : got.status().message();
   }

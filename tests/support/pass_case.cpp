@@ -1,5 +1,6 @@
 #include "troupe/tests/support/pass_case.hpp"
 
+#include "troupe/api/error.hpp"
 #include "troupe/runtime/instance.hpp"
 
 #include <map>
@@ -89,7 +90,7 @@ result<std::vector<tensor>> run_closed(step_graph of, const std::vector<tensor>&
 }
 
 device& host() {
-  static const auto devices = make_devices({.intra_op_threads = 1, .gpus = 0});
+  static const auto devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
   return *devices.front();
 }
 

@@ -1,5 +1,6 @@
 // Sessions on the GPUs of this machine, for tests that are marked [gpu].
 #pragma once
+#include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/cuda/cuda.hpp"
@@ -11,13 +12,14 @@ namespace troupe::test {
 inline bool has_gpu() {
   auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
   if (all.found.empty())
-    WARN("skipped: " << all.why_none);
+    WARN("skipped: " << all.why_fewer);
   return !all.found.empty();
 }
 
 /// One processor and so many devices on the first GPU.
 inline std::vector<std::shared_ptr<device>> make_gpu_devices(int devices = 1) {
-  return make_devices({.intra_op_threads = 1, .gpus = 1, .devices_per_gpu = devices});
+  return value_or_throw(
+      make_devices({.intra_op_threads = 1, .gpus = 1, .devices_per_gpu = devices}));
 }
 
 } // namespace troupe::test
