@@ -21,7 +21,8 @@ caf::actor spawn_session(caf::actor_system& system, const session_options& optio
 
 caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
                          const session_options& options, std::source_location where) {
-  return session_of(spawn_cluster_session(system, cluster, to_client(options, where)), where);
+  return session_of(spawn_cluster_session(system, cluster, to_remote_client(options, where)),
+                    where);
 }
 
 } // namespace troupe

@@ -6,5 +6,7 @@ namespace troupe {
 
 /// Adds the library's ops and devices.
 client_options to_client(const session_options& from, std::source_location where);
+/// For a session on a cluster: the GPUs are its tasks' to have.
+client_options to_remote_client(session_options from, std::source_location where);
 
 } // namespace troupe

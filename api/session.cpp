@@ -91,6 +91,11 @@ client_options to_client(const session_options& from, std::source_location where
   return to;
 }
 
+client_options to_remote_client(session_options from, std::source_location where) {
+  from.gpus = 0;
+  return to_client(from, where);
+}
+
 struct step::state {
   std::shared_ptr<session::shared_state> of;
   std::shared_ptr<prepared_step> prepared; // nothing once the session is closed
@@ -255,7 +260,7 @@ session session::connect(const cluster_spec& cluster, const session_options& opt
                          location where) {
   auto made = std::make_unique<state>();
   made->client =
-      unwrap(client::connect(cluster, to_client(options, where)), "session::connect", where);
+      unwrap(client::connect(cluster, to_remote_client(options, where)), "session::connect", where);
   return session{std::move(made)};
 }
 
