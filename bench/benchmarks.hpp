@@ -21,6 +21,10 @@ extern int threads;
 extern int gpus;
 /// Whether GPUs get what they repeat as one launch, and whether a thread of their own launches.
 extern int replay, launch_threads;
+/// Whether the cost model chooses between a GPU and the processor; 0: all that can runs on the GPU.
+extern int place_by_cost;
+/// Whether training steps are fed; 0: their batches are constants of the graph.
+extern int feed;
 /// What products of f32 may be rounded to: "f32", "tf32" (on GPUs), "bf16" or "f16".
 extern std::string_view precision;
 session_options options();

@@ -18,6 +18,8 @@ int threads = 0;
 int gpus = 0;
 int replay = 1;
 int launch_threads = 0;
+int place_by_cost = 1;
+int feed = 1;
 std::string_view precision = "f32";
 
 session_options options() {
@@ -26,7 +28,8 @@ session_options options() {
                        .gpus = gpus,
                        .tf32 = precision == "tf32",
                        .gpu_replay = replay != 0,
-                       .gpu_launch_threads = launch_threads != 0};
+                       .gpu_launch_threads = launch_threads != 0,
+                       .place_by_cost = place_by_cost != 0};
   if (precision == "bf16" || precision == "f16")
     made.mixed_precision = precision == "f16" ? dtype::f16 : dtype::bf16;
   return made;
@@ -43,7 +46,9 @@ bool take_options(int& argc, char** argv) {
   const number numbers[] = {{"--threads=", "a number of threads, 0 for one per core", threads},
                             {"--gpus=", "a number of GPUs, 0 for none", gpus},
                             {"--replay=", "0 or 1", replay},
-                            {"--launch-threads=", "0 or 1", launch_threads}};
+                            {"--launch-threads=", "0 or 1", launch_threads},
+                            {"--place-by-cost=", "0 or 1", place_by_cost},
+                            {"--feed=", "0 or 1", feed}};
   auto end = 1;
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];

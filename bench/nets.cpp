@@ -249,16 +249,21 @@ tensor noise(const shape& dims, float limit, int64_t seed) {
 trainer::trainer(const net& of)
     : session_(session::local(options())), step_([&] {
         net_builder build{graph_};
-        auto input = graph_.placeholder(of.type, of.input);
+        auto batch = of.type == dtype::f32
+                         ? noise(of.input, 1, batch_seed)
+                         : whole_numbers(of.input, of.layers.front()["words"]);
+        auto input = feed ? graph_.placeholder(of.type, of.input) : graph_.constant(batch);
         auto logits = build.layers(input, of.layers);
-        auto labels = graph_.placeholder(dtype::i32, {logits.dims()[0]});
+        auto classes = whole_numbers({logits.dims()[0]}, logits.dims()[1]);
+        auto labels = feed ? graph_.placeholder(dtype::i32, classes.dims()) : graph_.constant(classes);
         auto loss = mean(sparse_softmax_cross_entropy_with_logits(logits, labels).loss);
         auto* train = gradient_descent{of.rate}.minimize(loss);
         build.initialize(session_);
         parameters_ = build.parameters();
-        input_ = of.type == dtype::f32 ? noise(of.input, 1, batch_seed)
-                                       : whole_numbers(of.input, of.layers.front()["words"]);
-        labels_ = whole_numbers({logits.dims()[0]}, logits.dims()[1]);
+        samples_ = classes.elements();
+        if (!feed)
+          return session_.prepare({}, {loss}, {train});
+        feeds_ = {batch, classes};
         return session_.prepare({input, labels}, {loss}, {train});
       }()) {}
 

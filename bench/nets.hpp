@@ -31,23 +31,22 @@ struct window {
 };
 window window_of(const json& convolution);
 
-/// A net in a session of its own, and a batch that it learns by gradient descent.
+/// A net in a session of its own, and a batch that it learns by gradient descent: fed in each step,
+/// or with --feed=0 a constant of the graph.
 class trainer {
 public:
   explicit trainer(const net& of);
 
   /// Takes a step and returns the loss before it.
-  tensor step(const run_options& options = {}) {
-    return step_.run({input_, labels_}, options).front();
-  }
-  int64_t samples() const { return labels_.elements(); }
+  tensor step(const run_options& options = {}) { return step_.run(feeds_, options).front(); }
+  int64_t samples() const { return samples_; }
   int64_t parameters() const { return parameters_; } ///< numbers that are learned
 
 private:
   graph_builder graph_;
   session session_;
-  tensor input_, labels_;
-  int64_t parameters_ = 0;
+  std::vector<tensor> feeds_;
+  int64_t parameters_ = 0, samples_ = 0;
   troupe::step step_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
+#include "troupe/runtime/accelerator.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -15,34 +16,37 @@
 namespace troupe::bench {
 namespace {
 
-// What a step leaves of the GPU's time and memory.
+// What steps do to the GPU: the peak of its memory so far, and of one more step, which statistics
+// make launch kernel by kernel, how many it launches and how long these keep the GPU busy.
 void describe_gpu(trainer& model, benchmark::State& state) {
+  auto gpu = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 1})).back();
+  state.counters["peak_bytes"] = static_cast<double>(gpu->statistics().peak);
+  state.counters["replays"] = static_cast<double>(gpu->as_accelerator()->replays().replays);
   step_statistics found;
   model.step({.statistics = &found});
   std::vector<std::pair<int64_t, int64_t>> busy;
   for (const auto& task : found.tasks)
     for (const auto& span : task.spans)
-      if (span.thread >= device_tracks && span.thread < copy_track(0, copy_line::to_host))
+      if (span.thread >= device_tracks && span.thread < copy_track(0, copy_line::to_host) &&
+          task.subject_of(span).kind == span_kind::node)
         busy.emplace_back(span.begin_ns, span.end_ns);
-  if (busy.empty())
-    return;
   std::ranges::sort(busy);
-  int64_t worked = 0, last = busy.front().first;
+  int64_t worked = 0, last = INT64_MIN;
   for (auto [begin, end] : busy) {
     worked += std::max<int64_t>(0, end - std::max(begin, last));
     last = std::max(last, end);
   }
-  auto whole = last - busy.front().first;
   state.counters["launches"] = static_cast<double>(busy.size());
-  state.counters["idle_share"] =
-      whole > 0 ? 1 - static_cast<double>(worked) / static_cast<double>(whole) : 0;
-  auto gpu = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 1})).back();
-  state.counters["peak_bytes"] = static_cast<double>(gpu->statistics().peak);
+  state.counters["busy_seconds"] = static_cast<double>(worked) * 1e-9;
 }
 
 void train(benchmark::State& state, const net& of) {
   trainer model{of};
-  model.step(); // its memory comes from the system
+  // Memory comes from the system, GPUs try algorithms, and record what they will repeat.
+  state.counters["loss_0"] = to_scalar<float>(model.step());
+  state.counters["loss_1"] = to_scalar<float>(model.step());
+  for (int i = 0; gpus > 0 && i < 4; ++i)
+    model.step();
   for (auto _ : state)
     benchmark::DoNotOptimize(model.step());
   state.SetItemsProcessed(state.iterations() * model.samples());

@@ -19,12 +19,15 @@ def noise(dims, limit, seed):
     import numpy as np
     columns = dims[-1]
     rows = prod(dims) // columns
-    start = (np.arange(rows, dtype=np.int64) * 48271 + seed * 7919) % 65537
     values = np.empty([rows, columns], np.float32)
-    column = np.arange(columns)
-    for i in range(rows):
-        mixed = (start[i] + column) % 4093
-        values[i] = mixed * mixed % 4093
+    column = np.arange(columns, dtype=np.int32)
+    at_once = max(1, (1 << 15) // columns)
+    for begin in range(0, rows, at_once):
+        row = np.arange(begin, min(rows, begin + at_once), dtype=np.int64)
+        start = ((row * 48271 + seed * 7919) % 65537).astype(np.int32)
+        mixed = (start[:, None] + column) % np.int32(4093)
+        mixed *= mixed
+        values[begin:begin + len(row)] = mixed % np.int32(4093)
     limit = np.float32(limit)
     values *= limit / np.float32(2046)
     values -= limit

@@ -1,17 +1,20 @@
 """PyTorch's training steps of the nets of nets.json on a GPU, in the batches that are usual there.
 
-Each step takes its batch from pinned memory of the host, as a session's feeds come from there.
 Modes: `eager`, and `graph`, which replays a CUDA graph of the step; each in the order of images of
-PyTorch and, as `..._channels_last`, in that of Troupe.
+PyTorch and, as `..._channels_last`, in that of Troupe. Each is measured twice: with a batch that
+is fed in each step from pinned memory of the host, and with one that stays on the GPU.
 """
 
 import argparse
+import gc
 import json
 import re
 import time
 
 import nets
 from torch_nets import make_batch, make_model
+
+PRECISIONS = ["f32", "tf32", "bf16", "f16"]
 
 
 def gpu_nets():
@@ -26,58 +29,63 @@ def gpu_nets():
     return found
 
 
-def prepare(torch, net, layout, precision):
-    model = make_model(torch, net).cuda()
-    x, labels = (part.pin_memory() for part in make_batch(torch, net))
-    if layout:
-        model, x = model.to(memory_format=layout), x.to(memory_format=layout).pin_memory()
-    on_gpu = x.cuda(), labels.cuda()
-    optimizer = torch.optim.SGD(model.parameters(), lr=nets.rate(net), foreach=True)
-    half = {"bf16": torch.bfloat16, "f16": torch.float16}.get(precision)
+class Trainer:
+    def __init__(self, torch, net, batch, layout, precision):
+        self._torch = torch
+        self._model = make_model(torch, net).cuda()
+        x, labels = batch
+        if layout:
+            self._model, x = self._model.to(memory_format=layout), x.to(memory_format=layout)
+        self._here = x.pin_memory(), labels.pin_memory()
+        self._on_gpu = x.cuda(), labels.cuda()
+        self._half = {"bf16": torch.bfloat16, "f16": torch.float16}.get(precision)
+        self._optimizer = torch.optim.SGD(self._model.parameters(), lr=nets.rate(net), foreach=True)
 
-    def train():
-        with torch.autocast("cuda", half, enabled=half is not None):
-            loss = torch.nn.functional.cross_entropy(model(on_gpu[0]), on_gpu[1])
+    def _train(self):
+        torch = self._torch
+        self._optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", self._half, enabled=self._half is not None):
+            loss = torch.nn.functional.cross_entropy(self._model(self._on_gpu[0]), self._on_gpu[1])
         loss.backward()
-        optimizer.step()
+        self._optimizer.step()
         return loss.detach()
 
-    def feed():
-        on_gpu[0].copy_(x, non_blocking=True)
-        on_gpu[1].copy_(labels, non_blocking=True)
+    def _feed(self):
+        for there, here in zip(self._on_gpu, self._here):
+            there.copy_(here, non_blocking=True)
 
-    def eager():
-        feed()
-        optimizer.zero_grad(set_to_none=True)
-        return train().cpu()
+    def eager(self, fed):
+        if fed:
+            self._feed()
+        return self._train().cpu()
 
-    def as_graph():
+    def as_graph(self):
+        torch = self._torch
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(3):
-                optimizer.zero_grad(set_to_none=True)
-                train()
+                self._train()
         torch.cuda.current_stream().wait_stream(side)
-        optimizer.zero_grad(set_to_none=True)
+        self._optimizer.zero_grad(set_to_none=True)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            loss = train()
+            loss = self._train()
 
-        def step():
-            feed()
+        def step(fed):
+            if fed:
+                self._feed()
             graph.replay()
             return loss.cpu()
 
         return step
-
-    return eager, as_graph
 
 
 def seconds_per_step(torch, step, budget):
     for _ in range(5):
         step()
     torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()  # trials of algorithms are over
     count, begin = 0, time.perf_counter()
     while time.perf_counter() - begin < budget or count < 5:
         step()
@@ -86,10 +94,27 @@ def seconds_per_step(torch, step, budget):
     return (time.perf_counter() - begin) / count
 
 
+def measure(torch, trainer, mode, budget):
+    """Returns what is to be told of a mode; the first two losses if it is the first to run."""
+    found = {"mode": mode}
+    try:
+        if mode.startswith("eager"):
+            found["losses"] = [float(trainer.eager(True)) for _ in range(2)]
+            step = trainer.eager
+        else:
+            step = trainer.as_graph()
+        found["seconds"] = seconds_per_step(torch, lambda: step(True), budget)
+        found["peak_bytes"] = torch.cuda.max_memory_allocated()
+        found["seconds_unfed"] = seconds_per_step(torch, lambda: step(False), budget)
+    except RuntimeError as wrong:  # out of memory, or what a graph cannot hold
+        found["error"] = str(wrong)
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default="", metavar="REGEX", help="measure these; default all")
-    parser.add_argument("--precision", choices=["f32", "tf32", "bf16", "f16"], default="f32")
+    parser.add_argument("--precision", choices=PRECISIONS, nargs="+", default=["f32"])
     parser.add_argument("--seconds", type=float, default=2.0, help="that a measurement takes")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     options = parser.parse_args()
@@ -98,26 +123,23 @@ def main():
         print("\n".join(found))
         return
     import torch
-    torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
-    torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
     torch.backends.cudnn.benchmark = True
     results = []
     for name, net in found.items():
+        batch = make_batch(torch, net)
         images = len(net.get("pixels", [])) == 4
-        for layout in [None, torch.channels_last] if images else [None]:
-            suffix = "_channels_last" if layout else ""
-            torch.cuda.empty_cache()
-            torch.cuda.reset_peak_memory_stats()
-            eager, as_graph = prepare(torch, net, layout, options.precision)
-            for mode, make in (("eager", lambda: eager), ("graph", as_graph)):
-                try:
-                    seconds = seconds_per_step(torch, make(), options.seconds)
-                except RuntimeError as wrong:  # out of memory, or what a graph cannot hold
-                    results.append({"name": name, "mode": mode + suffix, "error": str(wrong)})
-                    continue
-                results.append({"name": name, "mode": mode + suffix, "seconds": seconds,
-                                "peak_bytes": torch.cuda.max_memory_allocated()})
-            del eager, as_graph
+        for precision in options.precision:
+            torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+            torch.backends.cudnn.allow_tf32 = precision == "tf32"
+            for layout in [None, torch.channels_last] if images else [None]:
+                trainer = Trainer(torch, net, batch, layout, precision)
+                for mode in ("eager", "graph"):
+                    told = measure(torch, trainer, mode + ("_channels_last" if layout else ""),
+                                   options.seconds)
+                    results.append({"name": name, "precision": precision, **told})
+                del trainer
+                gc.collect()
+                torch.cuda.empty_cache()
     print(json.dumps(results, indent=2))
 
 
