@@ -249,13 +249,13 @@ tensor noise(const shape& dims, float limit, int64_t seed) {
 trainer::trainer(const net& of)
     : session_(session::local(options())), step_([&] {
         net_builder build{graph_};
-        auto batch = of.type == dtype::f32
-                         ? noise(of.input, 1, batch_seed)
-                         : whole_numbers(of.input, of.layers.front()["words"]);
+        auto batch = of.type == dtype::f32 ? noise(of.input, 1, batch_seed)
+                                           : whole_numbers(of.input, of.layers.front()["words"]);
         auto input = feed ? graph_.placeholder(of.type, of.input) : graph_.constant(batch);
         auto logits = build.layers(input, of.layers);
         auto classes = whole_numbers({logits.dims()[0]}, logits.dims()[1]);
-        auto labels = feed ? graph_.placeholder(dtype::i32, classes.dims()) : graph_.constant(classes);
+        auto labels =
+            feed ? graph_.placeholder(dtype::i32, classes.dims()) : graph_.constant(classes);
         auto loss = mean(sparse_softmax_cross_entropy_with_logits(logits, labels).loss);
         auto* train = gradient_descent{of.rate}.minimize(loss);
         build.initialize(session_);

@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 #include <nvrtc.h>
 
-#include <deque>
 #include <map>
 #include <mutex>
 
@@ -50,12 +49,9 @@ status check(cudaError_t code, const char* what) {
                  cudaGetErrorString(code));
 }
 
+// Stays loaded as long as the process: GPUs may still be to run it, also out of recordings.
 class loaded_kernel final : public compiled_kernel {
 public:
-  ~loaded_kernel() override {
-    if (library_)
-      cudaLibraryUnload(library_);
-  }
   status load(const std::string& binary, const std::string& name) {
     TROUPE_TRY(check(
         cudaLibraryLoadData(&library_, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
@@ -74,11 +70,9 @@ private:
 };
 
 struct kernel_cache {
-  static constexpr size_t most = 512;
   using key = std::tuple<int, int, std::string, std::string>;
   std::mutex mutex;
   std::map<key, std::shared_ptr<const compiled_kernel>> known;
-  std::deque<key> oldest_first;
 };
 
 kernel_cache& all_kernels() {
@@ -123,11 +117,6 @@ compile(const std::string& source, const std::string& kernel, const properties& 
     return loaded;
   }
   known = made;
-  all.oldest_first.push_back(std::move(key));
-  if (all.oldest_first.size() > kernel_cache::most) {
-    all.known.erase(all.oldest_first.front());
-    all.oldest_first.pop_front();
-  }
   return std::shared_ptr<const compiled_kernel>{std::move(made)};
 }
 

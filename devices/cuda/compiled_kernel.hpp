@@ -16,7 +16,7 @@ public:
 };
 
 /// Compiles a source that has an extern "C" kernel of that name, by NVRTC. The same source is
-/// compiled once for all nodes and sessions that want it; the latest few hundred are kept.
+/// compiled once for all nodes and sessions that want it, and kept as long as the process.
 result<std::shared_ptr<const compiled_kernel>>
 compile(const std::string& source, const std::string& kernel, const properties& gpu);
 

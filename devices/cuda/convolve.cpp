@@ -151,9 +151,11 @@ status describe_end(const question& asked, plan& into) {
   TROUPE_TRY(cudnnSetTensorNdDescriptorEx(into.bias.get(), CUDNN_TENSOR_NCHW, element_type(of.type),
                                           of.spatial + 2, channels.data()));
   TROUPE_TRY(cudnnCreateActivationDescriptor(into.end.out()));
-  return cudnnSetActivationDescriptor(
-      into.end.get(), asked.rectifies ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY,
-      CUDNN_PROPAGATE_NAN, 0);
+  // Versions that know no Relu that keeps NaN refuse it, and it is launched apart.
+  return asked.rectifies ? cudnnSetActivationDescriptor(into.end.get(), CUDNN_ACTIVATION_RELU,
+                                                        CUDNN_PROPAGATE_NAN, 0)
+                         : cudnnSetActivationDescriptor(into.end.get(), CUDNN_ACTIVATION_IDENTITY,
+                                                        CUDNN_NOT_PROPAGATE_NAN, 0);
 }
 
 status describe(const question& asked, plan& into) {
@@ -391,7 +393,15 @@ status convolve_by(cudnnHandle_t handle, gpu_device& on, convolver& by, allocato
     outcome = launch_all(on, handle, asked.of, *found, *one, in, place_of(*workspace, *one));
     if (outcome)
       return {};
-    one = found->candidates.erase(one); // what is refused once is not tried again
+    // An error ends a recording, and what follows would be blamed for it.
+    if (is_recording(on) || outcome.kind() == error_kind::internal)
+      return outcome;
+    if (outcome.kind() == error_kind::unimplemented) {
+      one = found->candidates.erase(one); // what is refused once is not tried again
+    } else {
+      no_room = outcome;
+      ++one;
+    }
   }
   return no_room ? unsupported(asked.of, outcome) : no_room;
 }

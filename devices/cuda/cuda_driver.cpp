@@ -28,7 +28,9 @@ bool is_sticky(cudaError_t code) {
     case cudaErrorAssert:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
-    case cudaErrorDeviceUninitialized:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice:
     case cudaErrorContained: return true;
     default: return false;
   }
@@ -261,14 +263,12 @@ public:
 private:
   static constexpr std::chrono::microseconds spin{50}, nap{20};
 
-  // Each thread has a current device of its own.
+  // Each thread has a current device of its own, which other code on it may change, too.
   status use() const noexcept {
-    thread_local int current = -1;
-    if (current == ordinal_)
+    int current = -1;
+    if (cudaGetDevice(&current) == cudaSuccess && current == ordinal_)
       return {};
-    TROUPE_TRY(check(cudaSetDevice(ordinal_), "cudaSetDevice"));
-    current = ordinal_;
-    return {};
+    return check(cudaSetDevice(ordinal_), "cudaSetDevice");
   }
 
   // Copies take the direct way from now on, where there is one.

@@ -6,8 +6,8 @@
 
 #include <cstring>
 #include <map>
-#include <optional>
 #include <tuple>
+#include <vector>
 
 namespace troupe::gpu {
 namespace {
@@ -31,6 +31,7 @@ using operation = library_object<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy
 using preference = library_object<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
 constexpr size_t most_workspace = 32 << 20;
+constexpr int most_advice = 4;        // algorithms for a product, best first
 constexpr size_t most_choices = 4096; // remembered; all are forgotten when there are more
 
 // What the choice of an algorithm depends on: the product, and how its operands are aligned.
@@ -53,6 +54,7 @@ struct choice {
   cublasLtMatmulAlgo_t algorithm;
   size_t workspace;
 };
+using choices = std::shared_ptr<const std::vector<choice>>; // best first; empty where there is none
 
 // A device's.
 struct multiplier {
@@ -62,9 +64,9 @@ struct multiplier {
   }
 
   driver* of = nullptr;
-  cublasLtHandle_t handle = nullptr;                 // may be used by several threads at once
-  std::mutex mutex;                                  // of the choices
-  std::map<question, std::optional<choice>> choices; // or the knowledge that there is none
+  cublasLtHandle_t handle = nullptr; // may be used by several threads at once
+  std::mutex mutex;                  // of what is known
+  std::map<question, choices> known;
 };
 
 result<std::shared_ptr<multiplier>> make_multiplier(gpu_device& on) {
@@ -150,10 +152,8 @@ result<description> describe(const question& asked) {
   return made;
 }
 
-// Nothing where the library has no algorithm. What it says to an epilogue that it does not know is
-// an error in some versions.
-result<std::optional<choice>> choose(cublasLtHandle_t handle, const question& asked,
-                                     const description& is) {
+// What the library says where it has no algorithm depends on its version.
+result<choices> choose(cublasLtHandle_t handle, const question& asked, const description& is) {
   preference wanted;
   TROUPE_TRY(cublasLtMatmulPreferenceCreate(wanted.out()));
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{most_workspace}));
@@ -162,38 +162,82 @@ result<std::optional<choice>> choose(cublasLtHandle_t handle, const question& as
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, asked.alignment[0]));
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, asked.alignment[2]));
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, asked.alignment[2]));
-  cublasLtMatmulHeuristicResult_t found{};
+  cublasLtMatmulHeuristicResult_t found[most_advice] = {};
   int count = 0;
   auto answer =
       cublasLtMatmulAlgoGetHeuristic(handle, is.what.get(), is.b.get(), is.a.get(), is.c.get(),
-                                     is.c.get(), wanted.get(), 1, &found, &count);
-  auto refused = answer.kind() == error_kind::internal && asked.last != CUBLASLT_EPILOGUE_DEFAULT;
+                                     is.c.get(), wanted.get(), most_advice, found, &count);
+  auto refused = answer.kind() == error_kind::unimplemented ||
+                 (answer.kind() == error_kind::internal && asked.last != CUBLASLT_EPILOGUE_DEFAULT);
   if (!answer && !refused)
     return answer;
-  if (!answer || count == 0 || found.state != CUBLAS_STATUS_SUCCESS)
-    return std::optional<choice>{};
-  return std::optional{choice{found.algo, found.workspaceSize}};
+  auto made = std::make_shared<std::vector<choice>>();
+  for (int i = 0; answer && i < count; ++i)
+    if (found[i].state == CUBLAS_STATUS_SUCCESS)
+      made->push_back({found[i].algo, found[i].workspaceSize});
+  return choices{std::move(made)};
+}
+
+void remember(multiplier& by, const question& asked, choices what) {
+  std::lock_guard guard{by.mutex};
+  if (by.known.size() >= most_choices)
+    by.known.clear();
+  by.known.insert_or_assign(asked, std::move(what));
 }
 
 // The library's advice takes longer than many a product: it is asked once, also where it has none.
-result<std::optional<choice>> remembered(multiplier& by, const question& asked,
-                                         const description& is) {
+result<choices> remembered(multiplier& by, const question& asked, const description& is) {
   {
     std::lock_guard guard{by.mutex};
-    if (auto known = by.choices.find(asked); known != by.choices.end())
+    if (auto known = by.known.find(asked); known != by.known.end())
       return known->second;
   }
   TROUPE_ASSIGN(auto found, choose(by.handle, asked, is));
-  std::lock_guard guard{by.mutex};
-  if (by.choices.size() >= most_choices)
-    by.choices.clear();
-  by.choices.insert_or_assign(asked, found);
+  remember(by, asked, found);
   return found;
 }
 
 status no_algorithm(const product& of) {
   return failure(error_kind::unimplemented, "cuBLASLt has no algorithm for a product of ", of.type,
                  " matrices, ", of.m, " x ", of.k, " and ", of.k, " x ", of.n);
+}
+
+// Launches the product, with a bias if there is one; false where the library has no algorithm.
+result<bool> multiply(gpu_device& on, allocator& memory, const product& what, const void* a,
+                      const void* b, void* c, const void* bias) {
+  TROUPE_ASSIGN(auto* by, on.kept<multiplier>(make_multiplier));
+  question asked{what,
+                 on.rounds_operands(),
+                 {alignment_of(a), alignment_of(b), alignment_of(c), bias ? alignment_of(bias) : 0},
+                 bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT};
+  TROUPE_ASSIGN(auto is, describe(asked));
+  // The library's matrices are transposed: our columns are the rows that it adds a bias to. Its
+  // advice looks at how the bias is aligned.
+  if (bias)
+    TROUPE_TRY(set(is.what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias));
+  TROUPE_ASSIGN(auto known, remembered(*by, asked, is));
+  const float one = 1, zero = 0;
+  const double one_double = 1, zero_double = 0;
+  auto wide = what.type == dtype::f64;
+  for (auto next = known->begin(); next != known->end(); ++next) {
+    tensor workspace;
+    if (next->workspace > 0) {
+      TROUPE_ASSIGN(workspace,
+                    tensor::make(dtype::u8, shape{static_cast<int64_t>(next->workspace)}, memory));
+    }
+    auto outcome = cublasLtMatmul(
+        by->handle, is.what.get(), wide ? static_cast<const void*>(&one_double) : &one, b,
+        is.b.get(), a, is.a.get(), wide ? static_cast<const void*>(&zero_double) : &zero, c,
+        is.c.get(), c, is.c.get(), &next->algorithm,
+        next->workspace > 0 ? workspace.raw() : nullptr, next->workspace,
+        reinterpret_cast<cudaStream_t>(on.compute()));
+    if (outcome)
+      return true;
+    if (outcome.kind() != error_kind::unimplemented)
+      return outcome;
+    remember(*by, asked, std::make_shared<std::vector<choice>>(std::next(next), known->end()));
+  }
+  return false;
 }
 
 // Where the library does not do it.
@@ -213,39 +257,16 @@ status gemm(gpu_device& on, allocator& memory, const product& what, const void* 
                                          what.batches * what.m * what.n));
     return add_to_columns(on, what, c, last);
   }
-  TROUPE_ASSIGN(auto* by, on.kept<multiplier>(make_multiplier));
-  question asked{
-      what,
-      on.rounds_operands(),
-      {alignment_of(a), alignment_of(b), alignment_of(c), last.bias ? alignment_of(last.bias) : 0},
-      !last.bias     ? CUBLASLT_EPILOGUE_DEFAULT
-      : last.rectify ? CUBLASLT_EPILOGUE_RELU_BIAS
-                     : CUBLASLT_EPILOGUE_BIAS};
-  TROUPE_ASSIGN(auto is, describe(asked));
-  // The library's matrices are transposed: our columns are the rows that it adds a bias to. Its
-  // advice looks at how the bias is aligned.
-  if (last.bias)
-    TROUPE_TRY(set(is.what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, last.bias));
-  TROUPE_ASSIGN(auto chosen, remembered(*by, asked, is));
-  if (!chosen && last.bias) {
-    TROUPE_TRY(gemm(on, memory, what, a, b, c));
-    return add_to_columns(on, what, c, last);
+  // The library's Relu would make 0 of NaN.
+  if (last.bias && !last.rectify) {
+    TROUPE_ASSIGN(auto joined, multiply(on, memory, what, a, b, c, last.bias));
+    if (joined)
+      return {};
   }
-  if (!chosen)
+  TROUPE_ASSIGN(auto multiplied, multiply(on, memory, what, a, b, c, nullptr));
+  if (!multiplied)
     return no_algorithm(what);
-  tensor workspace;
-  if (chosen->workspace > 0) {
-    TROUPE_ASSIGN(workspace,
-                  tensor::make(dtype::u8, shape{static_cast<int64_t>(chosen->workspace)}, memory));
-  }
-  const float one = 1, zero = 0;
-  const double one_double = 1, zero_double = 0;
-  auto wide = what.type == dtype::f64;
-  return cublasLtMatmul(
-      by->handle, is.what.get(), wide ? static_cast<const void*>(&one_double) : &one, b, is.b.get(),
-      a, is.a.get(), wide ? static_cast<const void*>(&zero_double) : &zero, c, is.c.get(), c,
-      is.c.get(), &chosen->algorithm, chosen->workspace > 0 ? workspace.raw() : nullptr,
-      chosen->workspace, reinterpret_cast<cudaStream_t>(on.compute()));
+  return last.bias ? add_to_columns(on, what, c, last) : status{};
 }
 
 } // namespace troupe::gpu

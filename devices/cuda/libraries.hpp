@@ -11,10 +11,15 @@ namespace troupe::gpu {
 /// A library that nothing links to. All functions may be called from any thread.
 class library {
 public:
+  /// What a code other than 0 means: `unimplemented` where the library does not do what it was
+  /// asked for, `resource_exhausted`, or else `internal`.
+  using kind_of_code = error_kind (*)(int);
+
   /// Texts that live as long as the program: "cuDNN", "libcudnn.so.9", "cuDNN 9 for CUDA 13", and
   /// the function of the library that tells what a code means, or null where it has none.
-  constexpr library(const char* name, const char* file, const char* package, const char* explains)
-      : name_(name), file_(file), package_(package), explains_(explains) {}
+  constexpr library(const char* name, const char* file, const char* package, const char* explains,
+                    kind_of_code kind)
+      : name_(name), file_(file), package_(package), explains_(explains), kind_(kind) {}
 
   /// The function of that name; loads the library first. Where there is none, the error says what
   /// to install, and will the next time.
@@ -26,6 +31,7 @@ private:
   status load();
 
   const char *const name_, *const file_, *const package_, *const explains_;
+  const kind_of_code kind_;
   std::mutex mutex_;
   void* loaded_ = nullptr;
   status missing_;

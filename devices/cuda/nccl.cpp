@@ -6,7 +6,9 @@
 #include <nccl.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace troupe::gpu {
@@ -57,6 +59,8 @@ public:
     return made;
   }
   ~exchange_by_nccl() override {
+    if (aborting_.joinable())
+      aborting_.join();
     if (!aborted_)
       for (auto* one : members_)
         static_cast<void>(ncclCommDestroy(one));
@@ -82,12 +86,16 @@ public:
     return outcome ? ended : outcome;
   }
 
+  // Whoever hears that a GPU is lost must not wait, and the library may. A launch that waits for
+  // the lost GPU is broken by the abort; any other one ends first.
   void abort(const status&) noexcept override {
-    std::lock_guard guard{mutex_};
-    if (std::exchange(aborted_, true))
+    if (aborted_.exchange(true))
       return;
-    for (auto* one : members_)
-      static_cast<void>(ncclCommAbort(one));
+    aborting_ = std::thread{[this] {
+      std::unique_lock guard{mutex_, patience};
+      for (auto* one : members_)
+        static_cast<void>(ncclCommAbort(one));
+    }};
   }
 
 private:
@@ -112,9 +120,12 @@ private:
     return {};
   }
 
-  std::mutex mutex_; // a launch is not aborted in its middle
+  static constexpr std::chrono::seconds patience{2};
+
+  std::timed_mutex mutex_; // of launches
   std::vector<ncclComm_t> members_;
-  bool aborted_ = false;
+  std::atomic<bool> aborted_ = false;
+  std::thread aborting_;
 };
 
 } // namespace

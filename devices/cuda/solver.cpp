@@ -1,6 +1,7 @@
 #include "troupe/devices/cuda/solver.hpp"
 
 #include "troupe/devices/cuda/libraries.hpp"
+#include "troupe/devices/gpu/core_recording.hpp"
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
@@ -299,6 +300,9 @@ private:
     TROUPE_ASSIGN(auto work,
                   tensor::make(dtype::u8, shape{std::max<int64_t>(static_cast<int64_t>(bytes), 1)},
                                at.memory));
+    // A recording would read it again, when it is gone.
+    if (host_bytes > 0 && is_recording(at.on))
+      return failure(error_kind::unimplemented, "cuSOLVER works in the host's memory");
     std::vector<std::byte> host(host_bytes);
     return cusolverDnXsyevBatched(dense_, params_.get(), mode, upper, a.rows, type, a.data, a.rows,
                                   type, values, type, work.raw(), bytes, host.data(), host_bytes,

@@ -139,6 +139,11 @@ void* core::take_pinned(size_t bytes) noexcept {
   cool_pinned();
   if (auto last = free_pinned_.take_newest(size))
     return last->memory;
+  auto* made = driver_->allocate_pinned(size);
+  if (made || free_pinned_.bytes() == 0)
+    return made;
+  while (auto one = free_pinned_.take_any()) // they have the wrong size, but take room
+    driver_->deallocate_pinned(one->memory);
   return driver_->allocate_pinned(size);
 }
 

@@ -35,6 +35,7 @@ void reservation::put(const block& what) {
     joined.freed = std::max(joined.freed, other.freed);
     joined.copied_out = std::max(joined.copied_out, other.copied_out);
     joined.copied_in = std::max(joined.copied_in, other.copied_in);
+    joined.exchanged = std::max(joined.exchanged, other.exchanged);
   };
   auto* begin = static_cast<char*>(what.memory);
   auto next = by_place_.lower_bound(begin);

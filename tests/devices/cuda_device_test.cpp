@@ -89,7 +89,7 @@ TEST_CASE("a GPU takes no more memory for more of the same", "[gpu]") {
   });
 }
 
-TEST_CASE("more memory than a GPU has is an error, and it goes on", "[gpu]") {
+TEST_CASE("more memory than a GPU has is an error, and it goes on", "[gpu][all_memory]") {
   test::watchdog watch;
   for_each_gpu([](accelerator& gpu) {
     auto much = static_cast<int64_t>(gpu.memory_limit() / 2);

@@ -4,6 +4,7 @@
 #include "troupe/devices/exchange.hpp"
 #include "troupe/devices/gpu/collectives.hpp"
 #include "troupe/devices/gpu/gpu_device.hpp"
+#include "troupe/devices/gpu/make_device.hpp"
 #include "troupe/devices/simulated/simulated_collectives.hpp"
 #include "troupe/runtime/arrivals.hpp"
 #include "troupe/tests/support/catch.hpp"
@@ -28,7 +29,10 @@ device_list_of make_simulated(int count, bool on_one_gpu, unsigned seed) {
     gpu::simulation like{.seed = seed + static_cast<unsigned>(i) * 100};
     auto driver =
         on_one_gpu ? gpu::make_simulated_driver_on(3, like) : gpu::make_simulated_driver(like);
-    auto one = gpu::make_device(std::move(driver), host, {.ordinal = i});
+    gpu::memory_options memory;
+    if (i % 2 == 1) // pieces that are joined with their neighbours
+      memory.reserve = size_t{1} << 20;
+    auto one = gpu::make_device(std::move(driver), host, i, memory);
     REQUIRE(one);
     made.push_back(*std::move(one));
   }
@@ -278,17 +282,20 @@ TEST_CASE("devices on one real GPU compute together what processors do", "[gpu]"
   check_exchanges(all.found, std::random_device{}(), 100);
 }
 
-TEST_CASE("real GPUs compute together what processors do", "[gpu]") {
+TEST_CASE("real GPUs compute together what processors do", "[gpu][nccl]") {
   watchdog watch;
   auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
   if (all.found.size() < 2) {
-    WARN("skipped: " << all.found.size() << " GPUs. " << all.why_fewer);
+    if (all.found.empty())
+      WARN("skipped: " << all.why_fewer);
+    else
+      WARN("left out: there is one GPU");
     return;
   }
   check_exchanges(all.found, std::random_device{}(), 100);
 }
 
-TEST_CASE("one real GPU exchanges with itself by NCCL", "[gpu]") {
+TEST_CASE("one real GPU exchanges with itself by NCCL", "[gpu][nccl]") {
   watchdog watch;
   auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}), {.most = 1});
   if (all.found.empty()) {

@@ -75,6 +75,8 @@ TEST_CASE("a piece of a reserve is as old as the youngest of its parts") {
   a->freed = 3;
   b->freed = 5;
   b->copied_out = 7;
+  a->copied_in = 8;
+  b->exchanged = 9;
   all.put(*a);
   all.put(*b);
   CHECK_FALSE(all.take(256, 4));
@@ -82,6 +84,8 @@ TEST_CASE("a piece of a reserve is as old as the youngest of its parts") {
   REQUIRE(both);
   CHECK(both->freed == 5);
   CHECK(both->copied_out == 7);
+  CHECK(both->copied_in == 8);
+  CHECK(both->exchanged == 9);
 }
 
 TEST_CASE("a reserve serves tensors of all sizes without asking the driver again") {

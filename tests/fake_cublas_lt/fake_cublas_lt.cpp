@@ -94,7 +94,7 @@ struct product {
             sum += element(a, how.a, from_a, batch, row, k) *
                    element(b, how.b, from_b, batch, k, column);
           if (how.epilogue & CUBLASLT_EPILOGUE_RELU)
-            sum = std::max(sum, 0.0);
+            sum = sum > 0 ? sum : 0; // also of NaN
           write(d.type, to, batch * d.batch_stride + column * d.stride + row, sum);
         }
   }
@@ -191,7 +191,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t what,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                              cublasLtMatmulPreference_t, int,
+                                              cublasLtMatmulPreference_t, int most,
                                               cublasLtMatmulHeuristicResult_t* to, int* count) {
   auto& fake = fake_cublas_lt::instance();
   ++fake.questions;
@@ -200,11 +200,16 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   *count = 0;
   if (ends && (fake.epilogues == fake_epilogues::refused || !how.bias))
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  if (!fake.has_algorithms || (ends && fake.epilogues == fake_epilogues::without_algorithm))
+  if (ends && fake.epilogues == fake_epilogues::without_algorithm)
     return CUBLAS_STATUS_SUCCESS;
-  *count = 1;
-  to->state = CUBLAS_STATUS_SUCCESS;
-  to->workspaceSize = workspace;
+  if (fake.algorithms == 0) // as the header says, where it says so
+    return ends ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+  *count = std::min(most, fake.algorithms);
+  for (int i = 0; i < *count; ++i) {
+    to[i].state = CUBLAS_STATUS_SUCCESS;
+    to[i].workspaceSize = workspace;
+    to[i].algo.data[0] = static_cast<uint64_t>(i);
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -212,7 +217,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t how, const 
                               const void* a, cublasLtMatrixLayout_t of_a, const void* b,
                               cublasLtMatrixLayout_t of_b, const void* beta, const void* c,
                               cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t of_d,
-                              const cublasLtMatmulAlgo_t*, void* room, size_t bytes,
+                              const cublasLtMatmulAlgo_t* by, void* room, size_t bytes,
                               cudaStream_t in) {
   auto& fake = fake_cublas_lt::instance();
   product what{form_of<fake_operation>(how),
@@ -225,6 +230,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t how, const 
   if (!what.fits() || !is_factor(what.how, alpha, 1) || !is_factor(what.how, beta, 0) || c != d ||
       !room || bytes < workspace)
     return CUBLAS_STATUS_INVALID_VALUE;
+  if (by->data[0] < static_cast<uint64_t>(fake.refuses))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   ++fake.launches;
   fake.run(in, [what] { what.compute(); });
   return CUBLAS_STATUS_SUCCESS;

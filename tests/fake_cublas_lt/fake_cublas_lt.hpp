@@ -14,7 +14,8 @@ enum class fake_epilogues { joined, without_algorithm, refused };
 /// To be set before it is called, by one thread at a time.
 struct fake_cublas_lt {
   fake_epilogues epilogues = fake_epilogues::joined;
-  bool has_algorithms = true;
+  int algorithms = 2; ///< that it advises, at most as many as are asked for
+  int refuses = 0;    ///< of these, the first ones, when they are to run
   /// Launches what is computed.
   std::function<void(cudaStream_t in, std::function<void()> body)> run;
   std::atomic<int> questions = 0; ///< for its advice

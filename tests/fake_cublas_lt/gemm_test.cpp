@@ -5,6 +5,10 @@
 #include "troupe/tests/fake_cublas_lt/fake_cublas_lt.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 using namespace troupe;
 using namespace troupe::gpu;
 using namespace troupe::test;
@@ -15,7 +19,8 @@ struct multiplying_gpu : simulated_gpu {
   multiplying_gpu() {
     auto& library = fake_cublas_lt::instance();
     library.epilogues = fake_epilogues::joined;
-    library.has_algorithms = true;
+    library.algorithms = 2;
+    library.refuses = 0;
     library.questions = library.launches = 0;
     library.run = [this](cudaStream_t in, std::function<void()> body) {
       refused += !driver->launch(
@@ -173,11 +178,24 @@ TEST_CASE("the library's advice is asked once, also where it has none") {
     CHECK(launches() == 3);
   }
   SECTION("a product that it does not know") {
-    fake_cublas_lt::instance().has_algorithms = false;
+    fake_cublas_lt::instance().algorithms = 0;
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, nullptr).kind() == error_kind::unimplemented);
     CHECK(questions() == 1);
     CHECK(launches() == 0);
+  }
+  SECTION("an algorithm that it does not run after all is not tried again") {
+    fake_cublas_lt::instance().refuses = 1;
+    for (int i = 0; i < 3; ++i)
+      CHECK(in.multiply(gpu, nullptr));
+    CHECK(questions() == 1);
+    CHECK(launches() == 3);
+  }
+  SECTION("nor is a product whose algorithms it all refuses") {
+    fake_cublas_lt::instance().refuses = 2;
+    for (int i = 0; i < 3; ++i)
+      CHECK(in.multiply(gpu, nullptr).kind() == error_kind::unimplemented);
+    CHECK(questions() == 1);
   }
   SECTION("a bias that is aligned otherwise is another question") {
     CHECK(in.multiply(gpu, in.bias.raw()));
@@ -185,4 +203,18 @@ TEST_CASE("the library's advice is asked once, also where it has none") {
     CHECK(questions() == 2);
   }
   CHECK(gpu.finish());
+}
+
+TEST_CASE("a Relu behind a product keeps NaN, which the library's would make 0") {
+  watchdog watch;
+  multiplying_gpu gpu;
+  operands in{gpu};
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::ranges::fill(in.a.values<float>(), nan);
+  std::ranges::fill(in.b.values<float>(), 1.0f);
+  std::ranges::fill(in.bias.values<float>(), 0.0f);
+  CHECK(gemm(*gpu.device, gpu.device->memory(), plain, in.a.raw(), in.b.raw(), in.c.raw(),
+             {.bias = in.bias.raw(), .rectify = true}));
+  CHECK(gpu.finish());
+  CHECK(std::ranges::all_of(in.c.values<float>().first(12), [](float x) { return std::isnan(x); }));
 }

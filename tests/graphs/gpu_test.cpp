@@ -25,7 +25,7 @@ std::string complaints(int gpus, const std::vector<named_text>& cases,
 } // namespace
 
 TEST_CASE("every text graph and example gives what it promises on a GPU", "[gpu]") {
-  watchdog watch{std::chrono::seconds{120}};
+  watchdog watch{std::chrono::seconds{240}};
   if (!has_gpu())
     return;
   for (const auto& cases : {all_cases(), all_examples()}) {
@@ -36,7 +36,7 @@ TEST_CASE("every text graph and example gives what it promises on a GPU", "[gpu]
 }
 
 TEST_CASE("every text graph and example gives what it promises on two devices of a GPU", "[gpu]") {
-  watchdog watch{std::chrono::seconds{120}};
+  watchdog watch{std::chrono::seconds{240}};
   if (!has_gpu())
     return;
   const std::vector<std::string> on = {"/gpu:0", "/gpu:1", "/cpu:0"};

@@ -51,7 +51,7 @@ TEST_CASE("every op computes what others compute, on a simulated GPU", "[golden]
   run_all_goldens(options);
 }
 
-TEST_CASE("every op computes what others compute, on a GPU", "[gpu]") {
+TEST_CASE("every op computes what others compute, on a GPU", "[gpu][golden]") {
   if (!has_gpu())
     return;
   client_options options;

@@ -1,5 +1,6 @@
 // Ends a test that hangs: a wait without a bound must fail, not stop the whole run.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -23,11 +24,17 @@ inline constexpr bool gigabytes_fit = false;
 inline constexpr bool gigabytes_fit = true;
 #endif
 
+/// How many times longer TROUPE_PATIENCE wants tests to be waited for, which tools slow down.
+inline int patience_factor() {
+  const auto* text = std::getenv("TROUPE_PATIENCE");
+  return text ? std::max(1, std::atoi(text)) : 1;
+}
+
 /// Aborts the process unless it is destroyed in time.
 class watchdog {
 public:
-  explicit watchdog(std::chrono::seconds patience = std::chrono::seconds{60})
-      : thread_([this, patience] {
+  explicit watchdog(std::chrono::seconds limit = std::chrono::seconds{60})
+      : thread_([this, patience = limit * patience_factor()] {
           std::unique_lock lock{mutex_};
           if (changed_.wait_for(lock, patience, [&] { return done_; }))
             return;
