@@ -235,7 +235,7 @@ result<event> core::end_of(stream in) {
   return at;
 }
 
-result<tensor> core::upload(const tensor& from) {
+result<tensor> core::upload(const tensor& from, device& by) {
   TROUPE_TRY(health());
   if (from.type() == dtype::string)
     return invalid("strings cannot be taken to ", name());
@@ -246,14 +246,18 @@ result<tensor> core::upload(const tensor& from) {
   auto made =
       tensor::over(new buffer{memory, from.bytes(), release, this, this}, from.type(), from.dims());
   if (from.bytes() > 0)
-    TROUPE_TRY(note(launch_upload(memory, from, in_line)));
+    TROUPE_TRY(note(launch_upload(memory, from, in_line, by)));
   if (auto* making = core_recording::current(*this))
     making->keep(made); // it is made once
   return made;
 }
 
-// The elements are put where copies start without waiting; compute goes on behind the copy.
-status core::launch_upload(void* to, const tensor& from, bool in_line) {
+// The elements are put where copies start without waiting, by several threads if they are many, and
+// in pieces, so that one is on its way while the next is put there; compute goes on behind the
+// copy.
+status core::launch_upload(void* to, const tensor& from, bool in_line, device& by) {
+  constexpr size_t piece = size_t{4} << 20;
+  constexpr double nanoseconds_per_byte = 0.1;
   block staged{nullptr, block_cache::class_of(from.bytes()), 0};
   {
     std::lock_guard guard{mutex_};
@@ -263,25 +267,33 @@ status core::launch_upload(void* to, const tensor& from, bool in_line) {
   if (!staged.memory)
     return failure(error_kind::resource_exhausted, "out of pinned memory: ", from.bytes(),
                    " bytes for ", from.type(), from.dims(), " on its way to ", name());
-  std::memcpy(staged.memory, from.raw(), from.bytes());
+  auto* source = static_cast<const char*>(from.raw());
+  auto* between = static_cast<char*>(staged.memory);
+  status launched;
+  for (size_t at = 0; at < from.bytes() && launched; at += piece) {
+    auto bytes = std::min(piece, from.bytes() - at);
+    by.parallel_for(
+        static_cast<int64_t>(bytes), nanoseconds_per_byte, [&](int64_t begin, int64_t end) {
+          std::memcpy(between + at + begin, source + at + begin, static_cast<size_t>(end - begin));
+        });
+    std::lock_guard guard{mutex_};
+    if (in_line && at == 0) {
+      auto here = marks_.set(*driver_, compute_);
+      launched = here ? driver_->await(to_device_, *here) : here.status();
+    }
+    if (launched)
+      launched = driver_->copy(static_cast<char*>(to) + at, between + at, bytes,
+                               direction::to_device, to_device_);
+  }
   std::lock_guard guard{mutex_};
-  if (in_line) {
-    TROUPE_ASSIGN(auto here, marks_.set(*driver_, compute_));
-    TROUPE_TRY(driver_->await(to_device_, here));
-  }
-  if (auto launched =
-          driver_->copy(to, staged.memory, from.bytes(), direction::to_device, to_device_);
-      !launched) {
-    free_pinned_.put(staged);
-    return launched;
-  }
-  copies_.uploaded += from.bytes();
   auto copied = end_of(to_device_);
   if (!copied) {
     free_pinned_.put(staged); // nothing runs any more
-    return copied.status();
+    return launched ? copied.status() : launched;
   }
   staging_.push_back({*copied, staged});
+  TROUPE_TRY(std::move(launched));
+  copies_.uploaded += from.bytes();
   return driver_->await(compute_, *copied);
 }
 

@@ -64,7 +64,7 @@ public:
   result<std::unique_ptr<recording>> record();
   replay_statistics replays() const;
 
-  result<tensor> upload(const tensor& from);
+  result<tensor> upload(const tensor& from, device& by);
   void download(tensor from, std::function<void(result<tensor>)> done);
   result<tensor> take_over(const tensor& from);
   copy_statistics copies() const;
@@ -153,7 +153,7 @@ private:
   void let_go(std::unique_lock<std::mutex>& guard) noexcept;
   result<event> take_event();
   result<event> end_of(stream in);
-  status launch_upload(void* to, const tensor& from, bool in_line);
+  status launch_upload(void* to, const tensor& from, bool in_line, device& by);
   status launch_download(void* to, const tensor& from, std::function<void(status)>& done);
   result<event> end_of_line();
   status launch_take_over(void* to, core& peer, event made, const tensor& from, bool in_line);

@@ -36,7 +36,7 @@ public:
   }
 
   device& host() noexcept override { return *host_; }
-  result<tensor> upload(const tensor& from) override { return core_->upload(from); }
+  result<tensor> upload(const tensor& from) override { return core_->upload(from, *host_); }
   void download(tensor from, on_downloaded done) override {
     core_->download(std::move(from), std::move(done));
   }

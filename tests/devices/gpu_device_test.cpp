@@ -46,6 +46,33 @@ TEST_CASE("what is uploaded, computed and downloaded is right, whatever the stre
   CHECK(gpu.driver->misdeeds() == "");
 }
 
+TEST_CASE("large tensors are uploaded in pieces, by several threads") {
+  test::watchdog watch;
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  auto made = gpu::make_device(gpu::make_simulated_driver({.seed = seed}),
+                               make_cpu_device({.intra_op_threads = 3}), 0, {});
+  REQUIRE(made);
+  auto& gpu = **made;
+  for (int round = 0; round < 3; ++round) {
+    auto bytes = static_cast<int64_t>(4'000'000 + dice() % 9'000'000);
+    auto from = *tensor::make(dtype::u8, shape{bytes});
+    for (auto& one : from.values<uint8_t>())
+      one = static_cast<uint8_t>(dice());
+    auto expected = *from.clone();
+    auto there = gpu.upload(from);
+    REQUIRE(there);
+    std::ranges::fill(from.values<uint8_t>(), uint8_t{0}); // it has been read
+    std::promise<result<tensor>> promise;
+    gpu.download(*std::move(there), [&](result<tensor> got) { promise.set_value(std::move(got)); });
+    auto back = promise.get_future().get();
+    REQUIRE(back);
+    CHECK(identical(*back, expected));
+  }
+  CHECK(gpu.copies().uploaded > 12'000'000);
+}
+
 TEST_CASE("an upload never runs over what a kernel has yet to read") {
   test::watchdog watch;
   simulated_gpu gpu{{.memory = 1 << 20, .seed = std::random_device{}()}};
