@@ -23,8 +23,9 @@ if(NOT TROUPE_CUDA STREQUAL "OFF")
       endif()
       set(CMAKE_CUDA_STANDARD 20)
       set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-      # Functions that are constant expressions serve both sides.
-      string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr")
+      # Functions that are constant expressions serve both sides, and give both the same bits: products are
+      # rounded before they are added.
+      string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -fmad=false")
     else()
       set(troupe_with_cuda OFF)
     endif()

@@ -64,6 +64,10 @@ private:
 #ifdef __CUDACC__
   TROUPE_DEVICE bool begin() const {
 #ifdef __CUDA_ARCH__
+    // One of a warp's: the box is in the host's memory, and all may have to complain.
+    auto lane = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    if (static_cast<int>(lane % 32) != __ffs(static_cast<int>(__activemask())) - 1)
+      return false;
     return atomicCAS_system(&at_.box->stage, troupe::gpu::complaint::none,
                             troupe::gpu::complaint::in_writing) == troupe::gpu::complaint::none;
 #else

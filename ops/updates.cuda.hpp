@@ -72,6 +72,16 @@ struct update_runs {
   int64_t count, limit;
 };
 
+/// The tensor, or a copy of it if it shares memory with what is to be changed, as it may where
+/// nobody locks: some threads would read what others have written.
+inline result<tensor> apart_from(kernel_context& at, const tensor& from, const tensor& changed) {
+  auto begin = reinterpret_cast<uintptr_t>(from.raw());
+  auto other = reinterpret_cast<uintptr_t>(changed.raw());
+  if (begin < other + changed.bytes() && other < begin + from.bytes())
+    return from.clone(at.memory());
+  return from;
+}
+
 template <class T, class Fn>
 struct change_parts_body {
   update_runs updates;

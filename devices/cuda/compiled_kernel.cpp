@@ -87,8 +87,10 @@ result<std::string> compile_to_binary(const std::string& source, int major, int 
   TROUPE_TRY(library_functions::nvrtcCreateProgram(&program.handle, source.c_str(), "fused.cu", 0,
                                                    nullptr, nullptr));
   auto target = concat("--gpu-architecture=sm_", major, minor);
-  const char* options[] = {target.c_str(), "--std=c++20", "--extra-device-vectorization"};
-  if (auto compiled = library_functions::nvrtcCompileProgram(program.handle, 3, options);
+  const char* options[] = {target.c_str(), "--std=c++20", "--extra-device-vectorization",
+                           // as nodes round that are not fused
+                           "--fmad=false"};
+  if (auto compiled = library_functions::nvrtcCompileProgram(program.handle, 4, options);
       !compiled) {
     auto log = log_of(program.handle);
     return failure(compiled.kind(), compiled.message(), log.empty() ? "" : ":\n", log);

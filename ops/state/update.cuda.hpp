@@ -29,7 +29,8 @@ constexpr upto<typed_kernel, 18> update_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, [](kernel_context& at) { return update_variable<Ts>(at, Fn{}); }}...};
 }
 
-/// Calls change(updates, length, value) with the parts of the variable that updates are for.
+/// Calls change(sorted, length, value, updates) with the parts of the variable that updates are
+/// for.
 template <bool Elements, class Change>
 status scatter(kernel_context& at, Change change) {
   const auto &indices = at.input(1), &updates = at.input(2);
@@ -44,18 +45,19 @@ status scatter(kernel_context& at, Change change) {
     auto count = ops::product(indices.dims(), 0, indices.rank() - (Elements ? 1 : 0));
     TROUPE_ASSIGN(auto sorted,
                   sort_updates(at, indices, count, depth, value.dims(), state.ignores_bad_indices));
-    return change(sorted, ops::product(value.dims(), depth, value.rank()), value);
+    TROUPE_ASSIGN(auto apart, apart_from(at, updates, value));
+    return change(sorted, ops::product(value.dims(), depth, value.rank()), value, apart);
   });
 }
 
 /// element = fn(element, update)
 template <class T, class Fn, bool Elements>
 status scatter_change(kernel_context& at) {
-  return scatter<Elements>(at, [&](const sorted_updates& sorted, int64_t length, tensor& value) {
-    const auto& updates = at.input(2);
-    return change_parts(at, sorted, length, value.data<T>(), updates.data<T>(),
-                        updates.rank() == 0 && !Elements, Fn{});
-  });
+  return scatter<Elements>(
+      at, [&](const sorted_updates& sorted, int64_t length, tensor& value, const tensor& updates) {
+        return change_parts(at, sorted, length, value.data<T>(), updates.data<T>(),
+                            updates.rank() == 0 && !Elements, Fn{});
+      });
 }
 
 template <class Fn, bool Elements, class... Ts>
@@ -66,9 +68,10 @@ constexpr upto<typed_kernel, 18> scatter_kernels(type_list<Ts...>) {
 /// element = update, whatever the type
 template <bool Elements>
 status scatter_over(kernel_context& at) {
-  return scatter<Elements>(at, [&](const sorted_updates& sorted, int64_t length, tensor& value) {
-    return put_parts(at, sorted, length, value, at.input(2));
-  });
+  return scatter<Elements>(
+      at, [&](const sorted_updates& sorted, int64_t length, tensor& value, const tensor& updates) {
+        return put_parts(at, sorted, length, value, updates);
+      });
 }
 
 } // namespace TROUPE_GPU_BUILD

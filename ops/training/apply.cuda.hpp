@@ -169,6 +169,11 @@ status apply(kernel_context& at) {
         TROUPE_TRY(check_rows(indices, *values[0], gradient, 1));
         auto count = indices.elements();
         TROUPE_ASSIGN(auto sorted, sort_updates(at, indices, count, 1, values[0]->dims(), false));
+        tensor apart = gradient;
+        for (const auto* value : values) {
+          TROUPE_ASSIGN(apart, apart_from(at, apart, *value));
+        }
+        body.gradient = apart.template data<T>();
         auto length = gradient.elements() / std::max<int64_t>(count, 1);
         return for_each(at, count * length,
                         apply_rows_body<T, Rule, all>{
