@@ -25,6 +25,8 @@ if(PROJECT_IS_TOP_LEVEL)
     # mold 1.10, which Debian 12 ships, lets the read-only-after-relocation segment of some programs
     # begin in a page that is not mapped; the loader then refuses them.
     add_link_options(-fuse-ld=mold -Wl,-z,norelro)
+    # Once in some thousand links it never ends.
+    set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK "${PROJECT_SOURCE_DIR}/cmake/link_again")
   endif()
   mark_as_advanced(CCACHE_PROGRAM MOLD_PROGRAM)
 endif()
