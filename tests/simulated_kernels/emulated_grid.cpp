@@ -1,8 +1,8 @@
 // The grid of devices/simulated/emulated_cuda.hpp: each thread is a fiber.
 //
 // The thread sanitizer is not told of the fibers: to it, all are the one thread that runs them,
-// which is what they are. (Told, it keeps a stack of calls for each, and as the end of a fiber runs
-// after the last switch that it can be told of, those of the host would run out.)
+// which is what they are. It counts calls and returns, so this file is compiled without it: the
+// functions that end a fiber never return, and its stack of calls would overflow after some blocks.
 #include "troupe/devices/simulated/emulated_cuda.hpp"
 
 #include <boost/context/fiber.hpp>
