@@ -1,5 +1,5 @@
-// A convolution, a number added to each channel, and what is negative set to zero if asked: oneDNN
-// does that as it writes the output.
+// A convolution, a number added to each channel, which oneDNN does as it writes the output, and what
+// is negative set to zero if asked.
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
 namespace troupe::ops {

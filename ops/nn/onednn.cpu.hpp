@@ -41,18 +41,6 @@ inline dnnl::primitive_attr with_own_scratchpad() {
   return attr;
 }
 
-/// Replaces what is negative by zero as the result is written. Version 2 wants a scale, too.
-template <class PostOps = dnnl::post_ops>
-void rectify(dnnl::primitive_attr& attr) {
-  constexpr auto relu = dnnl::algorithm::eltwise_relu;
-  PostOps after;
-  if constexpr (requires { after.append_eltwise(relu, 0.0f, 0.0f); })
-    after.append_eltwise(relu, 0.0f, 0.0f);
-  else
-    after.append_eltwise(1.0f, relu, 0.0f, 0.0f);
-  attr.set_post_ops(after);
-}
-
 /// An argument's zero point, an i32, is known when the primitive runs.
 template <class Attr>
 void take_zero_point(Attr& attr, int argument) {

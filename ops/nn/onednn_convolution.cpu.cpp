@@ -94,10 +94,8 @@ memory::desc bias_of(const convolution_shape& of) {
 }
 
 band_primitive make_primitive(const convolution_shape& of, role computes, bool winograd,
-                              const convolution_end& end) {
+                              bool biased) {
   auto attr = onednn::with_own_scratchpad();
-  if (end.rectify)
-    onednn::rectify(attr);
   auto input = activation_dims(of, of.in_channels, &window_axis::in);
   auto output = activation_dims(of, of.out_channels, &window_axis::out);
   band_primitive made;
@@ -123,7 +121,7 @@ band_primitive make_primitive(const convolution_shape& of, role computes, bool w
                                                     : dnnl::prop_kind::forward_training;
   auto forward = onednn::describe<dnnl::convolution_forward>(
       attr, kind, computes == role::output ? algorithm : direct, x, w,
-      end.bias ? bias_of(of) : memory::desc{}, y, strides, dilations, before, after);
+      biased ? bias_of(of) : memory::desc{}, y, strides, dilations, before, after);
   auto finish = [&](auto primitive, const auto& described) {
     made.run = std::move(primitive);
     auto layout_of = [&, name = arguments_of(computes)](size_t i) {
@@ -186,9 +184,8 @@ int64_t images_by_winograd(const convolution_shape& of, int threads) {
 /// How a convolution is cut into bands, and what runs them.
 class convolution_jobs final : public onednn_convolution {
 public:
-  convolution_jobs(const convolution_shape& of, role computes, int threads,
-                   const convolution_end& end)
-      : of_(of), computes_(computes), end_(end), user_filter_(filter(of)) {
+  convolution_jobs(const convolution_shape& of, role computes, int threads, bool biased)
+      : of_(of), computes_(computes), biased_(biased), user_filter_(filter(of)) {
     if (!by_winograd(threads))
       directly(threads);
     nanoseconds_ = of.multiplications() / static_cast<double>(jobs_.size()) * 0.02;
@@ -244,7 +241,7 @@ private:
       auto part = of_;
       part.images = what.images;
       part.axes[outermost()] = what.rows;
-      primitives_.push_back(make_primitive(part, computes_, winograd_, end_));
+      primitives_.push_back(make_primitive(part, computes_, winograd_, biased_));
       bands_.push_back(what);
     }
     jobs_.push_back({place, input, output});
@@ -329,7 +326,7 @@ private:
         {name[1], onednn::over(by.filter, filter)},
         {name[2], output},
         {DNNL_ARG_SCRATCHPAD, onednn::over(by.scratchpad, memory.scratchpad.raw())}};
-    if (end_.bias)
+    if (biased_)
       arguments.emplace(DNNL_ARG_BIAS, onednn::over(bias_of(of_), data.bias));
     by.run.execute(on, arguments);
     if (!memory.input.empty() && computes_ == role::input)
@@ -393,7 +390,7 @@ private:
 
   convolution_shape of_;
   role computes_;
-  convolution_end end_;
+  bool biased_;
   bool winograd_ = false;
   memory::desc user_filter_;
   std::vector<band> bands_;
@@ -406,12 +403,11 @@ private:
 
 std::shared_ptr<const onednn_convolution> onednn_convolution::make(const convolution_shape& of,
                                                                    convolution_role computes,
-                                                                   int threads,
-                                                                   const convolution_end& end) try {
+                                                                   int threads, bool biased) try {
   if (!of_ordinary_size(of))
     return nullptr;
   one_openmp_thread guard;
-  return std::make_shared<convolution_jobs>(of, computes, threads, end);
+  return std::make_shared<convolution_jobs>(of, computes, threads, biased);
 } catch (const dnnl::error&) {
   return nullptr;
 }
