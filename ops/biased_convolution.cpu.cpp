@@ -1,5 +1,5 @@
-// A convolution, a number added to each channel, which oneDNN does as it writes the output, and what
-// is negative set to zero if asked.
+// A convolution, a number added to each channel, and what is negative set to zero if asked: oneDNN
+// adds as it writes the output, and each part is rectified while it is in the cache.
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
 namespace troupe::ops {

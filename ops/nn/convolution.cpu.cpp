@@ -60,14 +60,6 @@ status add_end(kernel_context& at, const convolution_shape& of, const convolutio
   return {};
 }
 
-// oneDNN would make 0 of NaN, too.
-void rectify(kernel_context& at, const convolution_shape& of, float* values) {
-  at.parallel_for(of.images * of.out_channels * of.outputs(), 0.3, [&](int64_t begin, int64_t end) {
-    for (auto i = begin; i < end; ++i)
-      values[i] = values[i] <= 0 ? 0 : values[i];
-  });
-}
-
 template <class T>
 status compute(kernel_context& at, const convolution_shape& of, convolution_data<T> data) {
   auto& state = at.state<convolution_state>();
@@ -81,12 +73,10 @@ status compute(kernel_context& at, const convolution_shape& of, convolution_data
       return input_gradient_by_products(at, of, data);
     auto plan = state.plans.get(of, [&](const convolution_shape& key) {
       auto threads = is_deterministic(at.device()) ? 0 : at.device().threads();
-      return onednn_convolution::make(key, computes, threads, state.end.bias);
+      return onednn_convolution::make(key, computes, threads, state.end);
     });
     if (plan) {
       auto done = plan->run(at, data);
-      if (done && state.end.rectify)
-        rectify(at, of, data.output);
       if (done || done.kind() != error_kind::unimplemented)
         return done;
     }

@@ -94,7 +94,7 @@ memory::desc bias_of(const convolution_shape& of) {
 }
 
 band_primitive make_primitive(const convolution_shape& of, role computes, bool winograd,
-                              bool biased) {
+                              const convolution_end& end) {
   auto attr = onednn::with_own_scratchpad();
   auto input = activation_dims(of, of.in_channels, &window_axis::in);
   auto output = activation_dims(of, of.out_channels, &window_axis::out);
@@ -121,7 +121,7 @@ band_primitive make_primitive(const convolution_shape& of, role computes, bool w
                                                     : dnnl::prop_kind::forward_training;
   auto forward = onednn::describe<dnnl::convolution_forward>(
       attr, kind, computes == role::output ? algorithm : direct, x, w,
-      biased ? bias_of(of) : memory::desc{}, y, strides, dilations, before, after);
+      end.bias ? bias_of(of) : memory::desc{}, y, strides, dilations, before, after);
   auto finish = [&](auto primitive, const auto& described) {
     made.run = std::move(primitive);
     auto layout_of = [&, name = arguments_of(computes)](size_t i) {
@@ -181,11 +181,18 @@ int64_t images_by_winograd(const convolution_shape& of, int threads) {
   return nanoseconds < 0.11 * pixels * pairs ? images : 0;
 }
 
+// oneDNN would make 0 of NaN, too. What it has written is still in the cache.
+void rectify(float* values, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    values[i] = values[i] <= 0 ? 0 : values[i];
+}
+
 /// How a convolution is cut into bands, and what runs them.
 class convolution_jobs final : public onednn_convolution {
 public:
-  convolution_jobs(const convolution_shape& of, role computes, int threads, bool biased)
-      : of_(of), computes_(computes), biased_(biased), user_filter_(filter(of)) {
+  convolution_jobs(const convolution_shape& of, role computes, int threads,
+                   const convolution_end& end)
+      : of_(of), computes_(computes), end_(end), user_filter_(filter(of)) {
     if (!by_winograd(threads))
       directly(threads);
     nanoseconds_ = of.multiplications() / static_cast<double>(jobs_.size()) * 0.02;
@@ -241,7 +248,7 @@ private:
       auto part = of_;
       part.images = what.images;
       part.axes[outermost()] = what.rows;
-      primitives_.push_back(make_primitive(part, computes_, winograd_, biased_));
+      primitives_.push_back(make_primitive(part, computes_, winograd_, end_));
       bands_.push_back(what);
     }
     jobs_.push_back({place, input, output});
@@ -326,9 +333,11 @@ private:
         {name[1], onednn::over(by.filter, filter)},
         {name[2], output},
         {DNNL_ARG_SCRATCHPAD, onednn::over(by.scratchpad, memory.scratchpad.raw())}};
-    if (biased_)
+    if (end_.bias)
       arguments.emplace(DNNL_ARG_BIAS, onednn::over(bias_of(of_), data.bias));
     by.run.execute(on, arguments);
+    if (end_.rectify)
+      rectify(static_cast<float*>(output.get_data_handle()), by.output.get_size() / sizeof(float));
     if (!memory.input.empty() && computes_ == role::input)
       dnnl::reorder{input, user_input}.execute(on, input, user_input);
     if (!memory.output.empty() && computes_ == role::output)
@@ -390,7 +399,7 @@ private:
 
   convolution_shape of_;
   role computes_;
-  bool biased_;
+  convolution_end end_;
   bool winograd_ = false;
   memory::desc user_filter_;
   std::vector<band> bands_;
@@ -403,11 +412,12 @@ private:
 
 std::shared_ptr<const onednn_convolution> onednn_convolution::make(const convolution_shape& of,
                                                                    convolution_role computes,
-                                                                   int threads, bool biased) try {
+                                                                   int threads,
+                                                                   const convolution_end& end) try {
   if (!of_ordinary_size(of))
     return nullptr;
   one_openmp_thread guard;
-  return std::make_shared<convolution_jobs>(of, computes, threads, biased);
+  return std::make_shared<convolution_jobs>(of, computes, threads, end);
 } catch (const dnnl::error&) {
   return nullptr;
 }

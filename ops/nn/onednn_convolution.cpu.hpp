@@ -19,8 +19,9 @@ public:
 
   /// Cuts the work into jobs for so many threads; 0: into jobs that depend on the shape alone.
   /// Returns nullptr where oneDNN has nothing for such a shape.
-  static std::shared_ptr<const onednn_convolution>
-  make(const convolution_shape& of, convolution_role computes, int threads, bool biased = false);
+  static std::shared_ptr<const onednn_convolution> make(const convolution_shape& of,
+                                                        convolution_role computes, int threads,
+                                                        const convolution_end& end = {});
 
   /// Fails with `unimplemented` where oneDNN cannot do it after all.
   virtual status run(kernel_context& at, convolution_data<float> data) const = 0;
