@@ -13,8 +13,7 @@ namespace troupe {
 /// Spawns a session in the caller's actor system, with a task of its own in this process. It
 /// understands, and answers an error (see from_caf()) where that fails:
 ///
-/// - `prepare_request` (see its make()): a `std::shared_ptr<prepared_step>`, compiles a kind of
-/// step
+/// - `prepare_request` (see its make()): a `std::shared_ptr<prepared_step>`, compiles a step
 /// - `step_request`: a `step_outcome`, runs it
 /// - `reset_request`: a `status`, forgets a container's variables
 /// - `list_devices_atom`: a `std::vector<device_info>`

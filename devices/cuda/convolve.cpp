@@ -271,10 +271,14 @@ result<plan*> plan_of(convolver& by, cudnnHandle_t handle, const question& asked
     return &known->second;
   plan made;
   // What cuDNN says to a form that it does not take depends on its version.
+  auto tell = [&](const status& why) {
+    auto refused = why.kind() == error_kind::internal || why.kind() == error_kind::unimplemented;
+    return refused ? unsupported(asked.of, why) : why;
+  };
   if (auto described = describe(asked, made); !described)
-    return described.kind() == error_kind::internal ? unsupported(asked.of, described) : described;
+    return tell(described);
   if (auto found = find_candidates(handle, asked, made); !found)
-    return found.kind() == error_kind::internal ? unsupported(asked.of, found) : found;
+    return tell(found);
   if (by.plans.size() >= most_plans)
     by.plans.clear();
   return &by.plans.insert_or_assign(asked, std::move(made)).first->second;
