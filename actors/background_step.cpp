@@ -63,7 +63,8 @@ status check_feeds(const task_program& program, const std::vector<indexed_tensor
 
 void begin_in_background(const std::shared_ptr<task_program>& program,
                          const std::shared_ptr<step_table>& steps, run_request& what,
-                         const std::string& self, step_end on_end, caf::execution_unit* unit) {
+                         const std::string& self, step_end on_end, caf::execution_unit* unit,
+                         stop_signal::clock::time_point kernels_until) {
   if (auto fits = check_feeds(*program, what.feeds); !fits)
     return on_end({std::move(fits).within(self), {}});
   auto* step = new reporter{program, steps, self, std::move(on_end)}; // deletes itself at the end
@@ -71,11 +72,18 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   if (what.watch.any())
     in->watch(what.watch);
   in->set_feeds([&](uint32_t index) { return *find(what.feeds, index); });
-  in->conductor().begin(what.step, *step, unit);
+  in->conductor().begin(what.step, *step, unit, kernels_until);
   // What came early is handed over after the start, because a step that has not started takes
   // nothing.
-  if (auto known = steps->add(what.step, in, unit); !known)
+  if (auto known = steps->add(what.step, in, unit, what.deadline); !known)
     in->conductor().abort(what.step, std::move(known), unit);
+}
+
+stop_signal::clock::time_point by_steady_clock(step_clock::time_point deadline,
+                                               step_clock::time_point now) {
+  if (deadline == step_clock::time_point::max())
+    return deadline;
+  return stop_signal::clock::now() + (deadline - now);
 }
 
 } // namespace troupe

@@ -10,9 +10,16 @@ namespace troupe {
 /// Called once, on whatever thread ended the step.
 using step_end = std::function<void(step_result)>;
 
-/// Starts the step on the given unit. `self` names the task in errors.
+/// Starts the step on the given unit. `self` names the task in errors. Kernels leave off at
+/// `kernels_until`; the step's deadline is by the clock of the actor system.
 void begin_in_background(const std::shared_ptr<task_program>& program,
                          const std::shared_ptr<step_table>& steps, run_request& what,
-                         const std::string& self, step_end on_end, caf::execution_unit* unit);
+                         const std::string& self, step_end on_end, caf::execution_unit* unit,
+                         stop_signal::clock::time_point kernels_until);
+
+/// Kernels read the steady clock, also where an actor system lives in a time of its own, as in
+/// tests.
+stop_signal::clock::time_point by_steady_clock(step_clock::time_point deadline,
+                                               step_clock::time_point now);
 
 } // namespace troupe

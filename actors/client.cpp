@@ -103,15 +103,17 @@ namespace {
 
 // The master answers at the deadline itself, with the name of the task that it waited for.
 caf::timespan patience_until(step_clock::time_point deadline) {
-  return std::max<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1}) +
+  constexpr std::chrono::hours century{100 * 365 * 24};
+  return std::clamp<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1},
+                                   century) +
          std::chrono::seconds{3};
 }
 
 // Asks on behalf of those who do not wait.
 caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& session) {
   return {[=](errand& what) {
-    auto patience = patience_until(what.request.deadline);
-    self->request(session, patience, std::move(what.request))
+    // Without a time-out, as in ask_session().
+    self->request(session, caf::infinite, std::move(what.request))
         .then(
             [done = what.done, tell = std::move(what.tell)](step_outcome& ended) {
               if (tell)
@@ -147,7 +149,7 @@ public:
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
                                                  step_clock::time_point deadline) override {
     TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
-    return ask_for<std::shared_ptr<prepared_step>>(deadline, std::move(request));
+    return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
   }
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
@@ -188,13 +190,13 @@ public:
   }
 
   result<std::vector<device_info>> devices(step_clock::time_point deadline) override {
-    return ask_for<std::vector<device_info>>(deadline, list_devices_atom::value);
+    return ask_for<std::vector<device_info>>(patience_until(deadline), list_devices_atom::value);
   }
 
   status reset(const std::string& container, step_clock::time_point deadline) override {
     status outcome;
-    auto taken =
-        ask(deadline, reset_request{container}, [&](const status& what) { outcome = what; });
+    auto taken = ask(patience_until(deadline), reset_request{container},
+                     [&](const status& what) { outcome = what; });
     return taken ? outcome : taken;
   }
 
@@ -207,18 +209,18 @@ private:
 
   // Asks the session and waits for its answer.
   template <class Question, class Take>
-  status ask(step_clock::time_point deadline, Question question, Take take) {
+  status ask(const caf::duration& patience, Question question, Take take) {
     caf::scoped_actor self{system_, true};
     status outcome;
-    self->request(parts_.session, patience_until(deadline), std::move(question))
+    self->request(parts_.session, patience, std::move(question))
         .receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
     return outcome;
   }
 
   template <class Answer, class Question>
-  result<Answer> ask_for(step_clock::time_point deadline, Question question) {
+  result<Answer> ask_for(const caf::duration& patience, Question question) {
     Answer answer;
-    TROUPE_TRY(ask(deadline, std::move(question), [&](Answer& what) { answer = std::move(what); }));
+    TROUPE_TRY(ask(patience, std::move(question), [&](Answer& what) { answer = std::move(what); }));
     return answer;
   }
 
@@ -255,7 +257,9 @@ private:
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                      step_clock::time_point deadline, watch_options watch, step_statistics& found) {
     step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch};
-    TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(deadline, std::move(request)));
+    // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
+    // actor with it, until the deadline though the answer has come.
+    TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));
     found = std::move(outcome.statistics);
     if (!outcome.outcome)
       return std::move(outcome.outcome);

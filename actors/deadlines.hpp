@@ -30,8 +30,9 @@ public:
 
   template <class Self>
   void wake(Self* self) {
-    scheduled_ = step_clock::time_point::max();
     auto now = self->clock().now();
+    if (now >= scheduled_) // an earlier message may be late: the next one is still under way
+      scheduled_ = step_clock::time_point::max();
     while (!waiting_.empty() && waiting_.begin()->first.first <= now) {
       auto act = std::move(waiting_.begin()->second);
       waiting_.erase(waiting_.begin());
@@ -46,8 +47,10 @@ private:
     if (waiting_.empty() || waiting_.begin()->first.first >= scheduled_)
       return;
     scheduled_ = waiting_.begin()->first.first;
-    auto left =
-        std::max<caf::timespan>(scheduled_ - self->clock().now(), std::chrono::milliseconds{1});
+    // Far deadlines are looked at again now and then: the clock cannot add them.
+    auto left = std::clamp<caf::timespan>(scheduled_ - self->clock().now(),
+                                          std::chrono::milliseconds{1}, std::chrono::hours{24});
+    scheduled_ = self->clock().now() + left;
     self->delayed_send(self, left, wake_atom::value);
   }
 

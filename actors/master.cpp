@@ -90,8 +90,9 @@ status naming(const task_name& task, status why) {
 }
 
 caf::timespan until(self_ptr self, step_clock::time_point deadline) {
+  constexpr std::chrono::hours century{100 * 365 * 24};
   auto left = std::chrono::duration_cast<caf::timespan>(deadline - self->clock().now());
-  return std::max<caf::timespan>(left, std::chrono::milliseconds{1});
+  return std::clamp<caf::timespan>(left, std::chrono::milliseconds{1}, century);
 }
 
 // -- preparing -----------------------------------------------------------------------------------
@@ -351,9 +352,10 @@ void fail(self_ptr self, const running_ptr& run, status why) {
       self->send(participants[i].worker,
                  outgoing{cancel_step{run->id, without_reports(run->error)}});
   auto now = self->clock().now();
-  auto latest = std::max(run->request.deadline, now) + late_stop_patience;
-  run->due =
-      self->state.due.add(self, std::min(now + stop_patience, latest), [=] { finish(self, run); });
+  auto latest = std::max(run->request.deadline, now);
+  latest =
+      std::min(now + stop_patience, std::min(latest, now + stop_patience) + late_stop_patience);
+  run->due = self->state.due.add(self, latest, [=] { finish(self, run); });
 }
 
 // A task's clock counts from another moment than ours. It began the step after we had asked, and
@@ -412,7 +414,9 @@ void start(self_ptr self, const running_ptr& run) {
     run_request what{one.handle, run->id, run->request.deadline, {}, run->request.watch};
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
-    self->request(one.worker, until(self, run->request.deadline) + stop_patience, std::move(what))
+    // Without a time-out of CAF's, which it would keep until the deadline though the answer has
+    // come. Workers and exchanges always answer; where they do not in time, `due` does.
+    self->request(one.worker, caf::infinite, std::move(what))
         .then(
             [=](step_result& done) { answer_came(self, run, i, done); },
             [=](const caf::error& why) {

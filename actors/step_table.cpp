@@ -5,12 +5,20 @@
 namespace troupe {
 namespace {
 
-constexpr size_t remembered_steps = 4096;
-constexpr size_t most_early_steps = 4096;
-constexpr size_t most_early_bytes = size_t{1} << 30;
-constexpr std::chrono::seconds early_patience{60};
+constexpr size_t max_ended_steps = 65'536;
+constexpr size_t max_early_steps = 4096; // that hold tensors
+constexpr size_t max_early_bytes = size_t{1} << 30;
+constexpr size_t max_early_entries = 65'536; // with those that only say that a step must not run
+constexpr std::chrono::seconds early_patience{60}, age_period{1};
 
 status twice(uint32_t key) { return invalid("a tensor came twice for the key ", key); }
+
+status no_room(size_t steps, size_t bytes) {
+  return failure(error_kind::resource_exhausted,
+                 "a tensor that came before its step found no room: tensors of ", steps,
+                 " other steps wait for theirs, ", bytes, " bytes (at most ", max_early_steps,
+                 " steps, ", max_early_bytes, " bytes)");
+}
 
 } // namespace
 
@@ -47,7 +55,7 @@ void step_table::hand_over(task_instance& in, tensor_push&& what, caf::execution
 }
 
 status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
-                       caf::execution_unit* unit) {
+                       caf::execution_unit* unit, step_clock::time_point deadline) {
   std::vector<tensor_push> waiting;
   {
     std::lock_guard guard{mutex_};
@@ -57,12 +65,18 @@ status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
       return {}; // it was quick
     if (running_.contains(step))
       return invalid("step ", step, " runs already");
+    if (forgot_refusal_ && !early_.contains(step) &&
+        step_clock::now() < *forgot_refusal_ + early_patience)
+      return failure(error_kind::resource_exhausted, "more than ", max_early_entries,
+                     " steps were cancelled or refused before they came: step ", step,
+                     " may be one of them");
     auto early = take_early(step);
     if (!early.cancelled)
       return early.cancelled;
     waiting = std::move(early.pushes);
     auto& known = running_[step];
     known.in = in;
+    known.deadline = deadline;
     for (const auto& one : waiting)
       if (!known.came.insert(one.key).second)
         return twice(one.key);
@@ -90,6 +104,7 @@ step_table::early step_table::take_early(uint64_t step) {
     return {};
   auto taken = std::move(it->second);
   early_.erase(it);
+  early_pushes_ -= !taken.pushes.empty();
   for (const auto& one : taken.pushes)
     early_bytes_ -= one.value.bytes();
   return taken;
@@ -99,7 +114,7 @@ void step_table::end(uint64_t step) {
   if (!ended_.insert(step).second)
     return;
   ended_order_.push_back(step);
-  if (ended_order_.size() > remembered_steps) {
+  if (ended_order_.size() > max_ended_steps) {
     ended_.erase(ended_order_.front());
     ended_order_.pop_front();
   }
@@ -114,13 +129,7 @@ void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
       in = it->second.in;
       first = it->second.came.insert(what.key).second;
     } else if (!ended_.contains(what.step)) {
-      forget_old_early();
-      if (early_bytes_ + what.value.bytes() > most_early_bytes || early_.size() >= most_early_steps)
-        return; // its step will end at its deadline
-      early_bytes_ += what.value.bytes();
-      auto& waiting = early_[what.step];
-      waiting.since = step_clock::now();
-      waiting.pushes.push_back(std::move(what));
+      push_early(std::move(what));
     }
   }
   if (in && first)
@@ -129,11 +138,42 @@ void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
     in->conductor().abort(what.step, twice(what.key), unit);
 }
 
+void step_table::push_early(tensor_push&& what) {
+  forget_old_early();
+  auto it = early_.find(what.step);
+  if (it != early_.end() && !it->second.cancelled)
+    return;
+  bool new_step = it == early_.end() || it->second.pushes.empty();
+  if (early_bytes_ + what.value.bytes() > max_early_bytes ||
+      (new_step && early_pushes_ >= max_early_steps))
+    return refuse_early(what.step, no_room(early_pushes_, early_bytes_));
+  early_bytes_ += what.value.bytes();
+  early_pushes_ += new_step;
+  auto& waiting = early_[what.step];
+  waiting.since = step_clock::now();
+  waiting.pushes.push_back(std::move(what));
+}
+
+// Instead of what has come for the step: it is told when it comes.
+void step_table::refuse_early(uint64_t step, status why) {
+  if (auto before = take_early(step); !before.cancelled)
+    why = std::move(before.cancelled); // the first cause counts
+  if (early_.size() >= max_early_entries) {
+    forgot_refusal_ = step_clock::now();
+    return;
+  }
+  early_[step] = {{}, step_clock::now(), std::move(why)};
+}
+
 void step_table::forget_old_early() {
   auto now = step_clock::now();
+  if (now - aged_ < age_period)
+    return;
+  aged_ = now;
   std::erase_if(early_, [&](const auto& entry) {
     if (now - entry.second.since < early_patience)
       return false;
+    early_pushes_ -= !entry.second.pushes.empty();
     for (const auto& one : entry.second.pushes)
       early_bytes_ -= one.value.bytes();
     return true;
@@ -146,11 +186,9 @@ void step_table::abort(uint64_t step, status why, caf::execution_unit* unit) {
     std::lock_guard guard{mutex_};
     if (auto it = running_.find(step); it != running_.end()) {
       in = it->second.in;
-    } else if (!ended_.contains(step) && early_.size() < most_early_steps) {
+    } else if (!ended_.contains(step)) {
       forget_old_early();
-      auto& waiting = early_[step];
-      waiting.since = step_clock::now();
-      waiting.cancelled = std::move(why);
+      refuse_early(step, std::move(why));
     }
   }
   if (in)
@@ -163,7 +201,7 @@ void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit*
   {
     std::lock_guard guard{mutex_};
     for (const auto& [step, one] : running_)
-      if (hit(one.in->program()))
+      if (hit(one))
         found.emplace_back(step, one.in);
   }
   for (const auto& [step, in] : found)
@@ -172,11 +210,18 @@ void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit*
 
 void step_table::abort_all(const std::string& partner, const status& why,
                            caf::execution_unit* unit) {
-  abort_if([&](const auto& program) { return program.partners().contains(partner); }, why, unit);
+  abort_if([&](const running& one) { return one.in->program().partners().contains(partner); }, why,
+           unit);
 }
 
 void step_table::abort_all(const task_program& of, const status& why, caf::execution_unit* unit) {
-  abort_if([&](const auto& program) { return &program == &of; }, why, unit);
+  abort_if([&](const running& one) { return &one.in->program() == &of; }, why, unit);
+}
+
+void step_table::expire(step_clock::time_point now, const task_name& self,
+                        caf::execution_unit* unit) {
+  abort_if([&](const running& one) { return one.deadline <= now; },
+           failure(error_kind::deadline_exceeded, self, ": time is over"), unit);
 }
 
 void step_table::close(const status& why, caf::execution_unit* unit) {
@@ -186,7 +231,7 @@ void step_table::close(const status& why, caf::execution_unit* unit) {
       return;
     closed_ = why;
   }
-  abort_if([](const auto&) { return true; }, why, unit);
+  abort_if([](const running&) { return true; }, why, unit);
 }
 
 size_t step_table::size() const {

@@ -3,6 +3,7 @@
 #include "troupe/actors/task_program.hpp"
 
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -12,14 +13,19 @@ namespace troupe {
 class step_table {
 public:
   /// Makes a step that has begun known, with what has come for it already. Fails when it was
-  /// cancelled before it came, or when its id is in use.
-  status add(uint64_t step, const std::shared_ptr<task_instance>& in, caf::execution_unit* unit);
+  /// cancelled before it came, when a tensor that came before it found no room, or when its id is
+  /// in use.
+  status add(uint64_t step, const std::shared_ptr<task_instance>& in, caf::execution_unit* unit,
+             step_clock::time_point deadline = step_clock::time_point::max());
   /// Forgets an ended step; what still comes for it is dropped.
   void remove(uint64_t step);
-  /// Brings a tensor to its region.
+  /// Brings a tensor to its region. One that comes before its step is kept; where there is no room
+  /// for it, its step fails when it comes, with resource_exhausted.
   void push(tensor_push&& what, caf::execution_unit* unit);
   /// Fails a step, also one that has not come yet.
   void abort(uint64_t step, status why, caf::execution_unit* unit);
+  /// Fails the steps whose deadlines have passed.
+  void expire(step_clock::time_point now, const task_name& self, caf::execution_unit* unit);
   /// Fails all steps that exchange tensors with that task.
   void abort_all(const std::string& partner, const status& why, caf::execution_unit* unit);
   /// Fails all steps of that program.
@@ -38,6 +44,7 @@ private:
   struct running {
     std::shared_ptr<task_instance> in;
     std::unordered_set<uint32_t> came; // keys: each tensor counts once
+    step_clock::time_point deadline;
   };
 
   template <class Predicate>
@@ -45,12 +52,17 @@ private:
   early take_early(uint64_t step);
   void end(uint64_t step);
   void forget_old_early();
+  void push_early(tensor_push&& what);
+  void refuse_early(uint64_t step, status why);
   static void hand_over(task_instance& in, tensor_push&& what, caf::execution_unit* unit);
 
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, running> running_;
   std::unordered_map<uint64_t, early> early_;
   size_t early_bytes_ = 0;
+  size_t early_pushes_ = 0;       // steps in early_ that hold tensors
+  step_clock::time_point aged_{}; // when old entries of early_ were last looked for
+  std::optional<step_clock::time_point> forgot_refusal_; // early_ had no room for one
   std::unordered_set<uint64_t> ended_;
   std::deque<uint64_t> ended_order_;
   status closed_;

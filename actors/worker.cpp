@@ -1,7 +1,6 @@
 #include "troupe/actors/worker.hpp"
 
 #include "troupe/actors/background_step.hpp"
-#include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/device.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/launch_thread.hpp"
@@ -26,11 +25,19 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::seconds connect_patience{10};
+// Later deadlines are none: a century.
+constexpr uint64_t max_deadline_ms = uint64_t{100} * 365 * 24 * 3600 * 1000;
 // Instances that no step has used for that long go, or for twice that long at most.
 constexpr std::chrono::seconds idle_patience{10};
 
+// How long after its deadline a step is ended that whoever asked for it has not ended; and how
+// often a worker looks for such.
+constexpr std::chrono::milliseconds grace{1000}, expiry_period{250};
+
 // Worker -> itself: time to look for idle instances. No answer.
 using tidy_atom = caf::atom_constant<caf::atom("tidy")>;
+// Worker -> itself: time to look for steps whose deadlines have passed. No answer.
+using expire_atom = caf::atom_constant<caf::atom("expire")>;
 
 struct owned_device {
   device_name name;
@@ -58,8 +65,8 @@ struct worker_state {
   // By owner of programs, session and device; as long as the owner is there.
   std::map<std::string, std::map<std::pair<uint64_t, std::string>, kernel_states>> kept;
   uint64_t next_handle = 1;
-  bool tidies = false; // a tidy_atom is under way, as long as there are programs
-  deadlines due;       // of steps
+  bool tidies = false;  // a tidy_atom is under way, as long as there are programs
+  bool expires = false; // an expire_atom is under way, as long as there are steps
   std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>();
   std::map<uint64_t, caf::typed_response_promise<step_result>> asked; // by step
 };
@@ -200,20 +207,31 @@ caf::result<registered> register_programs(self_ptr self, register_partitions& wh
 
 // -- running steps that no thread of this process drives ------------------------------------------
 
+// Whoever asked watches the deadline as well; this is for when it is gone.
+void expire_later(self_ptr self) {
+  if (std::exchange(self->state.expires, true))
+    return;
+  self->delayed_send(self, expiry_period, expire_atom::value);
+}
+
+void expire(self_ptr self) {
+  auto& state = self->state;
+  state.options.steps->expire(self->clock().now() - grace, state.options.self, self->context());
+  state.expires = false;
+  if (state.options.steps->size() > 0)
+    expire_later(self);
+}
+
 void start_step(self_ptr self, run_request what, step_end on_end) {
   auto it = self->state.programs.find(what.handle);
   if (it == self->state.programs.end())
     return on_end({failure(error_kind::aborted, self->state.options.self, " knows no program ",
                            what.handle, "; it may have been restarted: prepare the step again"),
                    {}});
-  // Whoever asked watches the deadline as well; this is for when it is gone.
-  self->state.due.add(self, what.deadline + std::chrono::seconds{1}, [self, step = what.step] {
-    self->state.options.steps->abort(
-        step, failure(error_kind::deadline_exceeded, self->state.options.self, ": time is over"),
-        self->context());
-  });
+  expire_later(self);
   begin_in_background(it->second.program, self->state.options.steps, what,
-                      to_string(self->state.options.self), std::move(on_end), self->context());
+                      to_string(self->state.options.self), std::move(on_end), self->context(),
+                      by_steady_clock(what.deadline, self->clock().now()));
 }
 
 caf::result<step_result> run_local(self_ptr self, run_request& what) {
@@ -260,7 +278,9 @@ void serve_register(self_ptr self, const register_graph& what, const incoming& f
 }
 
 void serve_run(self_ptr self, run_step& what, const incoming& from) {
-  auto deadline = step_clock::now() + std::chrono::milliseconds{what.deadline_ms};
+  auto now = self->clock().now();
+  auto left = std::chrono::milliseconds{what.deadline_ms};
+  auto deadline = what.deadline_ms < max_deadline_ms ? now + left : step_clock::time_point::max();
   auto on_end = [to = from.from, request = what.request](step_result result) {
     step_done done{request, std::move(result.outcome), std::move(result.fetches)};
     if (result.statistics.subjects)
@@ -391,7 +411,7 @@ caf::behavior worker_behavior(self_ptr self, worker_options options) {
       [=](const register_request& what, const std::string& owner) {
         return register_programs(self, *what, owner);
       },
-      [=](wake_atom) { self->state.due.wake(self); },
+      [=](expire_atom) { expire(self); },
       [=](tidy_atom) { tidy(self); },
       [=](const forget_program& what) { self->state.programs.erase(what.handle); },
       [=](list_devices_atom) { return list_devices(self); },

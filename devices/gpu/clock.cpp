@@ -10,6 +10,7 @@ using namespace std::chrono_literals;
 // Clocks drift apart, and the distance of two events is told with few digits.
 constexpr auto longest_use = 10s;
 constexpr auto patience = 5s; // for what was launched before
+constexpr auto patience_with_marks = 100ms;
 constexpr auto exact_enough = 100us;
 constexpr int most_tries = 5;
 
@@ -25,6 +26,7 @@ clock::~clock() {
 }
 
 void clock::begin() noexcept {
+  late_ = false;
   for (auto& one : marks_)
     one.marked = false;
   auto now = std::chrono::steady_clock::now();
@@ -74,7 +76,11 @@ int64_t clock::time_of(uint32_t which) noexcept {
   if (!one.marked || base_time_ == decltype(base_time_){})
     return 0;
   auto& driver = core_->under();
-  if (auto passed = driver.passed(one.at); !passed || !*passed)
+  // The step has ended, but a mark behind its last copy may be about to be passed. Of a step that
+  // was given up, many never are in time: they are waited for once.
+  auto passed = late_ ? driver.passed(one.at) : driver.wait(one.at, patience_with_marks);
+  late_ = !passed || !*passed;
+  if (late_)
     return 0;
   auto since = driver.elapsed(base_, one.at);
   if (!since)

@@ -35,6 +35,7 @@ private:
   const std::shared_ptr<core> core_;
   event base_ = nullptr;
   std::chrono::steady_clock::time_point base_time_{}; // when the base was passed
+  bool late_ = false; ///< a mark of this step was not passed in time
   std::vector<place> marks_;
 };
 

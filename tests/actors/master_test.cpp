@@ -287,3 +287,30 @@ TEST_CASE("a task that answers after the client has gone on harms nobody") {
   world.answer(world.one, {});
   CHECK(outcome_of(next).ok());
 }
+
+TEST_CASE("steps that have ended leave no timers behind, however late their deadlines are") {
+  master_world world;
+  world.prepare();
+  auto before = world.timers();
+  for (int i = 0; i < 100; ++i) {
+    auto box = world.start(1h);
+    world.answer(world.zero, {});
+    world.answer(world.one, {});
+    CHECK(outcome_of(box).ok());
+  }
+  CHECK(world.timers() <= before + 1);
+}
+
+TEST_CASE("a step without a deadline is not overdue, and a failure of it ends it") {
+  master_world world;
+  world.prepare();
+  auto box = world.ask<step_outcome>(
+      world.master,
+      step_request{world.step, {tensor::scalar(1.0f)}, step_clock::time_point::max()});
+  world.run();
+  world.pass(48h);
+  CHECK(!*box);
+  world.answer(world.zero, fails(error_kind::internal, "cause"));
+  world.pass(3s);
+  CHECK(outcome_of(box).message().find("cause") != std::string::npos);
+}

@@ -140,3 +140,24 @@ TEST_CASE("early messages of steps that never come are bounded") {
   CHECK(world.table.add(1, in, nullptr).ok());
   CHECK(world.table.size() == 1);
 }
+
+TEST_CASE("a tensor that finds no room before its step fails that step, and says so") {
+  table_world world;
+  for (uint64_t step = 10; step < 10'000; ++step)
+    world.table.push({.step = step, .key = 0, .dead = false, .value = tensor::scalar(1)}, nullptr);
+  auto in = world.begin(9'999);
+  auto refused = world.table.add(9'999, in, nullptr);
+  CHECK(refused.kind() == error_kind::resource_exhausted);
+  CHECK(refused.message().find("4096") != std::string::npos);
+  in->conductor().abort(9'999, refused, nullptr);
+}
+
+TEST_CASE("when there is no room to note a refusal either, steps that come fail for a while") {
+  table_world world;
+  for (uint64_t step = 10; step < 80'000; ++step)
+    world.table.abort(step, gone(), nullptr);
+  auto in = world.begin(1);
+  auto refused = world.table.add(1, in, nullptr);
+  CHECK(refused.kind() == error_kind::resource_exhausted);
+  in->conductor().abort(1, refused, nullptr);
+}

@@ -281,6 +281,69 @@ fetch y
   made = status{error_kind::cancelled, ""};
 }
 
+TEST_CASE("what comes early is kept, however many steps have ended before") {
+  worker_world world;
+  text_case text{R"(
+v = VariableV2 dtype=f32 shape=[2] @"/job:ps/task:0"
+y = Neg(v) @"/job:worker/task:0"
+fetch y
+)"};
+  auto made = world.register_it(text);
+  REQUIRE(made);
+  uint32_t key = UINT32_MAX;
+  for (const auto& part : world.cut_for(text))
+    for (const auto& at : part.nodes->nodes())
+      if (at->op().name == "_Recv")
+        key = static_cast<uint32_t>(at->attr<int64_t>("key"));
+  auto push = [&](uint64_t step) {
+    world.steps->push(tensor_push{step, key, false, tensor::vector<float>({3, 3})}, nullptr);
+  };
+  constexpr uint64_t steps = 80'000; // more than a worker remembers
+  for (uint64_t step = 1; step <= steps; ++step) {
+    push(step);
+    auto box = world.begin(made->handle, step);
+    REQUIRE(*box);
+    if (step % 20'000 == 0)
+      world.pass(5s); // their deadlines pass
+  }
+  world.pass(5s);
+  CHECK(world.timers() < 5);
+  push(steps + 1);
+  auto box = world.begin(made->handle, steps + 1);
+  INFO(outcome_of(box));
+  CHECK(outcome_of(box).ok());
+  made = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE(
+    "a step that came from another process ends soon after its deadline, with nobody asking") {
+  worker_world world;
+  text_case text{queue};
+  auto handle = world.register_from_peer(text);
+  world.from_peer(
+      run_step{.request = 3, .handle = handle, .step = 1, .deadline_ms = 2000, .feeds = {}});
+  for (int i = 0; i < 10; ++i)
+    world.pass(250ms);
+  CHECK(world.steps->size() == 1);
+  for (int i = 0; i < 4; ++i)
+    world.pass(250ms);
+  CHECK(world.steps->size() == 0);
+  auto* done = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(done);
+  CHECK(done->outcome.kind() == error_kind::deadline_exceeded);
+}
+
+TEST_CASE("a step without a deadline is not overdue") {
+  worker_world world;
+  text_case text{queue};
+  auto handle = world.register_from_peer(text);
+  world.from_peer(
+      run_step{.request = 3, .handle = handle, .step = 1, .deadline_ms = UINT64_MAX, .feeds = {}});
+  for (int i = 0; i < 10; ++i)
+    world.pass(1h);
+  CHECK(world.steps->size() == 1);
+}
+
 TEST_CASE("a worker that ends answers what it was asked, and nothing runs any more") {
   worker_world world;
   text_case text{queue};

@@ -63,6 +63,8 @@ public:
     }
   }
   size_t ready() const { return scheduler_.jobs.size(); }
+  /// Messages and time-outs that wait for their time.
+  size_t timers() const { return scheduler_.clock().schedule().size(); }
 
   /// Lets time pass, and runs what becomes due.
   void pass(std::chrono::milliseconds time) {
