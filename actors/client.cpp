@@ -102,11 +102,11 @@ namespace troupe {
 namespace {
 
 // The master answers at the deadline itself, with the name of the task that it waited for.
-caf::timespan patience_until(step_clock::time_point deadline) {
+caf::duration patience_until(step_clock::time_point deadline) {
   constexpr std::chrono::hours century{100 * 365 * 24};
-  return std::clamp<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1},
-                                   century) +
-         std::chrono::seconds{3};
+  auto left = std::clamp<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1},
+                                        century);
+  return caf::duration{left + std::chrono::seconds{3}};
 }
 
 // Asks on behalf of those who do not wait.
@@ -209,7 +209,7 @@ private:
 
   // Asks the session and waits for its answer.
   template <class Question, class Take>
-  status ask(const caf::duration& patience, Question question, Take take) {
+  status ask(caf::duration patience, Question question, Take take) {
     caf::scoped_actor self{system_, true};
     status outcome;
     self->request(parts_.session, patience, std::move(question))
@@ -218,7 +218,7 @@ private:
   }
 
   template <class Answer, class Question>
-  result<Answer> ask_for(const caf::duration& patience, Question question) {
+  result<Answer> ask_for(caf::duration patience, Question question) {
     Answer answer;
     TROUPE_TRY(ask(patience, std::move(question), [&](Answer& what) { answer = std::move(what); }));
     return answer;

@@ -81,7 +81,7 @@ struct master_state {
   std::map<step_ptr, std::vector<caf::typed_response_promise<step_ptr>>> renewals; // and who waits
 };
 
-using self_ptr = caf::stateful_actor<master_state>*;
+using master_self = caf::stateful_actor<master_state>*;
 
 // Errors name the task that they come from.
 status naming(const task_name& task, status why) {
@@ -89,7 +89,7 @@ status naming(const task_name& task, status why) {
   return why.message().find(name) == std::string::npos ? std::move(why).within(name) : why;
 }
 
-caf::timespan until(self_ptr self, step_clock::time_point deadline) {
+caf::timespan until(master_self self, step_clock::time_point deadline) {
   constexpr std::chrono::hours century{100 * 365 * 24};
   auto left = std::chrono::duration_cast<caf::timespan>(deadline - self->clock().now());
   return std::clamp<caf::timespan>(left, std::chrono::milliseconds{1}, century);
@@ -118,7 +118,7 @@ void tell_moved(const node& at) {
                         at.op().name, ")\n");
 }
 
-result<step_ptr> compile(self_ptr self, const prepare_request& what) {
+result<step_ptr> compile(master_self self, const prepare_request& what) {
   const auto& options = self->state.options;
   auto& closed = *what.of;
   optimize(closed, options.passes, options.host.get());
@@ -184,7 +184,7 @@ private:
 };
 
 template <class Result>
-std::shared_ptr<gathering<Result>> gather(self_ptr self, size_t answers,
+std::shared_ptr<gathering<Result>> gather(master_self self, size_t answers,
                                           caf::typed_response_promise<Result> reply) {
   auto made = std::make_shared<gathering<Result>>(answers, std::move(reply));
   auto& open = self->state.open;
@@ -195,7 +195,7 @@ std::shared_ptr<gathering<Result>> gather(self_ptr self, size_t answers,
 
 // Finds the worker of a task: in this process, or through the membership.
 template <class OnWorker, class OnError>
-void with_worker(self_ptr self, const task_name& task, step_clock::time_point deadline,
+void with_worker(master_self self, const task_name& task, step_clock::time_point deadline,
                  OnWorker on_worker, OnError on_error) {
   const auto& options = self->state.options;
   if (auto it = options.workers.find(task); it != options.workers.end())
@@ -209,7 +209,7 @@ void with_worker(self_ptr self, const task_name& task, step_clock::time_point de
 }
 
 // Registers the parts of a step with their workers and answers the promise with the step.
-void register_all(self_ptr self, const step_ptr& step, step_clock::time_point deadline,
+void register_all(master_self self, const step_ptr& step, step_clock::time_point deadline,
                   const std::shared_ptr<gathering<step_ptr>>& answers) {
   for (size_t i = 0; i < step->participants.size(); ++i) {
     auto task = step->participants[i].task;
@@ -243,14 +243,14 @@ void register_all(self_ptr self, const step_ptr& step, step_clock::time_point de
   }
 }
 
-caf::result<step_ptr> register_step(self_ptr self, const step_ptr& step,
+caf::result<step_ptr> register_step(master_self self, const step_ptr& step,
                                     step_clock::time_point deadline) {
   auto promise = self->make_response_promise<step_ptr>();
   register_all(self, step, deadline, gather(self, step->participants.size(), promise));
   return promise;
 }
 
-caf::result<step_ptr> prepare_now(self_ptr self, const prepare_request& what) {
+caf::result<step_ptr> prepare_now(master_self self, const prepare_request& what) {
   auto compiled = compile(self, what);
   if (!compiled)
     return to_caf(compiled.status());
@@ -279,7 +279,7 @@ void learn(device_list& known, const std::vector<device_info>& listed) {
   }
 }
 
-caf::result<step_ptr> prepare(self_ptr self, const prepare_request& what) {
+caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
   const auto& options = self->state.options;
   if (!options.membership || !asks_for_more(*what.of->nodes, options.devices))
     return prepare_now(self, what);
@@ -301,7 +301,7 @@ caf::result<step_ptr> prepare(self_ptr self, const prepare_request& what) {
 
 // A step that no thread of this process drives, as its master sees it.
 struct running_step final : step_gate::waiter, std::enable_shared_from_this<running_step> {
-  running_step(step_request r, caf::typed_response_promise<step_outcome> p, self_ptr self)
+  running_step(step_request r, caf::typed_response_promise<step_outcome> p, master_self self)
       : request(std::move(r)), reply(std::move(p)), master(caf::actor_cast<caf::actor_addr>(self)) {
   }
   void let_in() override {
@@ -324,7 +324,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   bool all_answered() const { return std::ranges::find(answered, false) == answered.end(); }
 };
 
-void finish(self_ptr self, const running_ptr& run) {
+void finish(master_self self, const running_ptr& run) {
   if (std::exchange(run->done, true))
     return;
   self->state.running.erase(run);
@@ -338,7 +338,7 @@ void finish(self_ptr self, const running_ptr& run) {
 }
 
 // Keeps the first cause and stops the others; the client is answered when they have stopped.
-void fail(self_ptr self, const running_ptr& run, status why) {
+void fail(master_self self, const running_ptr& run, status why) {
   if (!run->error.ok() || run->done)
     return;
   if (!run->request.step->local &&
@@ -360,7 +360,7 @@ void fail(self_ptr self, const running_ptr& run, status why) {
 
 // A task's clock counts from another moment than ours. It began the step after we had asked, and
 // ended it before we heard: what lies between is split evenly, as NTP does (RFC 5905).
-void add_statistics(self_ptr self, running_step& run, size_t from, task_statistics&& what) {
+void add_statistics(master_self self, running_step& run, size_t from, task_statistics&& what) {
   if (!what.subjects)
     return;
   if (!self->state.options.workers.contains(run.request.step->participants[from].task))
@@ -368,7 +368,7 @@ void add_statistics(self_ptr self, running_step& run, size_t from, task_statisti
   run.statistics.tasks.push_back(std::move(what));
 }
 
-void answer_came(self_ptr self, const running_ptr& run, size_t from, step_result& what) {
+void answer_came(master_self self, const running_ptr& run, size_t from, step_result& what) {
   run->answered[from] = true;
   add_statistics(self, *run, from, std::move(what.statistics));
   if (!what.outcome && !run->error.ok())
@@ -401,7 +401,7 @@ std::string reports_of_silence(const running_step& run) {
   return lines.empty() ? lines : "\n  the client waited for" + lines;
 }
 
-void start(self_ptr self, const running_ptr& run) {
+void start(master_self self, const running_ptr& run) {
   auto& step = *run->request.step;
   run->id = next_step_id(self->state.options.session);
   run->answered.assign(step.participants.size(), false);
@@ -433,7 +433,7 @@ void start(self_ptr self, const running_ptr& run) {
 }
 
 // The run is inside the gate.
-void start_or_renew(self_ptr self, const running_ptr& run) {
+void start_or_renew(master_self self, const running_ptr& run) {
   const auto& what = run->request;
   if (!what.step->stale)
     return start(self, run);
@@ -447,7 +447,7 @@ void start_or_renew(self_ptr self, const running_ptr& run) {
             });
 }
 
-caf::result<step_outcome> run_step_request(self_ptr self, const step_request& what) {
+caf::result<step_outcome> run_step_request(master_self self, const step_request& what) {
   if (auto fits = check_feeds(what.step->signature, what.feeds); !fits)
     return step_outcome{std::move(fits), {}};
   auto promise = self->make_response_promise<step_outcome>();
@@ -465,7 +465,7 @@ caf::result<step_outcome> run_step_request(self_ptr self, const step_request& wh
   return promise;
 }
 
-void enter(self_ptr self, const running_ptr& run) {
+void enter(master_self self, const running_ptr& run) {
   if (run->done)
     return; // it has left again
   run->in_line = false;
@@ -474,7 +474,8 @@ void enter(self_ptr self, const running_ptr& run) {
 }
 
 // Several runs may find the same step stale; it is registered again once for all of them.
-caf::result<step_ptr> renew(self_ptr self, const step_ptr& step, step_clock::time_point deadline) {
+caf::result<step_ptr> renew(master_self self, const step_ptr& step,
+                            step_clock::time_point deadline) {
   auto promise = self->make_response_promise<step_ptr>();
   auto& waiting = self->state.renewals[step];
   waiting.push_back(promise);
@@ -498,7 +499,7 @@ caf::result<step_ptr> renew(self_ptr self, const step_ptr& step, step_clock::tim
 
 // Asks every task; answers with the first error or when all are done.
 template <class Answer, class Merge, class... Question>
-caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
+caf::result<Answer> ask_all(master_self self, Merge merge, Question... question) {
   auto patience = self->state.options.patience;
   std::vector<task_name> tasks;
   for (const auto& one : self->state.options.devices)
@@ -524,7 +525,7 @@ caf::result<Answer> ask_all(self_ptr self, Merge merge, Question... question) {
   return promise;
 }
 
-caf::behavior master_behavior(self_ptr self, master_options options) {
+caf::behavior master_behavior(master_self self, master_options options) {
   self->state.options = std::move(options);
   self->set_default_handler(caf::drop);
   self->set_exit_handler([=](const caf::exit_msg& what) {

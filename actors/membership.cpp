@@ -56,7 +56,7 @@ struct membership_state {
   std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
 };
 
-using self_ptr = caf::stateful_actor<membership_state>*;
+using membership_self = caf::stateful_actor<membership_state>*;
 
 // Answers those whose time is over by then.
 void refuse(member& one, const status& why,
@@ -70,14 +70,14 @@ void refuse(member& one, const status& why,
 }
 
 // Dials until the last deadline of those who wait.
-void start_dialing(self_ptr self, const task_name& to, member& one) {
+void start_dialing(membership_self self, const task_name& to, member& one) {
   one.dialing = true;
   auto deadline = std::ranges::max_element(one.waiting, {}, &waiting_link::deadline)->deadline;
   self->state.options.ways.dial(self->system(), {to, deadline, {}, nullptr}, one.address,
                                 self->state.stop, caf::actor_cast<caf::actor>(self));
 }
 
-caf::result<peer_link> connect(self_ptr self, const connect_request& what) {
+caf::result<peer_link> connect(membership_self self, const connect_request& what) {
   auto it = self->state.members.find(what.to);
   if (it == self->state.members.end())
     return to_caf(failure(error_kind::not_found, "the cluster has no task ", what.to));
@@ -94,7 +94,7 @@ caf::result<peer_link> connect(self_ptr self, const connect_request& what) {
   return promise;
 }
 
-void connected(self_ptr self, dialed& what) {
+void connected(membership_self self, dialed& what) {
   auto& one = self->state.members.at(what.to);
   one.dialing = false;
   if (!what.outcome) {
@@ -119,7 +119,7 @@ void connected(self_ptr self, dialed& what) {
   one.exchange = options.ways.open(self->system(), *what.socket, std::move(exchange));
 }
 
-void introduced(self_ptr self, const hello& who) {
+void introduced(membership_self self, const hello& who) {
   auto it = self->state.members.find({who.job, who.task});
   if (it == self->state.members.end() || !it->second.exchange)
     return;
@@ -130,7 +130,7 @@ void introduced(self_ptr self, const hello& who) {
     waits.reply.deliver(peer_link{it->first, one.incarnation, one.exchange});
 }
 
-void lost(self_ptr self, const peer_gone& what) {
+void lost(membership_self self, const peer_gone& what) {
   for (auto& [task, one] : self->state.members)
     if (to_string(task) == what.peer) {
       one.exchange = nullptr;
@@ -142,7 +142,7 @@ void lost(self_ptr self, const peer_gone& what) {
     }
 }
 
-caf::behavior membership_behavior(self_ptr self, membership_options options) {
+caf::behavior membership_behavior(membership_self self, membership_options options) {
   auto& state = self->state;
   state.options = std::move(options);
   for (const auto& task : tasks_of(state.options.cluster))

@@ -31,15 +31,15 @@ struct queue_state {
   deadlines due; // of waits
 };
 
-using self_ptr = caf::stateful_actor<queue_state>*;
+using queue_self = caf::stateful_actor<queue_state>*;
 
-void forget(self_ptr self, std::unordered_map<uint64_t, asker>::iterator which) {
+void forget(queue_self self, std::unordered_map<uint64_t, asker>::iterator which) {
   if (which->second.due)
     self->state.due.remove(*which->second.due);
   self->state.waiting.erase(which);
 }
 
-void answer(self_ptr self, const fifo_queue::completions& done) {
+void answer(queue_self self, const fifo_queue::completions& done) {
   auto& waiting = self->state.waiting;
   for (const auto& one : done)
     if (auto it = waiting.find(one.who.request); it != waiting.end()) {
@@ -53,7 +53,7 @@ void answer(self_ptr self, const fifo_queue::completions& done) {
     }
 }
 
-void give_up(self_ptr self, troupe::queue_request who, int64_t after_ms) {
+void give_up(queue_self self, troupe::queue_request who, int64_t after_ms) {
   fifo_queue::completions done;
   auto& queue = *self->state.queue;
   queue.cancel(who,
@@ -63,7 +63,7 @@ void give_up(self_ptr self, troupe::queue_request who, int64_t after_ms) {
   answer(self, done);
 }
 
-void serve(self_ptr self, queue_wait& what) {
+void serve(queue_self self, queue_wait& what) {
   auto& state = self->state;
   const auto& op = what.origin->op().name;
   const auto& attrs = what.origin->attrs();
@@ -109,7 +109,7 @@ void serve(self_ptr self, queue_wait& what) {
                                    [=] { give_up(self, who, patience); });
 }
 
-caf::behavior queue_behavior(self_ptr self, const std::shared_ptr<fifo_queue>& queue) {
+caf::behavior queue_behavior(queue_self self, const std::shared_ptr<fifo_queue>& queue) {
   self->state.queue = std::make_unique<fifo_queue>(std::move(*queue));
   self->set_default_handler(caf::drop);
   return {

@@ -34,9 +34,9 @@ struct session_state {
   std::vector<caf::actor> owned; // ended with the session
 };
 
-using self_ptr = caf::stateful_actor<session_state>*;
+using session_self = caf::stateful_actor<session_state>*;
 
-caf::behavior session_behavior(self_ptr self, const caf::actor& master,
+caf::behavior session_behavior(session_self self, const caf::actor& master,
                                const std::vector<caf::actor>& owned) {
   self->state.master = master;
   self->state.owned = owned;

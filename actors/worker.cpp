@@ -71,7 +71,7 @@ struct worker_state {
   std::map<uint64_t, caf::typed_response_promise<step_result>> asked; // by step
 };
 
-using self_ptr = caf::stateful_actor<worker_state>*;
+using worker_self = caf::stateful_actor<worker_state>*;
 
 // The name that a variable, queue or table has among all sessions.
 std::pair<std::string, std::string> full_name(const node& maker, const std::string& fallback) {
@@ -83,7 +83,7 @@ std::pair<std::string, std::string> full_name(const node& maker, const std::stri
   return {held_by.empty() ? fallback : held_by, shared.empty() ? maker.name() : shared};
 }
 
-result<std::shared_ptr<named_state>> find_state(self_ptr self, const node& maker,
+result<std::shared_ptr<named_state>> find_state(worker_self self, const node& maker,
                                                 const std::string& fallback) {
   auto [held_by, name] = full_name(maker, fallback);
   auto& held = self->state.containers[held_by];
@@ -92,7 +92,7 @@ result<std::shared_ptr<named_state>> find_state(self_ptr self, const node& maker
   return held->find_or_add(maker.op().make(maker, name));
 }
 
-result<caf::actor> find_queue(self_ptr self, const node& maker, const std::string& fallback) {
+result<caf::actor> find_queue(worker_self self, const node& maker, const std::string& fallback) {
   auto [held_by, name] = full_name(maker, fallback);
   auto& found = self->state.queues[held_by + '\n' + name];
   if (!found) {
@@ -104,7 +104,7 @@ result<caf::actor> find_queue(self_ptr self, const node& maker, const std::strin
   return found;
 }
 
-result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions& what,
+result<std::shared_ptr<task_program>> compile(worker_self self, register_partitions& what,
                                               const std::string& owner) {
   std::vector<std::shared_ptr<const program>> programs;
   std::vector<device_name> devices;
@@ -146,13 +146,13 @@ result<std::shared_ptr<task_program>> compile(self_ptr self, register_partitions
   return linked;
 }
 
-void tidy_later(self_ptr self) {
+void tidy_later(worker_self self) {
   auto& state = self->state;
   if (!std::exchange(state.tidies, !state.programs.empty()) && state.tidies)
     self->delayed_send(self, idle_patience, tidy_atom::value);
 }
 
-void tidy(self_ptr self) {
+void tidy(worker_self self) {
   for (auto& [handle, one] : self->state.programs)
     one.program->shrink();
   self->state.tidies = false;
@@ -160,7 +160,7 @@ void tidy(self_ptr self) {
 }
 
 // Compiles, then reaches the tasks that the programs send to; answers when all is ready.
-caf::result<registered> register_programs(self_ptr self, register_partitions& what,
+caf::result<registered> register_programs(worker_self self, register_partitions& what,
                                           std::string owner) {
   auto compiled = compile(self, what, owner);
   if (!compiled)
@@ -208,13 +208,13 @@ caf::result<registered> register_programs(self_ptr self, register_partitions& wh
 // -- running steps that no thread of this process drives ------------------------------------------
 
 // Whoever asked watches the deadline as well; this is for when it is gone.
-void expire_later(self_ptr self) {
+void expire_later(worker_self self) {
   if (std::exchange(self->state.expires, true))
     return;
   self->delayed_send(self, expiry_period, expire_atom::value);
 }
 
-void expire(self_ptr self) {
+void expire(worker_self self) {
   auto& state = self->state;
   state.options.steps->expire(self->clock().now() - grace, state.options.self, self->context());
   state.expires = false;
@@ -222,7 +222,7 @@ void expire(self_ptr self) {
     expire_later(self);
 }
 
-void start_step(self_ptr self, run_request what, step_end on_end) {
+void start_step(worker_self self, run_request what, step_end on_end) {
   auto it = self->state.programs.find(what.handle);
   if (it == self->state.programs.end())
     return on_end({failure(error_kind::aborted, self->state.options.self, " knows no program ",
@@ -234,7 +234,7 @@ void start_step(self_ptr self, run_request what, step_end on_end) {
                       by_steady_clock(what.deadline, self->clock().now()));
 }
 
-caf::result<step_result> run_local(self_ptr self, run_request& what) {
+caf::result<step_result> run_local(worker_self self, run_request& what) {
   auto promise = self->make_response_promise<step_result>();
   self->state.asked.emplace(what.step, promise);
   auto step = what.step;
@@ -247,7 +247,7 @@ caf::result<step_result> run_local(self_ptr self, run_request& what) {
 
 // -- what other tasks ask for --------------------------------------------------------------------
 
-void serve_register(self_ptr self, const register_graph& what, const incoming& from) {
+void serve_register(worker_self self, const register_graph& what, const incoming& from) {
   auto reply = [=, to = from.from, request = what.request](uint64_t handle, status outcome) {
     self->send(to, outgoing{register_reply{request, handle, std::move(outcome)}});
   };
@@ -277,7 +277,7 @@ void serve_register(self_ptr self, const register_graph& what, const incoming& f
             });
 }
 
-void serve_run(self_ptr self, run_step& what, const incoming& from) {
+void serve_run(worker_self self, run_step& what, const incoming& from) {
   auto now = self->clock().now();
   auto left = std::chrono::milliseconds{what.deadline_ms};
   auto deadline = what.deadline_ms < max_deadline_ms ? now + left : step_clock::time_point::max();
@@ -297,7 +297,7 @@ void serve_run(self_ptr self, run_step& what, const incoming& from) {
              std::move(on_end));
 }
 
-void serve(self_ptr self, incoming& what) {
+void serve(worker_self self, incoming& what) {
   auto steps = self->state.options.steps;
   if (auto* one = std::get_if<register_graph>(&what.content)) {
     serve_register(self, *one, what);
@@ -328,7 +328,7 @@ void serve(self_ptr self, incoming& what) {
   }
 }
 
-void peer_left(self_ptr self, const peer_gone& what) {
+void peer_left(worker_self self, const peer_gone& what) {
   self->state.kept.erase(what.peer);
   auto why = failure(error_kind::unavailable, what.peer, " is gone: ", what.why.message());
   auto& steps = *self->state.options.steps;
@@ -342,7 +342,7 @@ void peer_left(self_ptr self, const peer_gone& what) {
 }
 
 // Nothing may wait any more: a step that does keeps its actors, and its queues keep the step.
-void leave(self_ptr self) {
+void leave(worker_self self) {
   auto& state = self->state;
   auto why = failure(error_kind::unavailable, state.options.self, " shuts down");
   state.options.steps->close(why, self->context());
@@ -353,7 +353,7 @@ void leave(self_ptr self) {
       self->send_exit(queue, caf::exit_reason::user_shutdown);
 }
 
-caf::result<std::vector<device_info>> list_devices(self_ptr self) {
+caf::result<std::vector<device_info>> list_devices(worker_self self) {
   auto promise = self->make_response_promise<std::vector<device_info>>();
   auto all = std::make_shared<std::vector<device_info>>();
   auto missing = std::make_shared<size_t>(self->state.devices.size());
@@ -369,7 +369,7 @@ caf::result<std::vector<device_info>> list_devices(self_ptr self) {
   return promise;
 }
 
-status reset_container(self_ptr self, const std::string& name) {
+status reset_container(worker_self self, const std::string& name) {
   if (auto it = self->state.containers.find(name); it != self->state.containers.end())
     it->second->clear();
   std::erase_if(self->state.queues,
@@ -377,7 +377,7 @@ status reset_container(self_ptr self, const std::string& name) {
   return {};
 }
 
-caf::behavior worker_behavior(self_ptr self, worker_options options) {
+caf::behavior worker_behavior(worker_self self, worker_options options) {
   auto& state = self->state;
   state.options = std::move(options);
   for (const auto& one : state.options.devices) {

@@ -1,6 +1,7 @@
 #include "troupe/api/collectives.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/reject.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,10 +11,6 @@ namespace troupe {
 namespace {
 
 using location = std::source_location;
-
-[[noreturn]] void fail(std::string_view function, location where, const auto&... parts) {
-  throw error{invalid(parts...).within(concat(function, " (", to_string(where), ')'))};
-}
 
 // The same devices are the same group, in every process.
 int64_t key_of(const std::vector<std::string>& devices) {
@@ -36,9 +33,9 @@ void check_devices(std::string_view function, const std::vector<std::string>& de
   std::map<std::string, int> seen;
   for (const auto& one : devices) {
     if (one.empty())
-      fail(function, where, "each edge must be on a device: make it within graph_builder::on()");
+      reject(function, where, "each edge must be on a device: make it within graph_builder::on()");
     if (seen[one]++)
-      fail(function, where, "two edges are on ", one, "; each must be on another device");
+      reject(function, where, "two edges are on ", one, "; each must be on another device");
   }
 }
 
@@ -53,16 +50,16 @@ std::vector<edge> add_members(std::string_view function, std::string_view op,
                               const std::vector<edge>& xs, std::vector<std::string> devices,
                               const attr_map& more, location where) {
   if (xs.empty())
-    fail(function, where, "needs at least one edge");
+    reject(function, where, "needs at least one edge");
   if (!devices.empty() && devices.size() != xs.size())
-    fail(function, where, "got ", devices.size(), " devices for ", xs.size(), " edges");
+    reject(function, where, "got ", devices.size(), " devices for ", xs.size(), " edges");
   const auto given = !devices.empty();
   for (const auto& x : xs) {
     if (!x.exists() || &x.node->graph() != &xs.front().node->graph())
-      fail(function, where, "all edges must be of one graph");
+      reject(function, where, "all edges must be of one graph");
     if (x.type() != xs.front().type() || !x.dims().compatible(xs.front().dims()))
-      fail(function, where, "'", x, "' is ", x.type(), x.dims(), ", but '", xs.front(), "' is ",
-           xs.front().type(), xs.front().dims());
+      reject(function, where, "'", x, "' is ", x.type(), x.dims(), ", but '", xs.front(), "' is ",
+             xs.front().type(), xs.front().dims());
     if (!given)
       devices.push_back(x.node->device());
   }
@@ -94,7 +91,7 @@ std::vector<edge> all_reduce(const std::vector<edge>& xs, reduce_by by, location
 std::vector<edge> all_reduce(const std::vector<edge>& xs, const std::vector<std::string>& devices,
                              reduce_by by, location where) {
   if (devices.empty())
-    fail("all_reduce", where, "needs at least one device");
+    reject("all_reduce", where, "needs at least one device");
   return add_members("all_reduce", "CollectiveReduce", xs, devices, reduction_attrs(by), where);
 }
 
@@ -109,9 +106,9 @@ std::vector<edge> reduce_scatter(const std::vector<edge>& xs, reduce_by by, loca
 
 std::vector<edge> broadcast(edge x, const std::vector<std::string>& devices, location where) {
   if (!x.exists())
-    fail("broadcast", where, "x is an edge to nothing");
+    reject("broadcast", where, "x is an edge to nothing");
   if (devices.empty())
-    fail("broadcast", where, "needs at least one device");
+    reject("broadcast", where, "needs at least one device");
   check_devices("broadcast", devices, where);
   auto& in = x.node->graph();
   auto attrs = keys_of(in, devices);

@@ -1,6 +1,7 @@
 # Third-party libraries, all from the system. Those that static linking of an installed Troupe needs
 # are repeated in cmake/troupe-config.cmake.in and cmake/troupe.pc.in.
 find_package(Threads REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter) # lists of ops, tests
 find_package(CAF REQUIRED)        # actors, api
 set(troupe_caf_instrumented OFF)
 if(TROUPE_SANITIZE STREQUAL "thread")

@@ -4,6 +4,7 @@ option(TROUPE_NATIVE "Compile for this machine's processor (-march=native); not 
 option(TROUPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(TROUPE_UNITY "Compile many sources as one; OFF shows whether each includes what it needs" ON)
 option(TROUPE_WERROR "Treat warnings in Troupe's own code as errors" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_LIBFUZZER "Drive the fuzz targets with clang's libFuzzer instead of the built-in driver" OFF)
 
@@ -21,7 +22,7 @@ troupe_choice(TROUPE_SANITIZE "" "Sanitizer; address includes undefined" "" addr
 troupe_choice(TROUPE_CUDA AUTO "CUDA devices and kernels: when found, required, or never" AUTO ON OFF)
 
 set(troupe_known_options
-  TROUPE_NATIVE TROUPE_BUILD_TESTS TROUPE_BUILD_EXAMPLES TROUPE_BUILD_BENCH TROUPE_WERROR
+  TROUPE_UNITY TROUPE_NATIVE TROUPE_BUILD_TESTS TROUPE_BUILD_EXAMPLES TROUPE_BUILD_BENCH TROUPE_WERROR
   TROUPE_LIBFUZZER TROUPE_SANITIZE TROUPE_CUDA)
 get_cmake_property(troupe_cached CACHE_VARIABLES)
 list(FILTER troupe_cached INCLUDE REGEX "^TROUPE_")

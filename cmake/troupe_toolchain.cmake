@@ -62,6 +62,9 @@ function(troupe_warnings target)
   if(TROUPE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND warnings -Wno-maybe-uninitialized) # false alarms in instrumented library templates
   endif()
+  if(TROUPE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND warnings -Wno-subobject-linkage) # a joined source is no header
+  endif()
   if(TROUPE_WERROR)
     list(APPEND warnings -Werror)
   endif()

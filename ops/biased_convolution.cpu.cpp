@@ -2,7 +2,7 @@
 // adds as it writes the output, and each part is rectified while it is in the cache.
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::biased_convolution_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -22,4 +22,4 @@ extern constexpr kernel_def biased_convolution_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::biased_convolution_cpu

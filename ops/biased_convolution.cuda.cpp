@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::biased_convolution_gpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -19,4 +19,4 @@ extern constexpr kernel_def biased_convolution_cuda{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::biased_convolution_gpu

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::biased_product_cpu {
 namespace {
 
 template <class T>
@@ -36,4 +36,4 @@ extern constexpr kernel_def biased_product_cpu{
     .prepare = prepare_biased_product,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::biased_product_cpu

@@ -2,7 +2,7 @@
 
 #include "troupe/ops/math/matrix_product.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::biased_product_gpu {
 namespace {
 
 status multiply_with_bias(kernel_context& at, const matrix_product& what, const tensor& a,
@@ -23,4 +23,4 @@ extern constexpr kernel_def biased_product_cuda{
     .prepare = prepare_biased_product,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::biased_product_gpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/expression.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -18,4 +18,4 @@ extern constexpr kernel_def fused_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_cpu

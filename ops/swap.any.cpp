@@ -3,7 +3,7 @@
 #include "troupe/runtime/kernel.hpp"
 #include "troupe/runtime/swapping.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::swap_any {
 namespace {
 
 swapping* swapping_of(kernel_context& at) {
@@ -51,4 +51,4 @@ extern constexpr kernel_def swapped_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::swap_any

@@ -44,6 +44,7 @@ struct node_spec {
 class node {
 public:
   int id() const noexcept { return id_; } ///< its place in its graph, in the order of adding
+  size_t index() const noexcept { return static_cast<size_t>(id_); } ///< the same, for vectors
   const std::string& name() const noexcept { return name_; }
   const op_def& op() const noexcept { return *op_; }
   const attr_map& attrs() const noexcept { return attrs_; }

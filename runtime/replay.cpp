@@ -21,7 +21,7 @@ constexpr size_t most_signatures = 4;
 constexpr int most_failures = 4, most_strangers = 100;
 constexpr size_t most_value_bytes = 1024;
 
-bool looks_at_no_elements(const node& at) {
+bool needs_no_elements(const node& at) {
   return has(at.op().effects, effect::of_shape) || at.inputs().empty();
 }
 
@@ -119,7 +119,7 @@ struct region_replay::analysis {
       for (uint16_t i = 0; i < code.input_count; ++i)
         if (!is_ref(code, i) && is_on_host(code, i))
           wanted.insert(code.inputs[i]);
-    } else if (code.what == action::run_on_host && !looks_at_no_elements(*code.origin) &&
+    } else if (code.what == action::run_on_host && !needs_no_elements(*code.origin) &&
                makes_wanted()) {
       wanted.insert(code.inputs, code.inputs + code.input_count);
     }
@@ -185,7 +185,7 @@ struct region_replay::analysis {
     bool fixed = true;
     for (uint16_t i = 0; i < code.input_count; ++i)
       fixed &= is_fixed(part_of(code.inputs[i]));
-    if (fixed || looks_at_no_elements(*code.origin)) {
+    if (fixed || needs_no_elements(*code.origin)) {
       set_outputs(code, part::fixed);
       return role::once;
     }

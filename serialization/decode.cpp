@@ -1,4 +1,5 @@
 // Reads messages that others wrote: nothing in them is believed.
+#include "troupe/serialization/capnp_text.hpp"
 #include "troupe/serialization/messages.hpp"
 #include "troupe/serialization/payload.hpp"
 #include "troupe/serialization/wire.capnp.h"
@@ -11,11 +12,9 @@ namespace troupe {
 namespace {
 
 template <class... Ts>
-status damaged(const Ts&... parts) {
+status damaged_message(const Ts&... parts) {
   return failure(error_kind::data_loss, "damaged message: ", parts...);
 }
-
-std::string text_of(capnp::Text::Reader text) { return {text.begin(), text.size()}; }
 
 status status_of(wire::Status::Reader from) {
   auto kind = static_cast<error_kind>(from.getKind());
@@ -30,7 +29,7 @@ status status_of(wire::Status::Reader from) {
 template <class Result, class Read>
 Result read_root(std::span<const std::byte> bytes, Read read) {
   if (bytes.size() % sizeof(capnp::word) != 0)
-    return damaged("its length is no multiple of 8");
+    return damaged_message("its length is no multiple of 8");
   kj::Array<capnp::word> aligned;
   auto words = kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()),
                             bytes.size() / sizeof(capnp::word));
@@ -46,10 +45,10 @@ Result read_root(std::span<const std::byte> bytes, Read read) {
   try {
     capnp::FlatArrayMessageReader reader{words, limits};
     if (reader.getEnd() != words.end())
-      return damaged("bytes follow its end");
+      return damaged_message("bytes follow its end");
     return read(reader.getRoot<wire::Envelope>());
   } catch (const kj::Exception& thrown) {
-    return damaged(thrown.getDescription().cStr());
+    return damaged_message(thrown.getDescription().cStr());
   }
 }
 
@@ -60,10 +59,11 @@ public:
   result<message> read(wire::Envelope::Reader from) {
     auto sizes = from.getOutside();
     if (sizes.size() != outside_.size())
-      return damaged(sizes.size(), " payloads belong to it, there are ", outside_.size());
+      return damaged_message(sizes.size(), " payloads belong to it, there are ", outside_.size());
     for (unsigned i = 0; i < sizes.size(); ++i)
       if (sizes[i] != outside_[i].bytes())
-        return damaged("payload ", i, " must have ", sizes[i], " bytes, has ", outside_[i].bytes());
+        return damaged_message("payload ", i, " must have ", sizes[i], " bytes, has ",
+                               outside_[i].bytes());
     return body(from);
   }
 
@@ -95,7 +95,7 @@ private:
         TROUPE_ASSIGN(auto fetches, read(in.getFetches()));
         TROUPE_ASSIGN(auto statistics, read(in.getStatistics()));
         if (!statistics.empty() && statistics.type() != dtype::u8)
-          return damaged("statistics are of type ", statistics.type());
+          return damaged_message("statistics are of type ", statistics.type());
         return message{step_done{in.getRequest(), status_of(in.getOutcome()), std::move(fetches),
                                  std::move(statistics)}};
       }
@@ -125,7 +125,7 @@ private:
         return message{device_list_request{from.getDeviceListRequest()}};
       case wire::Envelope::DEVICE_LIST_REPLY: return read(from.getDeviceListReply());
     }
-    return damaged("its kind is unknown");
+    return damaged_message("its kind is unknown");
   }
 
   result<message> read(wire::RegisterGraph::Reader in) {
@@ -140,12 +140,12 @@ private:
     for (auto each : in.getPartitions()) {
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));
       if (graph.type() != dtype::u8)
-        return damaged("a graph is of type ", graph.type());
+        return damaged_message("a graph is of type ", graph.type());
       made.partitions.push_back({text_of(each.getDevice()), std::move(graph)});
     }
     for (auto each : in.getCosts()) {
       if (!(each.getNanoseconds() >= 0 && each.getNanoseconds() < 1e18))
-        return damaged("a node is said to take ", each.getNanoseconds(), " ns");
+        return damaged_message("a node is said to take ", each.getNanoseconds(), " ns");
       made.costs.push_back({text_of(each.getNode()), each.getNanoseconds()});
     }
     return message{std::move(made)};
@@ -173,7 +173,7 @@ private:
       return tensor{};
     auto dims = from.getShape();
     if (dims.size() > static_cast<unsigned>(max_rank))
-      return damaged("a tensor has ", dims.size(), " axes");
+      return damaged_message("a tensor has ", dims.size(), " axes");
     std::array<int64_t, max_rank> extents{};
     for (unsigned axis = 0; axis < dims.size(); ++axis)
       extents[axis] = dims[axis];
@@ -181,12 +181,12 @@ private:
     if (from.isOutside()) {
       // Only once: many strings tensors unpacked from one payload would multiply a peer's bytes.
       if (from.getOutside() >= outside_.size() || used_[from.getOutside()])
-        return damaged("it has no payload ", from.getOutside(), " for this tensor");
+        return damaged_message("it has no payload ", from.getOutside(), " for this tensor");
       used_[from.getOutside()] = true;
       return from_payload(from.getType(), shape_of, outside_[from.getOutside()]);
     }
     if (!from.isInlined())
-      return damaged("a tensor stands in an unknown place");
+      return damaged_message("a tensor stands in an unknown place");
     auto bytes = from.getInlined();
     TROUPE_ASSIGN(auto payload, bytes_to_tensor({reinterpret_cast<const std::byte*>(bytes.begin()),
                                                  bytes.size()}));

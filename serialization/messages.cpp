@@ -1,5 +1,6 @@
 #include "troupe/serialization/messages.hpp"
 
+#include "troupe/serialization/capnp_text.hpp"
 #include "troupe/serialization/payload.hpp"
 #include "troupe/serialization/wire.capnp.h"
 
@@ -35,8 +36,6 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
 constexpr size_t longest_text = 64 * 1024;
-
-kj::StringPtr as_text(const std::string& text) { return {text.c_str(), text.size()}; }
 
 class writer {
 public:

@@ -11,7 +11,7 @@ constexpr std::string_view magic = "\x93NUMPY";
 constexpr size_t alignment = 64;
 
 template <class... Ts>
-status damaged(const Ts&... parts) {
+status damaged_npy(const Ts&... parts) {
   return failure(error_kind::data_loss, "damaged .npy: ", parts...);
 }
 
@@ -30,14 +30,14 @@ public:
 
   status expect(char wanted) {
     return take(wanted) ? status{}
-                        : damaged("its header has no '", wanted, "' before '", rest(), "'");
+                        : damaged_npy("its header has no '", wanted, "' before '", rest(), "'");
   }
 
   result<std::string_view> quoted() {
     auto quote = take('\'') ? '\'' : take('"') ? '"' : '\0';
     auto end = quote ? rest_.find(quote) : rest_.npos;
     if (end == rest_.npos)
-      return damaged("its header has no text before '", rest(), "'");
+      return damaged_npy("its header has no text before '", rest(), "'");
     auto text = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
     return text;
@@ -50,7 +50,7 @@ public:
         rest_.remove_prefix(word.size());
         return word == "True";
       }
-    return damaged("its header has neither True nor False before '", rest(), "'");
+    return damaged_npy("its header has neither True nor False before '", rest(), "'");
   }
 
   result<int64_t> integer() {
@@ -58,7 +58,7 @@ public:
     int64_t value = 0;
     auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (error != std::errc{})
-      return damaged("its header has no number before '", rest(), "'");
+      return damaged_npy("its header has no number before '", rest(), "'");
     rest_.remove_prefix(static_cast<size_t>(stop - rest_.data()));
     take('L'); // as Python 2 wrote it
     return value;
@@ -146,17 +146,17 @@ result<npy_type> npy_type::parse(std::string_view text) {
 result<npy_header> npy_header::parse(std::span<const std::byte> file) {
   auto prefix = magic.size() + 2;
   if (file.size() < prefix || std::memcmp(file.data(), magic.data(), magic.size()) != 0)
-    return damaged("it does not begin as one");
+    return damaged_npy("it does not begin as one");
   auto version = std::to_integer<int>(file[magic.size()]);
   if (version < 1 || version > 3)
     return failure(error_kind::unimplemented, ".npy of version ", version, " is not known");
   auto length_bytes = version == 1 ? size_t{2} : size_t{4};
   if (file.size() < prefix + length_bytes)
-    return damaged("its header is cut off");
+    return damaged_npy("its header is cut off");
   auto length = size_t{little_endian(file.subspan(prefix, length_bytes))};
   prefix += length_bytes;
   if (length > file.size() - prefix)
-    return damaged("its header is cut off");
+    return damaged_npy("its header is cut off");
   python_reader in{{reinterpret_cast<const char*>(file.data()) + prefix, length}};
 
   std::optional<npy_type> element;
@@ -176,7 +176,7 @@ result<npy_header> npy_header::parse(std::span<const std::byte> file) {
     } else if (key == "shape") {
       TROUPE_ASSIGN(dims, read_shape(in));
     } else {
-      return damaged("its header says '", key, "', which nobody knows");
+      return damaged_npy("its header says '", key, "', which nobody knows");
     }
     if (!in.take(',')) {
       TROUPE_TRY(in.expect('}'));
@@ -184,9 +184,9 @@ result<npy_header> npy_header::parse(std::span<const std::byte> file) {
     }
   }
   if (!in.at_end())
-    return damaged("'", in.rest(), "' follows its header");
+    return damaged_npy("'", in.rest(), "' follows its header");
   if (!element || !fortran_order || !dims)
-    return damaged("its header lacks descr, fortran_order or shape");
+    return damaged_npy("its header lacks descr, fortran_order or shape");
   return npy_header{*element, *fortran_order, *dims, prefix + length};
 }
 

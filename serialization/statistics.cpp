@@ -1,5 +1,6 @@
 #include "troupe/serialization/statistics.hpp"
 
+#include "troupe/serialization/capnp_text.hpp"
 #include "troupe/serialization/payload.hpp"
 #include "troupe/serialization/wire.capnp.h"
 
@@ -18,8 +19,6 @@ status damaged(const Ts&... parts) {
   return failure(error_kind::data_loss, "damaged statistics: ", parts...);
 }
 
-kj::StringPtr as_text(const std::string& text) { return {text.c_str(), text.size()}; }
-std::string text_of(capnp::Text::Reader text) { return {text.begin(), text.size()}; }
 
 // A time that somebody subtracts from another must not overflow: 146 years on either side of zero.
 bool sane(int64_t begin_ns, int64_t end_ns) {

@@ -1,9 +1,8 @@
-// A written graph is a header of 32 bytes (magic "TRPG", version u32, bytes of the structure u64,
-// XXH3 of all that follows u64, zero u64), the structure (Cap'n Proto), and the payloads of large
-// tensors, each at the next multiple of 64 bytes.
 #include "troupe/serialization/wire.hpp"
 
+#include "troupe/serialization/capnp_text.hpp"
 #include "troupe/serialization/frame.hpp"
+#include "troupe/serialization/graph_header.hpp"
 #include "troupe/serialization/origin.hpp"
 #include "troupe/serialization/payload.hpp"
 #include "troupe/serialization/wire.capnp.h"
@@ -17,20 +16,7 @@
 namespace troupe {
 namespace {
 
-constexpr uint32_t graph_magic = 0x47505254; // "TRPG"
-constexpr uint32_t graph_version = 1;
-constexpr size_t header_bytes = 32;
 constexpr size_t inline_payload = 4096;
-
-constexpr uint64_t padded(uint64_t bytes) {
-  return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
-}
-
-kj::StringPtr as_text(const std::string& text) { return {text.c_str(), text.size()}; }
-kj::StringPtr as_text(std::string_view text, std::string& keep) { return as_text(keep = text); }
-capnp::Data::Reader as_data(const std::string& text) {
-  return {reinterpret_cast<const kj::byte*>(text.data()), text.size()};
-}
 
 // ---- writing
 
@@ -165,22 +151,22 @@ private:
 
   result<tensor> join() {
     auto structure = capnp::computeSerializedSizeInWords(message_) * sizeof(capnp::word);
-    auto total = padded(header_bytes + structure);
+    auto total = payload_offset(graph_header_bytes + structure);
     for (const auto& payload : payloads_)
-      total += padded(payload.bytes());
+      total += payload_offset(payload.bytes());
     TROUPE_ASSIGN(auto made, tensor::make(dtype::u8, shape{static_cast<int64_t>(total)}));
     auto* to = static_cast<std::byte*>(made.raw());
-    std::memset(to, 0, padded(header_bytes + structure));
-    kj::ArrayOutputStream out{{reinterpret_cast<kj::byte*>(to) + header_bytes, structure}};
+    std::memset(to, 0, payload_offset(graph_header_bytes + structure));
+    kj::ArrayOutputStream out{{reinterpret_cast<kj::byte*>(to) + graph_header_bytes, structure}};
     capnp::writeMessage(out, message_);
-    auto at = padded(header_bytes + structure);
+    auto at = payload_offset(graph_header_bytes + structure);
     for (const auto& payload : payloads_) {
-      auto end = padded(payload.bytes());
+      auto end = payload_offset(payload.bytes());
       std::memcpy(to + at, payload.raw(), payload.bytes());
       std::memset(to + at + payload.bytes(), 0, end - payload.bytes());
       at += end;
     }
-    auto checksum = checksum_of(bytes_of(made).subspan(header_bytes));
+    auto checksum = checksum_of(bytes_of(made).subspan(graph_header_bytes));
     uint64_t structure_bytes = structure;
     std::memcpy(to, &graph_magic, 4);
     std::memcpy(to + 4, &graph_version, 4);

@@ -1,5 +1,7 @@
 // Reads graphs that others wrote: nothing in them is believed.
+#include "troupe/serialization/capnp_text.hpp"
 #include "troupe/serialization/frame.hpp"
+#include "troupe/serialization/graph_header.hpp"
 #include "troupe/serialization/input_order.hpp"
 #include "troupe/serialization/origin.hpp"
 #include "troupe/serialization/payload.hpp"
@@ -13,16 +15,9 @@
 namespace troupe {
 namespace {
 
-constexpr size_t header_bytes = 32;
-
 template <class... Ts>
-status damaged(const Ts&... parts) {
+status damaged_graph(const Ts&... parts) {
   return failure(error_kind::data_loss, "damaged graph: ", parts...);
-}
-
-std::string text_of(capnp::Text::Reader text) { return {text.begin(), text.size()}; }
-std::string text_of(capnp::Data::Reader text) {
-  return {reinterpret_cast<const char*>(text.begin()), text.size()};
 }
 
 template <class T>
@@ -35,7 +30,7 @@ std::vector<T> numbers_of(typename capnp::List<T>::Reader list) {
 
 result<dtype> type_of(uint8_t number) {
   if (number >= dtype_count)
-    return damaged("there is no element type ", int{number});
+    return damaged_graph("there is no element type ", int{number});
   return static_cast<dtype>(number);
 }
 
@@ -61,13 +56,13 @@ private:
   status find_payloads() {
     for (auto size : sizes_) {
       if (size > rest_.size())
-        return damaged("a payload of ", size, " bytes is cut off");
+        return damaged_graph("a payload of ", size, " bytes is cut off");
       payloads_.push_back(rest_.first(static_cast<size_t>(size)));
       auto padded = (size + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
       rest_ = rest_.subspan(static_cast<size_t>(std::min<uint64_t>(padded, rest_.size())));
     }
     used_.resize(payloads_.size());
-    return rest_.empty() ? status{} : damaged(rest_.size(), " bytes follow the last payload");
+    return rest_.empty() ? status{} : damaged_graph(rest_.size(), " bytes follow the last payload");
   }
 
   std::string description(uint32_t position) const {
@@ -86,7 +81,7 @@ private:
         before[at].push_back(control);
       for (auto each : before[at])
         if (each >= nodes_.size())
-          return damaged(description(at), ": there is no node number ", each);
+          return damaged_graph(description(at), ": there is no node number ", each);
     }
     return before;
   }
@@ -119,7 +114,7 @@ private:
       if (!value)
         return about(value.status());
       if (!spec.attrs.emplace(text_of(attr.getName()), *std::move(value)).second)
-        return about(damaged("attribute ", text_of(attr.getName()), " is given twice"));
+        return about(damaged_graph("attribute ", text_of(attr.getName()), " is given twice"));
     }
     return add_with_origin(into_, std::move(spec), text_of(from.getOrigin()));
   }
@@ -167,7 +162,7 @@ private:
         return attr_value{std::move(values)};
       }
     }
-    return damaged("attribute ", text_of(from.getName()), " is of unknown kind");
+    return damaged_graph("attribute ", text_of(from.getName()), " is of unknown kind");
   }
 
   static result<partial_shape> read(wire::PartialShape::Reader from) {
@@ -175,7 +170,7 @@ private:
       return partial_shape::unknown();
     auto list = from.getExtents();
     if (list.size() > static_cast<unsigned>(max_rank))
-      return damaged("a shape has ", list.size(), " axes");
+      return damaged_graph("a shape has ", list.size(), " axes");
     return partial_shape::make(numbers_of<int64_t>(list));
   }
 
@@ -184,7 +179,7 @@ private:
       return tensor{};
     auto list = from.getShape();
     if (list.size() > static_cast<unsigned>(max_rank))
-      return damaged("a tensor has ", list.size(), " axes");
+      return damaged_graph("a tensor has ", list.size(), " axes");
     auto extents = numbers_of<int64_t>(list);
     std::span<const std::byte> bytes;
     if (from.isInlined()) {
@@ -195,7 +190,7 @@ private:
       used_[from.getOutside()] = true;
       bytes = payloads_[from.getOutside()];
     } else {
-      return damaged("a tensor has no payload");
+      return damaged_graph("a tensor has no payload");
     }
     // TODO(perf): large payloads could stay where they are.
     TROUPE_ASSIGN(auto payload, bytes_to_tensor(bytes));
@@ -216,30 +211,28 @@ private:
 status read_graph(std::span<const std::byte> bytes, graph& into) {
   uint32_t magic = 0, version = 0;
   uint64_t structure = 0, checksum = 0;
-  if (bytes.size() < header_bytes)
-    return damaged("it has only ", bytes.size(), " bytes");
+  if (bytes.size() < graph_header_bytes)
+    return damaged_graph("it has only ", bytes.size(), " bytes");
   std::memcpy(&magic, bytes.data(), 4);
   std::memcpy(&version, bytes.data() + 4, 4);
   std::memcpy(&structure, bytes.data() + 8, 8);
   std::memcpy(&checksum, bytes.data() + 16, 8);
-  if (magic != 0x47505254)
-    return damaged("it does not begin with TRPG");
-  if (version != 1)
+  if (magic != graph_magic)
+    return damaged_graph("it does not begin with TRPG");
+  if (version != graph_version)
     return failure(error_kind::failed_precondition, "a graph of version ", version,
                    " was written by a newer Troupe");
-  bytes = bytes.subspan(header_bytes);
+  bytes = bytes.subspan(graph_header_bytes);
   if (structure > bytes.size() || structure % sizeof(capnp::word) != 0)
-    return damaged("its structure of ", structure, " bytes is cut off");
+    return damaged_graph("its structure of ", structure, " bytes is cut off");
   if (checksum != checksum_of(bytes))
-    return damaged("its checksum differs");
+    return damaged_graph("its checksum differs");
   auto words_count = static_cast<size_t>(structure) / sizeof(capnp::word);
   auto words = kj::heapArray<capnp::word>(words_count); // aligned, which the bytes need not be
   if (words.size() > 0)
     std::memcpy(static_cast<void*>(words.begin()), bytes.data(), static_cast<size_t>(structure));
-  auto padded =
-      (header_bytes + structure + tensor_alignment - 1) / tensor_alignment * tensor_alignment -
-      header_bytes;
-  bytes = bytes.subspan(static_cast<size_t>(std::min<uint64_t>(padded, bytes.size())));
+  auto payloads = payload_offset(graph_header_bytes + structure) - graph_header_bytes;
+  bytes = bytes.subspan(static_cast<size_t>(std::min<uint64_t>(payloads, bytes.size())));
 
   capnp::ReaderOptions limits;
   // A node is read a few times; pointers to shared bytes must not multiply them.
@@ -249,7 +242,7 @@ status read_graph(std::span<const std::byte> bytes, graph& into) {
     capnp::FlatArrayMessageReader reader{words, limits};
     return graph_reader{reader.getRoot<wire::Graph>(), bytes, into}.read();
   } catch (const kj::Exception& thrown) {
-    return damaged(thrown.getDescription().cStr());
+    return damaged_graph(thrown.getDescription().cStr());
   }
 }
 

@@ -3,6 +3,7 @@
 #include "troupe/api/collectives.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/ops.hpp"
+#include "troupe/api/reject.hpp"
 #include "troupe/runtime/device_name.hpp"
 
 #include <algorithm>
@@ -15,10 +16,6 @@ namespace troupe {
 namespace {
 
 using location = std::source_location;
-
-[[noreturn]] void fail(location where, const auto&... parts) {
-  throw error{invalid(parts...).within(concat("train_data_parallel (", to_string(where), ')'))};
-}
 
 class builder {
 public:
@@ -61,7 +58,7 @@ private:
           model({devices_[which], static_cast<int>(which), static_cast<int>(devices_.size())});
       if (!loss.exists() || !floating.contains(loss.type()) ||
           !loss.dims().compatible(partial_shape{}))
-        fail(where_, "the model must return its loss, a floating scalar");
+        reject("train_data_parallel", where_, "the model must return its loss, a floating scalar");
       losses_.push_back(loss);
       gradients_.push_back(optimizer::compute_gradients(loss, {}, where_));
     });
@@ -69,8 +66,9 @@ private:
       if (std::ranges::find(made_.variables[which], one.variable.node, [](const auto& known) {
             return known.ref.node;
           }) == made_.variables[which].end())
-        fail(where_, one.variable.node->description(), " is no variable of replica ", which,
-             ": the model must make its variables each time that it is called");
+        reject("train_data_parallel", where_, one.variable.node->description(),
+               " is no variable of replica ", which,
+               ": the model must make its variables each time that it is called");
   }
 
   void check_alike() const {
@@ -81,9 +79,9 @@ private:
         return a.type() == b.type() && a.dims() == b.dims();
       });
       if (!alike || gradients_[i].size() != gradients_.front().size())
-        fail(where_, "the model makes ", first.size(), " variables for ", devices_.front(),
-             " and others, ", other.size(), ", for ", devices_[i],
-             ": it must build the same for each");
+        reject("train_data_parallel", where_, "the model makes ", first.size(), " variables for ",
+               devices_.front(), " and others, ", other.size(), ", for ", devices_[i],
+               ": it must build the same for each");
     }
   }
 
@@ -196,7 +194,7 @@ private:
     on_replica(which, [&] {
       auto by = make_optimizer();
       if (!by)
-        fail(where_, "no optimizer was made");
+        reject("train_data_parallel", where_, "no optimizer was made");
       auto gradients =
           options_.change ? options_.change(gradients_[which]) : std::move(gradients_[which]);
       trained_.push_back(by->apply_gradients(gradients, where_));
@@ -245,9 +243,10 @@ data_parallel_training train_data_parallel(graph_builder& in,
                                            const optimizer_maker& make_optimizer,
                                            const data_parallel_options& options, location where) {
   if (devices.empty())
-    fail(where, "needs at least one device");
+    reject("train_data_parallel", where, "needs at least one device");
   if (options.exchange_bytes.value_or(0) < 0)
-    fail(where, "exchange_bytes must not be negative, got ", *options.exchange_bytes);
+    reject("train_data_parallel", where, "exchange_bytes must not be negative, got ",
+           *options.exchange_bytes);
   return builder{in, devices, options, where}.run(model, make_optimizer);
 }
 

@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/operators.hpp"
+#include "troupe/api/reject.hpp"
 
 #include <cmath>
 #include <limits>
@@ -10,10 +11,6 @@ namespace troupe {
 namespace {
 
 using location = std::source_location;
-
-[[noreturn]] void fail(location where, const auto&... parts) {
-  throw error{invalid(parts...).within(concat("lbfgs (", to_string(where), ')'))};
-}
 
 edge dot(edge a, edge b, location where) { return sum(mul(a, b, {}, where), where); }
 
@@ -61,19 +58,19 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
              location where)
     : options_(options), loss_(loss) {
   if (options.memory < 1 || options.most_steps < 0 || options.most_trials < 1)
-    fail(where, "memory and most_trials must be at least 1, most_steps not negative");
+    reject("lbfgs", where, "memory and most_trials must be at least 1, most_steps not negative");
   auto found = optimizer::compute_gradients(loss, variables, where);
   auto* in = dynamic_cast<graph_builder*>(&loss.node->graph());
   if (!in)
-    fail(where, loss.node->description(), " is in a graph that no graph_builder made");
+    reject("lbfgs", where, loss.node->description(), " is in a graph that no graph_builder made");
   std::vector<edge> values, gradients;
   std::vector<int64_t> sizes;
   int64_t size = 0;
   auto type = found.front().variable.type();
   for (const auto& one : found) {
     if (one.variable.type() != type || !one.variable.dims().fully_known())
-      fail(where, one.variable.node->description(), " is ", one.variable.type(),
-           one.variable.dims(), "; all must be ", type, " and have known shapes");
+      reject("lbfgs", where, one.variable.node->description(), " is ", one.variable.type(),
+             one.variable.dims(), "; all must be ", type, " and have known shapes");
     values.push_back(one.variable);
     gradients.push_back(one.gradient);
     sizes.push_back(one.variable.dims().elements());

@@ -2,15 +2,12 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/ops.hpp"
+#include "troupe/api/reject.hpp"
 
 #include <algorithm>
 
 namespace troupe {
 namespace {
-
-[[noreturn]] void fail(std::source_location where, const auto&... parts) {
-  throw error{invalid(parts...).within(concat("minimize (", to_string(where), ')'))};
-}
 
 /// The floating variables from which the loss can be reached, in the order in which they were
 /// added.
@@ -38,7 +35,8 @@ std::vector<edge> variables_behind(edge loss) {
 graph_builder& builder_of(edge variable, std::source_location where) {
   auto* builder = dynamic_cast<graph_builder*>(&variable.node->graph());
   if (!builder)
-    fail(where, variable.node->description(), " is in a graph that no graph_builder made");
+    reject("minimize", where, variable.node->description(),
+           " is in a graph that no graph_builder made");
   return *builder;
 }
 
@@ -81,10 +79,11 @@ std::vector<variable_gradient> optimizer::compute_gradients(edge loss,
                                                             const gradient_options& options,
                                                             location where) {
   if (!loss)
-    fail(where, "the loss is an edge to nothing");
+    reject("minimize", where, "the loss is an edge to nothing");
   auto chosen = variables.empty() ? variables_behind(loss) : variables;
   if (chosen.empty())
-    fail(where, loss.node->description(), " depends on no variable of a floating type");
+    reject("minimize", where, loss.node->description(),
+           " depends on no variable of a floating type");
   auto* builder = dynamic_cast<graph_builder*>(&loss.node->graph()); // knows what to compute again
   auto found = builder ? builder->gradients(loss, chosen, options, where)
                        : value_or_throw(troupe::gradients({loss}, chosen, options, where));
@@ -93,10 +92,11 @@ std::vector<variable_gradient> optimizer::compute_gradients(edge loss,
     if (found[i])
       pairs.push_back({chosen[i], found[i]});
     else if (!variables.empty())
-      fail(where, loss.node->description(), " does not depend on ", chosen[i].node->description());
+      reject("minimize", where, loss.node->description(), " does not depend on ",
+             chosen[i].node->description());
   }
   if (pairs.empty())
-    fail(where, "no gradient of ", loss.node->description(), " reaches a variable");
+    reject("minimize", where, "no gradient of ", loss.node->description(), " reaches a variable");
   return pairs;
 }
 
@@ -108,7 +108,7 @@ node* optimizer::apply_gradients_if(edge condition, const std::vector<variable_g
                                     location where) {
   if (!condition || condition.type() != dtype::boolean ||
       !condition.dims().compatible(partial_shape{}))
-    fail(where, "the condition must be a scalar of type bool");
+    reject("minimize", where, "the condition must be a scalar of type bool");
   return apply(condition, gradients, where);
 }
 
@@ -117,7 +117,7 @@ node* optimizer::apply(edge condition, const std::vector<variable_gradient>& gra
   std::vector<node*> updates, restored;
   for (const auto& one : gradients) {
     if (!one.variable || !one.gradient)
-      fail(where, "a variable or a gradient is an edge to nothing");
+      reject("minimize", where, "a variable or a gradient is an edge to nothing");
     // An update runs where its variable lives: that is where the new value must be.
     auto& in = one.variable.node->graph();
     in.push_device(one.variable.node->device());
@@ -128,7 +128,7 @@ node* optimizer::apply(edge condition, const std::vector<variable_gradient>& gra
         restored.push_back(keep_unless(condition, state, {updates.back()}, where));
   }
   if (updates.empty())
-    fail(where, "there are no gradients to apply");
+    reject("minimize", where, "there are no gradients to apply");
   auto& in = builder_of(gradients.front().variable, where);
   std::vector<node*> last;
   {
@@ -160,8 +160,8 @@ variable_handle optimizer::make_slot(edge variable, std::string_view name, doubl
                                      location where) {
   auto& in = builder_of(variable, where);
   if (!variable.dims().fully_known())
-    fail(where, variable.node->description(), " has the shape ", variable.dims(),
-         "; what an optimizer remembers of it needs a known one");
+    reject("minimize", where, variable.node->description(), " has the shape ", variable.dims(),
+           "; what an optimizer remembers of it needs a known one");
   auto value = filled(in, variable.type(), variable.dims().known(), initial, where);
   auto made = in.variable(value, free_name(in, concat(variable.node->name(), '/', name)), where);
   slots_[{variable.node, std::string{name}}] = made;

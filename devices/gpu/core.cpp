@@ -15,13 +15,12 @@ using namespace std::chrono_literals;
 constexpr auto patience = 10s;
 constexpr auto look = 500us; // how often whoever waits for an event looks whether it still should
 
-void release(buffer* memory) {
-  auto* from = static_cast<core*>(memory->context());
-  from->deallocate(memory->data(), memory->bytes());
+} // namespace
+
+void core::release(buffer* memory) {
+  static_cast<core*>(memory->context())->deallocate(memory->data(), memory->bytes());
   delete memory;
 }
-
-} // namespace
 
 result<std::shared_ptr<core>> core::make(std::unique_ptr<driver> of, int ordinal,
                                          const memory_options& memory) {

@@ -46,6 +46,7 @@ public:
   // allocator
   void* allocate(size_t bytes) noexcept override;
   void deallocate(void* memory, size_t bytes) noexcept override;
+  static void release(buffer* memory); ///< of tensors whose memory is a core's
   const memory_space* space() const noexcept override { return this; }
 
   size_t bytes_in_use() const noexcept override;

@@ -10,11 +10,6 @@ namespace {
 thread_local core_recording* made_here = nullptr;
 thread_local const core* made_on = nullptr;
 
-void release(buffer* memory) {
-  static_cast<core*>(memory->context())->deallocate(memory->data(), memory->bytes());
-  delete memory;
-}
-
 } // namespace
 
 core_recording* core_recording::current(const core& in) noexcept {
@@ -69,7 +64,7 @@ result<tensor> core_recording::make_input(dtype type, const shape& dims) {
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
                    dims);
-  auto* made = new buffer{memory, bytes, release, core_.get(), core_.get()};
+  auto* made = new buffer{memory, bytes, core::release, core_.get(), core_.get()};
   inputs_.push_back(tensor::over(made, type, dims));
   return inputs_.back();
 }
@@ -153,7 +148,7 @@ bool core_recording::claim(std::span<output> outputs) {
   for (auto& one : outputs) {
     auto& block = blocks_.at(one.memory);
     block.idle = false;
-    one.value = tensor::over(new buffer{one.memory, block.size, release, core_.get(), core_.get()},
+    one.value = tensor::over(new buffer{one.memory, block.size, core::release, core_.get(), core_.get()},
                              one.type, one.dims);
   }
   claimed_ = true;

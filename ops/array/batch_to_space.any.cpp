@@ -1,7 +1,7 @@
 #include "troupe/ops/array/space_and_batch.hpp"
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::batch_to_space_any {
 namespace {
 
 status run(kernel_context& at) { return move_square_batches(at, batching::batch_to_space); }
@@ -15,4 +15,4 @@ extern constexpr kernel_def batch_to_space_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::batch_to_space_any

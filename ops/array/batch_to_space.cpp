@@ -2,7 +2,7 @@
 #include "troupe/ops/array/space_and_batch.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::batch_to_space_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -31,4 +31,4 @@ fetch y = f32[[[[1], [2]], [[3], [4]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::batch_to_space_op

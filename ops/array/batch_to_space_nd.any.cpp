@@ -1,6 +1,6 @@
 #include "troupe/ops/array/space_and_batch.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::batch_to_space_nd_any {
 namespace {
 
 status run(kernel_context& at) { return move_batches_nd(at, batching::batch_to_space); }
@@ -13,4 +13,4 @@ extern constexpr kernel_def batch_to_space_nd_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::batch_to_space_nd_any

@@ -3,7 +3,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::batch_to_space_nd_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -35,4 +35,4 @@ fetch y = f32[[1, 2, 3]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::batch_to_space_nd_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/recast.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bitcast_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -21,4 +21,4 @@ extern constexpr kernel_def bitcast_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitcast_any

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/recast.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bitcast_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch z = u16[513, 1027]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitcast_op

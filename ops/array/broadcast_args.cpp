@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::broadcast_args_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -30,4 +30,4 @@ fetch r = i32[2, 3, 5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::broadcast_args_op

@@ -1,7 +1,7 @@
 // BroadcastGradientArgs: the axes that a gradient is summed over.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::broadcast_gradient_args_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -29,4 +29,4 @@ fetch r0:1 = i32[0, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::broadcast_gradient_args_op

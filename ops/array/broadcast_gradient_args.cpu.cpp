@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::broadcast_gradient_args_cpu {
 namespace {
 
 template <class T>
@@ -32,4 +32,4 @@ extern constexpr kernel_def broadcast_gradient_args_cpu{
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::broadcast_gradient_args_cpu

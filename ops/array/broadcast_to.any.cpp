@@ -2,7 +2,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::broadcast_to_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -28,4 +28,4 @@ extern constexpr kernel_def broadcast_to_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::broadcast_to_any

@@ -4,7 +4,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::broadcast_to_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -43,4 +43,4 @@ fetch y = f32[[1, 1, 1], [2, 2, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::broadcast_to_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::check_numerics_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -31,4 +31,4 @@ error invalid_argument "the loss"
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::check_numerics_op

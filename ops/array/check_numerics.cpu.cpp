@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/runtime/nonfinite.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::check_numerics_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -20,4 +20,4 @@ extern constexpr kernel_def check_numerics_cpu{
     .prepare = keep_attr<std::string, "message">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::check_numerics_cpu

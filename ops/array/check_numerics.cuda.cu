@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace troupe::ops {
+namespace troupe::ops::check_numerics_gpu {
 namespace {
 
 // Complaints are read when the program whose message it was may be gone.
@@ -52,4 +52,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(check_numerics){
     .prepare = prepare_check_numerics,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::check_numerics_gpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/concatenation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::concat_any {
 namespace {
 
 status run(kernel_context& at) { return concatenate(at, 0, 1); }
@@ -13,4 +13,4 @@ extern constexpr kernel_def concat_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::concat_any

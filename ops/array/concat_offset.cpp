@@ -1,7 +1,7 @@
 // ConcatOffset: where joined tensors begin.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::concat_offset_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -33,4 +33,4 @@ fetch begin:2 = i32[0, 5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::concat_offset_op

@@ -4,7 +4,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::concat_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -31,4 +31,4 @@ fetch y = f32[[1, 2], [3, 4], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::concat_v2_op

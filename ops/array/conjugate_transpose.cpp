@@ -2,7 +2,7 @@
 #include "troupe/ops/array/transposition.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conjugate_transpose_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -28,4 +28,4 @@ fetch z = f32[[1], [2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conjugate_transpose_op

@@ -1,7 +1,7 @@
 // Const: a value that stands in the graph.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::constant_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -28,4 +28,4 @@ fetch y = f32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::constant_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::constant_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -16,4 +16,4 @@ extern constexpr kernel_def constant_cpu{
     .prepare = keep_attr<tensor, "value">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::constant_cpu

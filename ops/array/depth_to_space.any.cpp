@@ -1,6 +1,6 @@
 #include "troupe/ops/array/space_and_depth.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depth_to_space_any {
 namespace {
 
 status run(kernel_context& at) { return move_blocks(at, false); }
@@ -14,4 +14,4 @@ extern constexpr kernel_def depth_to_space_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depth_to_space_any

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/space_and_depth.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depth_to_space_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) { return infer_blocks(at, false); }
@@ -32,4 +32,4 @@ fetch y = f32[[[[1], [2]], [[3], [4]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depth_to_space_op

@@ -1,7 +1,7 @@
 // Dequantize: the real numbers that whole ones of few bits stand for.
 #include "troupe/ops/array/quantization.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dequantize_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -32,4 +32,4 @@ fetch z = f32[-1, 0, 0.503937]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dequantize_op

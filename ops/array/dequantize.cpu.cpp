@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace troupe::ops {
+namespace troupe::ops::dequantize_cpu {
 namespace {
 
 struct settings {
@@ -83,4 +83,4 @@ extern constexpr kernel_def dequantize_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dequantize_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/diagonals.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::diag_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -24,4 +24,4 @@ extern constexpr kernel_def diag_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::diag_any

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::diag_part_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch y = f32[1, 4]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::diag_part_op

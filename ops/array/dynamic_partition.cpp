@@ -3,7 +3,7 @@
 #include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dynamic_partition_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -59,4 +59,4 @@ fetch y:1 = f32[[1, 2], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dynamic_partition_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dynamic_partition_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -31,4 +31,4 @@ extern constexpr kernel_def dynamic_partition_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dynamic_partition_cpu

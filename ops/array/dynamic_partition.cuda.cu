@@ -3,7 +3,7 @@
 #include "troupe/ops/taking.cuda.hpp"
 #include "troupe/ops/updates.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dynamic_partition_gpu {
 namespace {
 
 struct partition_number_body {
@@ -86,4 +86,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(dynamic_partition){
     .run = {{dtype::none, gpu::in_halves<partition_count, partition_take>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dynamic_partition_gpu

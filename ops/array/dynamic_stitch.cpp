@@ -2,7 +2,7 @@
 #include "troupe/ops/array/stitching.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dynamic_stitch_op {
 
 extern constexpr op_def dynamic_stitch{
     .name = "DynamicStitch",
@@ -21,4 +21,4 @@ fetch y = f32[[5, 6], [1, 2], [3, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dynamic_stitch_op

@@ -1,10 +1,10 @@
 #include "troupe/ops/array/stitching.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dynamic_stitch_cpu {
 
 extern constexpr kernel_def dynamic_stitch_cpu{
     .op = "DynamicStitch",
     .run = {{dtype::none, stitch}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dynamic_stitch_cpu

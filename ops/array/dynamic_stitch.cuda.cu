@@ -1,6 +1,6 @@
 #include "troupe/ops/array/stitching.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dynamic_stitch_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(dynamic_stitch){
     .op = "DynamicStitch",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(dynamic_stitch){
     .run = {{dtype::none, gpu::in_halves<gpu::count_stitched, gpu::put_stitched>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dynamic_stitch_gpu

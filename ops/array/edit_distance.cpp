@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::edit_distance_op {
 namespace {
 
 // Indices [n, rank], values [n], shape [rank]: a sparse tensor, whose last axis are sequences.
@@ -62,4 +62,4 @@ fetch d = f32[0.5, 0.5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::edit_distance_op

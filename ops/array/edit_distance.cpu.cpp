@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace troupe::ops {
+namespace troupe::ops::edit_distance_cpu {
 namespace {
 
 // The sequences of a sparse tensor: the places of the elements of each, by the number that the
@@ -110,4 +110,4 @@ extern constexpr kernel_def edit_distance_cpu{
     .prepare = keep_attr<bool, "normalize">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::edit_distance_cpu

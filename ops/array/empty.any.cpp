@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::empty_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -21,4 +21,4 @@ extern constexpr kernel_def empty_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::empty_any

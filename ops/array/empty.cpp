@@ -1,7 +1,7 @@
 // Empty: a tensor whose elements nobody has set yet.
 #include "troupe/ops/dims.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::empty_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -26,4 +26,4 @@ fetch y = f32[[0], [0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::empty_op

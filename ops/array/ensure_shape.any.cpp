@@ -1,6 +1,6 @@
 #include "troupe/ops/array/passing.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ensure_shape_any {
 
 extern constexpr kernel_def ensure_shape_any{
     .op = "EnsureShape",
@@ -9,4 +9,4 @@ extern constexpr kernel_def ensure_shape_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ensure_shape_any

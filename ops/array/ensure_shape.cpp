@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ensure_shape_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -31,4 +31,4 @@ fetch y = f32[[1, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ensure_shape_op

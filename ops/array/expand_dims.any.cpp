@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::expand_dims_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -29,4 +29,4 @@ extern constexpr kernel_def expand_dims_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::expand_dims_any

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::expand_dims_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -52,4 +52,4 @@ fetch z = f32[[1], [2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::expand_dims_op

@@ -3,7 +3,7 @@
 #include "troupe/ops/array/positions.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::extract_image_patches_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -61,4 +61,4 @@ fetch z = f32[[[[1, 2], [3, 0]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::extract_image_patches_op

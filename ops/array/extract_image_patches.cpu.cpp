@@ -1,7 +1,7 @@
 #include "troupe/ops/array/patch_plan.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::extract_image_patches_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -44,4 +44,4 @@ extern constexpr kernel_def extract_image_patches_cpu{
     .prepare = keep_patches,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::extract_image_patches_cpu

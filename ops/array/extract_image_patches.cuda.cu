@@ -1,7 +1,7 @@
 #include "troupe/ops/array/patch_plan.hpp"
 #include "troupe/ops/taking.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::extract_image_patches_gpu {
 namespace {
 
 // The pixel at a place of a patch.
@@ -53,4 +53,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(extract_image_patches){
     .prepare = keep_patches,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::extract_image_patches_gpu

@@ -3,7 +3,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_args_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -39,4 +39,4 @@ fetch y = f32[0, 0, 0, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_args_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/fake_quantization.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_args_cpu {
 namespace {
 
 status run(kernel_context& at) { return round_to(at, at.state<nudged_range>()); }
@@ -13,4 +13,4 @@ extern constexpr kernel_def fake_quant_with_min_max_args_cpu{
     .prepare = keep_attribute_range,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_args_cpu

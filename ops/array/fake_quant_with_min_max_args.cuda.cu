@@ -1,7 +1,7 @@
 #include "troupe/ops/array/fake_quantization.hpp"
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_args_gpu {
 namespace {
 
 struct fake_quant_with_min_max_args_lane {
@@ -23,4 +23,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(fake_quant_with_min_max_args){
     .prepare = keep_attribute_range,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_args_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/fake_quantization.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_args_gradient_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -27,4 +27,4 @@ fetch dx = f32[0, 2, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_args_gradient_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/fake_quantization.hpp"
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_args_gradient_gpu {
 namespace {
 
 struct fake_quant_with_min_max_args_gradient_lane {
@@ -28,4 +28,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(fake_quant_with_min_max_args_gradi
     .prepare = keep_attribute_range,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_args_gradient_gpu

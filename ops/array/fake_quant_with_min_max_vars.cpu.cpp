@@ -1,7 +1,7 @@
 #include "troupe/ops/array/fake_quantization.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_vars_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -25,4 +25,4 @@ extern constexpr kernel_def fake_quant_with_min_max_vars_cpu{
     .prepare = keep_bit_range,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_vars_cpu

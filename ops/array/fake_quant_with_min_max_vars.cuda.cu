@@ -1,6 +1,6 @@
 #include "troupe/ops/array/fake_quantization.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_vars_gpu {
 namespace {
 
 struct fake_quant_with_min_max_vars_lane {
@@ -25,4 +25,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(fake_quant_with_min_max_vars){
     .prepare = keep_bit_range,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_vars_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/fake_quantization.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_vars_gradient_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch dx:2 = f32(4)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_vars_gradient_op

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_vars_gradient_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -37,4 +37,4 @@ extern constexpr kernel_def fake_quant_with_min_max_vars_gradient_cpu{
     .prepare = keep_bit_range,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_vars_gradient_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/fake_quantization.cuda.hpp"
 #include "troupe/ops/math/reduce.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fake_quant_with_min_max_vars_gradient_gpu {
 namespace {
 
 struct pass_within_lane {
@@ -52,4 +52,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(fake_quant_with_min_max_vars_gradi
     .prepare = keep_bit_range,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fake_quant_with_min_max_vars_gradient_gpu

@@ -2,7 +2,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fill_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -26,4 +26,4 @@ extern constexpr kernel_def fill_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fill_any

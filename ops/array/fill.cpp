@@ -3,7 +3,7 @@
 #include "troupe/ops/dims.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fill_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -35,4 +35,4 @@ fetch y = f32[[7, 7, 7], [7, 7, 7]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fill_op

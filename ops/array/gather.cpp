@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -48,4 +48,4 @@ fetch y = f32[[5, 6], [1, 2], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_op

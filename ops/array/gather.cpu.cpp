@@ -1,6 +1,6 @@
 #include "troupe/ops/array/gathering.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -15,4 +15,4 @@ extern constexpr kernel_def gather_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_cpu

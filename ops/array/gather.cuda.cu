@@ -1,6 +1,6 @@
 #include "troupe/ops/array/gathering.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_gpu {
 namespace {
 
 status run_gather(kernel_context& at) {
@@ -16,4 +16,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(gather){
     .run = {{dtype::none, run_gather}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_gpu

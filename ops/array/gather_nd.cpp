@@ -2,7 +2,7 @@
 #include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_nd_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -40,4 +40,4 @@ fetch z = f32[[3, 4], [1, 2], [3, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_nd_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_nd_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -22,4 +22,4 @@ extern constexpr kernel_def gather_nd_cpu{
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_nd_cpu

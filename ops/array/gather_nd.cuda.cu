@@ -2,7 +2,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/taking.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_nd_gpu {
 namespace {
 
 struct gather_nd_place {
@@ -29,4 +29,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(gather_nd){
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_nd_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/positions.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -82,4 +82,4 @@ fetch z = f32[[3], [4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_v2_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/gathering.cpu.hpp"
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_v2_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def gather_v2_cpu{
     .prepare = keep_attr<int64_t, "batch_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_v2_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/gathering.cuda.hpp"
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gather_v2_gpu {
 namespace {
 
 status run_gather_v2(kernel_context& at) {
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(gather_v2){
     .prepare = keep_attr<int64_t, "batch_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gather_v2_gpu

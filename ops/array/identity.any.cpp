@@ -1,6 +1,6 @@
 #include "troupe/ops/array/passing.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::identity_any {
 
 extern constexpr kernel_def identity_any{
     .op = "Identity",
@@ -8,4 +8,4 @@ extern constexpr kernel_def identity_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::identity_any

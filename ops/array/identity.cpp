@@ -4,7 +4,7 @@
 #include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::identity_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {at.output_gradient(0)}; }
@@ -29,4 +29,4 @@ fetch y = f32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::identity_op

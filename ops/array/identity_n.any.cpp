@@ -1,6 +1,6 @@
 #include "troupe/ops/array/passing.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::identity_n_any {
 
 extern constexpr kernel_def identity_n_any{
     .op = "IdentityN",
@@ -8,4 +8,4 @@ extern constexpr kernel_def identity_n_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::identity_n_any

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::identity_n_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -37,4 +37,4 @@ fetch y:1 = i64(3)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::identity_n_op

@@ -1,7 +1,7 @@
 // InvertPermutation: the permutation that undoes another.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::invert_permutation_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -25,4 +25,4 @@ fetch y = i32[1, 2, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::invert_permutation_op

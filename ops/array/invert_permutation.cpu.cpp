@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::invert_permutation_cpu {
 namespace {
 
 template <class T>
@@ -31,4 +31,4 @@ extern constexpr kernel_def invert_permutation_cpu{
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::invert_permutation_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/launch.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::invert_permutation_gpu {
 namespace {
 
 template <class T>
@@ -52,4 +52,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(invert_permutation){
     .run = {{dtype::i32, run_invert<int32_t>}, {dtype::i64, run_invert<int64_t>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::invert_permutation_gpu

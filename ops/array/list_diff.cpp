@@ -2,7 +2,7 @@
 #include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::list_diff_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -30,4 +30,4 @@ fetch d:1 = i32[1, 2, 4]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::list_diff_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/uniqueness.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::list_diff_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -26,4 +26,4 @@ extern constexpr kernel_def list_diff_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::list_diff_cpu

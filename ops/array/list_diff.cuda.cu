@@ -2,7 +2,7 @@
 #include "troupe/ops/counting.cuda.hpp"
 #include "troupe/ops/taking.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::list_diff_gpu {
 namespace {
 
 // The elements of y come before those of x: whether y has one of a run, the first tells.
@@ -64,4 +64,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(list_diff){
     .run = gpu::compared_kernels<list_diff_of>(),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::list_diff_gpu

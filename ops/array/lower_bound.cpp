@@ -1,7 +1,7 @@
 // LowerBound: where values belong in sorted rows.
 #include "troupe/ops/array/bounds.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lower_bound_op {
 
 extern constexpr op_def lower_bound{
     .name = "LowerBound",
@@ -18,4 +18,4 @@ fetch y = i32[[0, 1, 3]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lower_bound_op

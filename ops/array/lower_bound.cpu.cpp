@@ -1,10 +1,10 @@
 #include "troupe/ops/array/bounds.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lower_bound_cpu {
 
 extern constexpr kernel_def lower_bound_cpu{
     .op = "LowerBound",
     .run = search_kernels<false>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lower_bound_cpu

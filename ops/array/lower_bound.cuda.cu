@@ -1,6 +1,6 @@
 #include "troupe/ops/array/bounds.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lower_bound_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(lower_bound){
     .op = "LowerBound",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(lower_bound){
     .run = gpu::search_kernels<false>(types::floating + type_list<int32_t, int64_t>{}),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lower_bound_gpu

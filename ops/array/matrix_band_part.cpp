@@ -2,7 +2,7 @@
 #include "troupe/ops/array/diagonals.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_band_part_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -35,4 +35,4 @@ fetch y = f32[[1, 0, 0], [4, 5, 0], [0, 8, 9]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_band_part_op

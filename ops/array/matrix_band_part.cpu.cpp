@@ -1,7 +1,7 @@
 #include "troupe/ops/array/diagonals.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_band_part_cpu {
 namespace {
 
 result<int64_t> band_width(const tensor& of, int64_t most) {
@@ -41,4 +41,4 @@ extern constexpr kernel_def matrix_band_part_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_band_part_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/diagonals.hpp"
 #include "troupe/ops/indices.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_band_part_gpu {
 namespace {
 
 // How far from the diagonal elements are kept: the device knows.
@@ -58,4 +58,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_band_part){
     .run = {{dtype::none, run_matrix_band}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_band_part_gpu

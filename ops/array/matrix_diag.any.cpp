@@ -1,7 +1,7 @@
 #include "troupe/ops/array/diagonals.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_diag_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -26,4 +26,4 @@ extern constexpr kernel_def matrix_diag_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_diag_any

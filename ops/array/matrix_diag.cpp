@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_diag_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch y = f32[[[1, 0], [0, 2]], [[3, 0], [0, 4]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_diag_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/diagonals.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_diag_part_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -30,4 +30,4 @@ fetch y = f32[1, 5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_diag_part_op

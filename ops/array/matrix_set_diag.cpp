@@ -2,7 +2,7 @@
 #include "troupe/ops/array/diagonals.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_set_diag_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -33,4 +33,4 @@ fetch y = f32[[7, 2, 3], [4, 8, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_set_diag_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/mirroring.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mirror_pad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch z = f32[[1, 1, 2, 3, 3, 2], [4, 4, 5, 6, 6, 5]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mirror_pad_op

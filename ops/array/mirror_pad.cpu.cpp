@@ -3,7 +3,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/dims.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mirror_pad_cpu {
 namespace {
 
 // For each axis, where in the input the elements of the output come from.
@@ -62,4 +62,4 @@ extern constexpr kernel_def mirror_pad_cpu{
     .prepare = keep_attr<std::string, "mode">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mirror_pad_cpu

@@ -3,7 +3,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/taking.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mirror_pad_gpu {
 namespace {
 
 // The axes behind those that have frames move in blocks.
@@ -54,4 +54,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(mirror_pad){
     .prepare = keep_attr<std::string, "mode">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mirror_pad_gpu

@@ -1,7 +1,7 @@
 // MirrorPadGrad: the gradient of MirrorPad.
 #include "troupe/ops/array/mirroring.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mirror_pad_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -32,4 +32,4 @@ fetch y = f32[[3, 7], [11, 15]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mirror_pad_grad_op

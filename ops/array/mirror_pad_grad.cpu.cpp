@@ -3,7 +3,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/element_types.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mirror_pad_grad_cpu {
 namespace {
 
 // One axis folded: an element gets itself and its images on both sides.
@@ -56,4 +56,4 @@ extern constexpr kernel_def mirror_pad_grad_cpu{
     .prepare = keep_attr<std::string, "mode">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mirror_pad_grad_cpu

@@ -3,7 +3,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/indices.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mirror_pad_grad_gpu {
 namespace {
 
 template <class T>
@@ -75,4 +75,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(mirror_pad_grad){
     .prepare = keep_attr<std::string, "mode">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mirror_pad_grad_gpu

@@ -1,7 +1,7 @@
 // OneHot: positions as rows with a single one.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::one_hot_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -40,4 +40,4 @@ fetch y = f32[[1, 0, 0], [0, 0, 1], [0, 0, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::one_hot_op

@@ -3,7 +3,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::one_hot_cpu {
 namespace {
 
 template <class TI>
@@ -34,4 +34,4 @@ extern constexpr kernel_def one_hot_cpu{
     .prepare = keep_attr<int64_t, "axis">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::one_hot_cpu

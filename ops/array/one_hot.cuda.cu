@@ -3,7 +3,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/indices.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::one_hot_gpu {
 namespace {
 
 template <class T>
@@ -52,4 +52,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(one_hot){
     .prepare = keep_attr<int64_t, "axis">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::one_hot_gpu

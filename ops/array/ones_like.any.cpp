@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/element_types.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ones_like_any {
 namespace {
 
 template <class T>
@@ -27,4 +27,4 @@ extern constexpr kernel_def ones_like_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ones_like_any

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ones_like_op {
 namespace {
 
 // The values do not depend on those of x.
@@ -25,4 +25,4 @@ fetch y = f32[[1, 1], [1, 1]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ones_like_op

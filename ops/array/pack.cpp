@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::pack_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -52,4 +52,4 @@ fetch z = f32[[1, 3], [2, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::pack_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/padding.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::pad_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def pad_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::pad_any

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/padding.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::pad_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {cropped(at, at.output_gradient(0)), {}}; }
@@ -25,4 +25,4 @@ fetch y = f32[[0, 0, 0, 0], [1, 2, 0, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::pad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/padding.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::pad_v2_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def pad_v2_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::pad_v2_any

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/padding.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::pad_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch y = f32[[7, 7, 7, 7], [1, 2, 7, 7]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::pad_v2_op

@@ -1,10 +1,10 @@
 #include "troupe/ops/array/stitching.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::parallel_dynamic_stitch_cpu {
 
 extern constexpr kernel_def parallel_dynamic_stitch_cpu{
     .op = "ParallelDynamicStitch",
     .run = {{dtype::none, stitch}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parallel_dynamic_stitch_cpu

@@ -1,7 +1,7 @@
 // Placeholder: a value that each run is given.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::placeholder_op {
 
 extern constexpr op_def placeholder{
     .name = "Placeholder",
@@ -19,4 +19,4 @@ fetch x = f32[[1, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::placeholder_op

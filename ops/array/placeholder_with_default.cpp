@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::placeholder_with_default_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -33,4 +33,4 @@ fetch x = f32[3, 4]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::placeholder_with_default_op

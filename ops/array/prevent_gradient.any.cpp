@@ -1,6 +1,6 @@
 #include "troupe/ops/array/passing.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::prevent_gradient_any {
 
 extern constexpr kernel_def prevent_gradient_any{
     .op = "PreventGradient",
@@ -8,4 +8,4 @@ extern constexpr kernel_def prevent_gradient_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::prevent_gradient_any

@@ -1,7 +1,7 @@
 // QuantizeV2: real numbers as whole ones of few bits.
 #include "troupe/ops/array/quantization.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantize_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -45,4 +45,4 @@ fetch z = i8[-127, 0, 64]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantize_v2_op

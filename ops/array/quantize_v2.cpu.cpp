@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace troupe::ops {
+namespace troupe::ops::quantize_v2_cpu {
 namespace {
 
 struct settings {
@@ -120,4 +120,4 @@ extern constexpr kernel_def quantize_v2_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantize_v2_cpu

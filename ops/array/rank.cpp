@@ -1,7 +1,7 @@
 // Rank: the number of axes.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rank_op {
 
 extern constexpr op_def rank{
     .name = "Rank",
@@ -18,4 +18,4 @@ fetch y = i32(2)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rank_op

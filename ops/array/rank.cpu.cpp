@@ -1,6 +1,6 @@
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rank_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -16,4 +16,4 @@ extern constexpr kernel_def rank_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rank_cpu

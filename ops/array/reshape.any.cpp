@@ -1,7 +1,7 @@
 #include "troupe/ops/dims.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reshape_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -19,4 +19,4 @@ extern constexpr kernel_def reshape_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reshape_any

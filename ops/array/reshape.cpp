@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::reshape_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -81,4 +81,4 @@ fetch y = f32[[1, 2], [3, 4], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reshape_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/reversal.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reverse_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -22,4 +22,4 @@ extern constexpr kernel_def reverse_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reverse_any

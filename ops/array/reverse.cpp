@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reverse_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -34,4 +34,4 @@ fetch y = f32[[2, 1], [4, 3]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reverse_op

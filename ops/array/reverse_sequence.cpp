@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::reverse_sequence_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -49,4 +49,4 @@ fetch y = f32[[2, 1, 3], [6, 5, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reverse_sequence_op

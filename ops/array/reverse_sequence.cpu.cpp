@@ -4,7 +4,7 @@
 #include "troupe/ops/dims.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reverse_sequence_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -45,4 +45,4 @@ extern constexpr kernel_def reverse_sequence_cpu{
     .prepare = keep_sequence_axes,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reverse_sequence_cpu

@@ -3,7 +3,7 @@
 #include "troupe/ops/dims.hpp"
 #include "troupe/ops/taking.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reverse_sequence_gpu {
 namespace {
 
 struct reversed_place {
@@ -58,4 +58,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(reverse_sequence){
     .prepare = keep_sequence_axes,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reverse_sequence_gpu

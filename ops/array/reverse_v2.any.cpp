@@ -1,7 +1,7 @@
 #include "troupe/ops/array/reversal.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reverse_v2_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -19,4 +19,4 @@ extern constexpr kernel_def reverse_v2_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reverse_v2_any

@@ -3,7 +3,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reverse_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -35,4 +35,4 @@ fetch y = f32[[2, 1], [4, 3]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reverse_v2_op

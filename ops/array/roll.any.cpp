@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/dims.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::roll_any {
 namespace {
 
 // How far each axis is shifted, less than its extent.
@@ -53,4 +53,4 @@ extern constexpr kernel_def roll_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::roll_any

@@ -3,7 +3,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::roll_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -42,4 +42,4 @@ fetch y = f32[[5, 6, 4], [2, 3, 1]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::roll_op

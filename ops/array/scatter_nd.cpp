@@ -3,7 +3,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/dims.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_nd_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -41,4 +41,4 @@ fetch z = f32[[0, 0], [1, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_nd_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/scattering.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_nd_cpu {
 namespace {
 
 template <class T>
@@ -26,4 +26,4 @@ extern constexpr kernel_def scatter_nd_cpu{
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_nd_cpu

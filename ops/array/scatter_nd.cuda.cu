@@ -1,6 +1,6 @@
 #include "troupe/ops/array/scattering.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_nd_gpu {
 namespace {
 
 template <class T>
@@ -30,4 +30,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd){
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_nd_gpu

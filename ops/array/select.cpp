@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::select_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -47,4 +47,4 @@ fetch y = f32[1, -2, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::select_op

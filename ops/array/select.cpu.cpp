@@ -2,7 +2,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::select_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -45,4 +45,4 @@ extern constexpr kernel_def select_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::select_cpu

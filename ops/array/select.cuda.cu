@@ -1,7 +1,7 @@
 #include "troupe/ops/array/choice.cuda.hpp"
 #include "troupe/ops/axes.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::select_gpu {
 namespace {
 
 // Each truth value decides a row of elements.
@@ -53,4 +53,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(select){
     .run = {{dtype::none, run_select}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::select_gpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/choice.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::select_v2_cpu {
 namespace {
 
 // The tensor stretched to the shape; as it is where it has the shape or may be a single value.
@@ -46,4 +46,4 @@ extern constexpr kernel_def select_v2_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::select_v2_cpu

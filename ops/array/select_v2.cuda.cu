@@ -1,6 +1,6 @@
 #include "troupe/ops/array/choice.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::select_v2_gpu {
 namespace {
 
 template <class T>
@@ -43,4 +43,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(select_v2){
     .run = {{dtype::none, run_select_v2}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::select_v2_gpu

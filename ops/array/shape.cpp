@@ -1,7 +1,7 @@
 // Shape: the extents of a tensor.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::shape_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -26,4 +26,4 @@ fetch y = i32[2, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::shape_op

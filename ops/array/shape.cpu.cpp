@@ -1,6 +1,6 @@
 #include "troupe/ops/array/extents.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::shape_cpu {
 
 extern constexpr kernel_def shape_cpu{
     .op = "Shape",
@@ -8,4 +8,4 @@ extern constexpr kernel_def shape_cpu{
     .key = "out_type",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::shape_cpu

@@ -1,7 +1,7 @@
 // ShapeN: the extents of several tensors.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::shape_n_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -31,4 +31,4 @@ fetch y:1 = i32{0}[]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::shape_n_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/extents.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::shape_n_cpu {
 
 extern constexpr kernel_def shape_n_cpu{
     .op = "ShapeN",
@@ -8,4 +8,4 @@ extern constexpr kernel_def shape_n_cpu{
     .key = "out_type",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::shape_n_cpu

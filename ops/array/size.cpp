@@ -1,7 +1,7 @@
 // Size: the number of elements.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::size_op {
 
 extern constexpr op_def size{
     .name = "Size",
@@ -18,4 +18,4 @@ fetch y = i32(6)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::size_op

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace troupe::ops {
+namespace troupe::ops::size_cpu {
 namespace {
 
 template <class T>
@@ -23,4 +23,4 @@ extern constexpr kernel_def size_cpu{
     .key = "out_type",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::size_cpu

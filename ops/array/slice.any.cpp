@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::slice_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -44,4 +44,4 @@ extern constexpr kernel_def slice_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::slice_any

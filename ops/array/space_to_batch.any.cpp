@@ -1,7 +1,7 @@
 #include "troupe/ops/array/space_and_batch.hpp"
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::space_to_batch_any {
 namespace {
 
 status run(kernel_context& at) { return move_square_batches(at, batching::space_to_batch); }
@@ -15,4 +15,4 @@ extern constexpr kernel_def space_to_batch_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::space_to_batch_any

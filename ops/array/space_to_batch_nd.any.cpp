@@ -1,6 +1,6 @@
 #include "troupe/ops/array/space_and_batch.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::space_to_batch_nd_any {
 namespace {
 
 status run(kernel_context& at) { return move_batches_nd(at, batching::space_to_batch); }
@@ -13,4 +13,4 @@ extern constexpr kernel_def space_to_batch_nd_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::space_to_batch_nd_any

@@ -3,7 +3,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::space_to_batch_nd_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch y = f32[[0, 2], [1, 3]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::space_to_batch_nd_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/space_and_depth.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::space_to_depth_any {
 namespace {
 
 status run(kernel_context& at) { return move_blocks(at, true); }
@@ -14,4 +14,4 @@ extern constexpr kernel_def space_to_depth_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::space_to_depth_any

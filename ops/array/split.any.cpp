@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::split_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -35,4 +35,4 @@ extern constexpr kernel_def split_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::split_any

@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::split_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -49,4 +49,4 @@ fetch y:1 = f32[[2], [4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::split_op

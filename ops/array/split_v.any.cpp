@@ -3,7 +3,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::split_v_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -40,4 +40,4 @@ extern constexpr kernel_def split_v_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::split_v_any

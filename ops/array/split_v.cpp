@@ -4,7 +4,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::split_v_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -56,4 +56,4 @@ fetch y:1 = f32[[2, 3], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::split_v_op

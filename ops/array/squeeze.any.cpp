@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/axes.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::squeeze_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -26,4 +26,4 @@ extern constexpr kernel_def squeeze_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::squeeze_any

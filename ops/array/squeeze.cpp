@@ -4,7 +4,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::squeeze_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -45,4 +45,4 @@ fetch z = f32[[1, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::squeeze_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/passing.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::stop_gradient_any {
 
 extern constexpr kernel_def stop_gradient_any{
     .op = "StopGradient",
@@ -8,4 +8,4 @@ extern constexpr kernel_def stop_gradient_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::stop_gradient_any

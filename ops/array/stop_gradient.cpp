@@ -4,7 +4,7 @@
 #include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::stop_gradient_op {
 namespace {
 
 edges gradient(gradient_context&) { return {edge{}}; }
@@ -29,4 +29,4 @@ fetch y = f32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::stop_gradient_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/strides.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::strided_slice_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -26,4 +26,4 @@ extern constexpr kernel_def strided_slice_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::strided_slice_any

@@ -4,7 +4,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::strided_slice_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) { return infer_strided_slice(at, at.input(0), 1); }
@@ -57,4 +57,4 @@ fetch z = f32[[2], [6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::strided_slice_op

@@ -5,7 +5,7 @@
 #include "troupe/ops/dims.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::strided_slice_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -50,4 +50,4 @@ fetch y = f32[0, 7, 0, 8, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::strided_slice_grad_op

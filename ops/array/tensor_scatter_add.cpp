@@ -2,7 +2,7 @@
 #include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_add_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -31,4 +31,4 @@ fetch y = f32[9, 2, 14]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_add_op

@@ -1,7 +1,7 @@
 // TensorScatterMax: blocks of a tensor, where updates are not greater.
 #include "troupe/ops/array/scatter_extreme.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_max_op {
 
 extern constexpr op_def tensor_scatter_max{
     .name = "TensorScatterMax",
@@ -22,4 +22,4 @@ fetch y = f32[1, 4, 7]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_max_op

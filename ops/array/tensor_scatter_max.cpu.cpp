@@ -1,6 +1,6 @@
 #include "troupe/ops/array/scattering.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_max_cpu {
 
 extern constexpr kernel_def tensor_scatter_max_cpu{
     .op = "TensorScatterMax",
@@ -8,4 +8,4 @@ extern constexpr kernel_def tensor_scatter_max_cpu{
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_max_cpu

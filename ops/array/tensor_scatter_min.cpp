@@ -1,7 +1,7 @@
 // TensorScatterMin: blocks of a tensor, where updates are not less.
 #include "troupe/ops/array/scatter_extreme.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_min_op {
 
 extern constexpr op_def tensor_scatter_min{
     .name = "TensorScatterMin",
@@ -21,4 +21,4 @@ fetch y = f32[1, -8, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_min_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_sub_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -32,4 +32,4 @@ fetch y = f32[-7, 2, -8]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_sub_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/scattering.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_sub_cpu {
 
 extern constexpr kernel_def tensor_scatter_sub_cpu{
     .op = "TensorScatterSub",
@@ -8,4 +8,4 @@ extern constexpr kernel_def tensor_scatter_sub_cpu{
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_sub_cpu

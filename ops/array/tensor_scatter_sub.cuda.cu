@@ -1,6 +1,6 @@
 #include "troupe/ops/array/scattering.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_sub_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(tensor_scatter_sub){
     .op = "TensorScatterSub",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(tensor_scatter_sub){
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_sub_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/nd_indices.hpp"
 #include "troupe/ops/build.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_update_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -33,4 +33,4 @@ fetch y = f32[8, 2, 7]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_update_op

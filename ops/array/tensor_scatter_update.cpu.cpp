@@ -1,6 +1,6 @@
 #include "troupe/ops/array/scattering.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_update_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -19,4 +19,4 @@ extern constexpr kernel_def tensor_scatter_update_cpu{
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_update_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/scattering.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tensor_scatter_update_gpu {
 namespace {
 
 status run_tensor_scatter_update(kernel_context& at) {
@@ -21,4 +21,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(tensor_scatter_update){
     .prepare = keep_attr<std::string, "bad_indices_policy">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tensor_scatter_update_gpu

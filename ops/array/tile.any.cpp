@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tile_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -37,4 +37,4 @@ extern constexpr kernel_def tile_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tile_any

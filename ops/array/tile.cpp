@@ -4,7 +4,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tile_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -68,4 +68,4 @@ fetch y = f32[[1, 2, 1, 2], [1, 2, 1, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tile_op

@@ -1,7 +1,7 @@
 // TopK: the greatest elements of each row; k is an attribute.
 #include "troupe/ops/array/greatest.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::top_k_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) { return infer_top_k(at, at.attr<int64_t>("k")); }
@@ -26,4 +26,4 @@ fetch y:1 = i32[[1, 2], [0, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::top_k_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/array/greatest.hpp"
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::top_k_cpu {
 namespace {
 
 status run(kernel_context& at) { return find_greatest(at, at.state<int64_t>()); }
@@ -14,4 +14,4 @@ extern constexpr kernel_def top_k_cpu{
     .prepare = keep_attr<int64_t, "k">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::top_k_cpu

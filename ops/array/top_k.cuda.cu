@@ -1,7 +1,7 @@
 #include "troupe/ops/array/greatest.cuda.hpp"
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::top_k_gpu {
 namespace {
 
 template <class... Ts>
@@ -19,4 +19,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(top_k){
     .prepare = keep_attr<int64_t, "k">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::top_k_gpu

@@ -1,7 +1,7 @@
 // TopKV2: the greatest elements of each row; k is an input.
 #include "troupe/ops/array/greatest.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::top_k_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -33,4 +33,4 @@ fetch y:1 = i32[[1, 2], [0, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::top_k_v2_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/greatest.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::top_k_v2_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -15,4 +15,4 @@ extern constexpr kernel_def top_k_v2_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::top_k_v2_cpu

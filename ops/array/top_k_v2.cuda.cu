@@ -1,6 +1,6 @@
 #include "troupe/ops/array/greatest.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::top_k_v2_gpu {
 namespace {
 
 template <class T>
@@ -22,4 +22,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(top_k_v2){
     .run = top_k_v2_kernels(gpu::sorted_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::top_k_v2_gpu

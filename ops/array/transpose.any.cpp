@@ -1,6 +1,6 @@
 #include "troupe/ops/array/transposition.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::transpose_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def transpose_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::transpose_any

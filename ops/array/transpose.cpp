@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::transpose_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -57,4 +57,4 @@ fetch y = f32[[1, 4], [2, 5], [3, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::transpose_op

@@ -2,7 +2,7 @@
 #include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unique_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -29,4 +29,4 @@ fetch y:1 = i32[0, 1, 0, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unique_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/array/unique_slices.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unique_v2_op {
 
 extern constexpr op_def unique_v2{
     .name = "UniqueV2",
@@ -23,4 +23,4 @@ fetch y:1 = i32[0, 1, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unique_v2_op

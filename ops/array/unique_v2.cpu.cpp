@@ -1,6 +1,6 @@
 #include "troupe/ops/array/uniqueness.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unique_v2_cpu {
 namespace {
 
 status run(kernel_context& at) { return unique_slices(at).status(); }
@@ -12,4 +12,4 @@ extern constexpr kernel_def unique_v2_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unique_v2_cpu

@@ -2,7 +2,7 @@
 #include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unique_with_counts_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -30,4 +30,4 @@ fetch y:2 = i32[2, 1, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unique_with_counts_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/uniqueness.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unique_with_counts_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(unique_with_counts){
     .op = "UniqueWithCounts",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(unique_with_counts){
     .run = gpu::compared_kernels<gpu::unique_of_vector>(),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unique_with_counts_gpu

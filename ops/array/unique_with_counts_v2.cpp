@@ -2,7 +2,7 @@
 #include "troupe/ops/array/unique_slices.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unique_with_counts_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -34,4 +34,4 @@ fetch y:2 = i32[2, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unique_with_counts_v2_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/uniqueness.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unique_with_counts_v2_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(unique_with_counts_v2){
     .op = "UniqueWithCountsV2",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(unique_with_counts_v2){
     .run = gpu::compared_kernels<gpu::unique_along_axis>(),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unique_with_counts_v2_gpu

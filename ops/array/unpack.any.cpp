@@ -2,7 +2,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unpack_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -33,4 +33,4 @@ extern constexpr kernel_def unpack_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unpack_any

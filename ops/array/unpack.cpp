@@ -4,7 +4,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unpack_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -46,4 +46,4 @@ fetch y:1 = f32[3, 4]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unpack_op

@@ -1,7 +1,7 @@
 // UpperBound: where values belong in sorted rows.
 #include "troupe/ops/array/bounds.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::upper_bound_op {
 
 extern constexpr op_def upper_bound{
     .name = "UpperBound",
@@ -18,4 +18,4 @@ fetch y = i32[[0, 3, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::upper_bound_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/array/bounds.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::upper_bound_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(upper_bound){
     .op = "UpperBound",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(upper_bound){
     .run = gpu::search_kernels<true>(types::floating + type_list<int32_t, int64_t>{}),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::upper_bound_gpu

@@ -2,7 +2,7 @@
 #include "troupe/runtime/counting.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::where_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -28,4 +28,4 @@ fetch y = i64[[0, 0], [1, 0], [1, 1]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::where_op

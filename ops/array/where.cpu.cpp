@@ -1,6 +1,6 @@
 #include "troupe/ops/element_types.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::where_cpu {
 namespace {
 
 constexpr int64_t chunk = 16'384;
@@ -58,4 +58,4 @@ extern constexpr kernel_def where_cpu{
     .run = kernels(types::numbers + types::boolean),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::where_cpu

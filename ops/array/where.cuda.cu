@@ -1,7 +1,7 @@
 #include "troupe/ops/array/equal_rows.cuda.hpp"
 #include "troupe/ops/counting.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::where_gpu {
 namespace {
 
 template <class T>
@@ -68,4 +68,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(where){
     .run = gpu::compared_kernels<where_of>(),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::where_gpu

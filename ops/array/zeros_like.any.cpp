@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::zeros_like_any {
 namespace {
 
 status run(kernel_context& at) {
@@ -21,4 +21,4 @@ extern constexpr kernel_def zeros_like_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::zeros_like_any

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::zeros_like_op {
 namespace {
 
 // The values do not depend on those of x.
@@ -26,4 +26,4 @@ fetch y = f32[[0, 0], [0, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::zeros_like_op

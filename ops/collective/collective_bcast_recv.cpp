@@ -1,7 +1,7 @@
 // CollectiveBcastRecv: gets a tensor from another device.
 #include "troupe/ops/collective/group.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::collective_bcast_recv_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch b = f32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::collective_bcast_recv_op

@@ -1,7 +1,7 @@
 // CollectiveBcastSend: gives a tensor to other devices.
 #include "troupe/ops/collective/group.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::collective_bcast_send_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -42,4 +42,4 @@ fetch b = f32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::collective_bcast_send_op

@@ -1,7 +1,7 @@
 // CollectiveGather: joins tensors of several devices along the first axis, on all of them.
 #include "troupe/ops/collective/group.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::collective_gather_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -45,4 +45,4 @@ fetch b = f32[[1, 2], [3, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::collective_gather_op

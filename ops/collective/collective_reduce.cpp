@@ -1,7 +1,7 @@
 // CollectiveReduce: the sum, or another reduction, of tensors on several devices, on all of them.
 #include "troupe/ops/collective/group.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::collective_reduce_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -52,4 +52,4 @@ fetch b = f32[4, 7]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::collective_reduce_op

@@ -2,7 +2,7 @@
 // result.
 #include "troupe/ops/collective/group.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::collective_reduce_scatter_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -55,4 +55,4 @@ fetch b = f32[7]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::collective_reduce_scatter_op

@@ -1,7 +1,7 @@
 // Assert: fails a step where something does not hold.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assert_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ error invalid_argument "x must be positive"
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assert_op

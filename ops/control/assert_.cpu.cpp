@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/strings/summarize.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assert_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -23,4 +23,4 @@ extern constexpr kernel_def assert__cpu{
     .prepare = keep_attr<int64_t, "summarize">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assert_cpu

@@ -1,7 +1,7 @@
 // NoOp: a name for a group of effects.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::no_op_op {
 
 extern constexpr op_def no_op{
     .name = "NoOp",
@@ -18,4 +18,4 @@ fetch v = f32(2)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::no_op_op

@@ -1,6 +1,6 @@
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::no_op_cpu {
 
 extern constexpr kernel_def no_op_cpu{
     .op = "NoOp",
@@ -8,4 +8,4 @@ extern constexpr kernel_def no_op_cpu{
     .run = {{dtype::none, [](kernel_context&) { return status{}; }}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::no_op_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::print_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -38,4 +38,4 @@ fetch y = f32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::print_op

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace troupe::ops {
+namespace troupe::ops::print_cpu {
 namespace {
 
 struct printing {
@@ -43,4 +43,4 @@ extern constexpr kernel_def print_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::print_cpu

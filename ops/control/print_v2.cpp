@@ -1,7 +1,7 @@
 // PrintV2: says a string.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::print_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ target say
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::print_v2_op

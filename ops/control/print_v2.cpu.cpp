@@ -2,7 +2,7 @@
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::print_v2_cpu {
 namespace {
 
 struct stream_and_end {
@@ -32,4 +32,4 @@ extern constexpr kernel_def print_v2_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::print_v2_cpu

@@ -1,7 +1,7 @@
 // AdjustContrastv2: how much pixels differ.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::adjust_contrast_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -29,4 +29,4 @@ fetch y = f32[[[0, 0], [4, 0]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::adjust_contrast_v2_op

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace troupe::ops {
+namespace troupe::ops::adjust_contrast_v2_cpu {
 namespace {
 
 template <class T>
@@ -47,4 +47,4 @@ extern constexpr kernel_def adjust_contrast_v2_cpu{
     .run = {{dtype::f16, run<float16>}, {dtype::f32, run<float>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::adjust_contrast_v2_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/image/contrast.hpp"
 #include "troupe/ops/math/reduce.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::adjust_contrast_v2_gpu {
 namespace {
 
 // Of each image and channel.
@@ -65,4 +65,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(adjust_contrast_v2){
     .run = {{dtype::f16, contrast_on_gpu<float16>}, {dtype::f32, contrast_on_gpu<float>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::adjust_contrast_v2_gpu

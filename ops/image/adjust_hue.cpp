@@ -1,7 +1,7 @@
 // AdjustHue: the hue of pixels, turned.
 #include "troupe/ops/image/color.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::adjust_hue_op {
 
 extern constexpr op_def adjust_hue{
     .name = "AdjustHue",
@@ -19,4 +19,4 @@ fetch y = f32[[0.5, 1, 0.5]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::adjust_hue_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/image/color.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::adjust_hue_gpu {
 namespace {
 
 struct adjust_hue_pixel {
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(adjust_hue){
     .run = gpu::pixel_kernels<adjust_hue_pixel>(type_list<float16, float>{}),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::adjust_hue_gpu

@@ -1,7 +1,7 @@
 // AdjustSaturation: how colorful pixels are, scaled.
 #include "troupe/ops/image/color.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::adjust_saturation_op {
 
 extern constexpr op_def adjust_saturation{
     .name = "AdjustSaturation",
@@ -19,4 +19,4 @@ fetch y = f32[[1, 0.75, 0.75]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::adjust_saturation_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/image/color.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::adjust_saturation_cpu {
 namespace {
 
 template <class T>
@@ -16,4 +16,4 @@ extern constexpr kernel_def adjust_saturation_cpu{
     .run = {{dtype::f16, run<float16>}, {dtype::f32, run<float>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::adjust_saturation_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/image/crop.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -59,4 +59,4 @@ fetch y = f32[[[[1], [1.5], [2]], [[3], [3.5], [4]]], [[[3], [3.25], [3.5]], [[1
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/image/crop_boxes.hpp"
 #include "troupe/ops/image/resize_geometry.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_cpu {
 namespace {
 
 template <class T>
@@ -64,4 +64,4 @@ extern constexpr kernel_def crop_and_resize_cpu{
     .prepare = keep_crop_settings,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/image/crop_boxes.hpp"
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_gpu {
 namespace {
 
 template <class T>
@@ -63,4 +63,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(crop_and_resize){
     .prepare = keep_crop_settings,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_gpu

@@ -1,7 +1,7 @@
 // CropAndResizeGradBoxes: what CropAndResize sends back to its boxes.
 #include "troupe/ops/image/crop.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_grad_boxes_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -30,4 +30,4 @@ fetch y = f32[[0, 1.25, 2.25, 1.25]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_grad_boxes_op

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_grad_boxes_cpu {
 namespace {
 
 template <class T>
@@ -71,4 +71,4 @@ extern constexpr kernel_def crop_and_resize_grad_boxes_cpu{
         type_list<uint8_t, uint16_t, int8_t, int16_t, int32_t, int64_t, float16, float, double>{}),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_grad_boxes_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/image/crop_boxes.hpp"
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_grad_boxes_gpu {
 namespace {
 
 struct summed_ends {
@@ -87,4 +87,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(crop_and_resize_grad_boxes){
     .run = box_gradient_kernels(type_list<uint8_t, float16, float, double>{}),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_grad_boxes_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/dims.hpp"
 #include "troupe/ops/image/crop.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_grad_image_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch y = f32[[[[2], [4]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_grad_image_op

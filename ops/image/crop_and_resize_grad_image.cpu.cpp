@@ -3,7 +3,7 @@
 #include "troupe/ops/image/crop_boxes.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_grad_image_cpu {
 namespace {
 
 // Boxes overlap, so that their order is that of the sums.
@@ -60,4 +60,4 @@ extern constexpr kernel_def crop_and_resize_grad_image_cpu{
     .prepare = keep_attr<std::string, "method">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_grad_image_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/image/crop_boxes.hpp"
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::crop_and_resize_grad_image_gpu {
 namespace {
 
 struct crop_numbers_body {
@@ -87,4 +87,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(crop_and_resize_grad_image){
     .prepare = keep_attr<std::string, "method">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::crop_and_resize_grad_image_gpu

@@ -1,7 +1,7 @@
 // DecodeJpeg: an image from a photograph's file.
 #include "troupe/ops/image/image_file.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::decode_jpeg_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -48,4 +48,4 @@ fetch small = u8[[[100, 100, 100]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::decode_jpeg_op

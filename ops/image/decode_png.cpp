@@ -1,7 +1,7 @@
 // DecodePng: an image from a file without loss.
 #include "troupe/ops/image/image_file.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::decode_png_op {
 
 extern constexpr op_def decode_png{
     .name = "DecodePng",
@@ -23,4 +23,4 @@ fetch rgb = u8[[[10, 10, 10], [20, 20, 20]], [[30, 30, 30], [255, 255, 255]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::decode_png_op

@@ -1,7 +1,7 @@
 // DrawBoundingBoxes: boxes for people to see.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::draw_bounding_boxes_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -31,4 +31,4 @@ fetch y = f32[[[[1], [1], [1]], [[1], [0], [1]], [[1], [1], [1]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::draw_bounding_boxes_op

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::draw_bounding_boxes_cpu {
 namespace {
 
 // One image of the batch.
@@ -70,4 +70,4 @@ extern constexpr kernel_def draw_bounding_boxes_cpu{
     .run = {{dtype::f16, run<float16>}, {dtype::f32, run<float>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::draw_bounding_boxes_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/image/drawn_boxes.hpp"
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::draw_bounding_boxes_gpu {
 namespace {
 
 // An element looks for the last box that covers it.
@@ -52,4 +52,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(draw_bounding_boxes){
     .run = {{dtype::f16, run_draw_boxes<float16>}, {dtype::f32, run_draw_boxes<float>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::draw_bounding_boxes_gpu

@@ -1,7 +1,7 @@
 // EncodeJpeg: an image as a photograph's file.
 #include "troupe/ops/image/image_file.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::encode_jpeg_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -48,4 +48,4 @@ fetch y = u8{2,3,3}[128]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::encode_jpeg_op

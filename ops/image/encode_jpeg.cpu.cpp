@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace troupe::ops {
+namespace troupe::ops::encode_jpeg_cpu {
 namespace {
 
 struct jpeg_settings {
@@ -122,4 +122,4 @@ extern constexpr kernel_def encode_jpeg_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::encode_jpeg_cpu

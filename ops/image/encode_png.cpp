@@ -1,7 +1,7 @@
 // EncodePng: an image as a file without loss.
 #include "troupe/ops/image/image_file.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::encode_png_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -29,4 +29,4 @@ fetch y = u8[[[1, 2, 3], [4, 5, 6]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::encode_png_op

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-namespace troupe::ops {
+namespace troupe::ops::encode_png_cpu {
 namespace {
 
 class png_encoder {
@@ -91,4 +91,4 @@ extern constexpr kernel_def encode_png_cpu{
     .prepare = keep_attr<int64_t, "compression">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::encode_png_cpu

@@ -1,7 +1,7 @@
 // HSVToRGB: hue, saturation and value as red, green and blue.
 #include "troupe/ops/image/color.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::hsv_to_rgb_op {
 
 extern constexpr op_def hsv_to_rgb{
     .name = "HSVToRGB",
@@ -19,4 +19,4 @@ fetch y = f32[[0.5, 0.25, 0.25], [0.75, 0.75, 0.75]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::hsv_to_rgb_op

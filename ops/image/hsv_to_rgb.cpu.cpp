@@ -1,6 +1,6 @@
 #include "troupe/ops/image/color.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::hsv_to_rgb_cpu {
 namespace {
 
 template <class T>
@@ -18,4 +18,4 @@ extern constexpr kernel_def hsv_to_rgb_cpu{
             {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::hsv_to_rgb_cpu

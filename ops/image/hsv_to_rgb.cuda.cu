@@ -1,6 +1,6 @@
 #include "troupe/ops/image/color.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::hsv_to_rgb_gpu {
 namespace {
 
 struct hsv_to_rgb_pixel {
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(hsv_to_rgb){
     .run = gpu::pixel_kernels<hsv_to_rgb_pixel>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::hsv_to_rgb_gpu

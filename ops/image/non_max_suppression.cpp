@@ -1,7 +1,7 @@
 // NonMaxSuppression: the best of boxes that overlap.
 #include "troupe/ops/image/suppression.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::non_max_suppression_op {
 
 extern constexpr op_def non_max_suppression{
     .name = "NonMaxSuppression",
@@ -23,4 +23,4 @@ fetch y = i32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::non_max_suppression_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/image/suppression.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::non_max_suppression_gpu {
 namespace {
 
 status non_max_suppression_count(kernel_context& at) {
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(non_max_suppression){
     .prepare = keep_attr<double, "iou_threshold">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::non_max_suppression_gpu

@@ -1,7 +1,7 @@
 // NonMaxSuppressionV2: NonMaxSuppression with thresholds that are inputs.
 #include "troupe/ops/image/suppression.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::non_max_suppression_v2_op {
 
 extern constexpr op_def non_max_suppression_v2{
     .name = "NonMaxSuppressionV2",
@@ -24,4 +24,4 @@ fetch y = i32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::non_max_suppression_v2_op

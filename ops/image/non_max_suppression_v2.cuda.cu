@@ -1,6 +1,6 @@
 #include "troupe/ops/image/suppression.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::non_max_suppression_v2_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(non_max_suppression_v2){
     .op = "NonMaxSuppressionV2",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(non_max_suppression_v2){
             {dtype::f32, gpu::in_halves<gpu::suppress_by_inputs<float, false>, gpu::put_chosen>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::non_max_suppression_v2_gpu

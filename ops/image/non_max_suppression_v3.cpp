@@ -1,7 +1,7 @@
 // NonMaxSuppressionV3: NonMaxSuppression with thresholds that are inputs.
 #include "troupe/ops/image/suppression.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::non_max_suppression_v3_op {
 
 extern constexpr op_def non_max_suppression_v3{
     .name = "NonMaxSuppressionV3",
@@ -26,4 +26,4 @@ fetch y = i32[1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::non_max_suppression_v3_op

@@ -1,10 +1,10 @@
 #include "troupe/ops/image/suppression.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::non_max_suppression_v3_cpu {
 
 extern constexpr kernel_def non_max_suppression_v3_cpu{
     .op = "NonMaxSuppressionV3",
     .run = {{dtype::none, suppress_by_inputs<true>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::non_max_suppression_v3_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/image/suppression.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::non_max_suppression_v3_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(non_max_suppression_v3){
     .op = "NonMaxSuppressionV3",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(non_max_suppression_v3){
             {dtype::f32, gpu::in_halves<gpu::suppress_by_inputs<float, true>, gpu::put_chosen>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::non_max_suppression_v3_gpu

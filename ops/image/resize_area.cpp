@@ -1,7 +1,7 @@
 // ResizeArea: smaller images, by averages.
 #include "troupe/ops/image/resize.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_area_op {
 
 extern constexpr op_def resize_area{
     .name = "ResizeArea",
@@ -19,4 +19,4 @@ fetch y = f32[[[[1.5], [4.5]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_area_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/image/resize.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_area_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -16,4 +16,4 @@ extern constexpr kernel_def resize_area_cpu{
     .prepare = keep_attr<bool, "align_corners">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_area_cpu

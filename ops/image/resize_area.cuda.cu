@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_area_gpu {
 namespace {
 
 template <class T>
@@ -23,4 +23,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_area){
     .prepare = keep_attr<bool, "align_corners">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_area_gpu

@@ -1,7 +1,7 @@
 // ResizeBicubic: images of another size, by cubic interpolation.
 #include "troupe/ops/image/resize.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_bicubic_op {
 namespace {
 
 edges gradient(gradient_context& at) { return resize_gradient(at, "ResizeBicubicGrad"); }
@@ -23,4 +23,4 @@ fetch y = f32[[[[1], [2]], [[2], [3]], [[3], [4]]]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_bicubic_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/image/resize.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_bicubic_cpu {
 
 extern constexpr kernel_def resize_bicubic_cpu{
     .op = "ResizeBicubic",
@@ -8,4 +8,4 @@ extern constexpr kernel_def resize_bicubic_cpu{
     .prepare = keep_resize_options,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_bicubic_cpu

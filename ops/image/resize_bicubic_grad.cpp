@@ -1,7 +1,7 @@
 // ResizeBicubicGrad: what ResizeBicubic sends back.
 #include "troupe/ops/image/resize.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_bicubic_grad_op {
 
 extern constexpr op_def resize_bicubic_grad{
     .name = "ResizeBicubicGrad",
@@ -21,4 +21,4 @@ fetch y = f32[[[[2.5], [4]], [[6.5], [8]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_bicubic_grad_op

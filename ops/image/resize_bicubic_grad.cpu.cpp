@@ -1,6 +1,6 @@
 #include "troupe/ops/image/resize.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_bicubic_grad_cpu {
 
 extern constexpr kernel_def resize_bicubic_grad_cpu{
     .op = "ResizeBicubicGrad",
@@ -8,4 +8,4 @@ extern constexpr kernel_def resize_bicubic_grad_cpu{
     .prepare = keep_resize_options,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_bicubic_grad_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_bicubic_grad_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_bicubic_grad){
     .op = "ResizeBicubicGrad",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_bicubic_grad){
     .prepare = keep_resize_options,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_bicubic_grad_gpu

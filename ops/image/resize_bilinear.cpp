@@ -1,7 +1,7 @@
 // ResizeBilinear: images of another size, by linear interpolation.
 #include "troupe/ops/image/resize.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_bilinear_op {
 namespace {
 
 edges gradient(gradient_context& at) { return resize_gradient(at, "ResizeBilinearGrad"); }
@@ -24,4 +24,4 @@ fetch y = f32[[[[1], [2]], [[2], [3]], [[3], [4]]]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_bilinear_op

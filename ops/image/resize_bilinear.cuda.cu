@@ -1,6 +1,6 @@
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_bilinear_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_bilinear){
     .op = "ResizeBilinear",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_bilinear){
     .prepare = keep_resize_options,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_bilinear_gpu

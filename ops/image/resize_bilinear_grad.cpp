@@ -1,7 +1,7 @@
 // ResizeBilinearGrad: what ResizeBilinear sends back.
 #include "troupe/ops/image/resize.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_bilinear_grad_op {
 
 extern constexpr op_def resize_bilinear_grad{
     .name = "ResizeBilinearGrad",
@@ -19,4 +19,4 @@ fetch y = f32[[[[2.5], [4]], [[6.5], [8]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_bilinear_grad_op

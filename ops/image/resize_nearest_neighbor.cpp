@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/image/resize.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_nearest_neighbor_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -41,4 +41,4 @@ fetch y = f32[[[[1], [2]], [[1], [2]], [[3], [4]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_nearest_neighbor_op

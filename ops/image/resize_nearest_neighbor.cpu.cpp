@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/image/nearest.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_nearest_neighbor_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -42,4 +42,4 @@ extern constexpr kernel_def resize_nearest_neighbor_cpu{
     .prepare = keep_resize_options,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_nearest_neighbor_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_nearest_neighbor_gpu {
 namespace {
 
 // Elements are only moved: `Word` has their size.
@@ -53,4 +53,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_nearest_neighbor){
     .prepare = keep_resize_options,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_nearest_neighbor_gpu

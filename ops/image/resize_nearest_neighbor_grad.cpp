@@ -1,7 +1,7 @@
 // ResizeNearestNeighborGrad: what ResizeNearestNeighbor sends back.
 #include "troupe/ops/image/resize.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_nearest_neighbor_grad_op {
 
 extern constexpr op_def resize_nearest_neighbor_grad{
     .name = "ResizeNearestNeighborGrad",
@@ -19,4 +19,4 @@ fetch y = f32[[[[4], [6]], [[5], [6]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_nearest_neighbor_grad_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/image/nearest.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_nearest_neighbor_grad_cpu {
 namespace {
 
 template <class T>
@@ -53,4 +53,4 @@ extern constexpr kernel_def resize_nearest_neighbor_grad_cpu{
     .prepare = keep_resize_options,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_nearest_neighbor_grad_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/image/resize.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::resize_nearest_neighbor_grad_gpu {
 namespace {
 
 template <class T>
@@ -56,4 +56,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_nearest_neighbor_grad){
     .prepare = keep_resize_options,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::resize_nearest_neighbor_grad_gpu

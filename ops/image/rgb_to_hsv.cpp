@@ -1,7 +1,7 @@
 // RGBToHSV: red, green and blue as hue, saturation and value.
 #include "troupe/ops/image/color.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rgb_to_hsv_op {
 
 extern constexpr op_def rgb_to_hsv{
     .name = "RGBToHSV",
@@ -19,4 +19,4 @@ fetch y = f32[[0, 0.5, 0.5], [0.6666667, 1, 0.75]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rgb_to_hsv_op

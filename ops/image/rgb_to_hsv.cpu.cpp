@@ -1,6 +1,6 @@
 #include "troupe/ops/image/color.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rgb_to_hsv_cpu {
 namespace {
 
 template <class T>
@@ -18,4 +18,4 @@ extern constexpr kernel_def rgb_to_hsv_cpu{
             {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rgb_to_hsv_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/image/color.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rgb_to_hsv_gpu {
 namespace {
 
 struct rgb_to_hsv_pixel {
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(rgb_to_hsv){
     .run = gpu::pixel_kernels<rgb_to_hsv_pixel>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rgb_to_hsv_gpu

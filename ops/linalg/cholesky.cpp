@@ -1,7 +1,7 @@
 // Cholesky: the factors of positive definite matrices.
 #include "troupe/ops/linalg/matrices.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cholesky_op {
 namespace {
 
 // With h(x) the lower triangle of x and half of its diagonal, and s = l'^-1 h(l' dl) l^-1, the
@@ -33,4 +33,4 @@ fetch y = f32[[[2, 0], [1, 3]], [[1, 0], [0, 3]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cholesky_op

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace troupe::ops {
+namespace troupe::ops::cholesky_cpu {
 namespace {
 
 struct factorization {
@@ -32,4 +32,4 @@ extern constexpr kernel_def cholesky_cpu{
     .run = kernels_of<factorization>(types::fields),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cholesky_cpu

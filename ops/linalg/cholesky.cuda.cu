@@ -1,6 +1,6 @@
 #include "troupe/ops/linalg/solver.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cholesky_gpu {
 namespace {
 
 // Row by row, u' lies where u lies column by column.
@@ -44,4 +44,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(cholesky){
     .run = kernels_of<cholesky_on_gpu>(gpu::solved_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cholesky_gpu

@@ -1,7 +1,7 @@
 // LogMatrixDeterminant: determinants that may be too large or too small for their type.
 #include "troupe/ops/linalg/matrices.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_matrix_determinant_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch y:1 = f32[1.9459101, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_matrix_determinant_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_matrix_determinant_cpu {
 namespace {
 
 struct determinant {
@@ -29,4 +29,4 @@ extern constexpr kernel_def log_matrix_determinant_cpu{
     .run = kernels_of<determinant>(types::fields),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_matrix_determinant_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/linalg/determinant.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_matrix_determinant_gpu {
 namespace {
 
 struct log_determinant_on_gpu {
@@ -23,4 +23,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(log_matrix_determinant){
     .run = kernels_of<log_determinant_on_gpu>(gpu::solved_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_matrix_determinant_gpu

@@ -1,7 +1,7 @@
 // MatrixDeterminant: the determinant of each matrix of a batch.
 #include "troupe/ops/linalg/matrices.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_determinant_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -33,4 +33,4 @@ fetch y = f32[7, -2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_determinant_op

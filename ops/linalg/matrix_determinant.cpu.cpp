@@ -1,7 +1,7 @@
 #include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_determinant_cpu {
 namespace {
 
 struct determinant {
@@ -26,4 +26,4 @@ extern constexpr kernel_def matrix_determinant_cpu{
     .run = kernels_of<determinant>(types::fields),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_determinant_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/linalg/determinant.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_determinant_gpu {
 namespace {
 
 struct determinant_on_gpu {
@@ -21,4 +21,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_determinant){
     .run = kernels_of<determinant_on_gpu>(gpu::solved_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_determinant_gpu

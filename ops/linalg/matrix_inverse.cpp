@@ -1,7 +1,7 @@
 // MatrixInverse: the inverse of each matrix of a batch.
 #include "troupe/ops/linalg/matrices.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_inverse_op {
 namespace {
 
 // For y = a^-1: dy = -y da y. The adjoint changes sides.
@@ -31,4 +31,4 @@ fetch z = f32[[[0.5, -0.125], [0, 0.25]], [[1, 0], [-0.5, 0.5]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_inverse_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_inverse_cpu {
 namespace {
 
 struct inversion {
@@ -29,4 +29,4 @@ extern constexpr kernel_def matrix_inverse_cpu{
     .prepare = keep_attr<bool, "adjoint">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_inverse_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/linalg/solver.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_inverse_gpu {
 namespace {
 
 struct inversion_on_gpu {
@@ -29,4 +29,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_inverse){
     .prepare = keep_attr<bool, "adjoint">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_inverse_gpu

@@ -1,7 +1,7 @@
 // MatrixSolve: solutions of systems of linear equations.
 #include "troupe/ops/linalg/solve.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_solve_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -40,4 +40,4 @@ fetch y = f32[[1], [1]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_solve_op

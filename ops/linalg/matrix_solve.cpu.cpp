@@ -2,7 +2,7 @@
 #include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_solve_cpu {
 namespace {
 
 struct solution {
@@ -34,4 +34,4 @@ extern constexpr kernel_def matrix_solve_cpu{
     .prepare = keep_attr<bool, "adjoint">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_solve_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/linalg/solver.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_solve_gpu {
 namespace {
 
 struct solution_on_gpu {
@@ -35,4 +35,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_solve){
     .prepare = keep_attr<bool, "adjoint">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_solve_gpu

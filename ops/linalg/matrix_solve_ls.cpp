@@ -1,7 +1,7 @@
 // MatrixSolveLs: least-squares solutions of systems of linear equations.
 #include "troupe/ops/linalg/matrices.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_solve_ls_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -79,4 +79,4 @@ fetch y ~ 1e-4 = f32[[2], [2], [2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_solve_ls_op

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_solve_ls_cpu {
 namespace {
 
 struct solution {
@@ -46,4 +46,4 @@ extern constexpr kernel_def matrix_solve_ls_cpu{
     .prepare = keep_attr<bool, "fast">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_solve_ls_cpu

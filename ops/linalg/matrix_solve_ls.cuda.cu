@@ -3,7 +3,7 @@
 #include "troupe/ops/linalg/solver.cuda.hpp"
 #include "troupe/ops/math/product.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_solve_ls_gpu {
 namespace {
 
 // Squaring a matrix squares its condition: floats are computed with as doubles.
@@ -151,4 +151,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_solve_ls){
     .prepare = keep_attr<bool, "fast">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_solve_ls_gpu

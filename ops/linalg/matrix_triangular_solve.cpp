@@ -2,7 +2,7 @@
 #include "troupe/ops/linalg/solve.hpp"
 #include "troupe/ops/math/matrix_product.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_triangular_solve_op {
 namespace {
 
 // The output is shaped as the product of an inverse and rhs.
@@ -42,4 +42,4 @@ fetch y = f32[[1], [1]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_triangular_solve_op

@@ -3,7 +3,7 @@
 #include "troupe/ops/linalg/triangular.hpp"
 #include "troupe/ops/math/matrix_product.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_triangular_solve_cpu {
 namespace {
 
 struct solution {
@@ -38,4 +38,4 @@ extern constexpr kernel_def matrix_triangular_solve_cpu{
     .prepare = prepare_triangle,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_triangular_solve_cpu

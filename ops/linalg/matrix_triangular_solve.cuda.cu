@@ -2,7 +2,7 @@
 #include "troupe/ops/linalg/triangular.hpp"
 #include "troupe/ops/math/matrix_product.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matrix_triangular_solve_gpu {
 namespace {
 
 // An operand's matrices, as many as there are solutions.
@@ -52,4 +52,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_triangular_solve){
     .prepare = prepare_triangle,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matrix_triangular_solve_gpu

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::qr_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -60,4 +60,4 @@ fetch again = f32[[3, 1], [4, 2], [0, 5]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::qr_op

@@ -6,7 +6,7 @@
 
 #include <Eigen/QR>
 
-namespace troupe::ops {
+namespace troupe::ops::qr_cpu {
 namespace {
 
 // Not inlined, so that it is compiled for two types only. q is m x p, r is p x n, and a is not
@@ -56,4 +56,4 @@ extern constexpr kernel_def qr_cpu{
     .prepare = keep_attr<bool, "full_matrices">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::qr_cpu

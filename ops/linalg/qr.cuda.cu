@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/linalg/solver.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::qr_gpu {
 namespace {
 
 // The upper triangle of column-major matrices with m rows, row by row.
@@ -57,4 +57,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(qr){
     .prepare = keep_attr<bool, "full_matrices">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::qr_gpu

@@ -1,7 +1,7 @@
 // SelfAdjointEigV2: eigenvalues and eigenvectors of Hermitian matrices.
 #include "troupe/ops/linalg/matrices.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::self_adjoint_eig_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -52,4 +52,4 @@ fetch e = f32[1, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::self_adjoint_eig_v2_op

@@ -4,7 +4,7 @@
 
 #include <Eigen/Eigenvalues>
 
-namespace troupe::ops {
+namespace troupe::ops::self_adjoint_eig_v2_cpu {
 namespace {
 
 template <class W>
@@ -63,4 +63,4 @@ extern constexpr kernel_def self_adjoint_eig_v2_cpu{
     .prepare = keep_attr<bool, "compute_v">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::self_adjoint_eig_v2_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/linalg/solver.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::self_adjoint_eig_v2_gpu {
 namespace {
 
 struct refuse_eigen_body {
@@ -53,4 +53,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(self_adjoint_eig_v2){
     .prepare = keep_attr<bool, "compute_v">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::self_adjoint_eig_v2_gpu

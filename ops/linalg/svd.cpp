@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::svd_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -90,4 +90,4 @@ fetch usv = f32[6.7082039, 2.2360680]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::svd_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/linalg/svd.hpp"
 #include "troupe/ops/linalg/dense_algebra.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::svd_cpu {
 namespace {
 
 struct decomposition {
@@ -32,4 +32,4 @@ extern constexpr kernel_def svd_cpu{
     .prepare = prepare_svd,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::svd_cpu

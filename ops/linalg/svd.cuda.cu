@@ -1,7 +1,7 @@
 #include "troupe/ops/linalg/solver.cuda.hpp"
 #include "troupe/ops/linalg/svd.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::svd_gpu {
 namespace {
 
 struct svd_on_gpu {
@@ -30,4 +30,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(svd){
     .prepare = prepare_svd,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::svd_gpu

@@ -1,7 +1,7 @@
 // HashTable: a table that is initialised once.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::hash_table_op {
 
 extern constexpr op_def hash_table = table_maker({
     .name = "HashTable",
@@ -29,4 +29,4 @@ fetch found = i64[2, -1]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::hash_table_op

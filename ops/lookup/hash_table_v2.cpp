@@ -1,7 +1,7 @@
 // HashTableV2: a table that is initialised once.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::hash_table_v2_op {
 
 extern constexpr op_def hash_table_v2 = table_maker({
     .name = "HashTableV2",
@@ -26,4 +26,4 @@ fetch found = i64[2, -1]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::hash_table_v2_op

@@ -1,7 +1,7 @@
 // InitializeTable: gives a constant table its pairs.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::initialize_table_op {
 
 extern constexpr op_def initialize_table = table_user({
     .name = "InitializeTable",
@@ -26,4 +26,4 @@ error failed_precondition "was initialised already, with other pairs"
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::initialize_table_op

@@ -1,7 +1,7 @@
 // InitializeTableFromTextFile: gives a constant table its pairs from a file.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::initialize_table_from_text_file_op {
 
 extern constexpr op_def initialize_table_from_text_file = table_user({
     .name = "InitializeTableFromTextFile",
@@ -30,4 +30,4 @@ error not_found "there is no file 'words.txt'"
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::initialize_table_from_text_file_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/lookup/lookup.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::initialize_table_from_text_file_cpu {
 
 extern constexpr kernel_def initialize_table_from_text_file_cpu{
     .op = "InitializeTableFromTextFile",
@@ -8,4 +8,4 @@ extern constexpr kernel_def initialize_table_from_text_file_cpu{
     .prepare = keep_table_file_format,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::initialize_table_from_text_file_cpu

@@ -1,7 +1,7 @@
 // InitializeTableFromTextFileV2: gives a constant table its pairs from a file.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::initialize_table_from_text_file_v2_op {
 
 extern constexpr op_def initialize_table_from_text_file_v2 = table_user({
     .name = "InitializeTableFromTextFileV2",
@@ -23,4 +23,4 @@ error not_found "there is no file 'words.txt'"
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::initialize_table_from_text_file_v2_op

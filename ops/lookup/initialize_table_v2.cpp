@@ -1,7 +1,7 @@
 // InitializeTableV2: gives a constant table its pairs.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::initialize_table_v2_op {
 
 extern constexpr op_def initialize_table_v2 = table_user({
     .name = "InitializeTableV2",
@@ -25,4 +25,4 @@ error failed_precondition "was initialised already, with other pairs"
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::initialize_table_v2_op

@@ -1,7 +1,7 @@
 // LookupTableExport: copies all pairs of a table.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_export_op {
 
 extern constexpr op_def lookup_table_export = table_user({
     .name = "LookupTableExport",
@@ -24,4 +24,4 @@ fetch all:1 = i64[30, 10]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_export_op

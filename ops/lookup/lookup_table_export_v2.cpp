@@ -1,7 +1,7 @@
 // LookupTableExportV2: copies all pairs of a table.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_export_v2_op {
 
 extern constexpr op_def lookup_table_export_v2 = table_user({
     .name = "LookupTableExportV2",
@@ -23,4 +23,4 @@ fetch all:1 = i64[30, 10]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_export_v2_op

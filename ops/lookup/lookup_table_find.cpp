@@ -1,7 +1,7 @@
 // LookupTableFind: looks keys up.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_find_op {
 
 extern constexpr op_def lookup_table_find = table_user({
     .name = "LookupTableFind",
@@ -26,4 +26,4 @@ fetch each = string[["20", "10"], ["20", "3"]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_find_op

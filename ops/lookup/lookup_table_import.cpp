@@ -1,7 +1,7 @@
 // LookupTableImport: gives a table other pairs.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_import_op {
 
 extern constexpr op_def lookup_table_import = table_user({
     .name = "LookupTableImport",
@@ -24,4 +24,4 @@ fetch found = i64[0, 21, 31]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_import_op

@@ -1,7 +1,7 @@
 // LookupTableImportV2: gives a table other pairs.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_import_v2_op {
 
 extern constexpr op_def lookup_table_import_v2 = table_user({
     .name = "LookupTableImportV2",
@@ -24,4 +24,4 @@ fetch found = i64[0, 21, 31]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_import_v2_op

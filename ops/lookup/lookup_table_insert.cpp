@@ -1,7 +1,7 @@
 // LookupTableInsert: adds pairs to a table.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_insert_op {
 
 extern constexpr op_def lookup_table_insert = table_user({
     .name = "LookupTableInsert",
@@ -22,4 +22,4 @@ fetch found = i64[11, 20]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_insert_op

@@ -1,7 +1,7 @@
 // LookupTableInsertV2: adds pairs to a table.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_insert_v2_op {
 
 extern constexpr op_def lookup_table_insert_v2 = table_user({
     .name = "LookupTableInsertV2",
@@ -21,4 +21,4 @@ fetch found = i64[11, 20]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_insert_v2_op

@@ -1,7 +1,7 @@
 // LookupTableRemoveV2: removes keys from a table.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_remove_v2_op {
 
 extern constexpr op_def lookup_table_remove_v2 = table_user({
     .name = "LookupTableRemoveV2",
@@ -23,4 +23,4 @@ fetch found = i64[0, 20, 30, 0]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_remove_v2_op

@@ -1,7 +1,7 @@
 // LookupTableSize: how many pairs a table has.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_size_op {
 
 extern constexpr op_def lookup_table_size = table_user({
     .name = "LookupTableSize",
@@ -21,4 +21,4 @@ fetch size = i64(2)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_size_op

@@ -1,7 +1,7 @@
 // LookupTableSizeV2: how many pairs a table has.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lookup_table_size_v2_op {
 
 extern constexpr op_def lookup_table_size_v2 = table_user({
     .name = "LookupTableSizeV2",
@@ -23,4 +23,4 @@ fetch size = i64(2)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lookup_table_size_v2_op

@@ -1,7 +1,7 @@
 // MutableHashTable: a table that steps change.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mutable_hash_table_op {
 
 extern constexpr op_def mutable_hash_table = table_maker({
     .name = "MutableHashTable",
@@ -30,4 +30,4 @@ fetch found = f32[1.5, 0]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mutable_hash_table_op

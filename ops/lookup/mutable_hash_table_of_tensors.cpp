@@ -1,7 +1,7 @@
 // MutableHashTableOfTensors: a table of tensors that steps change.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mutable_hash_table_of_tensors_op {
 
 extern constexpr op_def mutable_hash_table_of_tensors = table_maker({
     .name = "MutableHashTableOfTensors",
@@ -27,4 +27,4 @@ fetch found = f32[[3, 4], [0, 0]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mutable_hash_table_of_tensors_op

@@ -1,7 +1,7 @@
 // MutableHashTableV2: a table that steps change.
 #include "troupe/ops/lookup/lookup.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mutable_hash_table_v2_op {
 
 extern constexpr op_def mutable_hash_table_v2 = table_maker({
     .name = "MutableHashTableV2",
@@ -26,4 +26,4 @@ fetch found = f32[1.5, 0]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mutable_hash_table_v2_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::abs_cpu {
 namespace {
 
 struct absolute {
@@ -22,4 +22,4 @@ extern constexpr kernel_def abs_cpu{
     .run = unary_kernels<absolute>(types::floating + types::signed_integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::abs_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::abs_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -19,4 +19,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(abs){
     .run = gpu::unary_kernels<abs_lane>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::abs_gpu

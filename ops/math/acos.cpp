@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::acos_op {
 namespace {
 
 // dx = -dy / sqrt(1 - x^2)
@@ -29,4 +29,4 @@ fetch y = f32[1.5707964, 1.0471976, 1.8234766]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::acos_op

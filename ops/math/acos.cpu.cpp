@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::acos_cpu {
 namespace {
 
 struct inverse_cosine {
@@ -20,4 +20,4 @@ extern constexpr kernel_def acos_cpu{
     .run = unary_kernels<inverse_cosine>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::acos_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::acosh_op {
 namespace {
 
 // x = cosh(y), whose derivative is sinh(y)
@@ -29,4 +29,4 @@ fetch y = f32[0, 1.316958, 2.993223]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::acosh_op

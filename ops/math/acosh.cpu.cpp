@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::acosh_cpu {
 namespace {
 
 struct inverse_hyperbolic_cosine {
@@ -20,4 +20,4 @@ extern constexpr kernel_def acosh_cpu{
     .run = unary_kernels<inverse_hyperbolic_cosine>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::acosh_cpu

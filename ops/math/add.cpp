@@ -4,7 +4,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::add_op {
 
 extern constexpr op_def add{
     .name = "Add",
@@ -24,4 +24,4 @@ fetch z = f32[[11, 22], [13, 24]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::add_op

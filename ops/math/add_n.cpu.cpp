@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::add_n_cpu {
 namespace {
 
 template <class T>
@@ -59,4 +59,4 @@ extern constexpr kernel_def add_n_cpu{
     .run = kernels(types::numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::add_n_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::add_n_gpu {
 namespace {
 
 struct add_n_pair {
@@ -74,4 +74,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(add_n){
     .run = add_n_kernels(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::add_n_gpu

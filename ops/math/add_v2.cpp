@@ -4,7 +4,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::add_v2_op {
 
 extern constexpr op_def add_v2{
     .name = "AddV2",
@@ -24,4 +24,4 @@ fetch z = f32[[11, 22], [13, 24]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::add_v2_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::add_v2_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(add_v2){
     .run = gpu::binary_kernels<add_v2_lane>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::add_v2_gpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/reduce.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::all_cpu {
 
 extern constexpr kernel_def all_cpu{
     .op = "All",
@@ -8,4 +8,4 @@ extern constexpr kernel_def all_cpu{
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::all_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/complex_parts.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::angle_op {
 namespace {
 
 // dx = dy * i / conj(x)
@@ -30,4 +30,4 @@ fetch y = f32[0.7853982, -1.5707964]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::angle_op

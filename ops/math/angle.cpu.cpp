@@ -1,6 +1,6 @@
 #include "troupe/ops/math/complex_parts.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::angle_cpu {
 namespace {
 
 struct argument {
@@ -18,4 +18,4 @@ extern constexpr kernel_def angle_cpu{
     .run = part_kernels<argument>(types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::angle_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::any_op {
 
 extern constexpr op_def any{
     .name = "Any",
@@ -21,4 +21,4 @@ fetch y = bool[true, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::any_op

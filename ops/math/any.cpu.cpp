@@ -1,6 +1,6 @@
 #include "troupe/ops/math/reduce.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::any_cpu {
 
 extern constexpr kernel_def any_cpu{
     .op = "Any",
@@ -8,4 +8,4 @@ extern constexpr kernel_def any_cpu{
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::any_cpu

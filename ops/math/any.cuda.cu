@@ -1,6 +1,6 @@
 #include "troupe/ops/math/reduce.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::any_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(any){
     .op = "Any",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(any){
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::any_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/output_gradients.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::approximate_equal_op {
 
 extern constexpr op_def approximate_equal{
     .name = "ApproximateEqual",
@@ -24,4 +24,4 @@ fetch z = bool[true, true, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::approximate_equal_op

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::approximate_equal_cpu {
 namespace {
 
 // How far a and b are apart; that of whole numbers may be beyond their type.
@@ -47,4 +47,4 @@ extern constexpr kernel_def approximate_equal_cpu{
     .prepare = keep_attr<double, "tolerance">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::approximate_equal_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::approximate_equal_gpu {
 namespace {
 
 struct approximate_equal_lane {
@@ -38,4 +38,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(approximate_equal){
     .prepare = keep_attr<double, "tolerance">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::approximate_equal_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::arg_max_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch y = i64[1, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::arg_max_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::arg_min_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -39,4 +39,4 @@ fetch y = i64[0, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::arg_min_op

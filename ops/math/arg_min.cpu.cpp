@@ -2,11 +2,11 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::arg_min_cpu {
 
 extern constexpr kernel_def arg_min_cpu{
     .op = "ArgMin",
     .run = arg_extreme_kernels<std::less<>>(types::real_numbers + types::boolean),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::arg_min_cpu

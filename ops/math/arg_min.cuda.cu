@@ -1,6 +1,6 @@
 #include "troupe/ops/math/arg_extreme.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::arg_min_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(arg_min){
     .op = "ArgMin",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(arg_min){
     .run = gpu::arg_extreme_kernels<std::less<>>(gpu::reduced_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::arg_min_gpu

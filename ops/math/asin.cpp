@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::asin_op {
 namespace {
 
 // dx = dy / sqrt(1 - x^2)
@@ -29,4 +29,4 @@ fetch y = f32[0, 0.5235988, -0.25268027]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::asin_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::asin_cpu {
 namespace {
 
 struct inverse_sine {
@@ -20,4 +20,4 @@ extern constexpr kernel_def asin_cpu{
     .run = unary_kernels<inverse_sine>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::asin_cpu

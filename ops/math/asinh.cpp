@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::asinh_op {
 namespace {
 
 // x = sinh(y), whose derivative is cosh(y)
@@ -28,4 +28,4 @@ fetch y = f32[0, 0.8813736, -1.4436355]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::asinh_op

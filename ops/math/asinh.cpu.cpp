@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::asinh_cpu {
 namespace {
 
 struct inverse_hyperbolic_sine {
@@ -20,4 +20,4 @@ extern constexpr kernel_def asinh_cpu{
     .run = unary_kernels<inverse_hyperbolic_sine>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::asinh_cpu

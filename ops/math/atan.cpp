@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::atan_op {
 namespace {
 
 // dx = dy / (1 + x^2)
@@ -28,4 +28,4 @@ fetch y = f32[0, 0.7853982, -1.1071488]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::atan_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::atan_cpu {
 namespace {
 
 struct inverse_tangent {
@@ -20,4 +20,4 @@ extern constexpr kernel_def atan_cpu{
     .run = unary_kernels<inverse_tangent>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::atan_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::atan2_op {
 namespace {
 
 // dy = dz * x / (x^2 + y^2), dx = -dz * y / (x^2 + y^2)
@@ -30,4 +30,4 @@ fetch z = f32[0.7853982, -0.7853982, 3.1415927]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::atan2_op

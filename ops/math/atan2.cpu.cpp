@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::atan2_cpu {
 namespace {
 
 struct angle_of_point {
@@ -20,4 +20,4 @@ extern constexpr kernel_def atan2_cpu{
     .run = binary_kernels<angle_of_point>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::atan2_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::atan2_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(atan2){
     .run = gpu::binary_kernels<atan2_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::atan2_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::atanh_op {
 namespace {
 
 // dx = dy / (1 - x^2)
@@ -29,4 +29,4 @@ fetch y = f32[0, 0.54930615, -0.25541282]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::atanh_op

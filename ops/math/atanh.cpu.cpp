@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::atanh_cpu {
 namespace {
 
 struct inverse_hyperbolic_tangent {
@@ -20,4 +20,4 @@ extern constexpr kernel_def atanh_cpu{
     .run = unary_kernels<inverse_hyperbolic_tangent>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::atanh_cpu

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::batch_matmul_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -46,4 +46,4 @@ fetch z = f32[[[5], [11]], [[3], [4]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::batch_matmul_op

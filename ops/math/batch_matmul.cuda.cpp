@@ -1,7 +1,7 @@
 #include "troupe/ops/math/batch_matmul_kernels.hpp"
 #include "troupe/ops/math/matrix_product.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::batch_matmul_gpu {
 namespace {
 
 status run(kernel_context& at) { return multiply_pairs(at, multiply_on_gpu); }
@@ -15,4 +15,4 @@ extern constexpr kernel_def batch_matmul_cuda{
     .prepare = prepare_batch_matmul,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::batch_matmul_gpu

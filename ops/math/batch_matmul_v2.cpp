@@ -3,7 +3,7 @@
 #include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::batch_matmul_v2_op {
 
 extern constexpr op_def batch_matmul_v2{
     .name = "BatchMatMulV2",
@@ -27,4 +27,4 @@ fetch t = f32[[[4], [6]], [[1], [1]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::batch_matmul_v2_op

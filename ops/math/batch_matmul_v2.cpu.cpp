@@ -1,6 +1,6 @@
 #include "troupe/ops/math/batch_matmul_kernels.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::batch_matmul_v2_cpu {
 namespace {
 
 status run(kernel_context& at) { return multiply_batches(at, multiply); }
@@ -13,4 +13,4 @@ extern constexpr kernel_def batch_matmul_v2_cpu{
     .prepare = prepare_batch_matmul,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::batch_matmul_v2_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::betainc_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -52,4 +52,4 @@ fetch z = f32[0.26171875, 0.6875, 0.94921875]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::betainc_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/special_functions.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::betainc_cpu {
 namespace {
 
 template <class T>
@@ -31,4 +31,4 @@ extern constexpr kernel_def betainc_cpu{
     .run = kernels(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::betainc_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/beta_steps.hpp"
 #include "troupe/ops/math/incomplete_functions.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::betainc_gpu {
 namespace {
 
 template <class T>
@@ -39,4 +39,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(betainc){
     .run = betainc_kernels(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::betainc_gpu

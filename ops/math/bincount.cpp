@@ -2,7 +2,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/op.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bincount_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -37,4 +37,4 @@ fetch z = f32[0, 2.5, 0, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bincount_op

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::bincount_cpu {
 namespace {
 
 template <class T>
@@ -39,4 +39,4 @@ extern constexpr kernel_def bincount_cpu{
             {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bincount_cpu

@@ -2,7 +2,7 @@
 
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bincount_gpu {
 namespace {
 
 // Whole numbers add up to the same in any order.
@@ -85,4 +85,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(bincount){
             {dtype::f64, run_bincount<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bincount_gpu

@@ -1,7 +1,7 @@
 // BitwiseAnd: the bits that both x and y have.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bitwise_and_op {
 
 extern constexpr op_def bitwise_and{
     .name = "BitwiseAnd",
@@ -19,4 +19,4 @@ fetch z = i32[2, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitwise_and_op

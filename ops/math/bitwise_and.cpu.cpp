@@ -2,11 +2,11 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::bitwise_and_cpu {
 
 extern constexpr kernel_def bitwise_and_cpu{
     .op = "BitwiseAnd",
     .run = binary_kernels<std::bit_and<>>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitwise_and_cpu

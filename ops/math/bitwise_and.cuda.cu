@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bitwise_and_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(bitwise_and){
     .run = gpu::binary_kernels<bitwise_and_lane>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitwise_and_gpu

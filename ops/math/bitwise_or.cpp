@@ -1,7 +1,7 @@
 // BitwiseOr: the bits that x or y or both have.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bitwise_or_op {
 
 extern constexpr op_def bitwise_or{
     .name = "BitwiseOr",
@@ -19,4 +19,4 @@ fetch z = i32[7, 7]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitwise_or_op

@@ -2,11 +2,11 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::bitwise_or_cpu {
 
 extern constexpr kernel_def bitwise_or_cpu{
     .op = "BitwiseOr",
     .run = binary_kernels<std::bit_or<>>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitwise_or_cpu

@@ -1,7 +1,7 @@
 // BitwiseXor: the bits that one of x and y has.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bitwise_xor_op {
 
 extern constexpr op_def bitwise_xor{
     .name = "BitwiseXor",
@@ -19,4 +19,4 @@ fetch z = i32[5, 6]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitwise_xor_op

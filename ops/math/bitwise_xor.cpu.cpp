@@ -2,11 +2,11 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::bitwise_xor_cpu {
 
 extern constexpr kernel_def bitwise_xor_cpu{
     .op = "BitwiseXor",
     .run = binary_kernels<std::bit_xor<>>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitwise_xor_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bitwise_xor_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(bitwise_xor){
     .run = gpu::binary_kernels<bitwise_xor_lane>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bitwise_xor_gpu

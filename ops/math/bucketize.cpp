@@ -2,7 +2,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/op.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bucketize_op {
 
 extern constexpr op_def bucketize{
     .name = "Bucketize",
@@ -20,4 +20,4 @@ fetch y = i32[[0, 3], [3, 2], [1, 3]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bucketize_op

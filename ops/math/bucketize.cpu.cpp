@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::bucketize_cpu {
 namespace {
 
 template <class T>
@@ -31,4 +31,4 @@ extern constexpr kernel_def bucketize_cpu{
     .prepare = prepare_buckets,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bucketize_cpu

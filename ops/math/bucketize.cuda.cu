@@ -2,7 +2,7 @@
 
 #include "troupe/ops/launch.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bucketize_gpu {
 namespace {
 
 // A launch takes so many boundaries along; the counts of several launches add up.
@@ -57,4 +57,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(bucketize){
     .prepare = prepare_buckets,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bucketize_gpu

@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cast_op {
 namespace {
 
 constexpr auto castable = numbers | one_of(dtype::boolean);
@@ -55,4 +55,4 @@ fetch y = i32[1, -1, 2147483647]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cast_op

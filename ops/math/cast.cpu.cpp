@@ -3,7 +3,7 @@
 
 #include <limits>
 
-namespace troupe::ops {
+namespace troupe::ops::cast_cpu {
 namespace {
 
 template <class From, class To>
@@ -51,4 +51,4 @@ extern constexpr kernel_def cast_cpu{
     .key = "SrcT",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cast_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/conversion.hpp"
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cast_gpu {
 namespace {
 
 // Each kernel knows all targets: a choice for each element costs less than a kernel for each pair.
@@ -84,4 +84,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(cast){
     .key = "SrcT",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cast_gpu

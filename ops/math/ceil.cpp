@@ -2,7 +2,7 @@
 #include "troupe/runtime/gradient.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ceil_op {
 namespace {
 
 // It is constant between its steps.
@@ -25,4 +25,4 @@ fetch y = f32[2, -1, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ceil_op

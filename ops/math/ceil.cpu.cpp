@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::ceil_cpu {
 namespace {
 
 struct ceil_of {
@@ -19,4 +19,4 @@ extern constexpr kernel_def ceil_cpu{
     .run = unary_kernels<ceil_of>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ceil_cpu

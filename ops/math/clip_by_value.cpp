@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::clip_by_value_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -51,4 +51,4 @@ fetch z = f32[2, 2, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::clip_by_value_op

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::clip_by_value_cpu {
 namespace {
 
 template <class T>
@@ -51,4 +51,4 @@ extern constexpr kernel_def clip_by_value_cpu{
     .run = kernels(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::clip_by_value_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::clip_by_value_gpu {
 namespace {
 
 template <class T>
@@ -59,4 +59,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(clip_by_value){
     .run = clip_by_value_kernels(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::clip_by_value_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::complex_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -30,4 +30,4 @@ fetch z = c64[[1, -1], [2, -1]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::complex_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::complex_cpu {
 namespace {
 
 struct from_parts {
@@ -23,4 +23,4 @@ extern constexpr kernel_def complex_cpu{
     .run = {{dtype::f32, run<float>}, {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::complex_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/complex_parts.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::complex_abs_op {
 namespace {
 
 // dx = dy * x / |x|
@@ -29,4 +29,4 @@ fetch y = f32[5, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::complex_abs_op

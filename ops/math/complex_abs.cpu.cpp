@@ -1,6 +1,6 @@
 #include "troupe/ops/math/complex_parts.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::complex_abs_cpu {
 namespace {
 
 struct modulus {
@@ -18,4 +18,4 @@ extern constexpr kernel_def complex_abs_cpu{
     .run = part_kernels<modulus>(types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::complex_abs_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conj_cpu {
 namespace {
 
 struct conjugate {
@@ -17,4 +17,4 @@ extern constexpr kernel_def conj_cpu{
     .run = unary_kernels<conjugate>(types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conj_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cos_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -27,4 +27,4 @@ fetch y = f32[1, -1, 0.5403023]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cos_op

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::cos_cpu {
 namespace {
 
 struct cosine {
@@ -24,4 +24,4 @@ extern constexpr kernel_def cos_cpu{
     .run = unary_kernels<cosine>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cos_cpu

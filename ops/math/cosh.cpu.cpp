@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::cosh_cpu {
 namespace {
 
 struct hyperbolic_cosine {
@@ -20,4 +20,4 @@ extern constexpr kernel_def cosh_cpu{
     .run = unary_kernels<hyperbolic_cosine>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cosh_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cross_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -40,4 +40,4 @@ fetch y = f32[[0, 0, 1], [-4, 8, -4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cross_op

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::cross_cpu {
 namespace {
 
 // a * d - b * c
@@ -50,4 +50,4 @@ extern constexpr kernel_def cross_cpu{
     .run = kernels(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cross_cpu

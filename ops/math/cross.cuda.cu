@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cross_gpu {
 namespace {
 
 template <class T>
@@ -46,4 +46,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(cross){
     .run = cross_kernels(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cross_gpu

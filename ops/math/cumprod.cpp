@@ -1,7 +1,7 @@
 // Cumprod: running products along an axis.
 #include "troupe/ops/math/scan.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cumprod_op {
 namespace {
 
 // The derivative of a product by one of its factors is the product divided by that factor.
@@ -36,4 +36,4 @@ fetch z = f32[[6, 3, 1], [30, 6, 1]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cumprod_op

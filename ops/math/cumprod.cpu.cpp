@@ -1,7 +1,7 @@
 #include "troupe/ops/math/arithmetic.cpu.hpp"
 #include "troupe/ops/math/scan.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cumprod_cpu {
 
 extern constexpr kernel_def cumprod_cpu{
     .op = "Cumprod",
@@ -9,4 +9,4 @@ extern constexpr kernel_def cumprod_cpu{
     .prepare = prepare_scan,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cumprod_cpu

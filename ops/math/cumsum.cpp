@@ -1,7 +1,7 @@
 // Cumsum: running sums along an axis.
 #include "troupe/ops/math/scan.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cumsum_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {sums_against(at, at.output_gradient(0)), {}}; }
@@ -31,4 +31,4 @@ fetch z = f32[[5, 3, 0], [11, 6, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cumsum_op

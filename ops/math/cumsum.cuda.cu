@@ -1,6 +1,6 @@
 #include "troupe/ops/math/scan.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::cumsum_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(cumsum){
     .op = "Cumsum",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(cumsum){
     .prepare = prepare_scan,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::cumsum_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::digamma_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -28,4 +28,4 @@ fetch y = f32[-0.5772157, 1.2561177, -1.9635101]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::digamma_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/special_functions.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::digamma_cpu {
 namespace {
 
 struct digamma_function {
@@ -19,4 +19,4 @@ extern constexpr kernel_def digamma_cpu{
     .run = unary_kernels<digamma_function>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::digamma_cpu

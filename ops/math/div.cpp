@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::div_op {
 namespace {
 
 // dx = dz / y, dy = -dz * z / y
@@ -39,4 +39,4 @@ fetch n = i32[3, -3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::div_op

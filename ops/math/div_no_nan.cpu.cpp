@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::div_no_nan_cpu {
 namespace {
 
 struct quotient_or_zero {
@@ -20,4 +20,4 @@ extern constexpr kernel_def div_no_nan_cpu{
     .run = binary_kernels<quotient_or_zero>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::div_no_nan_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::div_no_nan_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(div_no_nan){
     .run = gpu::binary_kernels<div_no_nan_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::div_no_nan_gpu

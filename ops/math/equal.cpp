@@ -1,7 +1,7 @@
 // Equal: where x is equal to y.
 #include "troupe/ops/math/equality.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::equal_op {
 
 extern constexpr op_def equal{
     .name = "Equal",
@@ -22,4 +22,4 @@ fetch z = bool[false, true, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::equal_op

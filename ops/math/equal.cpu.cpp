@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::equal_cpu {
 
 extern constexpr kernel_def equal_cpu{
     .op = "Equal",
@@ -10,4 +10,4 @@ extern constexpr kernel_def equal_cpu{
     .prepare = keep_attr<bool, "incompatible_shape_error">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::equal_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/equality.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::equal_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -16,4 +16,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(equal){
     .prepare = keep_attr<bool, "incompatible_shape_error">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::equal_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/error_function.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::erf_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {error_function_gradient(at)}; }
@@ -25,4 +25,4 @@ fetch y = f32[0, 0.5204999, -0.9999779]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::erf_op

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unsupported/Eigen/SpecialFunctions>
 
-namespace troupe::ops {
+namespace troupe::ops::erf_cpu {
 namespace {
 
 struct error_function {
@@ -22,4 +22,4 @@ extern constexpr kernel_def erf_cpu{
     .run = unary_kernels<error_function>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::erf_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/error_function.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::erfc_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {-error_function_gradient(at)}; }
@@ -24,4 +24,4 @@ fetch y = f32[1, 0.47950011, 0.000022090497]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::erfc_op

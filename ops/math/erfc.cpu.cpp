@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::erfc_cpu {
 namespace {
 
 struct complementary_error_function {
@@ -20,4 +20,4 @@ extern constexpr kernel_def erfc_cpu{
     .run = unary_kernels<complementary_error_function>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::erfc_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::euclidean_norm_op {
 namespace {
 
 // dx = dy * x / |x|
@@ -31,4 +31,4 @@ fetch y = f32[5, 13]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::euclidean_norm_op

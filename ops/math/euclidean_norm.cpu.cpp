@@ -1,6 +1,6 @@
 #include "troupe/ops/math/reduce.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::euclidean_norm_cpu {
 
 extern constexpr kernel_def euclidean_norm_cpu{
     .op = "EuclideanNorm",
@@ -8,4 +8,4 @@ extern constexpr kernel_def euclidean_norm_cpu{
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::euclidean_norm_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::exp_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {at.output_gradient(0) * conjugate(at.output(0))}; }
@@ -24,4 +24,4 @@ fetch y = f32[1, 2.7182817, 0.36787945]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::exp_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::exp_cpu {
 namespace {
 
 struct exponential_function {
@@ -24,4 +24,4 @@ extern constexpr kernel_def exp_cpu{
     .run = unary_kernels<exponential_function>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::exp_cpu

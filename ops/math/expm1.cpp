@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::expm1_op {
 namespace {
 
 // dx = dy * exp(x), which is y + 1
@@ -28,4 +28,4 @@ fetch y = f32[0, 1.7182819, 1e-10]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::expm1_op

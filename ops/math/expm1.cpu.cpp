@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::expm1_cpu {
 namespace {
 
 struct less_one {
@@ -28,4 +28,4 @@ extern constexpr kernel_def expm1_cpu{
     .run = unary_kernels<less_one>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::expm1_cpu

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::floor_cpu {
 namespace {
 
 struct floor_of {
@@ -19,4 +19,4 @@ extern constexpr kernel_def floor_cpu{
     .run = unary_kernels<floor_of>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::floor_cpu

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::floor_div_cpu {
 namespace {
 
 struct floor_divides {
@@ -25,4 +25,4 @@ extern constexpr kernel_def floor_div_cpu{
     .run = division_kernels<floor_divides>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::floor_div_cpu

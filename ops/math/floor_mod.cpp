@@ -2,7 +2,7 @@
 #include "troupe/ops/math/remainder.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::floor_mod_op {
 namespace {
 
 edges gradient(gradient_context& at) { return remainder_gradient(at, "FloorDiv"); }
@@ -27,4 +27,4 @@ fetch n = i32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::floor_mod_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/remainder.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::floor_mod_cpu {
 namespace {
 
 struct floored_remainder {
@@ -22,4 +22,4 @@ extern constexpr kernel_def floor_mod_cpu{
     .run = division_kernels<floored_remainder>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::floor_mod_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::greater_op {
 
 extern constexpr op_def greater{
     .name = "Greater",
@@ -20,4 +20,4 @@ fetch z = bool[false, false, true]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::greater_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::greater_equal_op {
 
 extern constexpr op_def greater_equal{
     .name = "GreaterEqual",
@@ -20,4 +20,4 @@ fetch z = bool[false, true, true]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::greater_equal_op

@@ -2,11 +2,11 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::greater_equal_cpu {
 
 extern constexpr kernel_def greater_equal_cpu{
     .op = "GreaterEqual",
     .run = comparison_kernels<std::greater_equal<>>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::greater_equal_cpu

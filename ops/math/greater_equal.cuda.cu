@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::greater_equal_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(greater_equal){
     .run = gpu::comparison_kernels<greater_equal_lane>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::greater_equal_gpu

@@ -2,7 +2,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/op.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::histogram_fixed_width_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -35,4 +35,4 @@ fetch y = i32[2, 1, 1, 0, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::histogram_fixed_width_op

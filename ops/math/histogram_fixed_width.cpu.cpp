@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::histogram_fixed_width_cpu {
 namespace {
 
 template <class T, class Count>
@@ -49,4 +49,4 @@ extern constexpr kernel_def histogram_fixed_width_cpu{
             {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::histogram_fixed_width_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/launch.cuda.hpp"
 #include "troupe/ops/math/fixed_bins.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::histogram_fixed_width_gpu {
 namespace {
 
 template <class T, class Count>
@@ -65,4 +65,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(histogram_fixed_width){
             {dtype::f64, run_histogram_fixed_width<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::histogram_fixed_width_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/incomplete_gamma.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::igamma_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -28,4 +28,4 @@ fetch z = f32[0.6321206, 0.26424113]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igamma_op

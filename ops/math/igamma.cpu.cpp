@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/special_functions.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::igamma_cpu {
 namespace {
 
 struct lower_incomplete_gamma {
@@ -19,4 +19,4 @@ extern constexpr kernel_def igamma_cpu{
     .run = binary_kernels<lower_incomplete_gamma>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igamma_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/incomplete_functions.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::igamma_gpu {
 namespace {
 
 struct igamma_lane {
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(igamma){
     .run = gpu::binary_kernels<igamma_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igamma_gpu

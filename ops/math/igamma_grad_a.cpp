@@ -1,7 +1,7 @@
 // IgammaGradA: the derivative of Igamma by its first input.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::igamma_grad_a_op {
 
 extern constexpr op_def igamma_grad_a{
     .name = "IgammaGradA",
@@ -19,4 +19,4 @@ fetch z = f32[-0.43173888, -0.2761963]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igamma_grad_a_op

@@ -3,7 +3,7 @@
 
 #include <unsupported/Eigen/SpecialFunctions>
 
-namespace troupe::ops {
+namespace troupe::ops::igamma_grad_a_cpu {
 namespace {
 
 struct incomplete_gamma_slope {
@@ -21,4 +21,4 @@ extern constexpr kernel_def igamma_grad_a_cpu{
     .run = binary_kernels<incomplete_gamma_slope>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igamma_grad_a_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/incomplete_functions.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::igamma_grad_a_gpu {
 namespace {
 
 struct igamma_grad_a_lane {
@@ -19,4 +19,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(igamma_grad_a){
     .run = gpu::binary_kernels<igamma_grad_a_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igamma_grad_a_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/incomplete_gamma.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::igammac_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -27,4 +27,4 @@ fetch z = f32[0.36787945, 0.7357589]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igammac_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/special_functions.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::igammac_cpu {
 namespace {
 
 struct upper_incomplete_gamma {
@@ -19,4 +19,4 @@ extern constexpr kernel_def igammac_cpu{
     .run = binary_kernels<upper_incomplete_gamma>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igammac_cpu

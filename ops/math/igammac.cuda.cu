@@ -1,6 +1,6 @@
 #include "troupe/ops/math/incomplete_functions.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::igammac_gpu {
 namespace {
 
 struct igammac_lane {
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(igammac){
     .run = gpu::binary_kernels<igammac_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::igammac_gpu

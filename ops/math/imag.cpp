@@ -2,7 +2,7 @@
 #include "troupe/ops/math/complex_parts.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::imag_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -28,4 +28,4 @@ fetch y = f32[2, -1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::imag_op

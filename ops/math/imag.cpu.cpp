@@ -1,6 +1,6 @@
 #include "troupe/ops/math/complex_parts.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::imag_cpu {
 namespace {
 
 struct imaginary_part {
@@ -17,4 +17,4 @@ extern constexpr kernel_def imag_cpu{
     .run = part_kernels<imaginary_part>(types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::imag_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::inv_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -14,4 +14,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(inv){
     .run = gpu::unary_kernels<inv_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::inv_gpu

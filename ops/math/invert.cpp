@@ -1,7 +1,7 @@
 // Invert: the complement of the bits of each element.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::invert_op {
 
 extern constexpr op_def invert{
     .name = "Invert",
@@ -18,4 +18,4 @@ fetch y = i32[-1, -6, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::invert_op

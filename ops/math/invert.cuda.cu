@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::invert_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(invert){
     .run = gpu::unary_kernels<invert_lane>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::invert_gpu

@@ -1,7 +1,7 @@
 // IsFinite: where an element is neither infinite nor NaN.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::is_finite_op {
 
 extern constexpr op_def is_finite{
     .name = "IsFinite",
@@ -18,4 +18,4 @@ fetch y = bool[true, false, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_finite_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::is_finite_cpu {
 namespace {
 
 struct finite {
@@ -19,4 +19,4 @@ extern constexpr kernel_def is_finite_cpu{
     .run = unary_kernels_to<bool, finite>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_finite_cpu

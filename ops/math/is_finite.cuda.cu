@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::is_finite_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(is_finite){
     .run = gpu::test_kernels<is_finite_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_finite_gpu

@@ -1,7 +1,7 @@
 // IsInf: where an element is infinite.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::is_inf_op {
 
 extern constexpr op_def is_inf{
     .name = "IsInf",
@@ -18,4 +18,4 @@ fetch y = bool[false, false, true, true]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_inf_op

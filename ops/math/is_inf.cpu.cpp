@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::is_inf_cpu {
 namespace {
 
 struct infinite {
@@ -19,4 +19,4 @@ extern constexpr kernel_def is_inf_cpu{
     .run = unary_kernels_to<bool, infinite>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_inf_cpu

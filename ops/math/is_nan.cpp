@@ -1,7 +1,7 @@
 // IsNan: where an element is no numbers (NaN).
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::is_nan_op {
 
 extern constexpr op_def is_nan{
     .name = "IsNan",
@@ -18,4 +18,4 @@ fetch y = bool[false, true, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_nan_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::is_nan_cpu {
 namespace {
 
 struct not_a_number {
@@ -19,4 +19,4 @@ extern constexpr kernel_def is_nan_cpu{
     .run = unary_kernels_to<bool, not_a_number>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_nan_cpu

@@ -1,7 +1,7 @@
 // LeftShift: the bits of x, y places up.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::left_shift_op {
 
 extern constexpr op_def left_shift{
     .name = "LeftShift",
@@ -20,4 +20,4 @@ fetch z = i32[16, 3, 10]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::left_shift_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/shift.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::left_shift_cpu {
 namespace {
 
 struct shifted_up {
@@ -17,4 +17,4 @@ extern constexpr kernel_def left_shift_cpu{
     .run = binary_kernels<shifted_up>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::left_shift_cpu

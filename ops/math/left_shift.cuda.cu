@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::left_shift_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -17,4 +17,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(left_shift){
     .run = gpu::binary_kernels<left_shift_lane>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::left_shift_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::less_op {
 
 extern constexpr op_def less{
     .name = "Less",
@@ -20,4 +20,4 @@ fetch z = bool[true, false, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::less_op

@@ -2,11 +2,11 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::less_cpu {
 
 extern constexpr kernel_def less_cpu{
     .op = "Less",
     .run = comparison_kernels<std::less<>>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::less_cpu

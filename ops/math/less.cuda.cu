@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::less_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -14,4 +14,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(less){
     .run = gpu::comparison_kernels<less_lane>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::less_gpu

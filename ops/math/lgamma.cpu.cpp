@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::lgamma_cpu {
 namespace {
 
 // std::lgamma would write the sign where other threads do, too.
@@ -25,4 +25,4 @@ extern constexpr kernel_def lgamma_cpu{
     .run = unary_kernels<log_gamma>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lgamma_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lin_space_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -41,4 +41,4 @@ fetch z = f32[10]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lin_space_op

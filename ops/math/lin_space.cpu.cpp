@@ -1,6 +1,6 @@
 #include "troupe/ops/math/lin_space.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lin_space_cpu {
 namespace {
 
 template <class T>
@@ -29,4 +29,4 @@ extern constexpr kernel_def lin_space_cpu{
     .run = kernels(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lin_space_cpu

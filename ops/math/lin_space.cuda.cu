@@ -1,7 +1,7 @@
 #include "troupe/ops/launch.cuda.hpp"
 #include "troupe/ops/math/lin_space.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lin_space_gpu {
 namespace {
 
 template <class T>
@@ -34,4 +34,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(lin_space){
     .run = lin_space_kernels(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lin_space_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {at.output_gradient(0) / conjugate(at.input(0))}; }
@@ -25,4 +25,4 @@ fetch y = f32[0, 1, -inf]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_op

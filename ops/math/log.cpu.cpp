@@ -2,7 +2,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_cpu {
 namespace {
 
 struct logarithm {
@@ -24,4 +24,4 @@ extern constexpr kernel_def log_cpu{
     .run = unary_kernels<logarithm>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_cpu

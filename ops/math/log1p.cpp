@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log1p_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -28,4 +28,4 @@ fetch y = f32[0, 1, 1e-10]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log1p_op

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::log1p_cpu {
 namespace {
 
 struct logarithm_plus_one {
@@ -27,4 +27,4 @@ extern constexpr kernel_def log1p_cpu{
     .run = unary_kernels<logarithm_plus_one>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log1p_cpu

@@ -1,7 +1,7 @@
 // LogicalAnd: where both x and y are true.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::logical_and_op {
 
 extern constexpr op_def logical_and{
     .name = "LogicalAnd",
@@ -18,4 +18,4 @@ fetch z = bool[true, false, false, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::logical_and_op

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::logical_and_cpu {
 
 extern constexpr kernel_def logical_and_cpu{
     .op = "LogicalAnd",
@@ -10,4 +10,4 @@ extern constexpr kernel_def logical_and_cpu{
              cheap}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::logical_and_cpu

@@ -1,7 +1,7 @@
 // LogicalNot: where x is false.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::logical_not_op {
 
 extern constexpr op_def logical_not{
     .name = "LogicalNot",
@@ -17,4 +17,4 @@ fetch y = bool[false, true]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::logical_not_op

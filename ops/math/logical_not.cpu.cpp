@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::logical_not_cpu {
 
 extern constexpr kernel_def logical_not_cpu{
     .op = "LogicalNot",
@@ -10,4 +10,4 @@ extern constexpr kernel_def logical_not_cpu{
              cheap}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::logical_not_cpu

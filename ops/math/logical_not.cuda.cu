@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::logical_not_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -14,4 +14,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(logical_not){
     .run = {{.run = gpu::unary<bool, logical_not_lane>, .code = logical_not_lane::code}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::logical_not_gpu

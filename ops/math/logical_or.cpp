@@ -1,7 +1,7 @@
 // LogicalOr: where x or y or both are true.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::logical_or_op {
 
 extern constexpr op_def logical_or{
     .name = "LogicalOr",
@@ -18,4 +18,4 @@ fetch z = bool[true, true, true, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::logical_or_op

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::logical_or_cpu {
 
 extern constexpr kernel_def logical_or_cpu{
     .op = "LogicalOr",
@@ -10,4 +10,4 @@ extern constexpr kernel_def logical_or_cpu{
              cheap}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::logical_or_cpu

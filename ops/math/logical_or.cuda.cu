@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::logical_or_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -14,4 +14,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(logical_or){
     .run = {{.run = gpu::binary<bool, logical_or_lane>, .code = logical_or_lane::code}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::logical_or_gpu

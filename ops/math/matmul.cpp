@@ -3,7 +3,7 @@
 #include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matmul_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -33,4 +33,4 @@ fetch z = f32[[3], [7]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matmul_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/matmul_kernels.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matmul_cpu {
 namespace {
 
 status run(kernel_context& at) { return multiply_matrices(at, at.input(0), at.input(1), multiply); }
@@ -13,4 +13,4 @@ extern constexpr kernel_def matmul_cpu{
     .prepare = prepare_matmul,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matmul_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/matmul_kernels.hpp"
 #include "troupe/ops/math/matrix_product.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::matmul_gpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def matmul_cuda{
     .prepare = prepare_matmul,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::matmul_gpu

@@ -1,7 +1,7 @@
 // Max: the largest element along some axes.
 #include "troupe/ops/math/reduction.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_op {
 
 extern constexpr op_def max{
     .name = "Max",
@@ -21,4 +21,4 @@ fetch y = f32[2, 4]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/arithmetic.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_cpu {
 
 extern constexpr kernel_def max_cpu{
     .op = "Max",
@@ -8,4 +8,4 @@ extern constexpr kernel_def max_cpu{
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_cpu

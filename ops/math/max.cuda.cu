@@ -1,6 +1,6 @@
 #include "troupe/ops/math/reduce.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(max){
     .op = "Max",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(max){
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_gpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::maximum_cpu {
 namespace {
 
 struct larger {
@@ -17,4 +17,4 @@ extern constexpr kernel_def maximum_cpu{
     .run = binary_kernels<larger>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::maximum_cpu

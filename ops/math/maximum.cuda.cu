@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::maximum_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(maximum){
     .run = gpu::binary_kernels<maximum_lane>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::maximum_gpu

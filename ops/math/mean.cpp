@@ -2,7 +2,7 @@
 #include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mean_op {
 namespace {
 
 // dx = dy / how many elements each mean is of
@@ -42,4 +42,4 @@ fetch y = f32[2, 3.5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mean_op

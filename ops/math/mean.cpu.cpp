@@ -1,6 +1,6 @@
 #include "troupe/ops/math/arithmetic.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mean_cpu {
 
 extern constexpr kernel_def mean_cpu{
     .op = "Mean",
@@ -8,4 +8,4 @@ extern constexpr kernel_def mean_cpu{
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mean_cpu

@@ -1,7 +1,7 @@
 // Min: the smallest element along some axes.
 #include "troupe/ops/math/reduction.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::min_op {
 
 extern constexpr op_def min{
     .name = "Min",
@@ -21,4 +21,4 @@ fetch y = f32[1, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::min_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::minimum_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -31,4 +31,4 @@ fetch z = f32[-1, 0, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::minimum_op

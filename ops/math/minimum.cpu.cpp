@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::minimum_cpu {
 namespace {
 
 struct smaller {
@@ -17,4 +17,4 @@ extern constexpr kernel_def minimum_cpu{
     .run = binary_kernels<smaller>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::minimum_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/remainder.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mod_op {
 namespace {
 
 edges gradient(gradient_context& at) { return remainder_gradient(at, "TruncateDiv"); }
@@ -28,4 +28,4 @@ fetch n = i32[1, -1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mod_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/refusals.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mod_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(mod){
     .run = gpu::binary_kernels_unless<mod_lane, zero_divisor>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mod_gpu

@@ -4,7 +4,7 @@
 #include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mul_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -46,4 +46,4 @@ fetch z = f32[2, 4, 6]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mul_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::mul_cpu {
 namespace {
 
 struct times {
@@ -17,4 +17,4 @@ extern constexpr kernel_def mul_cpu{
     .run = binary_kernels<times>(types::numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::mul_cpu

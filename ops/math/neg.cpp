@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::neg_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {-at.output_gradient(0)}; }
@@ -32,4 +32,4 @@ fetch y = f32[-1, 2, -0.5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::neg_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::neg_cpu {
 namespace {
 
 struct negative {
@@ -20,4 +20,4 @@ extern constexpr kernel_def neg_cpu{
     .run = unary_kernels<negative>(types::floating + types::complex + types::signed_integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::neg_cpu

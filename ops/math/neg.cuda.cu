@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::neg_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -19,4 +19,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(neg){
     .run = gpu::unary_kernels<neg_lane>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::neg_gpu

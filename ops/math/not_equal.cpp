@@ -1,7 +1,7 @@
 // NotEqual: where x differs from y.
 #include "troupe/ops/math/equality.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::not_equal_op {
 
 extern constexpr op_def not_equal{
     .name = "NotEqual",
@@ -22,4 +22,4 @@ fetch z = bool[true, false, true]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::not_equal_op

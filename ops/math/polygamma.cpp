@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::polygamma_op {
 namespace {
 
 // The order has no derivative.
@@ -29,4 +29,4 @@ fetch z = f32[1.6449341, -2.4041138]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::polygamma_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/special_functions.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::polygamma_cpu {
 namespace {
 
 struct polygamma_function {
@@ -19,4 +19,4 @@ extern constexpr kernel_def polygamma_cpu{
     .run = binary_kernels<polygamma_function>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::polygamma_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 #include "troupe/ops/math/zeta_function.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::polygamma_gpu {
 namespace {
 
 struct polygamma_log_gamma {
@@ -25,4 +25,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(polygamma){
     .run = gpu::binary_kernels<polygamma_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::polygamma_gpu

@@ -1,7 +1,7 @@
 // PopulationCount: how many bits of each element are set.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::population_count_op {
 
 extern constexpr op_def population_count{
     .name = "PopulationCount",
@@ -19,4 +19,4 @@ fetch y = u8[0, 3, 32]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::population_count_op

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace troupe::ops {
+namespace troupe::ops::population_count_cpu {
 namespace {
 
 struct bits_set {
@@ -19,4 +19,4 @@ extern constexpr kernel_def population_count_cpu{
     .run = unary_kernels_to<uint8_t, bits_set>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::population_count_cpu

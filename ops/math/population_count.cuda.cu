@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::population_count_gpu {
 namespace {
 
 struct population_count_lane {
@@ -20,4 +20,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(population_count){
             {dtype::u8, gpu::unary<uint8_t, population_count_lane, uint8_t>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::population_count_gpu

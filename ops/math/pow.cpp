@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::pow_op {
 namespace {
 
 // dx = y * x^(y - 1), dy = z * log(x); the logarithm counts as 0 where it is not defined, because
@@ -50,4 +50,4 @@ fetch n = i64[1024, 27]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::pow_op

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::pow_cpu {
 namespace {
 
 struct power {
@@ -44,4 +44,4 @@ extern constexpr kernel_def pow_cpu{
     .run = kernels(types::floating + types::complex + types::signed_integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::pow_cpu

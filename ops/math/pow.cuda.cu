@@ -1,6 +1,6 @@
 #include "troupe/ops/math/refusals.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::pow_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(pow){
     .run = gpu::binary_kernels_unless<pow_lane, negative_power>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::pow_gpu

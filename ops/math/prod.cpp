@@ -2,7 +2,7 @@
 #include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::prod_op {
 namespace {
 
 // The derivative by an element is the product of the others: the product of those that are not
@@ -38,4 +38,4 @@ fetch y = f32[2, 12]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::prod_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/range.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::range_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -35,4 +35,4 @@ fetch z = f32[1, 0.75, 0.5, 0.25]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::range_op

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::range_cpu {
 namespace {
 
 template <class T>
@@ -33,4 +33,4 @@ extern constexpr kernel_def range_cpu{
     .key = "Tidx",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::range_cpu

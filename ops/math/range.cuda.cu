@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 #include "troupe/ops/math/range_steps.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::range_gpu {
 namespace {
 
 template <class T>
@@ -35,4 +35,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(range){
     .key = "Tidx",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::range_gpu

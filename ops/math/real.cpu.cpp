@@ -1,6 +1,6 @@
 #include "troupe/ops/math/complex_parts.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::real_cpu {
 namespace {
 
 struct real_part {
@@ -17,4 +17,4 @@ extern constexpr kernel_def real_cpu{
     .run = part_kernels<real_part>(types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::real_cpu

@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::real_div_op {
 namespace {
 
 // dx = dz / y, dy = -dz * z / y
@@ -36,4 +36,4 @@ fetch z = f64[0.25, 0.25]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::real_div_op

@@ -1,10 +1,10 @@
 #include "troupe/ops/math/division.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::real_div_cpu {
 
 extern constexpr kernel_def real_div_cpu{
     .op = "RealDiv",
     .run = division_kernels<divides>(types::numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::real_div_cpu

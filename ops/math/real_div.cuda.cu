@@ -1,6 +1,6 @@
 #include "troupe/ops/math/refusals.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::real_div_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(real_div){
     .run = gpu::binary_kernels_unless<real_div_lane, zero_divisor>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::real_div_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/reciprocal.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reciprocal_op {
 
 extern constexpr op_def reciprocal{
     .name = "Reciprocal",
@@ -19,4 +19,4 @@ fetch y = f32[1, -0.5, 4]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reciprocal_op

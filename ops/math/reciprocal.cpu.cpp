@@ -1,10 +1,10 @@
 #include "troupe/ops/math/reciprocal.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reciprocal_cpu {
 
 extern constexpr kernel_def reciprocal_cpu{
     .op = "Reciprocal",
     .run = unary_kernels<reciprocal_of>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reciprocal_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/output_gradients.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reciprocal_grad_op {
 namespace {
 
 // -dz * dy * 2 y
@@ -33,4 +33,4 @@ fetch z = f32[-2, -4]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reciprocal_grad_op

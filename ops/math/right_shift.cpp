@@ -1,7 +1,7 @@
 // RightShift: the bits of x, y places down.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::right_shift_op {
 
 extern constexpr op_def right_shift{
     .name = "RightShift",
@@ -20,4 +20,4 @@ fetch z = i32[1, 3, -3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::right_shift_op

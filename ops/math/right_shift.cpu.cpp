@@ -1,6 +1,6 @@
 #include "troupe/ops/math/shift.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::right_shift_cpu {
 namespace {
 
 struct shifted_down {
@@ -17,4 +17,4 @@ extern constexpr kernel_def right_shift_cpu{
     .run = binary_kernels<shifted_down>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::right_shift_cpu

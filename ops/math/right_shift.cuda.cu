@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::right_shift_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(right_shift){
     .run = gpu::binary_kernels<right_shift_lane>(types::integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::right_shift_gpu

@@ -2,7 +2,7 @@
 #include "troupe/runtime/gradient.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rint_op {
 namespace {
 
 // It is constant between its steps.
@@ -26,4 +26,4 @@ fetch y = f32[0, 2, -3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rint_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::rint_cpu {
 namespace {
 
 struct nearest_of {
@@ -19,4 +19,4 @@ extern constexpr kernel_def rint_cpu{
     .run = unary_kernels<nearest_of>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rint_cpu

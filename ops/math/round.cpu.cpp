@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::round_cpu {
 namespace {
 
 struct rounded {
@@ -22,4 +22,4 @@ extern constexpr kernel_def round_cpu{
     .run = unary_kernels<rounded>(types::floating + types::signed_integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::round_cpu

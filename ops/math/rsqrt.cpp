@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rsqrt_op {
 namespace {
 
 // dx = dy * -y^3 / 2
@@ -29,4 +29,4 @@ fetch y = f32[1, 0.5, inf]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rsqrt_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::rsqrt_cpu {
 namespace {
 
 struct reciprocal_root {
@@ -19,4 +19,4 @@ extern constexpr kernel_def rsqrt_cpu{
     .run = unary_kernels<reciprocal_root>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rsqrt_cpu

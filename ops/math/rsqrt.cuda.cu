@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rsqrt_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(rsqrt){
     .run = gpu::unary_kernels<rsqrt_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rsqrt_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/output_gradients.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rsqrt_grad_op {
 namespace {
 
 // -3/2 dz * dy * y^2
@@ -33,4 +33,4 @@ fetch z = f32[-0.5, -4]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rsqrt_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/output_gradients.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::rsqrt_grad_cpu {
 namespace {
 
 struct reciprocal_root_slope {
@@ -18,4 +18,4 @@ extern constexpr kernel_def rsqrt_grad_cpu{
     .run = paired_kernels<reciprocal_root_slope>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::rsqrt_grad_cpu

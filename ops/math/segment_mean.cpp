@@ -2,7 +2,7 @@
 #include "troupe/ops/math/segments.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::segment_mean_op {
 namespace {
 
 // A row's share is one of as many as have its number.
@@ -33,4 +33,4 @@ fetch y = f32[[2, 3], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::segment_mean_op

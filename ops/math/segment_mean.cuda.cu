@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::segment_mean_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(segment_mean){
     .op = "SegmentMean",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(segment_mean){
     .run = gpu::sorted_segment_kernels<average>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::segment_mean_gpu

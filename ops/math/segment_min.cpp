@@ -2,7 +2,7 @@
 #include "troupe/ops/math/segments.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::segment_min_op {
 
 extern constexpr op_def segment_min{
     .name = "SegmentMin",
@@ -22,4 +22,4 @@ fetch y = f32[[1, 2], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::segment_min_op

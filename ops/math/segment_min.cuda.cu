@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::segment_min_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(segment_min){
     .op = "SegmentMin",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(segment_min){
     .run = gpu::sorted_segment_kernels<or_zero<smallest>>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::segment_min_gpu

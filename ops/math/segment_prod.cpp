@@ -2,7 +2,7 @@
 #include "troupe/ops/math/segments.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::segment_prod_op {
 
 extern constexpr op_def segment_prod{
     .name = "SegmentProd",
@@ -21,4 +21,4 @@ fetch y = f32[[3, 8], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::segment_prod_op

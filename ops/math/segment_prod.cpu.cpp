@@ -1,10 +1,10 @@
 #include "troupe/ops/math/segment_rows.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::segment_prod_cpu {
 
 extern constexpr kernel_def segment_prod_cpu{
     .op = "SegmentProd",
     .run = {{dtype::none, combine_segments<sorted_segments, combination::product>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::segment_prod_cpu

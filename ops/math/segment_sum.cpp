@@ -2,7 +2,7 @@
 #include "troupe/ops/math/segments.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::segment_sum_op {
 
 extern constexpr op_def segment_sum{
     .name = "SegmentSum",
@@ -21,4 +21,4 @@ fetch y = f32[[4, 6], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::segment_sum_op

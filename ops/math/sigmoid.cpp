@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sigmoid_op {
 namespace {
 
 // dx = dy * y * (1 - y)
@@ -28,4 +28,4 @@ fetch y = f32[0.5, 0.880797, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sigmoid_op

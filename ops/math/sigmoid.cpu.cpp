@@ -2,7 +2,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sigmoid_cpu {
 namespace {
 
 struct logistic {
@@ -24,4 +24,4 @@ extern constexpr kernel_def sigmoid_cpu{
     .run = unary_kernels<logistic>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sigmoid_cpu

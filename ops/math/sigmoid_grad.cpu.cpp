@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sigmoid_grad_cpu {
 namespace {
 
 struct logistic_slope {
@@ -17,4 +17,4 @@ extern constexpr kernel_def sigmoid_grad_cpu{
     .run = paired_kernels<logistic_slope>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sigmoid_grad_cpu

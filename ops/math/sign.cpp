@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sign_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {zeros_of(at.input(0))}; }
@@ -25,4 +25,4 @@ fetch y = f32[1, -1, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sign_op

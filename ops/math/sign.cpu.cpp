@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::sign_cpu {
 namespace {
 
 struct signum {
@@ -22,4 +22,4 @@ extern constexpr kernel_def sign_cpu{
     .run = unary_kernels<signum>(types::floating + types::complex + types::signed_integers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sign_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sin_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -27,4 +27,4 @@ fetch y = f32[0, 1, -0.84147096]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sin_op

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::sin_cpu {
 namespace {
 
 struct sine {
@@ -24,4 +24,4 @@ extern constexpr kernel_def sin_cpu{
     .run = unary_kernels<sine>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sin_cpu

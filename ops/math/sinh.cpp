@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sinh_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -27,4 +27,4 @@ fetch y = f32[0, 1.1752012, -3.6268604]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sinh_op

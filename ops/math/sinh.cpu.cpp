@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::sinh_cpu {
 namespace {
 
 struct hyperbolic_sine {
@@ -20,4 +20,4 @@ extern constexpr kernel_def sinh_cpu{
     .run = unary_kernels<hyperbolic_sine>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sinh_cpu

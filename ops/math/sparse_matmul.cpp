@@ -1,7 +1,7 @@
 // SparseMatMul: the product of two matrices of f32 or bf16.
 #include "troupe/ops/math/matmul.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_matmul_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -36,4 +36,4 @@ fetch y = f32[[1, 0], [12, 8]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_matmul_op

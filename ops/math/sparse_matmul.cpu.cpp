@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_matmul_cpu {
 namespace {
 
 result<tensor> as_float(kernel_context& at, const tensor& from) {
@@ -29,4 +29,4 @@ extern constexpr kernel_def sparse_matmul_cpu{
     .prepare = prepare_matmul,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_matmul_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_mean_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_mean){
     .op = "SparseSegmentMean",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_mean){
     .run = gpu::chosen_segment_kernels<average>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_mean_gpu

@@ -1,7 +1,7 @@
 // SparseSegmentMeanGrad: the gradient of SparseSegmentMean.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_mean_grad_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -35,4 +35,4 @@ fetch y = f32[[0.5, 1], [0, 0], [3.5, 5]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_mean_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_mean_grad_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_mean_grad){
     .op = "SparseSegmentMeanGrad",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_mean_grad){
     .run = gpu::segment_gradient_kernels<weigh_as_mean>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_mean_grad_gpu

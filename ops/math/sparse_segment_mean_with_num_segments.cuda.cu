@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_mean_with_num_segments_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_mean_with_num_segments){
     .op = "SparseSegmentMeanWithNumSegments",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_mean_with_num_segme
     .run = gpu::sparse_segment_kernels<average>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_mean_with_num_segments_gpu

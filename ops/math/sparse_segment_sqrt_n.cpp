@@ -2,7 +2,7 @@
 #include "troupe/ops/math/segments.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sqrt_n_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -34,4 +34,4 @@ fetch y = f32[[4, 6], [3, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sqrt_n_op

@@ -1,7 +1,7 @@
 // SparseSegmentSqrtNGrad: the gradient of SparseSegmentSqrtN.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sqrt_n_grad_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -36,4 +36,4 @@ fetch y = f32[[0.7071068, 1.4142136], [0, 0], [3.7071068, 5.4142136]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sqrt_n_grad_op

@@ -2,7 +2,7 @@
 // rows after them.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sqrt_n_with_num_segments_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -38,4 +38,4 @@ fetch y = f32[[4, 6], [3, 2], [0, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sqrt_n_with_num_segments_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/segments.hpp"
 #include "troupe/runtime/counting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sum_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -32,4 +32,4 @@ fetch y = f32[[4, 4], [5, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sum_op

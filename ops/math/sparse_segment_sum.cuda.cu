@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sum_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_sum){
     .op = "SparseSegmentSum",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_sum){
     .run = gpu::chosen_segment_kernels<addition>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sum_gpu

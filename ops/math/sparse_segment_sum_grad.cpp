@@ -1,7 +1,7 @@
 // SparseSegmentSumGrad: the gradient of SparseSegmentSum.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sum_grad_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -35,4 +35,4 @@ fetch y = f32[[1, 2], [0, 0], [4, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sum_grad_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/segment_functions.hpp"
 #include "troupe/ops/math/segment_rows.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sum_grad_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -16,4 +16,4 @@ extern constexpr kernel_def sparse_segment_sum_grad_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sum_grad_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sum_grad_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_sum_grad){
     .op = "SparseSegmentSumGrad",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_sum_grad){
     .run = gpu::segment_gradient_kernels<weigh_as_sum>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sum_grad_gpu

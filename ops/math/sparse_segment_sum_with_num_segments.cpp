@@ -2,7 +2,7 @@
 // them.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sum_with_num_segments_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -35,4 +35,4 @@ fetch y = f32[[4, 4], [5, 6], [0, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sum_with_num_segments_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_segment_sum_with_num_segments_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_sum_with_num_segments){
     .op = "SparseSegmentSumWithNumSegments",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_sum_with_num_segmen
     .run = gpu::sparse_segment_kernels<addition>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_segment_sum_with_num_segments_gpu

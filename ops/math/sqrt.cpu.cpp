@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::sqrt_cpu {
 namespace {
 
 struct root {
@@ -19,4 +19,4 @@ extern constexpr kernel_def sqrt_cpu{
     .run = unary_kernels<root>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sqrt_cpu

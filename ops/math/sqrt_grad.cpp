@@ -2,7 +2,7 @@
 #include "troupe/ops/math/output_gradients.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sqrt_grad_op {
 namespace {
 
 // -dz * z / y
@@ -33,4 +33,4 @@ fetch z = f32[1, 0.5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sqrt_grad_op

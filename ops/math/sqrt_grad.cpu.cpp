@@ -1,6 +1,6 @@
 #include "troupe/ops/math/output_gradients.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sqrt_grad_cpu {
 namespace {
 
 struct root_slope {
@@ -17,4 +17,4 @@ extern constexpr kernel_def sqrt_grad_cpu{
     .run = paired_kernels<root_slope>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sqrt_grad_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::square_cpu {
 namespace {
 
 struct squared {
@@ -17,4 +17,4 @@ extern constexpr kernel_def square_cpu{
     .run = unary_kernels<squared>(types::numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::square_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::square_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(square){
     .run = gpu::unary_kernels<square_lane>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::square_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::squared_difference_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -30,4 +30,4 @@ fetch z = f32[4, 1, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::squared_difference_op

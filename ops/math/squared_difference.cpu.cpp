@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::squared_difference_cpu {
 namespace {
 
 struct squared_distance {
@@ -22,4 +22,4 @@ extern constexpr kernel_def squared_difference_cpu{
                                             type_list<int32_t, int64_t>{}),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::squared_difference_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::squared_difference_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -17,4 +17,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(squared_difference){
     .run = gpu::binary_kernels<squared_difference_lane>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::squared_difference_gpu

@@ -3,7 +3,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sub_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -35,4 +35,4 @@ fetch z = f32[[0, 1], [1, 2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sub_op

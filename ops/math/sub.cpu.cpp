@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sub_cpu {
 namespace {
 
 struct minus {
@@ -17,4 +17,4 @@ extern constexpr kernel_def sub_cpu{
     .run = binary_kernels<minus>(types::numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sub_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/reduction.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sum_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {spread_over_input(at, at.output_gradient(0)), {}}; }
@@ -29,4 +29,4 @@ fetch rows = f32[[6], [15]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sum_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/arithmetic.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sum_cpu {
 
 extern constexpr kernel_def sum_cpu{
     .op = "Sum",
@@ -8,4 +8,4 @@ extern constexpr kernel_def sum_cpu{
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sum_cpu

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::tan_cpu {
 namespace {
 
 struct tangent {
@@ -20,4 +20,4 @@ extern constexpr kernel_def tan_cpu{
     .run = unary_kernels<tangent>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tan_cpu

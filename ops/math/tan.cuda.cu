@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tan_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -14,4 +14,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(tan){
     .run = gpu::unary_kernels<tan_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tan_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tanh_op {
 namespace {
 
 // dx = dy * (1 - y^2)
@@ -28,4 +28,4 @@ fetch y = f32[0, 0.7615942, -1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tanh_op

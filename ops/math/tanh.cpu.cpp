@@ -1,7 +1,7 @@
 #include "troupe/devices/cpu/eigen.hpp"
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tanh_cpu {
 namespace {
 
 struct hyperbolic_tangent {
@@ -23,4 +23,4 @@ extern constexpr kernel_def tanh_cpu{
     .run = unary_kernels<hyperbolic_tangent>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tanh_cpu

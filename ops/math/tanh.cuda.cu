@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tanh_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -14,4 +14,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(tanh){
     .run = gpu::unary_kernels<tanh_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tanh_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/output_gradients.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tanh_grad_op {
 namespace {
 
 // -dz * dy * 2 y
@@ -32,4 +32,4 @@ fetch z = f32[0.75, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tanh_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::tanh_grad_cpu {
 namespace {
 
 struct hyperbolic_tangent_slope {
@@ -17,4 +17,4 @@ extern constexpr kernel_def tanh_grad_cpu{
     .run = paired_kernels<hyperbolic_tangent_slope>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::tanh_grad_cpu

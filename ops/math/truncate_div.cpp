@@ -2,7 +2,7 @@
 #include "troupe/runtime/gradient.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::truncate_div_op {
 namespace {
 
 // It is constant between its steps.
@@ -28,4 +28,4 @@ fetch n = i32[3, -3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::truncate_div_op

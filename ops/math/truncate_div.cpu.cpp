@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::truncate_div_cpu {
 namespace {
 
 struct truncating_divides {
@@ -22,4 +22,4 @@ extern constexpr kernel_def truncate_div_cpu{
     .run = division_kernels<truncating_divides>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::truncate_div_cpu

@@ -1,7 +1,7 @@
 // UnsortedSegmentMax: the largest of the rows that have the same number.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unsorted_segment_max_op {
 
 extern constexpr op_def unsorted_segment_max{
     .name = "UnsortedSegmentMax",
@@ -23,4 +23,4 @@ fetch y = f32[[5, 6], [3, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unsorted_segment_max_op

@@ -1,7 +1,7 @@
 // UnsortedSegmentMin: the smallest of the rows that have the same number.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unsorted_segment_min_op {
 
 extern constexpr op_def unsorted_segment_min{
     .name = "UnsortedSegmentMin",
@@ -23,4 +23,4 @@ fetch y = f32[[1, 2], [3, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unsorted_segment_min_op

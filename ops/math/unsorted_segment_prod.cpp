@@ -1,7 +1,7 @@
 // UnsortedSegmentProd: products of the rows that have the same number.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unsorted_segment_prod_op {
 
 extern constexpr op_def unsorted_segment_prod{
     .name = "UnsortedSegmentProd",
@@ -19,4 +19,4 @@ fetch y = f32[[5, 12], [1, 1], [3, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unsorted_segment_prod_op

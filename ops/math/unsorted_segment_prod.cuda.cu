@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unsorted_segment_prod_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(unsorted_segment_prod){
     .op = "UnsortedSegmentProd",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(unsorted_segment_prod){
     .run = gpu::unsorted_segment_kernels<multiplication>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unsorted_segment_prod_gpu

@@ -1,7 +1,7 @@
 // UnsortedSegmentSum: sums of the rows that have the same number.
 #include "troupe/ops/math/segments.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unsorted_segment_sum_op {
 
 extern constexpr op_def unsorted_segment_sum{
     .name = "UnsortedSegmentSum",
@@ -19,4 +19,4 @@ fetch y = f32[[6, 8], [0, 0], [3, 4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unsorted_segment_sum_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/segments.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::unsorted_segment_sum_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(unsorted_segment_sum){
     .op = "UnsortedSegmentSum",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(unsorted_segment_sum){
     .run = gpu::unsorted_segment_kernels<addition>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::unsorted_segment_sum_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::xdivy_op {
 namespace {
 
 // dx = dz / y where x is not 0, dy = -dz * x / y^2
@@ -32,4 +32,4 @@ fetch z = f32[0.5, -2, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::xdivy_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::xdivy_cpu {
 namespace {
 
 struct zero_or_quotient {
@@ -20,4 +20,4 @@ extern constexpr kernel_def xdivy_cpu{
     .run = binary_kernels<zero_or_quotient>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::xdivy_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::xdivy_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(xdivy){
     .run = gpu::binary_kernels<xdivy_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::xdivy_gpu

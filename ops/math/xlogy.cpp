@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::xlogy_op {
 namespace {
 
 // dx = dz * log(y) where x is not 0, dy = dz * x / y
@@ -31,4 +31,4 @@ fetch z = f32[0.6931472, 0, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::xlogy_op

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::xlogy_cpu {
 namespace {
 
 struct times_logarithm {
@@ -20,4 +20,4 @@ extern constexpr kernel_def xlogy_cpu{
     .run = binary_kernels<times_logarithm>(types::floating + types::complex),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::xlogy_cpu

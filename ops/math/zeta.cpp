@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::zeta_op {
 namespace {
 
 // dq = -dz * x * zeta(x + 1, q); that of x has no closed form.
@@ -29,4 +29,4 @@ fetch z = f32[1.6449341, 1.2020569]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::zeta_op

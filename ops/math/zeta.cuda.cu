@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 #include "troupe/ops/math/zeta_function.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::zeta_gpu {
 namespace {
 
 struct zeta_lane {
@@ -19,4 +19,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(zeta){
     .run = gpu::binary_kernels<zeta_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::zeta_gpu

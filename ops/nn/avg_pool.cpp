@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/nn/pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::avg_pool_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -33,4 +33,4 @@ fetch y = f32{1,1,2,1}[3.5, 3.5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::avg_pool_op

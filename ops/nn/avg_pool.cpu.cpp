@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::avg_pool_cpu {
 
 extern constexpr kernel_def avg_pool_cpu{
     .op = "AvgPool",
@@ -8,4 +8,4 @@ extern constexpr kernel_def avg_pool_cpu{
     .prepare = prepare_pool<average_pool_2d>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::avg_pool_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::avg_pool_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(avg_pool){
     .op = "AvgPool",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(avg_pool){
     .prepare = prepare_pool<average_pool_2d>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::avg_pool_gpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::avg_pool_3d_cpu {
 
 extern constexpr kernel_def avg_pool_3d_cpu{
     .op = "AvgPool3D",
@@ -8,4 +8,4 @@ extern constexpr kernel_def avg_pool_3d_cpu{
     .prepare = prepare_pool<pool_3d>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::avg_pool_3d_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::avg_pool_3d_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(avg_pool_3d){
     .op = "AvgPool3D",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(avg_pool_3d){
     .prepare = prepare_pool<pool_3d>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::avg_pool_3d_gpu

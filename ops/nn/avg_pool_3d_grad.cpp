@@ -1,7 +1,7 @@
 // AvgPool3DGrad: the gradient of AvgPool3D.
 #include "troupe/ops/nn/pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::avg_pool_3d_grad_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -28,4 +28,4 @@ fetch dx = f32{1,1,2,3,1}[1, 3, 2, 1, 3, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::avg_pool_3d_grad_op

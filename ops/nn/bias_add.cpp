@@ -6,7 +6,7 @@
 #include "troupe/runtime/precision.hpp"
 #include "troupe/runtime/simplify.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bias_add_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -61,4 +61,4 @@ fetch y = f32[[11, 22], [13, 24]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bias_add_op

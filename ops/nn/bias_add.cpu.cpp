@@ -1,7 +1,7 @@
 #include "troupe/ops/element_types.hpp"
 #include "troupe/ops/nn/bias.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bias_add_cpu {
 namespace {
 
 template <class T>
@@ -74,4 +74,4 @@ extern constexpr kernel_def bias_add_cpu{
     .prepare = prepare_bias,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bias_add_cpu

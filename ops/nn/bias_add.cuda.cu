@@ -3,7 +3,7 @@
 #include "troupe/ops/lanes.cuda.hpp"
 #include "troupe/ops/nn/bias.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bias_add_gpu {
 namespace {
 
 template <class T>
@@ -51,4 +51,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(bias_add){
     .prepare = prepare_bias,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bias_add_gpu

@@ -3,7 +3,7 @@
 #include "troupe/ops/nn/data_format.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bias_add_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -40,4 +40,4 @@ fetch db = f32[9, 12]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bias_add_grad_op

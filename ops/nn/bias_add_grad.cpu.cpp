@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-namespace troupe::ops {
+namespace troupe::ops::bias_add_grad_cpu {
 namespace {
 
 // Sums in the type that keeps small addends; whole numbers wrap around instead of overflowing.
@@ -75,4 +75,4 @@ extern constexpr kernel_def bias_add_grad_cpu{
     .prepare = prepare_bias,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bias_add_grad_cpu

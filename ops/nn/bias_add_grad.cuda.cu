@@ -1,7 +1,7 @@
 #include "troupe/ops/math/reduce.cuda.hpp"
 #include "troupe/ops/nn/bias.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::bias_add_grad_gpu {
 namespace {
 
 template <class T>
@@ -44,4 +44,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(bias_add_grad){
     .prepare = prepare_bias,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::bias_add_grad_gpu

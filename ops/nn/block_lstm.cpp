@@ -1,7 +1,7 @@
 // BlockLSTM: long short-term memory over a sequence.
 #include "troupe/ops/nn/recurrent.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::block_lstm_op {
 namespace {
 
 edges gradient(gradient_context& at) { return sequence_gradient(at, "BlockLSTMGrad"); }
@@ -26,4 +26,4 @@ fetch y:6 = f32[[[0.2864365]], [[0.2054818]], [[0]]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::block_lstm_op

@@ -1,7 +1,7 @@
 // BlockLSTMGrad: from a sequence of long short-term memory back to its inputs and weights.
 #include "troupe/ops/nn/recurrent.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::block_lstm_grad_op {
 
 extern constexpr op_def block_lstm_grad = lstm_sequence_gradient({
     .name = "BlockLSTMGrad",
@@ -22,4 +22,4 @@ fetch dy:7 = f32[0.03761684, 1.058052, 0.1530447, 0.1717857]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::block_lstm_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lstm.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::block_lstm_grad_cpu {
 
 extern constexpr kernel_def block_lstm_grad_cpu{
     .op = "BlockLSTMGrad",
@@ -8,4 +8,4 @@ extern constexpr kernel_def block_lstm_grad_cpu{
     .prepare = prepare_lstm<icfo>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::block_lstm_grad_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lstm.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::block_lstm_grad_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(block_lstm_grad){
     .op = "BlockLSTMGrad",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(block_lstm_grad){
     .prepare = prepare_lstm<icfo>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::block_lstm_grad_gpu

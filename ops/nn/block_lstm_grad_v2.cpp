@@ -1,7 +1,7 @@
 // BlockLSTMGradV2: from a sequence of long short-term memory back to its inputs and weights.
 #include "troupe/ops/nn/recurrent.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::block_lstm_grad_v2_op {
 
 extern constexpr op_def block_lstm_grad_v2 = lstm_sequence_gradient({
     .name = "BlockLSTMGradV2",
@@ -22,4 +22,4 @@ fetch dy:7 = f32[0.1078146, 0.1780178, 0.9210537, 0.1643766]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::block_lstm_grad_v2_op

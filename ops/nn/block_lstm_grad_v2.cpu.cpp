@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lstm.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::block_lstm_grad_v2_cpu {
 
 extern constexpr kernel_def block_lstm_grad_v2_cpu{
     .op = "BlockLSTMGradV2",
@@ -8,4 +8,4 @@ extern constexpr kernel_def block_lstm_grad_v2_cpu{
     .prepare = prepare_lstm<ifco>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::block_lstm_grad_v2_cpu

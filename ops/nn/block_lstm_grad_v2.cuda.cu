@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lstm.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::block_lstm_grad_v2_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(block_lstm_grad_v2){
     .op = "BlockLSTMGradV2",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(block_lstm_grad_v2){
     .prepare = prepare_lstm<ifco>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::block_lstm_grad_v2_gpu

@@ -1,7 +1,7 @@
 // BlockLSTMV2: long short-term memory over a sequence, the gates as cuDNN has them.
 #include "troupe/ops/nn/recurrent.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::block_lstm_v2_op {
 namespace {
 
 edges gradient(gradient_context& at) { return sequence_gradient(at, "BlockLSTMGradV2"); }
@@ -23,4 +23,4 @@ fetch y:6 = f32[[[0.1929319]], [[0.2229813]], [[0]]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::block_lstm_v2_op

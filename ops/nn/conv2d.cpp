@@ -3,7 +3,7 @@
 #include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::plain_2d, convolution_role::output>;
@@ -44,4 +44,4 @@ fetch z = f32[[[[37], [21]], [[23], [9]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_op

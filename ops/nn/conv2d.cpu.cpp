@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_cpu {
 
 extern constexpr kernel_def conv2d_cpu{
     .op = "Conv2D",
@@ -8,4 +8,4 @@ extern constexpr kernel_def conv2d_cpu{
     .prepare = prepare_convolution<convolution_family::plain_2d, convolution_role::output>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_cpu

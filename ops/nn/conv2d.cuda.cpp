@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_gpu {
 
 extern constexpr kernel_def conv2d_cuda{
     .op = "Conv2D",
@@ -9,4 +9,4 @@ extern constexpr kernel_def conv2d_cuda{
     .prepare = prepare_gpu_convolution<convolution_family::plain_2d, convolution_role::output>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_gpu

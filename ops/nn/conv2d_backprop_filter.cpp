@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_backprop_filter_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::plain_2d, convolution_role::filter>;
@@ -33,4 +33,4 @@ fetch dw = f32{2,2,1,1}[21, 32, 54, 65]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_backprop_filter_op

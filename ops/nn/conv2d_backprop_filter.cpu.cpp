@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_backprop_filter_cpu {
 
 extern constexpr kernel_def conv2d_backprop_filter_cpu{
     .op = "Conv2DBackpropFilter",
@@ -8,4 +8,4 @@ extern constexpr kernel_def conv2d_backprop_filter_cpu{
     .prepare = prepare_convolution<convolution_family::plain_2d, convolution_role::filter>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_backprop_filter_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_backprop_filter_gpu {
 
 extern constexpr kernel_def conv2d_backprop_filter_cuda{
     .op = "Conv2DBackpropFilter",
@@ -9,4 +9,4 @@ extern constexpr kernel_def conv2d_backprop_filter_cuda{
     .prepare = prepare_gpu_convolution<convolution_family::plain_2d, convolution_role::filter>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_backprop_filter_gpu

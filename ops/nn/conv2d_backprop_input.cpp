@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_backprop_input_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::plain_2d, convolution_role::input>;
@@ -33,4 +33,4 @@ fetch dx = f32[[[[1], [12], [20]], [[3], [34], [40]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_backprop_input_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_backprop_input_cpu {
 
 extern constexpr kernel_def conv2d_backprop_input_cpu{
     .op = "Conv2DBackpropInput",
@@ -8,4 +8,4 @@ extern constexpr kernel_def conv2d_backprop_input_cpu{
     .prepare = prepare_convolution<convolution_family::plain_2d, convolution_role::input>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_backprop_input_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv2d_backprop_input_gpu {
 
 extern constexpr kernel_def conv2d_backprop_input_cuda{
     .op = "Conv2DBackpropInput",
@@ -9,4 +9,4 @@ extern constexpr kernel_def conv2d_backprop_input_cuda{
     .prepare = prepare_gpu_convolution<convolution_family::plain_2d, convolution_role::input>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv2d_backprop_input_gpu

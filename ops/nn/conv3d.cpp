@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv3d_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::plain_3d, convolution_role::output>;
@@ -33,4 +33,4 @@ fetch y = f32{1,1,2,2,1}[51, 62, 73, 84]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv3d_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv3d_gpu {
 
 extern constexpr kernel_def conv3d_cuda{
     .op = "Conv3D",
@@ -9,4 +9,4 @@ extern constexpr kernel_def conv3d_cuda{
     .prepare = prepare_gpu_convolution<convolution_family::plain_3d, convolution_role::output>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv3d_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv3d_backprop_filter_v2_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::plain_3d, convolution_role::filter>;
@@ -32,4 +32,4 @@ fetch dw = f32{2,1,1,1,1}[30, 70]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv3d_backprop_filter_v2_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv3d_backprop_filter_v2_gpu {
 
 extern constexpr kernel_def conv3d_backprop_filter_v2_cuda{
     .op = "Conv3DBackpropFilterV2",
@@ -9,4 +9,4 @@ extern constexpr kernel_def conv3d_backprop_filter_v2_cuda{
     .prepare = prepare_gpu_convolution<convolution_family::plain_3d, convolution_role::filter>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv3d_backprop_filter_v2_gpu

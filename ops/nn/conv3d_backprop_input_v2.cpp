@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv3d_backprop_input_v2_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::plain_3d, convolution_role::input>;
@@ -33,4 +33,4 @@ fetch dx = f32{1,2,2,2,1}[1, 2, 3, 4, 10, 20, 30, 40]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv3d_backprop_input_v2_op

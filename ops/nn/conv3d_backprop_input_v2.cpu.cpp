@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::conv3d_backprop_input_v2_cpu {
 
 extern constexpr kernel_def conv3d_backprop_input_v2_cpu{
     .op = "Conv3DBackpropInputV2",
@@ -8,4 +8,4 @@ extern constexpr kernel_def conv3d_backprop_input_v2_cpu{
     .prepare = prepare_convolution<convolution_family::plain_3d, convolution_role::input>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::conv3d_backprop_input_v2_cpu

@@ -1,7 +1,7 @@
 // CTCBeamSearchDecoder: the most likely label sequences.
 #include "troupe/ops/nn/ctc.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ctc_beam_search_decoder_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -53,4 +53,4 @@ fetch y:5 = i64[1, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ctc_beam_search_decoder_op

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace troupe::ops {
+namespace troupe::ops::ctc_beam_search_decoder_cpu {
 namespace {
 
 struct options {
@@ -96,4 +96,4 @@ extern constexpr kernel_def ctc_beam_search_decoder_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ctc_beam_search_decoder_cpu

@@ -1,7 +1,7 @@
 // CTCGreedyDecoder: the labels of the best path.
 #include "troupe/ops/nn/ctc.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ctc_greedy_decoder_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch y:3 = f32[[-4]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ctc_greedy_decoder_op

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::ctc_greedy_decoder_cpu {
 namespace {
 
 struct options {
@@ -75,4 +75,4 @@ extern constexpr kernel_def ctc_greedy_decoder_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ctc_greedy_decoder_cpu

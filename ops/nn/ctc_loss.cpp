@@ -1,7 +1,7 @@
 // CTCLoss: labels that are aligned with a longer sequence, such as letters with sound.
 #include "troupe/ops/nn/ctc.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ctc_loss_op {
 
 extern constexpr op_def ctc_loss = ctc_loss_form(
     {
@@ -31,4 +31,4 @@ fetch y:1 = f32[[[0.09003057, -0.3329527, 0.2429222]], [[0.4223188, -0.4223187, 
     },
     "T");
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ctc_loss_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/ctc_paths.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ctc_loss_cpu {
 
 extern constexpr kernel_def ctc_loss_cpu{
     .op = "CTCLoss",
@@ -8,4 +8,4 @@ extern constexpr kernel_def ctc_loss_cpu{
     .prepare = prepare_ctc_loss<false>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ctc_loss_cpu

@@ -1,7 +1,7 @@
 // CTCLossV2: CTCLoss with the blank first.
 #include "troupe/ops/nn/ctc.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::ctc_loss_v2_op {
 
 extern constexpr op_def ctc_loss_v2 = ctc_loss_form(
     {
@@ -20,4 +20,4 @@ fetch y = f32[1.407606]
     },
     "f32");
 
-} // namespace troupe::ops
+} // namespace troupe::ops::ctc_loss_v2_op

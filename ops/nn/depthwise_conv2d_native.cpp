@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::depthwise_2d, convolution_role::output>;
@@ -35,4 +35,4 @@ fetch y = f32[[[[30, 100]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_op

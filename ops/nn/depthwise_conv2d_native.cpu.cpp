@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_cpu {
 
 extern constexpr kernel_def depthwise_conv2d_native_cpu{
     .op = "DepthwiseConv2dNative",
@@ -8,4 +8,4 @@ extern constexpr kernel_def depthwise_conv2d_native_cpu{
     .prepare = prepare_convolution<convolution_family::depthwise_2d, convolution_role::output>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/depthwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_gpu {
 namespace {
 
 template <class T>
@@ -43,4 +43,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(depthwise_conv2d_native){
     .prepare = gpu::prepare_depthwise<convolution_role::output>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_backprop_filter_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::depthwise_2d, convolution_role::filter>;
@@ -32,4 +32,4 @@ fetch dw = f32{2,2,2,1}[1, 20, 2, 40, 3, 60, 4, 80]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_backprop_filter_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_backprop_filter_cpu {
 
 extern constexpr kernel_def depthwise_conv2d_native_backprop_filter_cpu{
     .op = "DepthwiseConv2dNativeBackpropFilter",
@@ -8,4 +8,4 @@ extern constexpr kernel_def depthwise_conv2d_native_backprop_filter_cpu{
     .prepare = prepare_convolution<convolution_family::depthwise_2d, convolution_role::filter>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_backprop_filter_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/depthwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_backprop_filter_gpu {
 namespace {
 
 // What a window adds to an element of the filter.
@@ -63,4 +63,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(depthwise_conv2d_native_backprop_f
     .prepare = gpu::prepare_depthwise<convolution_role::filter>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_backprop_filter_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_backprop_input_op {
 namespace {
 
 using functions = convolution_functions<convolution_family::depthwise_2d, convolution_role::input>;
@@ -32,4 +32,4 @@ fetch dx = f32[[[[1, 10], [2, 10]], [[3, 10], [4, 10]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_backprop_input_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/convolution.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_backprop_input_cpu {
 
 extern constexpr kernel_def depthwise_conv2d_native_backprop_input_cpu{
     .op = "DepthwiseConv2dNativeBackpropInput",
@@ -8,4 +8,4 @@ extern constexpr kernel_def depthwise_conv2d_native_backprop_input_cpu{
     .prepare = prepare_convolution<convolution_family::depthwise_2d, convolution_role::input>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_backprop_input_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/depthwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::depthwise_conv2d_native_backprop_input_gpu {
 namespace {
 
 template <class T>
@@ -45,4 +45,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(depthwise_conv2d_native_backprop_i
     .prepare = gpu::prepare_depthwise<convolution_role::input>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::depthwise_conv2d_native_backprop_input_gpu

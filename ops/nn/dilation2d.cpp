@@ -1,7 +1,7 @@
 // Dilation2D: the largest sum of an element and the filter's, in each window.
 #include "troupe/ops/nn/dilation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dilation2d_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -41,4 +41,4 @@ fetch y = f32[[[[4], [5]], [[7], [6]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dilation2d_op

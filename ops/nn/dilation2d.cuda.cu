@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/dilation.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dilation2d_gpu {
 namespace {
 
 template <class T>
@@ -36,4 +36,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(dilation2d){
     .prepare = prepare_dilation,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dilation2d_gpu

@@ -1,7 +1,7 @@
 // Dilation2DBackpropFilter: the gradient of Dilation2D by its filter.
 #include "troupe/ops/nn/dilation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dilation2d_backprop_filter_op {
 
 extern constexpr op_def dilation2d_backprop_filter = dilation_gradient({
     .name = "Dilation2DBackpropFilter",
@@ -19,4 +19,4 @@ fetch dw = f32[[[0], [10]]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dilation2d_backprop_filter_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/reduce.cuda.hpp"
 #include "troupe/ops/nn/dilation.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dilation2d_backprop_filter_gpu {
 namespace {
 
 // What a window adds to an element of the filter.
@@ -47,4 +47,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(dilation2d_backprop_filter){
     .prepare = prepare_dilation,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dilation2d_backprop_filter_gpu

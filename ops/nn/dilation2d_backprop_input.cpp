@@ -1,7 +1,7 @@
 // Dilation2DBackpropInput: the gradient of Dilation2D by its input.
 #include "troupe/ops/nn/dilation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dilation2d_backprop_input_op {
 
 extern constexpr op_def dilation2d_backprop_input = dilation_gradient({
     .name = "Dilation2DBackpropInput",
@@ -19,4 +19,4 @@ fetch dx = f32[[[[0], [1], [2]], [[0], [3], [4]]]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dilation2d_backprop_input_op

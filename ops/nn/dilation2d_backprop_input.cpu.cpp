@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/dilation.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dilation2d_backprop_input_cpu {
 namespace {
 
 template <class T>
@@ -29,4 +29,4 @@ extern constexpr kernel_def dilation2d_backprop_input_cpu{
     .prepare = prepare_dilation,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dilation2d_backprop_input_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/dilation.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::dilation2d_backprop_input_gpu {
 namespace {
 
 template <class T>
@@ -46,4 +46,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(dilation2d_backprop_input){
     .prepare = prepare_dilation,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::dilation2d_backprop_input_gpu

@@ -1,7 +1,7 @@
 // Elu: a Relu that is smooth below zero.
 #include "troupe/ops/nn/activation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::elu_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -21,4 +21,4 @@ fetch y = f32[-0.6321206, 0, 2.5]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::elu_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::elu_cpu {
 namespace {
 
 struct exponential_below_zero {
@@ -20,4 +20,4 @@ extern constexpr kernel_def elu_cpu{
     .run = unary_kernels<exponential_below_zero>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::elu_cpu

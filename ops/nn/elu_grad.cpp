@@ -1,7 +1,7 @@
 // EluGrad: the gradient of Elu, as an op of its own because a step runs it for every layer.
 #include "troupe/ops/nn/activation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::elu_grad_op {
 namespace {
 
 // Where the output is negative, d/d(output) is the gradient.
@@ -28,4 +28,4 @@ fetch dx = f32[1, 2]
     },
     "outputs");
 
-} // namespace troupe::ops
+} // namespace troupe::ops::elu_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::elu_grad_cpu {
 namespace {
 
 struct elu_slope {
@@ -17,4 +17,4 @@ extern constexpr kernel_def elu_grad_cpu{
     .run = paired_kernels<elu_slope>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::elu_grad_cpu

@@ -1,7 +1,7 @@
 // FusedBatchNorm: normalizes each channel over a batch.
 #include "troupe/ops/nn/batch_norm.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_batch_norm_op {
 namespace {
 
 edges gradient(gradient_context& at) { return batch_norm_gradient(at, "FusedBatchNormGrad"); }
@@ -32,4 +32,4 @@ fetch z = f32{1,2,1,2}[0, 5, 1, 9]
     },
     "T", 2);
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_batch_norm_op

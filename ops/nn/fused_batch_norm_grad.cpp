@@ -1,7 +1,7 @@
 // FusedBatchNormGrad: the gradient of FusedBatchNorm.
 #include "troupe/ops/nn/batch_norm.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_batch_norm_grad_op {
 
 extern constexpr op_def fused_batch_norm_grad = batch_norm_gradient_form(
     {
@@ -24,4 +24,4 @@ fetch h = f32{1,2,1,2}[0.5, 0.2, 1.5, 0.5]
     },
     "T", "T", 2);
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_batch_norm_grad_op

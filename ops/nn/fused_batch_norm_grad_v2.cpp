@@ -1,7 +1,7 @@
 // FusedBatchNormGradV2: the gradient of FusedBatchNormV2.
 #include "troupe/ops/nn/batch_norm.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_batch_norm_grad_v2_op {
 
 extern constexpr op_def fused_batch_norm_grad_v2 = batch_norm_gradient_form(
     {
@@ -25,4 +25,4 @@ fetch h = f32{1,2,1,2}[0.5, 0.2, 1.5, 0.5]
     },
     "f32", "U", 2);
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_batch_norm_grad_v2_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/batch_norm.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_batch_norm_grad_v3_op {
 
 extern constexpr op_def fused_batch_norm_grad_v3 = batch_norm_gradient_form(
     {
@@ -27,4 +27,4 @@ fetch h = f32{1,2,1,2}[0.5, 0.2, 1.5, 0.5]
     },
     "f32", "U", 3);
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_batch_norm_grad_v3_op

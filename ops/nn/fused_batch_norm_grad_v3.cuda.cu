@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/batch_norm.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_batch_norm_grad_v3_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(fused_batch_norm_grad_v3){
     .op = "FusedBatchNormGradV3",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(fused_batch_norm_grad_v3){
     .prepare = prepare_batch_norm,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_batch_norm_grad_v3_gpu

@@ -1,7 +1,7 @@
 // FusedBatchNormV2: normalizes each channel over a batch.
 #include "troupe/ops/nn/batch_norm.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_batch_norm_v2_op {
 namespace {
 
 edges gradient(gradient_context& at) { return batch_norm_gradient(at, "FusedBatchNormGradV2"); }
@@ -33,4 +33,4 @@ fetch z = f32{1,2,1,2}[0, 5, 1, 9]
     },
     "U", 2);
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_batch_norm_v2_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/batch_norm.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_batch_norm_v3_op {
 namespace {
 
 edges gradient(gradient_context& at) { return batch_norm_gradient(at, "FusedBatchNormGradV3"); }
@@ -35,4 +35,4 @@ fetch z = f32{1,2,1,2}[0, 5, 1, 9]
     },
     "U", 3);
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_batch_norm_v3_op

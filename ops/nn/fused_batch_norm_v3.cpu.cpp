@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/batch_norm.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fused_batch_norm_v3_cpu {
 
 extern constexpr kernel_def fused_batch_norm_v3_cpu{
     .op = "FusedBatchNormV3",
@@ -8,4 +8,4 @@ extern constexpr kernel_def fused_batch_norm_v3_cpu{
     .prepare = prepare_batch_norm,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fused_batch_norm_v3_cpu

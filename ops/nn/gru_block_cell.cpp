@@ -1,7 +1,7 @@
 // GRUBlockCell: one step of a gated recurrent unit in one go.
 #include "troupe/ops/nn/recurrent.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gru_block_cell_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -49,4 +49,4 @@ fetch y:3 = f32[[0.4665373]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gru_block_cell_op

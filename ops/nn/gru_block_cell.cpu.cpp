@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/gru.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gru_block_cell_cpu {
 namespace {
 
 // [r, u] from what x and h_prev contribute, and what r leaves of h_prev.
@@ -59,4 +59,4 @@ extern constexpr kernel_def gru_block_cell_cpu{
     .run = {{dtype::f32, run<float>}, {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gru_block_cell_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/gru.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gru_block_cell_gpu {
 namespace {
 
 // [r, u] from what x and h_prev contribute, and what r leaves of h_prev.
@@ -54,4 +54,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(gru_block_cell){
     .run = {{dtype::f32, gru_on_gpu<float>}, {dtype::f64, gru_on_gpu<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gru_block_cell_gpu

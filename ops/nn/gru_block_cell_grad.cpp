@@ -1,7 +1,7 @@
 // GRUBlockCellGrad: from a step of a gated recurrent unit back to its inputs and gates.
 #include "troupe/ops/nn/recurrent.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gru_block_cell_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -46,4 +46,4 @@ fetch dy:3 = f32[[0.008348862, -0.1347856]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gru_block_cell_grad_op

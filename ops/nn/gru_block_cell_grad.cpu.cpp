@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/gru.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gru_block_cell_grad_cpu {
 namespace {
 
 template <class T>
@@ -41,4 +41,4 @@ extern constexpr kernel_def gru_block_cell_grad_cpu{
     .run = {{dtype::f32, run<float>}, {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gru_block_cell_grad_cpu

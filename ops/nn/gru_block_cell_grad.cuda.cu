@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/gru.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::gru_block_cell_grad_gpu {
 namespace {
 
 template <class T>
@@ -55,4 +55,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(gru_block_cell_grad){
     .run = {{dtype::f32, gru_gradient_on_gpu<float>}, {dtype::f64, gru_gradient_on_gpu<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::gru_block_cell_grad_gpu

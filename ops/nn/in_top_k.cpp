@@ -1,7 +1,7 @@
 // InTopK: how often a classifier's best guesses contain the answer.
 #include "troupe/ops/nn/in_top_k.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::in_top_k_op {
 extern constexpr op_def in_top_k{
     .name = "InTopK",
     .doc = "Says for each row whether the prediction of its target class is among the k "
@@ -22,4 +22,4 @@ fetch best = bool[true, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::in_top_k_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/nn/in_top_k.cpu.hpp"
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::in_top_k_cpu {
 namespace {
 
 template <class Target>
@@ -18,4 +18,4 @@ extern constexpr kernel_def in_top_k_cpu{
     .prepare = keep_attr<int64_t, "k">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::in_top_k_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/nn/in_top_k.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::in_top_k_gpu {
 namespace {
 
 status run_in_top_k(kernel_context& at) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(in_top_k){
     .prepare = keep_attr<int64_t, "k">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::in_top_k_gpu

@@ -1,7 +1,7 @@
 // InTopKV2: InTopK with a k that a step chooses.
 #include "troupe/ops/nn/in_top_k.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::in_top_k_v2_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -27,4 +27,4 @@ fetch best = bool[true, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::in_top_k_v2_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/in_top_k.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::in_top_k_v2_cpu {
 namespace {
 
 template <class Target>
@@ -17,4 +17,4 @@ extern constexpr kernel_def in_top_k_v2_cpu{
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::in_top_k_v2_cpu

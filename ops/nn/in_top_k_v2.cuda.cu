@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/in_top_k.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::in_top_k_v2_gpu {
 namespace {
 
 status run_in_top_k_v2(kernel_context& at) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(in_top_k_v2){
     .run = {{dtype::i32, run_in_top_k_v2}, {dtype::i64, run_in_top_k_v2}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::in_top_k_v2_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::l2_loss_op {
 namespace {
 
 edges gradient(gradient_context& at) { return {at.input(0) * at.output_gradient(0)}; }
@@ -25,4 +25,4 @@ fetch loss = f32(7)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::l2_loss_op

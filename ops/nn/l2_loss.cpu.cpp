@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace troupe::ops {
+namespace troupe::ops::l2_loss_cpu {
 namespace {
 
 template <class T>
@@ -54,4 +54,4 @@ extern constexpr kernel_def l2_loss_cpu{
             {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::l2_loss_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/primitives/primitives.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::l2_loss_gpu {
 namespace {
 
 template <class T>
@@ -22,4 +22,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(l2_loss){
             {dtype::f64, run_l2_loss<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::l2_loss_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/activation.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::leaky_relu_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -24,4 +24,4 @@ fetch y = f32[-0.25, 0, 2.5]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::leaky_relu_op

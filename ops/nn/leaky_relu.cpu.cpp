@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/leak.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::leaky_relu_cpu {
 namespace {
 
 template <class T>
@@ -19,4 +19,4 @@ extern constexpr kernel_def leaky_relu_cpu{
     .prepare = prepare_leak,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::leaky_relu_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 #include "troupe/ops/nn/leak.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::leaky_relu_gpu {
 namespace {
 
 struct leaky_relu_lane {
@@ -29,4 +29,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(leaky_relu){
     .prepare = prepare_leak,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::leaky_relu_gpu

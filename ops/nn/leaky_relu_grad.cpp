@@ -3,7 +3,7 @@
 #include "troupe/ops/nn/activation.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::leaky_relu_grad_op {
 namespace {
 
 // The features only decide which elements pass; that does not change for a small change of theirs.
@@ -28,4 +28,4 @@ fetch dx = f32[0.5, 1, 3]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::leaky_relu_grad_op

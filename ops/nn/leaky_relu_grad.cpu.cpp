@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/nn/leak.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::leaky_relu_grad_cpu {
 namespace {
 
 template <class T>
@@ -21,4 +21,4 @@ extern constexpr kernel_def leaky_relu_grad_cpu{
     .prepare = prepare_leak,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::leaky_relu_grad_cpu

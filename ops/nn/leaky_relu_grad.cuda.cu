@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 #include "troupe/ops/nn/leak.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::leaky_relu_grad_gpu {
 namespace {
 
 struct leaky_relu_grad_lane {
@@ -30,4 +30,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(leaky_relu_grad){
     .prepare = prepare_leak,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::leaky_relu_grad_gpu

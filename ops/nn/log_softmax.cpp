@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_softmax_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch y = f64[[-0.6931471805599453, -0.6931471805599453], [0, -1000]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_softmax_op

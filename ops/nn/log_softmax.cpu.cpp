@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/rows.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_softmax_cpu {
 namespace {
 
 template <class T>
@@ -22,4 +22,4 @@ extern constexpr kernel_def log_softmax_cpu{
             {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_softmax_cpu

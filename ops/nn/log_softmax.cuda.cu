@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/softmax.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_softmax_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(log_softmax){
     .op = "LogSoftmax",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(log_softmax){
     .run = gpu::softmax_kernels<true>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_softmax_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lrn_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -42,4 +42,4 @@ fetch y = f32{1,1,1,3}[0.16666667, 0.2, 0.22222222]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lrn_op

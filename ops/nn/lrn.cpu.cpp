@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lrn.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lrn_cpu {
 namespace {
 
 template <class T>
@@ -35,4 +35,4 @@ extern constexpr kernel_def lrn_cpu{
     .prepare = lrn_state::prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lrn_cpu

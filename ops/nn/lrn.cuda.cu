@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lrn.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lrn_gpu {
 namespace {
 
 template <class T>
@@ -43,4 +43,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(lrn){
     .prepare = lrn_state::prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lrn_gpu

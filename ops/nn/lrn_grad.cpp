@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lrn_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -37,4 +37,4 @@ fetch dx = f32{1,1,1,2}[0, -1.2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lrn_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lrn.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lrn_grad_cpu {
 namespace {
 
 // dx = dy * norm ^ -beta - 2 * alpha * beta * x * sum over neighbours of (dy * y / norm)
@@ -42,4 +42,4 @@ extern constexpr kernel_def lrn_grad_cpu{
     .prepare = lrn_state::prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lrn_grad_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lrn.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lrn_grad_gpu {
 namespace {
 
 // dx = dy * norm ^ -beta - 2 * alpha * beta * x * sum over neighbours of (dy * y / norm), of which
@@ -80,4 +80,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(lrn_grad){
     .prepare = lrn_state::prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lrn_grad_gpu

@@ -1,7 +1,7 @@
 // LSTMBlockCell: one step of long short-term memory in one go.
 #include "troupe/ops/nn/recurrent.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lstm_block_cell_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -67,4 +67,4 @@ fetch z:6 = f32[[0.2610927]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lstm_block_cell_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lstm.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lstm_block_cell_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(lstm_block_cell){
     .op = "LSTMBlockCell",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(lstm_block_cell){
     .prepare = prepare_lstm<icfo>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lstm_block_cell_gpu

@@ -1,7 +1,7 @@
 // LSTMBlockCellGrad: from a step of long short-term memory back to its gates.
 #include "troupe/ops/nn/recurrent.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lstm_block_cell_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -54,4 +54,4 @@ fetch dy:1 = f32[[0.01428789, 0.482405, 0.07312946, 0.07885048]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lstm_block_cell_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/lstm.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::lstm_block_cell_grad_cpu {
 
 extern constexpr kernel_def lstm_block_cell_grad_cpu{
     .op = "LSTMBlockCellGrad",
@@ -8,4 +8,4 @@ extern constexpr kernel_def lstm_block_cell_grad_cpu{
     .prepare = prepare_lstm<icfo>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::lstm_block_cell_grad_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/pooling.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -35,4 +35,4 @@ fetch y = f32[[[[6], [5]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_cpu {
 
 extern constexpr kernel_def max_pool_cpu{
     .op = "MaxPool",
@@ -8,4 +8,4 @@ extern constexpr kernel_def max_pool_cpu{
     .prepare = prepare_pool<max_pool_2d>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_cpu

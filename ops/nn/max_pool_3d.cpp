@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/pooling.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_3d_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -34,4 +34,4 @@ fetch y = f32{1,1,1,2,1}[6, 5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_3d_op

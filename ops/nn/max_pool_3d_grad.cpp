@@ -3,7 +3,7 @@
 #include "troupe/ops/nn/pooling.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_3d_grad_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -39,4 +39,4 @@ fetch dx = f32{1,1,2,3,1}[0, 0, 0, 10, 20, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_3d_grad_op

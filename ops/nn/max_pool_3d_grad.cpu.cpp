@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_3d_grad_cpu {
 
 extern constexpr kernel_def max_pool_3d_grad_cpu{
     .op = "MaxPool3DGrad",
@@ -8,4 +8,4 @@ extern constexpr kernel_def max_pool_3d_grad_cpu{
     .prepare = prepare_pool<pool_3d>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_3d_grad_cpu

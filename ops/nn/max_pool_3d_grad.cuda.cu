@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_3d_grad_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool_3d_grad){
     .op = "MaxPool3DGrad",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool_3d_grad){
     .prepare = prepare_pool<pool_3d>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_3d_grad_gpu

@@ -1,7 +1,7 @@
 // MaxPool3DGradGrad: the gradient of MaxPool3DGrad.
 #include "troupe/ops/nn/pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_3d_grad_grad_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -32,4 +32,4 @@ fetch dy = f32{1,1,1,2,1}[40, 50]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_3d_grad_grad_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/pooling.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -35,4 +35,4 @@ fetch dx = f32[[[[0], [0], [0]], [[10], [20], [0]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_op

@@ -1,7 +1,7 @@
 // MaxPoolGradGrad: the gradient of MaxPoolGrad.
 #include "troupe/ops/nn/pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_grad_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -32,4 +32,4 @@ fetch dy = f32[[[[40], [50]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_grad_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool_grad_grad){
     .op = "MaxPoolGradGrad",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool_grad_grad){
     .prepare = prepare_pool<max_pool_2d>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_grad_gpu

@@ -1,7 +1,7 @@
 // MaxPoolGradGradWithArgmax: the gradient of MaxPoolGradWithArgmax.
 #include "troupe/ops/nn/pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_grad_with_argmax_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -33,4 +33,4 @@ fetch y = f32[[[[6], [5]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_grad_with_argmax_op

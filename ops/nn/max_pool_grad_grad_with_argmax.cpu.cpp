@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/nn/pooling.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_grad_with_argmax_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -28,4 +28,4 @@ extern constexpr kernel_def max_pool_grad_grad_with_argmax_cpu{
     .prepare = prepare_pool<argmax_pool>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_grad_with_argmax_cpu

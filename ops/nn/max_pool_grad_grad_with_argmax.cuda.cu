@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_grad_with_argmax_gpu {
 namespace {
 
 template <class T>
@@ -44,4 +44,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool_grad_grad_with_argmax){
     .prepare = prepare_pool<argmax_pool>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_grad_with_argmax_gpu

@@ -1,7 +1,7 @@
 // MaxPoolGradWithArgmax: the gradient of MaxPoolWithArgmax.
 #include "troupe/ops/nn/pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_with_argmax_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -34,4 +34,4 @@ fetch dx = f32[[[[0], [0], [0]], [[10], [20], [0]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_with_argmax_op

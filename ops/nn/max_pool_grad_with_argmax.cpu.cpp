@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_with_argmax_cpu {
 namespace {
 
 template <class T>
@@ -36,4 +36,4 @@ extern constexpr kernel_def max_pool_grad_with_argmax_cpu{
     .prepare = prepare_pool<argmax_pool>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_with_argmax_cpu

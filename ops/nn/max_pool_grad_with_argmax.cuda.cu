@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/nn/pooling.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_grad_with_argmax_gpu {
 namespace {
 
 // Gradients are gathered from the windows that contain an element. Places that are not in their
@@ -104,4 +104,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool_grad_with_argmax){
     .prepare = prepare_pool<argmax_pool>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_grad_with_argmax_gpu

@@ -1,7 +1,7 @@
 // MaxPoolWithArgmax: the largest element of each window, and where it is.
 #include "troupe/ops/nn/pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_with_argmax_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -34,4 +34,4 @@ fetch y:1 = i64[[[[3], [4]]]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_with_argmax_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_with_argmax_cpu {
 
 extern constexpr kernel_def max_pool_with_argmax_cpu{
     .op = "MaxPoolWithArgmax",
@@ -8,4 +8,4 @@ extern constexpr kernel_def max_pool_with_argmax_cpu{
     .prepare = prepare_pool<argmax_pool>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_with_argmax_cpu

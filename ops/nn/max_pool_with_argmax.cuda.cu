@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/pooling.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::max_pool_with_argmax_gpu {
 namespace {
 
 template <class T>
@@ -45,4 +45,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool_with_argmax){
     .prepare = prepare_pool<argmax_pool>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::max_pool_with_argmax_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::nth_element_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -49,4 +49,4 @@ fetch greatest = f32[3, 9]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::nth_element_op

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::nth_element_cpu {
 namespace {
 
 template <class T>
@@ -46,4 +46,4 @@ extern constexpr kernel_def nth_element_cpu{
     .prepare = keep_attr<bool, "reverse">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::nth_element_cpu

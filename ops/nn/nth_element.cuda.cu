@@ -4,7 +4,7 @@
 #include "troupe/ops/nn/nth_element.hpp"
 #include "troupe/ops/primitives/primitives.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::nth_element_gpu {
 namespace {
 
 constexpr int64_t nth_longest_searched = 1024;
@@ -92,4 +92,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(nth_element){
     .prepare = keep_attr<bool, "reverse">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::nth_element_gpu

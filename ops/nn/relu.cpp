@@ -3,7 +3,7 @@
 #include "troupe/runtime/epilogue.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -26,4 +26,4 @@ fetch y = f32[0, 0, 2.5]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu_op

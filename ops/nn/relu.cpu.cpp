@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu_cpu {
 namespace {
 
 struct positive_part {
@@ -18,4 +18,4 @@ extern constexpr kernel_def relu_cpu{
     .run = unary_kernels<positive_part>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/activation.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu6_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -23,4 +23,4 @@ fetch y = f32[0, 0, 2.5, 6]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu6_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu6_cpu {
 namespace {
 
 struct clamped_part {
@@ -17,4 +17,4 @@ extern constexpr kernel_def relu6_cpu{
     .run = unary_kernels<clamped_part>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu6_cpu

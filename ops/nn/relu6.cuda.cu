@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu6_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -16,4 +16,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(relu6){
     .run = gpu::unary_kernels<relu6_lane>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu6_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/activation.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu6_grad_op {
 namespace {
 
 // The features only decide which elements pass; that does not change for a small change of theirs.
@@ -26,4 +26,4 @@ fetch dx = f32[0, 2, 0]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu6_grad_op

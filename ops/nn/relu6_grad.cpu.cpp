@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu6_grad_cpu {
 namespace {
 
 struct pass_inside {
@@ -17,4 +17,4 @@ extern constexpr kernel_def relu6_grad_cpu{
     .run = paired_kernels<pass_inside>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu6_grad_cpu

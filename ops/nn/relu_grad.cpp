@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/activation.hpp"
 #include "troupe/runtime/precision.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu_grad_op {
 namespace {
 
 // The features only decide which elements pass; that does not change for a small change of theirs.
@@ -30,4 +30,4 @@ fetch dx = f32[0, 0, 3]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu_grad_cpu {
 namespace {
 
 struct pass_where_positive {
@@ -17,4 +17,4 @@ extern constexpr kernel_def relu_grad_cpu{
     .run = paired_kernels<pass_where_positive>(types::real_numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu_grad_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::relu_grad_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -15,4 +15,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(relu_grad){
     .run = gpu::paired_kernels<relu_grad_lane>(gpu::usual_types),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::relu_grad_gpu

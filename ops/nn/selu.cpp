@@ -1,7 +1,7 @@
 // Selu: the activation of self-normalizing networks.
 #include "troupe/ops/nn/activation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::selu_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -23,4 +23,4 @@ fetch y = f32[-1.1113307, 0, 2.101402]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::selu_op

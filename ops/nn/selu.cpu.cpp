@@ -2,7 +2,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::selu_cpu {
 namespace {
 
 struct scaled_exponential {
@@ -24,4 +24,4 @@ extern constexpr kernel_def selu_cpu{
     .run = unary_kernels<scaled_exponential>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::selu_cpu

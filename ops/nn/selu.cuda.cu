@@ -2,7 +2,7 @@
 
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::selu_gpu {
 namespace {
 
 struct selu_lane {
@@ -21,4 +21,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(selu){
     .run = gpu::unary_kernels<selu_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::selu_gpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/nn/selu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::selu_grad_cpu {
 namespace {
 
 struct selu_slope {
@@ -19,4 +19,4 @@ extern constexpr kernel_def selu_grad_cpu{
     .run = paired_kernels<selu_slope>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::selu_grad_cpu

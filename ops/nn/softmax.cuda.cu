@@ -1,6 +1,6 @@
 #include "troupe/ops/nn/softmax.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softmax_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(softmax){
     .op = "Softmax",
@@ -8,4 +8,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(softmax){
     .run = gpu::softmax_kernels<false>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softmax_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/cross_entropy.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softmax_cross_entropy_with_logits_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -46,4 +46,4 @@ fetch loss:1 = f64[[0, 0], [0.25, -0.25]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softmax_cross_entropy_with_logits_op

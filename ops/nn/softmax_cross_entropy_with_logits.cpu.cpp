@@ -1,7 +1,7 @@
 #include "troupe/ops/nn/cross_entropy_rows.hpp"
 #include "troupe/ops/nn/rows.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softmax_cross_entropy_with_logits_cpu {
 namespace {
 
 // loss = sum(labels * (log(sum(exp(x))) - x)), where a class with label 0 counts nothing even when
@@ -59,4 +59,4 @@ extern constexpr kernel_def softmax_cross_entropy_with_logits_cpu{
             {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softmax_cross_entropy_with_logits_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/nn/cross_entropy_rows.hpp"
 #include "troupe/ops/nn/softmax.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softmax_cross_entropy_with_logits_gpu {
 namespace {
 
 // A class with label 0 counts nothing even when its logit is infinite.
@@ -54,4 +54,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(softmax_cross_entropy_with_logits)
     .run = cross_entropy_kernels(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softmax_cross_entropy_with_logits_gpu

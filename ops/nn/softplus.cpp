@@ -1,7 +1,7 @@
 // Softplus: a smooth Relu.
 #include "troupe/ops/nn/activation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softplus_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -21,4 +21,4 @@ fetch y = f32[0.6931472, 100, 9.357623e-14]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softplus_op

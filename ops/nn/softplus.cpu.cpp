@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softplus_cpu {
 namespace {
 
 // log(1 + exp(x)) would overflow for large x.
@@ -23,4 +23,4 @@ extern constexpr kernel_def softplus_cpu{
     .run = unary_kernels<smooth_positive_part>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softplus_cpu

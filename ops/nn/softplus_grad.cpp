@@ -2,7 +2,7 @@
 // layer.
 #include "troupe/ops/nn/activation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softplus_grad_op {
 namespace {
 
 // The sigmoid s that gradients are multiplied with has the slope s * (1 - s).
@@ -25,4 +25,4 @@ fetch dx = f32[1, 2]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softplus_grad_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 #include "troupe/ops/math/float_functions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softplus_grad_cpu {
 namespace {
 
 struct softplus_slope {
@@ -21,4 +21,4 @@ extern constexpr kernel_def softplus_grad_cpu{
     .run = paired_kernels<softplus_slope>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softplus_grad_cpu

@@ -1,7 +1,7 @@
 // Softsign: a sigmoid without exponentials.
 #include "troupe/ops/nn/activation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softsign_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -21,4 +21,4 @@ fetch y = f32[-0.5, 0, 0.75]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softsign_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softsign_cpu {
 namespace {
 
 struct soft_sign {
@@ -17,4 +17,4 @@ extern constexpr kernel_def softsign_cpu{
     .run = unary_kernels<soft_sign>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softsign_cpu

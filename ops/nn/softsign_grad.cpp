@@ -2,7 +2,7 @@
 // layer.
 #include "troupe/ops/nn/activation.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softsign_grad_op {
 namespace {
 
 // d/dx of (1 + |x|)^-2 is -2 sign(x) (1 + |x|)^-3.
@@ -25,4 +25,4 @@ fetch dx = f32[1, 4]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softsign_grad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softsign_grad_cpu {
 namespace {
 
 struct softsign_slope {
@@ -18,4 +18,4 @@ extern constexpr kernel_def softsign_grad_cpu{
     .run = paired_kernels<softsign_slope>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softsign_grad_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/math/elementwise.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::softsign_grad_gpu {
 namespace {
 
 TROUPE_LANE(
@@ -17,4 +17,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(softsign_grad){
     .run = gpu::paired_kernels<softsign_grad_lane>(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::softsign_grad_gpu

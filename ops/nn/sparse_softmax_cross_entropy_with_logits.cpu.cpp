@@ -1,7 +1,7 @@
 #include "troupe/ops/nn/cross_entropy_rows.hpp"
 #include "troupe/ops/nn/rows.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_softmax_cross_entropy_with_logits_cpu {
 namespace {
 
 template <class Label>
@@ -60,4 +60,4 @@ extern constexpr kernel_def sparse_softmax_cross_entropy_with_logits_cpu{
             {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_softmax_cross_entropy_with_logits_cpu

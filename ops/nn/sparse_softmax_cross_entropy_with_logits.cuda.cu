@@ -1,7 +1,7 @@
 #include "troupe/ops/nn/cross_entropy_rows.hpp"
 #include "troupe/ops/nn/softmax.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_softmax_cross_entropy_with_logits_gpu {
 namespace {
 
 template <class T>
@@ -63,4 +63,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_softmax_cross_entropy_with_
     .run = sparse_entropy_kernels(types::floating),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_softmax_cross_entropy_with_logits_gpu

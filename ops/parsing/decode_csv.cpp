@@ -1,7 +1,7 @@
 // DecodeCSV: tables as text.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::decode_csv_op {
 namespace {
 
 constexpr attr_def out_types() {
@@ -59,4 +59,4 @@ fetch y:1 = string["a,b", "c"]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::decode_csv_op

@@ -5,7 +5,7 @@
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::decode_csv_cpu {
 namespace {
 
 struct csv_format {
@@ -111,4 +111,4 @@ extern constexpr kernel_def decode_csv_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::decode_csv_cpu

@@ -1,7 +1,7 @@
 // DecodeRaw: numbers as they lie in memory.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::decode_raw_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -34,4 +34,4 @@ fetch z = f32[1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::decode_raw_op

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace troupe::ops {
+namespace troupe::ops::decode_raw_cpu {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -54,4 +54,4 @@ extern constexpr kernel_def decode_raw_cpu{
     .prepare = keep_attr<bool, "little_endian">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::decode_raw_cpu

@@ -1,7 +1,7 @@
 // ParseExample: batches of training data.
 #include "troupe/ops/parsing/example.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::parse_example_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -68,4 +68,4 @@ fetch y:3 = f32[1.5, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parse_example_op

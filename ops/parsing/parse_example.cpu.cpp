@@ -1,6 +1,6 @@
 #include "troupe/ops/parsing/example.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::parse_example_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -121,4 +121,4 @@ extern constexpr kernel_def parse_example_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parse_example_cpu

@@ -1,7 +1,7 @@
 // ParseSingleExample: one piece of training data.
 #include "troupe/ops/parsing/example.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::parse_single_example_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -59,4 +59,4 @@ fetch y:3 = f32(1.5)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parse_single_example_op

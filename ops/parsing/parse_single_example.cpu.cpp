@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace troupe::ops {
+namespace troupe::ops::parse_single_example_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -53,4 +53,4 @@ extern constexpr kernel_def parse_single_example_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parse_single_example_cpu

@@ -1,7 +1,7 @@
 // ParseTensor: a tensor from bytes.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::parse_tensor_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -28,4 +28,4 @@ fetch y = string[["a"], ["b"]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parse_tensor_op

@@ -1,7 +1,7 @@
 // SerializeTensor: a tensor as bytes.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::serialize_tensor_op {
 
 extern constexpr op_def serialize_tensor{
     .name = "SerializeTensor",
@@ -19,4 +19,4 @@ fetch same = u8[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::serialize_tensor_op

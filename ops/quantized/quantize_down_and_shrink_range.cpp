@@ -1,7 +1,7 @@
 // QuantizeDownAndShrinkRange: whole numbers of 32 bits as bytes for as small a range as will do.
 #include "troupe/ops/quantized/quantized_range.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantize_down_and_shrink_range_op {
 
 extern constexpr op_def quantize_down_and_shrink_range{
     .name = "QuantizeDownAndShrinkRange",
@@ -22,4 +22,4 @@ fetch y:2 = f32(1)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantize_down_and_shrink_range_op

@@ -1,7 +1,7 @@
 // QuantizedAdd: the sum of bytes that stand for ranges.
 #include "troupe/ops/quantized/byte_pairs.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_add_op {
 
 extern constexpr op_def quantized_add = quantized_arithmetic({
     .name = "QuantizedAdd",
@@ -16,4 +16,4 @@ fetch z:2 = f32(2097152)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_add_op

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_add_cpu {
 namespace {
 
 // Bytes as whole numbers of the sum, with equal steps between them. That rounds the step; the only
@@ -39,4 +39,4 @@ extern constexpr kernel_def quantized_add_cpu{
     .key = "T1",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_add_cpu

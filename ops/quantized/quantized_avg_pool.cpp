@@ -1,7 +1,7 @@
 // QuantizedAvgPool: the mean of the bytes of each window.
 #include "troupe/ops/quantized/quantized_pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_avg_pool_op {
 
 extern constexpr op_def quantized_avg_pool = quantized_pooling({
     .name = "QuantizedAvgPool",
@@ -16,4 +16,4 @@ fetch y:2 = f32(1)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_avg_pool_op

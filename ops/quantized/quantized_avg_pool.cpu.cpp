@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/window_walk.hpp"
 #include "troupe/ops/quantized/quantized_pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_avg_pool_cpu {
 namespace {
 
 template <class T>
@@ -40,4 +40,4 @@ extern constexpr kernel_def quantized_avg_pool_cpu{
     .prepare = prepare_pool<quantized_pool>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_avg_pool_cpu

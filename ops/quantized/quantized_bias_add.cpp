@@ -1,7 +1,7 @@
 // QuantizedBiasAdd: adds a vector of bytes along the channels.
 #include "troupe/ops/quantized/quantized_range.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_bias_add_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -41,4 +41,4 @@ fetch y:2 = f32(16777216)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_bias_add_op

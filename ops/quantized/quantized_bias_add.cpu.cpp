@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_bias_add_cpu {
 namespace {
 
 // The largest i32 that a float can be.
@@ -52,4 +52,4 @@ extern constexpr kernel_def quantized_bias_add_cpu{
     .key = "T1",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_bias_add_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/nn/convolution.hpp"
 #include "troupe/ops/quantized/quantized_range.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_conv2d_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -56,4 +56,4 @@ fetch z:2 = f32(2147483647)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_conv2d_op

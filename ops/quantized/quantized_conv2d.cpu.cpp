@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_conv2d_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -146,4 +146,4 @@ extern constexpr kernel_def quantized_conv2d_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_conv2d_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/math/matmul.hpp"
 #include "troupe/ops/quantized/quantized_range.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_matmul_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -44,4 +44,4 @@ fetch y:2 = f32(2147483647)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_matmul_op

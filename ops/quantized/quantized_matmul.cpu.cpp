@@ -2,7 +2,7 @@
 #include "troupe/ops/quantized/byte_products.cpu.hpp"
 #include "troupe/ops/quantized/int8_product.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_matmul_cpu {
 namespace {
 
 status multiply_quantized(kernel_context& at, const matrix_product& what,
@@ -47,4 +47,4 @@ extern constexpr kernel_def quantized_matmul_cpu{
     .prepare = prepare_matmul,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_matmul_cpu

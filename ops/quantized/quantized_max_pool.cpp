@@ -1,7 +1,7 @@
 // QuantizedMaxPool: the largest byte of each window.
 #include "troupe/ops/quantized/quantized_pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_max_pool_op {
 
 extern constexpr op_def quantized_max_pool = quantized_pooling({
     .name = "QuantizedMaxPool",
@@ -16,4 +16,4 @@ fetch y:1 = f32(-1)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_max_pool_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/nn/pooling.cpu.hpp"
 #include "troupe/ops/quantized/quantized_pooling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_max_pool_cpu {
 namespace {
 
 template <class T>
@@ -18,4 +18,4 @@ extern constexpr kernel_def quantized_max_pool_cpu{
     .prepare = prepare_pool<quantized_pool>,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_max_pool_cpu

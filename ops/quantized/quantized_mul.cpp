@@ -1,7 +1,7 @@
 // QuantizedMul: the product of bytes that stand for ranges.
 #include "troupe/ops/quantized/byte_pairs.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_mul_op {
 
 extern constexpr op_def quantized_mul = quantized_arithmetic({
     .name = "QuantizedMul",
@@ -15,4 +15,4 @@ fetch z:2 = f32(2147483647)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_mul_op

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_mul_cpu {
 namespace {
 
 byte_table as_factors(const quantized_range& of) {
@@ -26,4 +26,4 @@ extern constexpr kernel_def quantized_mul_cpu{
     .key = "T1",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_mul_cpu

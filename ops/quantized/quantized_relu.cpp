@@ -1,7 +1,7 @@
 // QuantizedRelu: a Relu of whole numbers that stand for a range.
 #include "troupe/ops/quantized/rectification.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_relu_op {
 
 extern constexpr op_def quantized_relu = rectification({
     .name = "QuantizedRelu",
@@ -15,4 +15,4 @@ fetch y:1 = f32(-128)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_relu_op

@@ -1,7 +1,7 @@
 // QuantizedRelu6: a Relu6 of whole numbers that stand for a range.
 #include "troupe/ops/quantized/rectification.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_relu6_op {
 
 extern constexpr op_def quantized_relu6 = rectification({
     .name = "QuantizedRelu6",
@@ -16,4 +16,4 @@ fetch y:2 = f32(127)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_relu6_op

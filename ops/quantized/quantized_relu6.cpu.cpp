@@ -1,6 +1,6 @@
 #include "troupe/ops/quantized/rectification.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_relu6_cpu {
 namespace {
 
 template <class T>
@@ -16,4 +16,4 @@ extern constexpr kernel_def quantized_relu6_cpu{
     .key = "Tinput",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_relu6_cpu

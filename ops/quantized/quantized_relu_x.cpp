@@ -1,7 +1,7 @@
 // QuantizedReluX: a Relu with a limit, of whole numbers that stand for a range.
 #include "troupe/ops/quantized/rectification.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::quantized_relu_x_op {
 
 extern constexpr op_def quantized_relu_x = rectification({
     .name = "QuantizedReluX",
@@ -19,4 +19,4 @@ fetch y:2 = f32(127)
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::quantized_relu_x_op

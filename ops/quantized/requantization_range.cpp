@@ -1,7 +1,7 @@
 // RequantizationRange: what a tensor's whole numbers really stand for.
 #include "troupe/ops/quantized/quantized_range.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::requantization_range_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -29,4 +29,4 @@ fetch r:1 = f32(0.5)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::requantization_range_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/quantized/requantization.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::requantization_range_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -16,4 +16,4 @@ extern constexpr kernel_def requantization_range_cpu{
     .key = "Tinput",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::requantization_range_cpu

@@ -1,7 +1,7 @@
 // Requantize: whole numbers of 32 bits as bytes.
 #include "troupe/ops/quantized/quantized_range.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::requantize_op {
 
 extern constexpr op_def requantize{
     .name = "Requantize",
@@ -26,4 +26,4 @@ fetch y:2 = f32(1)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::requantize_op

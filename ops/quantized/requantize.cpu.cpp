@@ -1,6 +1,6 @@
 #include "troupe/ops/quantized/requantization.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::requantize_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -18,4 +18,4 @@ extern constexpr kernel_def requantize_cpu{
     .key = "Tinput",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::requantize_cpu

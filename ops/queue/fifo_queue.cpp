@@ -1,7 +1,7 @@
 // FIFOQueue: hands elements from step to step, in their order.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fifo_queue_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -45,4 +45,4 @@ fetch get = f32(3)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fifo_queue_op

@@ -1,7 +1,7 @@
 // QueueClose: says that no more elements will come.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::queue_close_op {
 
 extern constexpr op_def queue_close{
     .name = "QueueClose",
@@ -23,4 +23,4 @@ error out_of_range "closed"
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::queue_close_op

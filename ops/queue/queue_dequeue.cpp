@@ -1,7 +1,7 @@
 // QueueDequeue: takes one element from a queue.
 #include "troupe/ops/queue/components.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::queue_dequeue_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -33,4 +33,4 @@ fetch get:1 = string("a")
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::queue_dequeue_op

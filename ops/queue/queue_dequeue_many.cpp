@@ -1,7 +1,7 @@
 // QueueDequeueMany: takes a batch from a queue.
 #include "troupe/ops/queue/components.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::queue_dequeue_many_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -42,4 +42,4 @@ fetch get = f32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::queue_dequeue_many_op

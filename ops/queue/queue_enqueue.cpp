@@ -1,7 +1,7 @@
 // QueueEnqueue: puts one element into a queue.
 #include "troupe/ops/queue/components.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::queue_enqueue_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -33,4 +33,4 @@ fetch size = i32(1)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::queue_enqueue_op

@@ -1,7 +1,7 @@
 // QueueEnqueueMany: puts a batch into a queue, element by element.
 #include "troupe/ops/queue/components.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::queue_enqueue_many_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -47,4 +47,4 @@ fetch get = f32(2)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::queue_enqueue_many_op

@@ -1,7 +1,7 @@
 // QueueSize: how full a queue is.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::queue_size_op {
 
 extern constexpr op_def queue_size{
     .name = "QueueSize",
@@ -23,4 +23,4 @@ fetch size = i32(3)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::queue_size_op

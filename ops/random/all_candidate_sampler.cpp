@@ -1,7 +1,7 @@
 // AllCandidateSampler: all classes, to compare the other samplers with.
 #include "troupe/ops/random/candidate_sampler.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::all_candidate_sampler_op {
 
 extern constexpr op_def all_candidate_sampler = [] {
   auto made = candidate_sampler({
@@ -25,4 +25,4 @@ fetch s:2 = f32[1, 1, 1]
   return made;
 }();
 
-} // namespace troupe::ops
+} // namespace troupe::ops::all_candidate_sampler_op

@@ -5,7 +5,7 @@
 #include <array>
 #include <numeric>
 
-namespace troupe::ops {
+namespace troupe::ops::all_candidate_sampler_cpu {
 namespace {
 
 struct counts {
@@ -42,4 +42,4 @@ extern constexpr kernel_def all_candidate_sampler_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::all_candidate_sampler_cpu

@@ -1,7 +1,7 @@
 // ComputeAccidentalHits: which sampled classes are true ones.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::compute_accidental_hits_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -34,4 +34,4 @@ fetch hits:2 = f32[-3.4028235e38, -3.4028235e38]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::compute_accidental_hits_op

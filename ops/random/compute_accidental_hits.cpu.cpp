@@ -3,7 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
-namespace troupe::ops {
+namespace troupe::ops::compute_accidental_hits_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -45,4 +45,4 @@ extern constexpr kernel_def compute_accidental_hits_cpu{
     .prepare = keep_attr<int64_t, "num_true">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::compute_accidental_hits_cpu

@@ -1,7 +1,7 @@
 // FixedUnigramCandidateSampler: classes to learn from, as likely as a list says.
 #include "troupe/ops/random/candidate_sampler.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::fixed_unigram_candidate_sampler_op {
 
 extern constexpr op_def fixed_unigram_candidate_sampler = candidate_sampler({
     .name = "FixedUnigramCandidateSampler",
@@ -33,4 +33,4 @@ fetch s:1 = f32[[0.25, 0.5, 1.25]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fixed_unigram_candidate_sampler_op

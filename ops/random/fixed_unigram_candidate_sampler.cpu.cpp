@@ -5,7 +5,7 @@
 #include <fstream>
 #include <numeric>
 
-namespace troupe::ops {
+namespace troupe::ops::fixed_unigram_candidate_sampler_cpu {
 namespace {
 
 class listed_classes final : public class_distribution {
@@ -95,4 +95,4 @@ extern constexpr kernel_def fixed_unigram_candidate_sampler_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::fixed_unigram_candidate_sampler_cpu

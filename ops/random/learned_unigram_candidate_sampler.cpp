@@ -1,7 +1,7 @@
 // LearnedUnigramCandidateSampler: classes to learn from, as likely as they were so far.
 #include "troupe/ops/random/candidate_sampler.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::learned_unigram_candidate_sampler_op {
 
 extern constexpr op_def learned_unigram_candidate_sampler = candidate_sampler({
     .name = "LearnedUnigramCandidateSampler",
@@ -19,4 +19,4 @@ fetch s:1 = f32[[0.6666667]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::learned_unigram_candidate_sampler_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/random/candidate_sampler.cpu.hpp"
 #include "troupe/ops/random/learned_unigrams.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::learned_unigram_candidate_sampler_cpu {
 
 extern constexpr kernel_def learned_unigram_candidate_sampler_cpu{
     .op = "LearnedUnigramCandidateSampler",
@@ -9,4 +9,4 @@ extern constexpr kernel_def learned_unigram_candidate_sampler_cpu{
     .prepare = prepare_learned_unigrams,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::learned_unigram_candidate_sampler_cpu

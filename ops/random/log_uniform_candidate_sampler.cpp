@@ -1,7 +1,7 @@
 // LogUniformCandidateSampler: classes to learn from, the first the most likely, as words are.
 #include "troupe/ops/random/candidate_sampler.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_uniform_candidate_sampler_op {
 
 extern constexpr op_def log_uniform_candidate_sampler = candidate_sampler({
     .name = "LogUniformCandidateSampler",
@@ -17,4 +17,4 @@ fetch s:1 = f32[[1, 0.19264507]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_uniform_candidate_sampler_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/random/candidate_sampler.cpu.hpp"
 #include "troupe/ops/random/random.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::log_uniform_candidate_sampler_cpu {
 namespace {
 
 class log_uniform_classes final : public class_distribution {
@@ -35,4 +35,4 @@ extern constexpr kernel_def log_uniform_candidate_sampler_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::log_uniform_candidate_sampler_cpu

@@ -1,7 +1,7 @@
 // Multinomial: classes as likely as their logits say, such as an agent's next action.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::multinomial_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch classes = i64[[1, 1, 1, 1], [0, 0, 0, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::multinomial_op

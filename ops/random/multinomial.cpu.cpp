@@ -2,7 +2,7 @@
 #include "troupe/ops/random/classes.hpp"
 #include "troupe/ops/random/random.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::multinomial_cpu {
 namespace {
 
 // Logits become sums of the probabilities so far, but for a common factor.
@@ -59,4 +59,4 @@ extern constexpr kernel_def multinomial_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::multinomial_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/random/classes.hpp"
 #include "troupe/ops/random/random.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::multinomial_gpu {
 namespace {
 
 struct larger_logit {
@@ -143,4 +143,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(multinomial){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::multinomial_gpu

@@ -1,7 +1,7 @@
 // ParameterizedTruncatedNormal: normal numbers of a given mean and deviation, within given bounds.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::parameterized_truncated_normal_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch positive = bool[[false, false, false], [false, false, false]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parameterized_truncated_normal_op

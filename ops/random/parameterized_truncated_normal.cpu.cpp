@@ -1,6 +1,6 @@
 #include "troupe/ops/random/rejection.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::parameterized_truncated_normal_cpu {
 namespace {
 
 // The parameters of each row, or of all.
@@ -59,4 +59,4 @@ extern constexpr kernel_def parameterized_truncated_normal_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parameterized_truncated_normal_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/random/rejection.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::parameterized_truncated_normal_gpu {
 namespace {
 
 // One number for all rows, or one for each.
@@ -62,4 +62,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(parameterized_truncated_normal){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::parameterized_truncated_normal_gpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/build.hpp"
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_gamma_op {
 namespace {
 
 // Of how a number would move if the same quantile were drawn with another alpha.
@@ -35,4 +35,4 @@ fetch shape = i32[3, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_gamma_op

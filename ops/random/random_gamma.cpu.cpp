@@ -1,6 +1,6 @@
 #include "troupe/ops/random/rejection.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_gamma_cpu {
 namespace {
 
 template <class T>
@@ -19,4 +19,4 @@ extern constexpr kernel_def random_gamma_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_gamma_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/random/rejection.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_gamma_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(random_gamma){
     .op = "RandomGamma",
@@ -11,4 +11,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_gamma){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_gamma_gpu

@@ -1,7 +1,7 @@
 // RandomGammaGrad: how a gamma-distributed number depends on the shape of its distribution.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_gamma_grad_op {
 
 extern constexpr op_def random_gamma_grad{
     .name = "RandomGammaGrad",
@@ -22,4 +22,4 @@ fetch slope = f32[1.173563, 0.75077869]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_gamma_grad_op

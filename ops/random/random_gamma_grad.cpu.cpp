@@ -2,7 +2,7 @@
 
 #include <unsupported/Eigen/SpecialFunctions>
 
-namespace troupe::ops {
+namespace troupe::ops::random_gamma_grad_cpu {
 namespace {
 
 struct sample_slope {
@@ -20,4 +20,4 @@ extern constexpr kernel_def random_gamma_grad_cpu{
     .run = binary_kernels<sample_slope>(type_list<float, double>{}),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_gamma_grad_cpu

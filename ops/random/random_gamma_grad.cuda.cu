@@ -1,6 +1,6 @@
 #include "troupe/ops/math/incomplete_functions.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_gamma_grad_gpu {
 namespace {
 
 struct random_gamma_grad_lane {
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_gamma_grad){
     .run = gpu::binary_kernels<random_gamma_grad_lane>(type_list<float, double>{}),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_gamma_grad_gpu

@@ -1,7 +1,7 @@
 // RandomPoisson: how many events there are.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_poisson_op {
 
 extern constexpr op_def random_poisson{
     .name = "RandomPoisson",
@@ -23,4 +23,4 @@ fetch x = f32[[0, 0], [0, 0], [0, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_poisson_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/random/poisson.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_poisson_cpu {
 
 extern constexpr kernel_def random_poisson_cpu{
     .op = "RandomPoisson",
@@ -11,4 +11,4 @@ extern constexpr kernel_def random_poisson_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_poisson_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/random/rejection.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_poisson_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(random_poisson){
     .op = "RandomPoisson",
@@ -12,4 +12,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_poisson){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_poisson_gpu

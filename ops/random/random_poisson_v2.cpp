@@ -1,7 +1,7 @@
 // RandomPoissonV2: how many events there are, in whole numbers too.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_poisson_v2_op {
 
 extern constexpr op_def random_poisson_v2{
     .name = "RandomPoissonV2",
@@ -25,4 +25,4 @@ fetch x = i64[[0, 0], [0, 0], [0, 0]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_poisson_v2_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/random/poisson.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_poisson_v2_cpu {
 
 extern constexpr kernel_def random_poisson_v2_cpu{
     .op = "RandomPoissonV2",
@@ -13,4 +13,4 @@ extern constexpr kernel_def random_poisson_v2_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_poisson_v2_cpu

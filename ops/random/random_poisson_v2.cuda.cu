@@ -1,6 +1,6 @@
 #include "troupe/ops/random/rejection.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_poisson_v2_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(random_poisson_v2){
     .op = "RandomPoissonV2",
@@ -14,4 +14,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_poisson_v2){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_poisson_v2_gpu

@@ -1,7 +1,7 @@
 // RandomShuffle: rows in another order, such as examples of an epoch.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_shuffle_op {
 
 extern constexpr op_def random_shuffle{
     .name = "RandomShuffle",
@@ -19,4 +19,4 @@ fetch x = f32[[1, 1], [1, 1], [1, 1]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_shuffle_op

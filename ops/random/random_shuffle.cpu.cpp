@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/random/shuffling.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_shuffle_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -32,4 +32,4 @@ extern constexpr kernel_def random_shuffle_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_shuffle_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/random/shuffling.hpp"
 #include "troupe/ops/taking.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_shuffle_gpu {
 namespace {
 
 struct shuffled_place {
@@ -35,4 +35,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_shuffle){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_shuffle_gpu

@@ -1,7 +1,7 @@
 // RandomStandardNormal: normal numbers, such as for initial weights.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_standard_normal_op {
 
 extern constexpr op_def random_standard_normal{
     .name = "RandomStandardNormal",
@@ -22,4 +22,4 @@ fetch shape = i32[3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_standard_normal_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/random/distributions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_standard_normal_cpu {
 
 extern constexpr kernel_def random_standard_normal_cpu{
     .op = "RandomStandardNormal",
@@ -9,4 +9,4 @@ extern constexpr kernel_def random_standard_normal_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_standard_normal_cpu

@@ -1,7 +1,7 @@
 // RandomUniform: even numbers, such as for dropout.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_uniform_op {
 
 extern constexpr op_def random_uniform{
     .name = "RandomUniform",
@@ -22,4 +22,4 @@ fetch shape = i32[3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_uniform_op

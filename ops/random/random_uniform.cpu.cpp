@@ -1,6 +1,6 @@
 #include "troupe/ops/random/distributions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_uniform_cpu {
 
 extern constexpr kernel_def random_uniform_cpu{
     .op = "RandomUniform",
@@ -9,4 +9,4 @@ extern constexpr kernel_def random_uniform_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_uniform_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/random/random.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_uniform_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(random_uniform){
     .op = "RandomUniform",
@@ -10,4 +10,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_uniform){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_uniform_gpu

@@ -1,7 +1,7 @@
 // RandomUniformInt: even whole numbers, such as for sampling from a table.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_uniform_int_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -35,4 +35,4 @@ fetch x = i64[[5, 5], [5, 5]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_uniform_int_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/random/integers.hpp"
 #include "troupe/ops/random/random.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_uniform_int_cpu {
 namespace {
 
 template <class T>
@@ -23,4 +23,4 @@ extern constexpr kernel_def random_uniform_int_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_uniform_int_cpu

@@ -1,7 +1,7 @@
 #include "troupe/ops/random/integers.hpp"
 #include "troupe/ops/random/random.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::random_uniform_int_gpu {
 namespace {
 
 // The device may have computed the range.
@@ -36,4 +36,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_uniform_int){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::random_uniform_int_gpu

@@ -1,7 +1,7 @@
 // StatelessRandomNormal: normal numbers that are the same in each run.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::stateless_random_normal_op {
 
 extern constexpr op_def stateless_random_normal = stateless({
     .name = "StatelessRandomNormal",
@@ -17,4 +17,4 @@ fetch difference = f32[0, 0, 0]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::stateless_random_normal_op

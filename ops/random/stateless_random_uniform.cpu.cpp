@@ -1,6 +1,6 @@
 #include "troupe/ops/random/distributions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::stateless_random_uniform_cpu {
 
 extern constexpr kernel_def stateless_random_uniform_cpu{
     .op = "StatelessRandomUniform",
@@ -8,4 +8,4 @@ extern constexpr kernel_def stateless_random_uniform_cpu{
     .key = "dtype",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::stateless_random_uniform_cpu

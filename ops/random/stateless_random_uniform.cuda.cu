@@ -1,6 +1,6 @@
 #include "troupe/ops/random/random.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::stateless_random_uniform_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(stateless_random_uniform){
     .op = "StatelessRandomUniform",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(stateless_random_uniform){
     .key = "dtype",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::stateless_random_uniform_gpu

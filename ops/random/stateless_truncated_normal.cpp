@@ -1,7 +1,7 @@
 // StatelessTruncatedNormal: normal numbers without outliers, the same in each run.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::stateless_truncated_normal_op {
 
 extern constexpr op_def stateless_truncated_normal = stateless({
     .name = "StatelessTruncatedNormal",
@@ -17,4 +17,4 @@ fetch difference = f32[0, 0, 0]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::stateless_truncated_normal_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/random/distributions.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::stateless_truncated_normal_cpu {
 
 extern constexpr kernel_def stateless_truncated_normal_cpu{
     .op = "StatelessTruncatedNormal",
@@ -8,4 +8,4 @@ extern constexpr kernel_def stateless_truncated_normal_cpu{
     .key = "dtype",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::stateless_truncated_normal_cpu

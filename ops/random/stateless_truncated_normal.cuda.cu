@@ -1,6 +1,6 @@
 #include "troupe/ops/random/random.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::stateless_truncated_normal_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(stateless_truncated_normal){
     .op = "StatelessTruncatedNormal",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(stateless_truncated_normal){
     .key = "dtype",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::stateless_truncated_normal_gpu

@@ -1,7 +1,7 @@
 // ThreadUnsafeUnigramCandidateSampler: another name of LearnedUnigramCandidateSampler.
 #include "troupe/ops/random/candidate_sampler.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::thread_unsafe_unigram_candidate_sampler_op {
 
 extern constexpr op_def thread_unsafe_unigram_candidate_sampler = candidate_sampler({
     .name = "ThreadUnsafeUnigramCandidateSampler",
@@ -15,4 +15,4 @@ fetch s:1 = f32[[0.6666667]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::thread_unsafe_unigram_candidate_sampler_op

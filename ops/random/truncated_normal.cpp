@@ -1,7 +1,7 @@
 // TruncatedNormal: normal numbers without outliers, for initial weights.
 #include "troupe/ops/random/random.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::truncated_normal_op {
 
 extern constexpr op_def truncated_normal{
     .name = "TruncatedNormal",
@@ -22,4 +22,4 @@ fetch shape = i32[3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::truncated_normal_op

@@ -1,7 +1,7 @@
 // UniformCandidateSampler: classes to learn from, all equally likely.
 #include "troupe/ops/random/candidate_sampler.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::uniform_candidate_sampler_op {
 
 extern constexpr op_def uniform_candidate_sampler = candidate_sampler({
     .name = "UniformCandidateSampler",
@@ -19,4 +19,4 @@ fetch s:2 = f32[0.5, 0.5, 0.5, 0.5]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::uniform_candidate_sampler_op

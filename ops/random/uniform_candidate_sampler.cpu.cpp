@@ -1,7 +1,7 @@
 #include "troupe/ops/random/candidate_sampler.cpu.hpp"
 #include "troupe/runtime/graph.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::uniform_candidate_sampler_cpu {
 namespace {
 
 class uniform_classes final : public class_distribution {
@@ -28,4 +28,4 @@ extern constexpr kernel_def uniform_candidate_sampler_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::uniform_candidate_sampler_cpu

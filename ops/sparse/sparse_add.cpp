@@ -1,7 +1,7 @@
 // SparseAdd: the sum of two sparse tensors.
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_add_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -45,4 +45,4 @@ fetch y:2 = i64[2, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_add_op

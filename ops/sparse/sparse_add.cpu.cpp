@@ -2,7 +2,7 @@
 #include "troupe/ops/sparse/sparse.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_add_cpu {
 namespace {
 
 // Absolute values are compared as doubles; those of whole numbers without a sign would wrap.
@@ -57,4 +57,4 @@ extern constexpr kernel_def sparse_add_cpu{
     .run = kernels(types::numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_add_cpu

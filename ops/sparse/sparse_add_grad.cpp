@@ -1,7 +1,7 @@
 // SparseAddGrad: the gradients of the two that SparseAdd added.
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_add_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -45,4 +45,4 @@ fetch dx:1 = f32[10, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_add_grad_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_add_grad_cpu {
 namespace {
 
 // A list of indices, of as many coordinates each.
@@ -49,4 +49,4 @@ extern constexpr kernel_def sparse_add_grad_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_add_grad_cpu

@@ -1,7 +1,7 @@
 // SparseConcat: joins sparse tensors along an axis.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_concat_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -65,4 +65,4 @@ fetch y:2 = i64[2, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_concat_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_concat_cpu {
 namespace {
 
 // The position in the result, and where the element is: in which input, at which place.
@@ -65,4 +65,4 @@ extern constexpr kernel_def sparse_concat_cpu{
     .prepare = keep_attr<int64_t, "concat_dim">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_concat_cpu

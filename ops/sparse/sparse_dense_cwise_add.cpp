@@ -1,7 +1,7 @@
 // SparseDenseCwiseAdd: adds where there are elements.
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_dense_cwise_add_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -30,4 +30,4 @@ fetch y = f32[21, 12, 33]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_dense_cwise_add_op

@@ -1,7 +1,7 @@
 // SparseDenseCwiseDiv: divides the elements that are there.
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_dense_cwise_div_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -34,4 +34,4 @@ fetch y = f32[0.05, 0.2, 0.1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_dense_cwise_div_op

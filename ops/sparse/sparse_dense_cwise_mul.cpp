@@ -1,7 +1,7 @@
 // SparseDenseCwiseMul: scales the elements that are there.
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_dense_cwise_mul_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -31,4 +31,4 @@ fetch y = f32[20, 20, 90]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_dense_cwise_mul_op

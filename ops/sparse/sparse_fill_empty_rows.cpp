@@ -1,7 +1,7 @@
 // SparseFillEmptyRows: gives every row an element.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_fill_empty_rows_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -48,4 +48,4 @@ fetch y:3 = i64[2, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_fill_empty_rows_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_fill_empty_rows_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -49,4 +49,4 @@ extern constexpr kernel_def sparse_fill_empty_rows_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_fill_empty_rows_cpu

@@ -1,7 +1,7 @@
 // SparseFillEmptyRowsGrad: the gradient of SparseFillEmptyRows.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_fill_empty_rows_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -37,4 +37,4 @@ fetch dx:1 = f32(30)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_fill_empty_rows_grad_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/state/update.cpu.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_fill_empty_rows_grad_cpu {
 namespace {
 
 template <class T>
@@ -43,4 +43,4 @@ extern constexpr kernel_def sparse_fill_empty_rows_grad_cpu{
     .run = kernels(types::numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_fill_empty_rows_grad_cpu

@@ -1,7 +1,7 @@
 // SparseReduceMax: the largest of the elements that are there, as a dense tensor.
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_reduce_max_op {
 namespace {
 
 // Elements that are equally large share the gradient.
@@ -40,4 +40,4 @@ fetch z = f32[[2, 1, 3]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_reduce_max_op

@@ -1,7 +1,7 @@
 // SparseReduceSum: sums of the elements that are there, as a dense tensor.
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_reduce_sum_op {
 namespace {
 
 edges gradient(gradient_context& at) {
@@ -35,4 +35,4 @@ fetch z = f32[[2, 1, 3]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_reduce_sum_op

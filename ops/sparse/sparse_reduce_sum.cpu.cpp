@@ -1,6 +1,6 @@
 #include "troupe/ops/sparse/sparse_reduce.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_reduce_sum_cpu {
 
 extern constexpr kernel_def sparse_reduce_sum_cpu{
     .op = "SparseReduceSum",
@@ -8,4 +8,4 @@ extern constexpr kernel_def sparse_reduce_sum_cpu{
     .prepare = keep_attr<bool, "keep_dims">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_reduce_sum_cpu

@@ -1,7 +1,7 @@
 // SparseReorder: puts the elements in order.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_reorder_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -34,4 +34,4 @@ fetch i:1 = f32[1, 2, 3]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_reorder_op

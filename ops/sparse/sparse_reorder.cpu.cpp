@@ -1,6 +1,6 @@
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_reorder_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -20,4 +20,4 @@ extern constexpr kernel_def sparse_reorder_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_reorder_cpu

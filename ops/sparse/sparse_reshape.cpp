@@ -1,7 +1,7 @@
 // SparseReshape: the same elements in another shape.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_reshape_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -34,4 +34,4 @@ fetch y:1 = i64[3, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_reshape_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/dims.hpp"
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_reshape_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -22,4 +22,4 @@ extern constexpr kernel_def sparse_reshape_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_reshape_cpu

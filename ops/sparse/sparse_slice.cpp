@@ -1,7 +1,7 @@
 // SparseSlice: a block of a sparse tensor.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_slice_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -42,4 +42,4 @@ fetch y:2 = i64[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_slice_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_slice_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -24,4 +24,4 @@ extern constexpr kernel_def sparse_slice_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_slice_cpu

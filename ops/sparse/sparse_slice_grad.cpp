@@ -1,7 +1,7 @@
 // SparseSliceGrad: the gradient of the elements that SparseSlice took from.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_slice_grad_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -44,4 +44,4 @@ fetch dx = f32[0, 0, 5]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_slice_grad_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/copy.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_slice_grad_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -43,4 +43,4 @@ extern constexpr kernel_def sparse_slice_grad_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_slice_grad_cpu

@@ -1,7 +1,7 @@
 // SparseSoftmax: Softmax over the elements that are there.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_softmax_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -37,4 +37,4 @@ fetch y = f32[1, 0.26894143, 0.7310586]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_softmax_op

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_softmax_cpu {
 namespace {
 
 template <class T>
@@ -39,4 +39,4 @@ extern constexpr kernel_def sparse_softmax_cpu{
     .run = {{dtype::f16, run<float16>}, {dtype::f32, run<float>}, {dtype::f64, run<double>}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_softmax_cpu

@@ -1,7 +1,7 @@
 // SparseSparseMaximum: the larger of the elements of two sparse tensors.
 #include "troupe/ops/sparse/sparse_dense.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_sparse_maximum_op {
 namespace {
 
 edges gradient(gradient_context& at) { return sparse_extreme_gradient(at, "GreaterEqual"); }
@@ -31,4 +31,4 @@ fetch y:1 = f32[3, 1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_sparse_maximum_op

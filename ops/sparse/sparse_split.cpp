@@ -1,7 +1,7 @@
 // SparseSplit: cuts a sparse tensor into blocks.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_split_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -59,4 +59,4 @@ fetch y:5 = i64[2, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_split_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_split_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -44,4 +44,4 @@ extern constexpr kernel_def sparse_split_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_split_cpu

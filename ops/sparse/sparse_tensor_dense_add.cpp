@@ -1,7 +1,7 @@
 // SparseTensorDenseAdd: adds a few elements to many.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_tensor_dense_add_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch y = f32[[10, 21], [32, 40]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_tensor_dense_add_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/sparse/sparse.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_tensor_dense_add_cpu {
 namespace {
 
 template <class T>
@@ -34,4 +34,4 @@ extern constexpr kernel_def sparse_tensor_dense_add_cpu{
     .run = kernels(types::numbers),
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_tensor_dense_add_cpu

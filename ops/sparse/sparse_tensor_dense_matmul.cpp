@@ -1,7 +1,7 @@
 // SparseTensorDenseMatMul: a sparse matrix times a dense one.
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_tensor_dense_matmul_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -61,4 +61,4 @@ fetch z = f32[[0], [2]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_tensor_dense_matmul_op

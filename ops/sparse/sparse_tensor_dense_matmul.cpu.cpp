@@ -1,7 +1,7 @@
 #include "troupe/ops/sparse/sparse_matmul.hpp"
 #include "troupe/ops/state/update.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_tensor_dense_matmul_cpu {
 namespace {
 
 // Rows of the product, each made by one thread alone: a's element times a row of b is added.
@@ -81,4 +81,4 @@ extern constexpr kernel_def sparse_tensor_dense_matmul_cpu{
     .prepare = keep_adjoints,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_tensor_dense_matmul_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/state/changes.hpp"
 #include "troupe/ops/updates.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_tensor_dense_matmul_gpu {
 namespace {
 
 // Entries are sorted by the row of the product that they add to.
@@ -99,4 +99,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_tensor_dense_matmul){
     .prepare = keep_adjoints,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_tensor_dense_matmul_gpu

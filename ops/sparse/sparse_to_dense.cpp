@@ -2,7 +2,7 @@
 #include "troupe/ops/dims.hpp"
 #include "troupe/ops/sparse/sparse.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_to_dense_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -53,4 +53,4 @@ fetch y = f32[[-1, 5, -1], [-1, -1, 6]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_to_dense_op

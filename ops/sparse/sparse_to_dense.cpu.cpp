@@ -2,7 +2,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/copy.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_to_dense_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -34,4 +34,4 @@ extern constexpr kernel_def sparse_to_dense_cpu{
     .prepare = keep_attr<bool, "validate_indices">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_to_dense_cpu

@@ -2,7 +2,7 @@
 #include "troupe/ops/sparse/sparse_to_dense.hpp"
 #include "troupe/ops/updates.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_to_dense_gpu {
 namespace {
 
 struct in_order_body {
@@ -41,4 +41,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_to_dense){
     .prepare = keep_attr<bool, "validate_indices">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_to_dense_gpu

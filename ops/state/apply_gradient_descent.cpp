@@ -1,7 +1,7 @@
 // ApplyGradientDescent: one step of stochastic gradient descent.
 #include "troupe/ops/state/update.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_gradient_descent_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -32,4 +32,4 @@ fetch step = f32[0, 0]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_gradient_descent_op

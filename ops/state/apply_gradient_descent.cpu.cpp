@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_gradient_descent_cpu {
 namespace {
 
 template <class T>
@@ -24,4 +24,4 @@ extern constexpr kernel_def apply_gradient_descent_cpu{
     .prepare = keep_locking,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_gradient_descent_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_gradient_descent_gpu {
 namespace {
 
 // The rate may be what a schedule computes on the device.
@@ -33,4 +33,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_gradient_descent){
     .prepare = keep_locking,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_gradient_descent_gpu

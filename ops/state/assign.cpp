@@ -1,7 +1,7 @@
 // Assign: gives a variable its value.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assign_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch v = i32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assign_op

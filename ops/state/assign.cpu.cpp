@@ -1,6 +1,6 @@
 #include "troupe/ops/state/assignment.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assign_cpu {
 
 extern constexpr kernel_def assign_cpu{
     .op = "Assign",
@@ -8,4 +8,4 @@ extern constexpr kernel_def assign_cpu{
     .prepare = keep_validation,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assign_cpu

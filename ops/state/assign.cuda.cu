@@ -1,7 +1,7 @@
 #include "troupe/ops/state/assignment.hpp"
 #include "troupe/ops/state/update.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assign_gpu {
 namespace {
 
 template <class... Ts>
@@ -18,4 +18,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(assign){
     .prepare = keep_validation,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assign_gpu

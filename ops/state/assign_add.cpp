@@ -1,7 +1,7 @@
 // AssignAdd: counters and running sums.
 #include "troupe/ops/state/update.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assign_add_op {
 
 extern constexpr op_def assign_add{
     .name = "AssignAdd",
@@ -28,4 +28,4 @@ fetch v = f32[12, 24]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assign_add_op

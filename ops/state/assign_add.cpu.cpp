@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assign_add_cpu {
 
 extern constexpr kernel_def assign_add_cpu{
     .op = "AssignAdd",
@@ -9,4 +9,4 @@ extern constexpr kernel_def assign_add_cpu{
     .prepare = keep_locking,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assign_add_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assign_add_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(assign_add){
     .op = "AssignAdd",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(assign_add){
     .prepare = keep_locking,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assign_add_gpu

@@ -1,7 +1,7 @@
 // AssignSub: the update of a hand-written optimizer.
 #include "troupe/ops/state/update.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assign_sub_op {
 
 extern constexpr op_def assign_sub{
     .name = "AssignSub",
@@ -28,4 +28,4 @@ fetch v = f32[8, 16]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assign_sub_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::assign_sub_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(assign_sub){
     .op = "AssignSub",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(assign_sub){
     .prepare = keep_locking,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::assign_sub_gpu

@@ -1,7 +1,7 @@
 // CountUpTo: numbers that end.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::count_up_to_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -34,4 +34,4 @@ error out_of_range "has reached the limit 7"
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::count_up_to_op

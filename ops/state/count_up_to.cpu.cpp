@@ -1,6 +1,6 @@
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::count_up_to_cpu {
 namespace {
 
 template <class T>
@@ -33,4 +33,4 @@ extern constexpr kernel_def count_up_to_cpu{
     .prepare = keep_attr<int64_t, "limit">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::count_up_to_cpu

@@ -1,7 +1,7 @@
 // IsVariableInitialized: lets a program find out what it still has to initialise.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::is_variable_initialized_op {
 
 extern constexpr op_def is_variable_initialized{
     .name = "IsVariableInitialized",
@@ -24,4 +24,4 @@ fetch ready = bool(true)
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_variable_initialized_op

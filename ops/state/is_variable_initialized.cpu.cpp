@@ -1,6 +1,6 @@
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::is_variable_initialized_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def is_variable_initialized_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::is_variable_initialized_cpu

@@ -1,7 +1,7 @@
 // ScatterAdd: adds to rows.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_add_op {
 
 extern constexpr op_def scatter_add = row_scatter({
     .name = "ScatterAdd",
@@ -21,4 +21,4 @@ fetch step = f32[[11, 12], [3, 4], [35, 36]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_add_op

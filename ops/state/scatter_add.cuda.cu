@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_add_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_add){
     .op = "ScatterAdd",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_add){
     .prepare = keep_scatter,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_add_gpu

@@ -1,7 +1,7 @@
 // ScatterDiv: divides rows.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_div_op {
 
 extern constexpr op_def scatter_div = row_scatter({
     .name = "ScatterDiv",
@@ -21,4 +21,4 @@ fetch step = f32[[0.1, 0.2], [3, 4], [0.025, 0.03]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_div_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_div_gpu {
 namespace {
 
 struct scatter_quotient {
@@ -20,4 +20,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_div){
     .prepare = keep_scatter,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_div_gpu

@@ -1,7 +1,7 @@
 // ScatterMax: raises elements of rows.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_max_op {
 
 extern constexpr op_def scatter_max = row_scatter({
     .name = "ScatterMax",
@@ -24,4 +24,4 @@ fetch step = f32[[10, 10], [3, 4], [20, 20]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_max_op

@@ -1,7 +1,7 @@
 // ScatterMin: lowers elements of rows.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_min_op {
 
 extern constexpr op_def scatter_min = row_scatter({
     .name = "ScatterMin",
@@ -24,4 +24,4 @@ fetch step = f32[[1, 2], [3, 4], [5, 6]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_min_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_min_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_min){
     .op = "ScatterMin",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_min){
     .prepare = keep_scatter,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_min_gpu

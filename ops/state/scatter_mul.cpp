@@ -1,7 +1,7 @@
 // ScatterMul: scales rows.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_mul_op {
 
 extern constexpr op_def scatter_mul = row_scatter({
     .name = "ScatterMul",
@@ -21,4 +21,4 @@ fetch step = f32[[10, 20], [3, 4], [1000, 1200]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_mul_op

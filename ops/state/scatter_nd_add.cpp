@@ -1,7 +1,7 @@
 // ScatterNdAdd: adds to elements or slices.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_nd_add_op {
 
 extern constexpr op_def scatter_nd_add = element_scatter({
     .name = "ScatterNdAdd",
@@ -25,4 +25,4 @@ fetch step = f32[[1, 32], [3, 4], [35, 6]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_nd_add_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/state/scatter.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_nd_add_cpu {
 
 extern constexpr kernel_def scatter_nd_add_cpu{
     .op = "ScatterNdAdd",
@@ -8,4 +8,4 @@ extern constexpr kernel_def scatter_nd_add_cpu{
     .prepare = keep_scatter,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_nd_add_cpu

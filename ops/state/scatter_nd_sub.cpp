@@ -1,7 +1,7 @@
 // ScatterNdSub: subtracts from elements or slices.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_nd_sub_op {
 
 extern constexpr op_def scatter_nd_sub = element_scatter({
     .name = "ScatterNdSub",
@@ -25,4 +25,4 @@ fetch step = f32[[1, -28], [3, 4], [-25, 6]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_nd_sub_op

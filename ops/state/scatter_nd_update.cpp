@@ -1,7 +1,7 @@
 // ScatterNdUpdate: replaces elements or slices.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_nd_update_op {
 
 extern constexpr op_def scatter_nd_update = element_scatter({
     .name = "ScatterNdUpdate",
@@ -26,4 +26,4 @@ fetch step = f32[[1, 20], [3, 4], [30, 6]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_nd_update_op

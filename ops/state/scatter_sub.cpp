@@ -1,7 +1,7 @@
 // ScatterSub: subtracts from rows, as a step against a gradient of some rows does.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_sub_op {
 
 extern constexpr op_def scatter_sub = row_scatter({
     .name = "ScatterSub",
@@ -21,4 +21,4 @@ fetch step = f32[[-9, -8], [3, 4], [-25, -24]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_sub_op

@@ -1,7 +1,7 @@
 // ScatterUpdate: replaces rows.
 #include "troupe/ops/state/scatter.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::scatter_update_op {
 
 extern constexpr op_def scatter_update = row_scatter({
     .name = "ScatterUpdate",
@@ -21,4 +21,4 @@ fetch step = f32[[10, 10], [3, 4], [20, 20]]
 )",
 });
 
-} // namespace troupe::ops
+} // namespace troupe::ops::scatter_update_op

@@ -2,7 +2,7 @@
 #include "troupe/runtime/infer.hpp"
 #include "troupe/runtime/variable.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::variable_v2_op {
 namespace {
 
 std::shared_ptr<named_state> make(const node& of, std::string name) {
@@ -37,4 +37,4 @@ fetch v = f32[1, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::variable_v2_op

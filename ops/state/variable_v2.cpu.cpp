@@ -1,6 +1,6 @@
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::variable_v2_cpu {
 
 // The program resolves references when it is compiled, and the runtime reads the variable.
 extern constexpr kernel_def variable_v2_cpu{
@@ -9,4 +9,4 @@ extern constexpr kernel_def variable_v2_cpu{
     .run = {{dtype::none, [](kernel_context&) { return status{}; }}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::variable_v2_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/state/update.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::variable_v2_gpu {
 namespace {
 
 // The program resolves references when it is compiled, and the runtime reads the variable.
@@ -20,4 +20,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(variable_v2){
     .key = "dtype",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::variable_v2_gpu

@@ -1,7 +1,7 @@
 // AsString: numbers as text.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::as_string_op {
 namespace {
 
 constexpr int64_t widest = 4096; // of a field, and the most digits
@@ -51,4 +51,4 @@ fetch z = string["0007", "-007"]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::as_string_op

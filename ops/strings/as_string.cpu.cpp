@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace troupe::ops {
+namespace troupe::ops::as_string_cpu {
 namespace {
 
 // What printf takes, but for the length and the letter at its end.
@@ -85,4 +85,4 @@ extern constexpr kernel_def as_string_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::as_string_cpu

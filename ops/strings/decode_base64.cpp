@@ -1,7 +1,7 @@
 // DecodeBase64: bytes from text.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::decode_base64_op {
 
 extern constexpr op_def decode_base64{
     .name = "DecodeBase64",
@@ -16,4 +16,4 @@ fetch y = string["troupe", "\xff\xef"]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::decode_base64_op

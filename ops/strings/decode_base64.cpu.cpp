@@ -1,7 +1,7 @@
 #include "troupe/ops/strings/base64.hpp"
 #include "troupe/ops/strings/map.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::decode_base64_cpu {
 
 extern constexpr kernel_def decode_base64_cpu{
     .op = "DecodeBase64",
@@ -9,4 +9,4 @@ extern constexpr kernel_def decode_base64_cpu{
              [](kernel_context& at) { return map_strings<std::string>(at, from_base64); }}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::decode_base64_cpu

@@ -1,7 +1,7 @@
 // EncodeBase64: bytes as text.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::encode_base64_op {
 
 extern constexpr op_def encode_base64{
     .name = "EncodeBase64",
@@ -20,4 +20,4 @@ fetch z = string["YQ=="]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::encode_base64_op

@@ -2,7 +2,7 @@
 #include "troupe/ops/axes.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reduce_join_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -36,4 +36,4 @@ fetch all = string("acbd")
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reduce_join_op

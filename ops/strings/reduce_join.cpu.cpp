@@ -4,7 +4,7 @@
 #include "troupe/runtime/graph.hpp"
 #include "troupe/runtime/kernel.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::reduce_join_cpu {
 namespace {
 
 struct joining {
@@ -59,4 +59,4 @@ extern constexpr kernel_def reduce_join_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::reduce_join_cpu

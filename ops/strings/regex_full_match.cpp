@@ -1,7 +1,7 @@
 // RegexFullMatch: which strings have a form.
 #include "troupe/ops/strings/regex.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::regex_full_match_op {
 
 extern constexpr op_def regex_full_match{
     .name = "RegexFullMatch",
@@ -16,4 +16,4 @@ fetch y = bool[true, false, false]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::regex_full_match_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/strings/regex.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::regex_full_match_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -16,4 +16,4 @@ extern constexpr kernel_def regex_full_match_cpu{
     .run = {{dtype::none, run}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::regex_full_match_cpu

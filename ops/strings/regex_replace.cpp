@@ -1,7 +1,7 @@
 // RegexReplace: search and replace.
 #include "troupe/ops/strings/regex.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::regex_replace_op {
 
 extern constexpr op_def regex_replace{
     .name = "RegexReplace",
@@ -19,4 +19,4 @@ fetch y = string["a<1>b<22>", "c"]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::regex_replace_op

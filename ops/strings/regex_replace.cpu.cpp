@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/strings/regex.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::regex_replace_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -19,4 +19,4 @@ extern constexpr kernel_def regex_replace_cpu{
     .prepare = keep_attr<bool, "replace_global">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::regex_replace_cpu

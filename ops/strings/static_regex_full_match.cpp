@@ -1,7 +1,7 @@
 // StaticRegexFullMatch: RegexFullMatch with a pattern that is an attribute.
 #include "troupe/ops/strings/regex.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::static_regex_full_match_op {
 
 extern constexpr op_def static_regex_full_match{
     .name = "StaticRegexFullMatch",
@@ -17,4 +17,4 @@ fetch y = bool[false, true]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::static_regex_full_match_op

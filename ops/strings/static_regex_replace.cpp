@@ -1,7 +1,7 @@
 // StaticRegexReplace: RegexReplace with a pattern that is an attribute.
 #include "troupe/ops/strings/regex.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::static_regex_replace_op {
 
 extern constexpr op_def static_regex_replace{
     .name = "StaticRegexReplace",
@@ -18,4 +18,4 @@ fetch y = string["ab+-c"]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::static_regex_replace_op

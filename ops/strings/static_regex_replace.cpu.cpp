@@ -1,7 +1,7 @@
 #include "troupe/ops/strings/regex.cpu.hpp"
 #include "troupe/runtime/graph.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::static_regex_replace_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -20,4 +20,4 @@ extern constexpr kernel_def static_regex_replace_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::static_regex_replace_cpu

@@ -1,7 +1,7 @@
 // StringFormat: tensors as text, in the middle of other text.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_format_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch y = string("x = [1 2 ... 4 5], y = \"a\"")
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_format_op

@@ -1,7 +1,7 @@
 // StringJoin: strings put together, element by element.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_join_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -37,4 +37,4 @@ fetch y = string["a-x-c", "b-x-"]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_join_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/attr_state.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_join_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -34,4 +34,4 @@ extern constexpr kernel_def string_join_cpu{
     .prepare = keep_attr<std::string, "separator">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_join_cpu

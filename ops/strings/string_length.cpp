@@ -2,7 +2,7 @@
 #include "troupe/ops/strings/text.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_length_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -29,4 +29,4 @@ fetch z = i32[6, 0, 1]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_length_op

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::string_length_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -25,4 +25,4 @@ extern constexpr kernel_def string_length_cpu{
     .prepare = keep_attr<std::string, "unit">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_length_cpu

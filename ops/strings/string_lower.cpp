@@ -1,7 +1,7 @@
 // StringLower: letters in lower case.
 #include "troupe/ops/strings/letter_case.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_lower_op {
 
 extern constexpr op_def string_lower{
     .name = "StringLower",
@@ -19,4 +19,4 @@ fetch y = string["ab-1", ""]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_lower_op

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops {
+namespace troupe::ops::string_lower_cpu {
 namespace {
 
 std::string lower_case(std::string text) {
@@ -20,4 +20,4 @@ extern constexpr kernel_def string_lower_cpu{
              [](kernel_context& at) { return map_strings<std::string>(at, lower_case); }}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_lower_cpu

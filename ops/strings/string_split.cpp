@@ -1,7 +1,7 @@
 // StringSplit: strings taken apart at certain characters.
 #include "troupe/ops/strings/splitting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_split_op {
 
 extern constexpr op_def string_split{
     .name = "StringSplit",
@@ -23,4 +23,4 @@ fetch y:2 = i64[3, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_split_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/strings/splitting.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_split_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -32,4 +32,4 @@ extern constexpr kernel_def string_split_cpu{
     .prepare = keep_attr<bool, "skip_empty">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_split_cpu

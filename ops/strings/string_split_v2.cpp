@@ -1,7 +1,7 @@
 // StringSplitV2: strings taken apart as Python does.
 #include "troupe/ops/strings/splitting.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_split_v2_op {
 
 extern constexpr op_def string_split_v2{
     .name = "StringSplitV2",
@@ -23,4 +23,4 @@ fetch y:2 = i64[2, 2]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_split_v2_op

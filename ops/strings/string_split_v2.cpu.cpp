@@ -1,7 +1,7 @@
 #include "troupe/ops/attr_state.hpp"
 #include "troupe/ops/strings/splitting.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_split_v2_cpu {
 namespace {
 
 void split_at(std::string_view text, std::string_view separator, int64_t most, pieces& to) {
@@ -51,4 +51,4 @@ extern constexpr kernel_def string_split_v2_cpu{
     .prepare = keep_attr<int64_t, "maxsplit">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_split_v2_cpu

@@ -1,7 +1,7 @@
 // StringStrip: strings without the space around them.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_strip_op {
 
 extern constexpr op_def string_strip{
     .name = "StringStrip",
@@ -16,4 +16,4 @@ fetch y = string["a b", ""]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_strip_op

@@ -1,7 +1,7 @@
 #include "troupe/ops/strings/map.cpu.hpp"
 #include "troupe/ops/strings/text.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_strip_cpu {
 
 extern constexpr kernel_def string_strip_cpu{
     .op = "StringStrip",
@@ -12,4 +12,4 @@ extern constexpr kernel_def string_strip_cpu{
              }}},
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_strip_cpu

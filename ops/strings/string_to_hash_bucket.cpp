@@ -1,7 +1,7 @@
 // StringToHashBucket: buckets for strings.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_to_hash_bucket_op {
 
 extern constexpr op_def string_to_hash_bucket{
     .name = "StringToHashBucket",
@@ -18,4 +18,4 @@ fetch y = i64[868, 954]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_to_hash_bucket_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/strings/hash_buckets.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_to_hash_bucket_cpu {
 namespace {
 
 // MurmurHash64A by Austin Appleby, with the seed that TensorFlow gives it.
@@ -27,4 +27,4 @@ extern constexpr kernel_def string_to_hash_bucket_cpu{
     .prepare = keep_attr<int64_t, "num_buckets">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_to_hash_bucket_cpu

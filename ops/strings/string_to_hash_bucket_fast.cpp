@@ -1,7 +1,7 @@
 // StringToHashBucketFast: buckets for strings.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_to_hash_bucket_fast_op {
 
 extern constexpr op_def string_to_hash_bucket_fast{
     .name = "StringToHashBucketFast",
@@ -19,4 +19,4 @@ fetch y = i64[939, 336]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_to_hash_bucket_fast_op

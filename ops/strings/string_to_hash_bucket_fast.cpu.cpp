@@ -2,7 +2,7 @@
 
 #include <farmhash.h>
 
-namespace troupe::ops {
+namespace troupe::ops::string_to_hash_bucket_fast_cpu {
 namespace {
 
 uint64_t fingerprint(std::string_view text) {
@@ -17,4 +17,4 @@ extern constexpr kernel_def string_to_hash_bucket_fast_cpu{
     .prepare = keep_attr<int64_t, "num_buckets">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_to_hash_bucket_fast_cpu

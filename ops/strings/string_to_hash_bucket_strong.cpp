@@ -1,7 +1,7 @@
 // StringToHashBucketStrong: buckets that nobody can aim at.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_to_hash_bucket_strong_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -27,4 +27,4 @@ fetch y = i64[646, 808]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_to_hash_bucket_strong_op

@@ -3,7 +3,7 @@
 #include <array>
 #include <bit>
 
-namespace troupe::ops {
+namespace troupe::ops::string_to_hash_bucket_strong_cpu {
 namespace {
 
 // SipHash-2-4 of Aumasson and Bernstein (2012).
@@ -75,4 +75,4 @@ extern constexpr kernel_def string_to_hash_bucket_strong_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_to_hash_bucket_strong_cpu

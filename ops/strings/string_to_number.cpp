@@ -1,7 +1,7 @@
 // StringToNumber: numbers from text.
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_to_number_op {
 
 extern constexpr op_def string_to_number{
     .name = "StringToNumber",
@@ -24,4 +24,4 @@ fetch z = f64[20]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_to_number_op

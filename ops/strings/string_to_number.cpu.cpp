@@ -2,7 +2,7 @@
 #include "troupe/ops/strings/map.cpu.hpp"
 #include "troupe/ops/strings/text.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_to_number_cpu {
 namespace {
 
 template <class T>
@@ -27,4 +27,4 @@ extern constexpr kernel_def string_to_number_cpu{
     .key = "out_type",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_to_number_cpu

@@ -1,7 +1,7 @@
 // StringUpper: letters in upper case.
 #include "troupe/ops/strings/letter_case.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::string_upper_op {
 
 extern constexpr op_def string_upper{
     .name = "StringUpper",
@@ -19,4 +19,4 @@ fetch y = string["AB-1", ""]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::string_upper_op

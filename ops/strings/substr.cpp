@@ -2,7 +2,7 @@
 #include "troupe/ops/strings/text.hpp"
 #include "troupe/runtime/infer.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::substr_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
@@ -38,4 +38,4 @@ fetch u = string("t\xc3\xa9")
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::substr_op

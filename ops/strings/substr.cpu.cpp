@@ -3,7 +3,7 @@
 #include "troupe/ops/strings/text.hpp"
 #include "troupe/ops/walk.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::substr_cpu {
 namespace {
 
 // Where each character begins, and where the last one ends.
@@ -70,4 +70,4 @@ extern constexpr kernel_def substr_cpu{
     .prepare = keep_attr<std::string, "unit">,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::substr_cpu

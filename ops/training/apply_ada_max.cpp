@@ -1,7 +1,7 @@
 // ApplyAdaMax: Adam, with the largest gradient in place of the second moment.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_ada_max_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"),      ref("m", "T"),    ref("v", "T"),
@@ -38,4 +38,4 @@ fetch step = f32[0.9000999, 1.09995]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_ada_max_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_ada_max_cpu {
 
 extern constexpr kernel_def apply_ada_max_cpu{
     .op = "ApplyAdaMax",
@@ -8,4 +8,4 @@ extern constexpr kernel_def apply_ada_max_cpu{
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_ada_max_cpu

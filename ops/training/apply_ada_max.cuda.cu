@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_ada_max_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_ada_max){
     .op = "ApplyAdaMax",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_ada_max){
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_ada_max_gpu

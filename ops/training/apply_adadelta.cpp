@@ -1,7 +1,7 @@
 // ApplyAdadelta: rates that follow from the updates before.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_adadelta_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), ref("accum", "T"), ref("accum_update", "T"),
@@ -40,4 +40,4 @@ fetch step = f32[0.9046451, 1.153456]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_adadelta_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_adadelta_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_adadelta){
     .op = "ApplyAdadelta",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_adadelta){
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_adadelta_gpu

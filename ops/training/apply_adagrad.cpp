@@ -1,7 +1,7 @@
 // ApplyAdagrad: a rate of its own for each element.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_adagrad_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), ref("accum", "T"), {"lr", "T"}, {"grad", "T"}};
@@ -34,4 +34,4 @@ fetch step = f32[0.9046537, 1.098773]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_adagrad_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_adagrad_cpu {
 
 extern constexpr kernel_def apply_adagrad_cpu{
     .op = "ApplyAdagrad",
@@ -8,4 +8,4 @@ extern constexpr kernel_def apply_adagrad_cpu{
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_adagrad_cpu

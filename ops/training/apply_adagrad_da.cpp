@@ -1,7 +1,7 @@
 // ApplyAdagradDA: Adagrad with dual averaging, which makes values exactly zero.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_adagrad_da_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"),
@@ -47,4 +47,4 @@ fetch step = f32[-0.0935013, 0.09779612]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_adagrad_da_op

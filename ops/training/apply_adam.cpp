@@ -1,7 +1,7 @@
 // ApplyAdam: rates from estimates of the gradient's first two moments.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_adam_op {
 namespace {
 
 constexpr port_list inputs{
@@ -41,4 +41,4 @@ fetch step = f32[0.9009901, 1.099502]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_adam_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_adam_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_adam){
     .op = "ApplyAdam",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_adam){
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_adam_gpu

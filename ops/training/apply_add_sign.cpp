@@ -1,7 +1,7 @@
 // ApplyAddSign: larger steps where the gradient keeps its sign.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_add_sign_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"),     ref("m", "T"), {"lr", "T"},  {"alpha", "T"},
@@ -34,4 +34,4 @@ fetch step = f32[0.9, 0.84]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_add_sign_op

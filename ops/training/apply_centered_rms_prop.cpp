@@ -1,7 +1,7 @@
 // ApplyCenteredRMSProp: gradients divided by their standard deviation.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_centered_rms_prop_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"),   ref("mg", "T"),   ref("ms", "T"),
@@ -43,4 +43,4 @@ fetch step = f32[0.8995469, 1.178103]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_centered_rms_prop_op

@@ -1,7 +1,7 @@
 // ApplyFtrl: online learning of sparse models.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_ftrl_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), ref("accum", "T"), ref("linear", "T"),
@@ -41,4 +41,4 @@ fetch step = f32[0.5909204, 0.9328909]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_ftrl_op

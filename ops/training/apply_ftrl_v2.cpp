@@ -1,7 +1,7 @@
 // ApplyFtrlV2: Ftrl, with a second penalty that looks at the value alone.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_ftrl_v2_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), ref("accum", "T"),     ref("linear", "T"),
@@ -42,4 +42,4 @@ fetch step = f32[0.5890492, 0.9319128]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_ftrl_v2_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/ftrl.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_ftrl_v2_cpu {
 
 extern constexpr kernel_def apply_ftrl_v2_cpu{
     .op = "ApplyFtrlV2",
@@ -8,4 +8,4 @@ extern constexpr kernel_def apply_ftrl_v2_cpu{
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_ftrl_v2_cpu

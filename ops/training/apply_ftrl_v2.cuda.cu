@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_ftrl_v2_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_ftrl_v2){
     .op = "ApplyFtrlV2",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_ftrl_v2){
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_ftrl_v2_gpu

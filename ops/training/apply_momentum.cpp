@@ -1,7 +1,7 @@
 // ApplyMomentum: gradient descent that keeps its direction.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_momentum_op {
 namespace {
 
 constexpr port_list inputs{
@@ -34,4 +34,4 @@ fetch step = f32[0.855, 1.155]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_momentum_op

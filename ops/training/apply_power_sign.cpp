@@ -1,7 +1,7 @@
 // ApplyPowerSign: steps scaled by whether the gradient keeps its sign.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_power_sign_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"),     ref("m", "T"), {"lr", "T"},  {"logbase", "T"},
@@ -34,4 +34,4 @@ fetch step = f32[0.8122389, 1.106518]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_power_sign_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_power_sign_cpu {
 
 extern constexpr kernel_def apply_power_sign_cpu{
     .op = "ApplyPowerSign",
@@ -8,4 +8,4 @@ extern constexpr kernel_def apply_power_sign_cpu{
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_power_sign_cpu

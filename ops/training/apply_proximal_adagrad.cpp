@@ -1,7 +1,7 @@
 // ApplyProximalAdagrad: Adagrad with penalties on large values.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_proximal_adagrad_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), ref("accum", "T"), {"lr", "T"},
@@ -36,4 +36,4 @@ fetch step = f32[0.8951653, 1.092882]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_proximal_adagrad_op

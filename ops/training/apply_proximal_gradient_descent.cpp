@@ -1,7 +1,7 @@
 // ApplyProximalGradientDescent: gradient descent with penalties on large values.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_proximal_gradient_descent_op {
 namespace {
 
 constexpr port_list inputs{
@@ -32,4 +32,4 @@ fetch step = f32[0.890099, 1.187129]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_proximal_gradient_descent_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_proximal_gradient_descent_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_proximal_gradient_descent){
     .op = "ApplyProximalGradientDescent",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_proximal_gradient_descent){
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_proximal_gradient_descent_gpu

@@ -1,7 +1,7 @@
 // ApplyRMSProp: gradients divided by what they usually are.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_rms_prop_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), ref("ms", "T"),    ref("mom", "T"),  {"lr", "T"},
@@ -37,4 +37,4 @@ fetch step = f32[0.9000499, 1.175344]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_rms_prop_op

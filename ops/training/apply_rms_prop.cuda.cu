@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::apply_rms_prop_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_rms_prop){
     .op = "ApplyRMSProp",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_rms_prop){
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::apply_rms_prop_gpu

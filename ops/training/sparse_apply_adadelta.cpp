@@ -1,7 +1,7 @@
 // SparseApplyAdadelta: rates that follow from the updates before, of some rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_adadelta_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), ref("accum", "T"),      ref("accum_update", "T"),
@@ -43,4 +43,4 @@ fetch step = f32[[0.817311, 0.8023049], [1, 1], [0.9046451, 1.153456]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_adadelta_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_adadelta_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_adadelta){
     .op = "SparseApplyAdadelta",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_adadelta){
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_adadelta_gpu

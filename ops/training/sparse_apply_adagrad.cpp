@@ -1,7 +1,7 @@
 // SparseApplyAdagrad: a rate of its own for each element, of some rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_adagrad_op {
 namespace {
 
 constexpr port_list inputs{
@@ -39,4 +39,4 @@ fetch step = f32[[0.900551, 0.9003111], [1, 1], [0.9046537, 1.098773]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_adagrad_op

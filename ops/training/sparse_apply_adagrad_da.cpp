@@ -1,7 +1,7 @@
 // SparseApplyAdagradDA: Adagrad with dual averaging, which makes values exactly zero, of some rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_adagrad_da_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"),
@@ -50,4 +50,4 @@ fetch step = f32[[-0.09879005, -0.09919253], [1, 1], [-0.0935013, 0.09779612]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_adagrad_da_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_adagrad_da_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_adagrad_da){
     .op = "SparseApplyAdagradDA",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_adagrad_da){
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_adagrad_da_gpu

@@ -1,7 +1,7 @@
 // SparseApplyCenteredRMSProp: gradients divided by their standard deviation, of some rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_centered_rms_prop_op {
 namespace {
 
 constexpr port_list inputs{
@@ -45,4 +45,4 @@ fetch step = f32[[0.7706513, 0.7385677], [1, 1], [0.8995469, 1.178103]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_centered_rms_prop_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_centered_rms_prop_cpu {
 
 extern constexpr kernel_def sparse_apply_centered_rms_prop_cpu{
     .op = "SparseApplyCenteredRMSProp",
@@ -8,4 +8,4 @@ extern constexpr kernel_def sparse_apply_centered_rms_prop_cpu{
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_centered_rms_prop_cpu

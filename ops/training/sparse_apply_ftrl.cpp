@@ -1,7 +1,7 @@
 // SparseApplyFtrl: online learning of sparse models, of some rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_ftrl_op {
 namespace {
 
 constexpr port_list inputs{
@@ -47,4 +47,4 @@ fetch step = f32[[0.7901523, 0.8171777], [1, 1], [0.5909204, 0.9328909]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_ftrl_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/ftrl.cpu.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_ftrl_cpu {
 
 extern constexpr kernel_def sparse_apply_ftrl_cpu{
     .op = "SparseApplyFtrl",
@@ -8,4 +8,4 @@ extern constexpr kernel_def sparse_apply_ftrl_cpu{
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_ftrl_cpu

@@ -1,7 +1,7 @@
 // SparseApplyMomentum: gradient descent that keeps its direction, of some rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_momentum_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), ref("accum", "T"),       {"lr", "T"},
@@ -39,4 +39,4 @@ fetch step = f32[[0.655, 0.555], [1, 1], [0.855, 1.155]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_momentum_op

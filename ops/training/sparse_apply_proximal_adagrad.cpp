@@ -1,7 +1,7 @@
 // SparseApplyProximalAdagrad: Adagrad with penalties on large values, of some rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_proximal_adagrad_op {
 namespace {
 
 constexpr port_list inputs{
@@ -40,4 +40,4 @@ fetch step = f32[[0.8972451, 0.8978243], [1, 1], [0.8951653, 1.092882]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_proximal_adagrad_op

@@ -2,7 +2,7 @@
 // rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_proximal_gradient_descent_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"), {"alpha", "T"}, {"l1", "T"},
@@ -36,4 +36,4 @@ fetch step = f32[[0.6920792, 0.5930694], [1, 1], [0.890099, 1.187129]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_proximal_gradient_descent_op

@@ -1,6 +1,6 @@
 #include "troupe/ops/training/apply.cuda.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_proximal_gradient_descent_gpu {
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_proximal_gradient_descent){
     .op = "SparseApplyProximalGradientDescent",
@@ -9,4 +9,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_proximal_gradient_des
     .prepare = keep_training,
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_proximal_gradient_descent_gpu

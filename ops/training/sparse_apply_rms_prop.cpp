@@ -1,7 +1,7 @@
 // SparseApplyRMSProp: gradients divided by what they usually are, of some rows.
 #include "troupe/ops/training/training.hpp"
 
-namespace troupe::ops {
+namespace troupe::ops::sparse_apply_rms_prop_op {
 namespace {
 
 constexpr port_list inputs{ref("var", "T"),  ref("ms", "T"), ref("mom", "T"),
@@ -41,4 +41,4 @@ fetch step = f32[[0.7764553, 0.7470684], [1, 1], [0.90005, 1.175344]]
 )",
 };
 
-} // namespace troupe::ops
+} // namespace troupe::ops::sparse_apply_rms_prop_op

@@ -12,8 +12,6 @@ namespace {
 // Another order may delay what others wait for: it must save a part of the peak that is worth it.
 constexpr double worth_it = 0.95;
 
-size_t id_of(const node& at) { return static_cast<size_t>(at.id()); }
-
 // What running the node adds to live memory. Constants and variables are there anyway.
 int64_t bytes_made(const node& at) {
   if (at.op().makes != resource::none || (is_pure(at) && at.inputs().empty()))
@@ -38,10 +36,10 @@ struct dependence {
       : reads(of.nodes().size()), readers(of.nodes().size()), after(of.nodes().size()),
         waits_for(of.nodes().size(), 0), bytes(of.nodes().size()) {
     for (const auto& at : of.nodes()) {
-      auto id = id_of(*at);
+      auto id = at->index();
       bytes[id] = bytes_made(*at);
       for (const auto& input : at->inputs())
-        reads[id].push_back(id_of(*input.node));
+        reads[id].push_back(input.node->index());
       std::ranges::sort(reads[id]);
       auto twice = std::ranges::unique(reads[id]);
       reads[id].erase(twice.begin(), twice.end());
@@ -50,7 +48,7 @@ struct dependence {
         order(from, id);
       }
       for (auto* before : at->controls())
-        order(id_of(*before), id);
+        order(before->index(), id);
       keep_effects_in_order(*at);
     }
   }
@@ -88,19 +86,19 @@ private:
         continue;
       auto& of = state_[resource_behind(input)];
       on_resource = true;
-      if (at.input_is_ref(static_cast<int>(i)) && of.last_change != id_of(at)) {
-        change(of, id_of(at));
-      } else if (of.last_change != id_of(at)) {
+      if (at.input_is_ref(static_cast<int>(i)) && of.last_change != at.index()) {
+        change(of, at.index());
+      } else if (of.last_change != at.index()) {
         if (of.last_change != SIZE_MAX)
-          order(of.last_change, id_of(at));
-        of.looks.push_back(id_of(at));
+          order(of.last_change, at.index());
+        of.looks.push_back(at.index());
       }
     }
     bool internal = std::ranges::find(internal_ops::all, &at.op()) != std::end(internal_ops::all);
     if (!on_resource && !internal && at.op().makes == resource::none &&
         has(at.op().effects, effect::stateful | effect::blocking) &&
         !has(at.op().effects, effect::random))
-      change(others_, id_of(at));
+      change(others_, at.index());
   }
 
   std::map<const node*, accesses> state_;

@@ -7,8 +7,6 @@
 namespace troupe {
 namespace {
 
-size_t id_of(const node& at) { return static_cast<size_t>(at.id()); }
-
 bool reads_a_variable(const node& at) {
   return std::ranges::any_of(at.inputs(),
                              [](const edge& from) { return from.node->output_is_ref(from.index); });
@@ -21,10 +19,10 @@ public:
         early_(readers_.size(), false) {
     for (const auto& at : of.nodes->nodes()) {
       for (const auto& input : at->inputs())
-        readers_[id_of(*input.node)].push_back(at.get());
+        readers_[input.node->index()].push_back(at.get());
       for (auto* before : at->controls())
-        readers_[id_of(*before)].push_back(at.get());
-      missing_[id_of(*at)] = at->inputs().size() + at->controls().size();
+        readers_[before->index()].push_back(at.get());
+      missing_[at->index()] = at->inputs().size() + at->controls().size();
     }
   }
 
@@ -34,7 +32,7 @@ public:
     for (auto constants : {true, false}) // those that are for exchanges alone come first
       for (const auto& at : of_.nodes->nodes()) {
         auto needs_nothing = at->inputs().empty() && at->controls().empty();
-        if (constants ? early_[id_of(*at)] && needs_nothing : !early_[id_of(*at)])
+        if (constants ? early_[at->index()] && needs_nothing : !early_[at->index()])
           emit(*at);
       }
     rewriter::reorder(*of_.nodes, order_);
@@ -47,12 +45,12 @@ private:
     auto any = false;
     for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
       const auto& at = **it;
-      const auto& readers = readers_[id_of(at)];
-      auto is_early = [&](const node* one) { return early_[id_of(*one)]; };
+      const auto& readers = readers_[at.index()];
+      auto is_early = [&](const node* one) { return early_[one->index()]; };
       auto serves = is_pure(at) && !readers.empty() && std::ranges::all_of(readers, is_early) &&
                     std::ranges::find(of_.targets, &at) == of_.targets.end();
-      early_[id_of(at)] = !reads_a_variable(at) && (is_collective(at.op()) || serves);
-      any = any || early_[id_of(at)];
+      early_[at.index()] = !reads_a_variable(at) && (is_collective(at.op()) || serves);
+      any = any || early_[at.index()];
     }
     return any;
   }
@@ -64,8 +62,8 @@ private:
       auto* at = ready.back();
       ready.pop_back();
       order_.push_back(at);
-      for (auto* reader : readers_[id_of(*at)])
-        if (--missing_[id_of(*reader)] == 0 && early_[id_of(*reader)])
+      for (auto* reader : readers_[at->index()])
+        if (--missing_[reader->index()] == 0 && early_[reader->index()])
           ready.push_back(reader);
     }
   }

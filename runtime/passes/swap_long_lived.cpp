@@ -27,8 +27,6 @@ constexpr double coming_at_most = 0.25;
 // Where extents are unknown, so are times: nodes that must lie between two uses.
 constexpr size_t far_apart = 8;
 
-size_t id_of(const node& at) { return static_cast<size_t>(at.id()); }
-
 struct value_size {
   int64_t bytes = 0;
   bool known = true; // unknown extents count as 1
@@ -180,7 +178,7 @@ private:
           always += size_of_value({const_cast<node*>(&by), i}).bytes;
     }
     for (const auto& one : values_) {
-      auto first = id_of(*one.made.node);
+      auto first = one.made.node->index();
       if (one.uploaded && !one.reads.empty())
         first = one.reads.front().by;
       add_live(first, one.last + (dies_under(one) ? 0 : 1), one.size.bytes);
@@ -218,7 +216,7 @@ private:
 
   std::optional<gap> longest_gap(value& of) {
     gap found{.of = &of, .after = 0, .before = 0};
-    auto from = id_of(*of.made.node);
+    auto from = of.made.node->index();
     for (const auto& read : of.reads) {
       if (began_[read.by] - began_[from] > began_[found.before] - began_[found.after])
         found.after = from, found.before = read.by;
@@ -266,7 +264,7 @@ private:
       auto* mine = waits_.data() + id * words_;
       auto add = [&](const node& before) {
         for (size_t i = 0; i < words_; ++i)
-          mine[i] |= waits_of(id_of(before))[i];
+          mine[i] |= waits_of(before.index())[i];
       };
       for (const auto& input : one.inputs())
         add(*input.node);
@@ -414,7 +412,7 @@ private:
     // What handed the value on before does so again, in order: each hands on one before it.
     for (auto* view : value.views) {
       auto from = now.find({view->inputs()[0].node, view->inputs()[0].index});
-      if (id_of(*view) > what.after || from == now.end() || !is_read_later(*view, value, what))
+      if (view->index() > what.after || from == now.end() || !is_read_later(*view, value, what))
         continue;
       auto inputs = view->inputs();
       inputs[0] = from->second;
@@ -436,7 +434,7 @@ private:
       if (one.what.node != &view)
         return false;
       auto onwards =
-          std::ranges::find_if(of.views, [&](const node* next) { return id_of(*next) == one.by; });
+          std::ranges::find_if(of.views, [&](const node* next) { return next->index() == one.by; });
       return one.by >= in.before || (onwards != of.views.end() && is_read_later(**onwards, of, in));
     });
   }

@@ -5,8 +5,8 @@
 
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::cluster_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -195,3 +195,5 @@ s = Mean(twice, i32[0, 1]) @"/job:worker/task:1"
 fetch s ~ 1e-3 = f32(1)
 )"}) == "");
 }
+
+} // namespace troupe::test::cluster_test

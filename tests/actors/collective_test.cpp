@@ -12,8 +12,8 @@
 #include <random>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::collective_test {
+
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 
@@ -502,3 +502,5 @@ TEST_CASE("steps that are stopped at any moment leave nothing behind") {
     CHECK(complaint_about_sums(*got, count) == "");
   }
 }
+
+} // namespace troupe::test::collective_test

@@ -1,8 +1,8 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/local_world.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::conductor_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -209,3 +209,5 @@ fetch size
     takes = puts = status{error_kind::cancelled, ""};
   }
 }
+
+} // namespace troupe::test::conductor_test

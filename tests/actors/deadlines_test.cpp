@@ -3,8 +3,8 @@
 #include "troupe/tests/support/actor_world.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::deadlines_test {
+
 using namespace std::chrono_literals;
 
 TEST_CASE("what is due is done at its time, in order, unless it is removed") {
@@ -35,3 +35,5 @@ TEST_CASE("what is due is done at its time, in order, unless it is removed") {
   world.pass(1s);
   CHECK(done == "abxc");
 }
+
+} // namespace troupe::test::deadlines_test

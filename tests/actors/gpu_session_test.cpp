@@ -16,8 +16,8 @@
 #include <set>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gpu_session_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -491,3 +491,5 @@ fetch add = f32[11, 22]
   REQUIRE_FALSE(outcome);
   CHECK(says(outcome.status(), "/job:worker/task:1/device:gpu:0"));
 }
+
+} // namespace troupe::test::gpu_session_test

@@ -7,8 +7,8 @@
 #include "troupe/tests/support/trace_rules.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::insight_test {
+
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 
@@ -234,3 +234,5 @@ TEST_CASE("times read well at every length") {
   CHECK(readable_time(12'400'000) == "12.4 ms");
   CHECK(readable_time(3'100'000'000) == "3.1 s");
 }
+
+} // namespace troupe::test::insight_test

@@ -19,8 +19,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::load_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -211,3 +211,5 @@ TEST_CASE("a tensor of three gigabytes passes between tasks", "[slow]") {
   }
   large_tensor(768, 90s);
 }
+
+} // namespace troupe::test::load_test

@@ -7,8 +7,8 @@
 #include <optional>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::lost_task_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -202,3 +202,5 @@ fetch news
   REQUIRE(run(*client, text, 1, 10s).ok());
   CHECK(complaint_about(text.text.runs[0], run(*client, text, 0, 10s)) == "");
 }
+
+} // namespace troupe::test::lost_task_test

@@ -6,8 +6,8 @@
 #include "troupe/tests/support/actor_world.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::membership_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -175,3 +175,5 @@ TEST_CASE("a membership that ends takes its exchanges with it") {
   world.close();
   CHECK(world.ended == 1);
 }
+
+} // namespace troupe::test::membership_test

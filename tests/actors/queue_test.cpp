@@ -1,8 +1,8 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/local_world.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::queue_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -133,3 +133,5 @@ TEST_CASE("closing a session ends its steps, even those that wait for a queue") 
   CHECK(outcome_of(taken).kind() == error_kind::cancelled);
   CHECK(outcome_of(timed).kind() == error_kind::cancelled);
 }
+
+} // namespace troupe::test::queue_test

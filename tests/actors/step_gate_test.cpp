@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-using namespace troupe;
+namespace troupe::test::step_gate_test {
 
 namespace {
 
@@ -104,3 +104,5 @@ TEST_CASE("threads that enter, lose patience and leave never exceed the limit, a
   CHECK(most <= 3);
   CHECK(gate.waiting() == 0);
 }
+
+} // namespace troupe::test::step_gate_test

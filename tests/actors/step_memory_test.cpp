@@ -3,8 +3,8 @@
 #include "troupe/tests/support/local_world.hpp"
 #include "troupe/troupe.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::step_memory_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -80,3 +80,5 @@ TEST_CASE("a training step holds its activations and one gradient at a time, and
   auto needed = (2 * rows * hidden + 2 * rows * out + in * hidden) * floats;
   CHECK(taken.peak <= needed + needed / 8);
 }
+
+} // namespace troupe::test::step_memory_test

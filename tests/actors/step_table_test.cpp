@@ -3,8 +3,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/local_world.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::step_table_test {
 
 namespace {
 
@@ -161,3 +160,5 @@ TEST_CASE("when there is no room to note a refusal either, steps that come fail 
   CHECK(refused.kind() == error_kind::resource_exhausted);
   in->conductor().abort(1, refused, nullptr);
 }
+
+} // namespace troupe::test::step_table_test

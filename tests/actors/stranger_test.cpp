@@ -11,8 +11,8 @@
 
 #include <unistd.h>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::stranger_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -183,3 +183,5 @@ TEST_CASE("two hundred connections at once leave the task at work, and no descri
   CHECK(footprint_of(::getpid()).threads <= before.threads + 2);
   CHECK(here.lives());
 }
+
+} // namespace troupe::test::stranger_test

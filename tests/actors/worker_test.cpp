@@ -13,8 +13,8 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/text_case.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::worker_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -357,3 +357,5 @@ TEST_CASE("a worker that ends answers what it was asked, and nothing runs any mo
   CHECK(world.steps->size() == 0);
   made = status{error_kind::cancelled, ""};
 }
+
+} // namespace troupe::test::worker_test

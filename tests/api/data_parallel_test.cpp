@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::data_parallel_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -372,3 +372,5 @@ TEST_CASE("gradients go through sums over devices, however often they are taken"
         CHECK(one.values<float>()[k] == Approx(0.5 * 2 * 5 * 3));
   }
 }
+
+} // namespace troupe::test::data_parallel_test

@@ -5,8 +5,7 @@
 
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::deterministic_test {
 
 namespace {
 
@@ -104,3 +103,5 @@ TEST_CASE("random ops without a seed repeat in deterministic sessions only") {
   CHECK_FALSE(identical(draw(true, "a"), draw(true, "b"))); // each has numbers of its own
   CHECK_FALSE(identical(draw(false, "a"), draw(false, "a")));
 }
+
+} // namespace troupe::test::deterministic_test

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-using namespace troupe;
+namespace troupe::test::gradients_test {
 
 namespace {
 
@@ -143,3 +143,5 @@ TEST_CASE("an error in what was given names the node and the line of the call") 
                         Catch::Contains("Square 'y' (gradients_test.cpp:") &&
                         Catch::Contains("gave 0 gradients for 1 inputs"));
 }
+
+} // namespace troupe::test::gradients_test

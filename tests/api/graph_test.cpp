@@ -3,7 +3,7 @@
 
 #include <string>
 
-using namespace troupe;
+namespace troupe::test::graph_test {
 
 namespace {
 
@@ -238,3 +238,5 @@ TEST_CASE("an optimizer finds the variables that the loss depends on") {
   text = error_of([&] { gradient_descent{0.1f}.minimize(mean(x)); });
   contains(text, "depends on no variable");
 }
+
+} // namespace troupe::test::graph_test

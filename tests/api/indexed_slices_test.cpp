@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-using namespace troupe;
+namespace troupe::test::indexed_slices_test {
 
 namespace {
 
@@ -216,3 +216,5 @@ TEST_CASE("an embedding in parts changes rows of its parts") {
   for (size_t i = 0; i < 9; ++i)
     CHECK((before.values<float>()[i] == after.values<float>()[i]) == (i / 3 != 1));
 }
+
+} // namespace troupe::test::indexed_slices_test

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::insight_test {
+
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 using nlohmann::json;
@@ -198,3 +199,5 @@ TEST_CASE(
   CHECK_THAT(why.message(), Contains("\n  input 1 '_feed_0/x' f32[2]: 1 of 2"));
   CHECK(failure_of([&] { s.run({}, {}, {none}, {.trap_nonfinite = true}); }).ok());
 }
+
+} // namespace troupe::test::insight_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-using namespace troupe;
+namespace troupe::test::layers_test {
 
 namespace {
 
@@ -284,3 +284,5 @@ TEST_CASE("sampled losses learn what the full ones would") {
     CHECK(std::ranges::equal(found.values<int64_t>(), std::vector<int64_t>{3, 0, 17, 9}));
   }
 }
+
+} // namespace troupe::test::layers_test

@@ -7,8 +7,7 @@
 #include <atomic>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::lookup_test {
 
 TEST_CASE("steps that insert and find at once see whole inserts") {
   watchdog watch;
@@ -113,3 +112,5 @@ TEST_CASE("a deterministic session uses a table in the order in which its nodes 
     CHECK(to_scalar<int64_t>(seen[2]) == 0);
   }
 }
+
+} // namespace troupe::test::lookup_test

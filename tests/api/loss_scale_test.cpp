@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-using namespace troupe;
+namespace troupe::test::loss_scale_test {
 
 namespace {
 
@@ -187,3 +187,5 @@ TEST_CASE("a session computes in no other types than these two") {
   CHECK_THROWS_AS(session::local({.mixed_precision = dtype::f64}), error);
   CHECK_THROWS_AS(session::local({.passes = {.mixed_precision = dtype::i32}}), error);
 }
+
+} // namespace troupe::test::loss_scale_test

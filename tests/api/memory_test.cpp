@@ -1,7 +1,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
-using namespace troupe;
+namespace troupe::test::memory_test {
 
 namespace {
 
@@ -52,3 +52,5 @@ TEST_CASE("fetches go where the caller wants them") {
     CHECK(std::string{e.what()}.find("step::run_into (memory_test.cpp:") == 0);
   }
 }
+
+} // namespace troupe::test::memory_test

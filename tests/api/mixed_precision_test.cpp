@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-using namespace troupe;
+namespace troupe::test::mixed_precision_test {
 
 namespace {
 
@@ -132,3 +132,5 @@ TEST_CASE("errors in 16 bits name what the user wrote") {
           std::string::npos);
   }
 }
+
+} // namespace troupe::test::mixed_precision_test

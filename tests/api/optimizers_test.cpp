@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-using namespace troupe;
+namespace troupe::test::optimizers_test {
 
 namespace {
 
@@ -142,3 +142,5 @@ TEST_CASE("a rate may be an edge, and an optimizer serves two losses") {
   s.run(second, {{rate, 2.0f}});
   CHECK(to_scalar<float>(s.fetch(w)) == Approx(1.5));
 }
+
+} // namespace troupe::test::optimizers_test

@@ -5,8 +5,7 @@
 
 #include <optional>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::random_seed_test {
 
 namespace {
 
@@ -138,3 +137,5 @@ TEST_CASE("all steps that run a random node take from one stream") {
     CHECK(identical(s.prepare({}, {x}).run()[0], expected[4]));
   }
 }
+
+} // namespace troupe::test::random_seed_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace troupe;
+namespace troupe::test::recompute_test {
 
 namespace {
 
@@ -186,3 +186,5 @@ TEST_CASE("gradients of gradients go through copies") {
   CHECK(to_scalar<float>(found[0]) == Approx(std::cos(0.7) * 0.7 + std::sin(0.7)));
   CHECK(to_scalar<float>(found[1]) == Approx(2 * std::cos(0.7) - 0.7 * std::sin(0.7)));
 }
+
+} // namespace troupe::test::recompute_test

@@ -7,7 +7,8 @@
 #include <latch>
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::session_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -359,3 +360,5 @@ TEST_CASE("heavy branches give the same results as one after the other") {
   for (int i = 0; i < 20; ++i)
     CHECK(to_scalar<float>(several.fetch(both)) == wanted);
 }
+
+} // namespace troupe::test::session_test

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <random>
 
-using namespace troupe;
+namespace troupe::test::stop_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -116,3 +117,5 @@ TEST_CASE("a variable has its old value or the whole new one when a step is stop
   auto late = outcome_of(add, fed, 1ms); // too short for it
   CHECK(late == error_kind::deadline_exceeded);
 }
+
+} // namespace troupe::test::stop_test

@@ -11,8 +11,8 @@
 
 #include <unistd.h>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::stress_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -107,3 +107,5 @@ TEST_CASE("ten million steps leave nothing behind", "[slow]") {
   if (size_is_telling)
     CHECK(after.resident_kib - before.resident_kib < 1024);
 }
+
+} // namespace troupe::test::stress_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-using namespace troupe;
+namespace troupe::test::training_test {
 
 namespace {
 
@@ -147,3 +147,5 @@ TEST_CASE("L-BFGS learns from data that is fed, and stops where there is nothing
   s.run(g.initializer());
   CHECK_FALSE(endless.minimize(s).converged);
 }
+
+} // namespace troupe::test::training_test

@@ -7,7 +7,8 @@
 
 #include <barrier>
 
-using namespace troupe;
+namespace troupe::test::autotuner_test {
+
 using namespace troupe::gpu;
 using namespace std::chrono_literals;
 
@@ -295,3 +296,5 @@ TEST_CASE("launches that fail, or that the device does not come to, have no time
   CHECK(gpu.finish());
   CHECK(gpu.driver->misdeeds() == "");
 }
+
+} // namespace troupe::test::autotuner_test

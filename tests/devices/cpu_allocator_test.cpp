@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::cpu_allocator_test {
 
 namespace {
 
@@ -126,3 +126,5 @@ TEST_CASE("threads that allocate and free each other's blocks lose none") {
   CHECK(memory->statistics().in_use == 0);
   CHECK(memory->statistics().allocations == 80'000);
 }
+
+} // namespace troupe::test::cpu_allocator_test

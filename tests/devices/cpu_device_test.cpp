@@ -10,7 +10,7 @@
 #include <mutex>
 #include <set>
 
-using namespace troupe;
+namespace troupe::test::cpu_device_test {
 
 namespace {
 
@@ -258,3 +258,5 @@ TEST_CASE("a deterministic view is the device in all else") {
   CHECK(view->memory_limit() == device->memory_limit());
   CHECK(&view->memory() == &device->memory());
 }
+
+} // namespace troupe::test::cpu_device_test

@@ -8,7 +8,7 @@
 #include <future>
 #include <random>
 
-using namespace troupe;
+namespace troupe::test::cuda_device_test {
 
 namespace {
 
@@ -102,3 +102,5 @@ TEST_CASE("more memory than a GPU has is an error, and it goes on", "[gpu][all_m
     CHECK(finish(gpu));
   });
 }
+
+} // namespace troupe::test::cuda_device_test

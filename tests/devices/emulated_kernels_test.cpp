@@ -10,7 +10,7 @@
 #include <numeric>
 #include <random>
 
-using namespace troupe;
+namespace troupe::test::emulated_kernels_test {
 
 namespace {
 
@@ -218,3 +218,5 @@ TEST_CASE("an emulated grid shows where threads do not wait for each other") {
   }
   CHECK(wrong > 0);
 }
+
+} // namespace troupe::test::emulated_kernels_test

@@ -5,9 +5,9 @@
 #include "troupe/tests/devices/simulated_gpu.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
-using namespace troupe;
+namespace troupe::test::fastest_test {
+
 using namespace troupe::gpu;
-using namespace troupe::test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -191,3 +191,5 @@ TEST_CASE("a number is read when it is there, or not waited for any longer") {
   REQUIRE(read);
   CHECK(*read == 77);
 }
+
+} // namespace troupe::test::fastest_test

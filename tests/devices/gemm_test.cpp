@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-using namespace troupe;
+namespace troupe::test::gemm_test {
 
 namespace {
 
@@ -163,3 +163,5 @@ TEMPLATE_TEST_CASE(
       }
     }
 }
+
+} // namespace troupe::test::gemm_test

@@ -5,8 +5,8 @@
 #include "troupe/tests/devices/simulated_gpu.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gpu_device_test {
+
 using namespace std::chrono_literals;
 
 TEST_CASE("what is uploaded, computed and downloaded is right, whatever the streams do meanwhile") {
@@ -317,3 +317,5 @@ TEST_CASE("block sizes waste an eighth at most") {
     CHECK(gpu::block_cache::class_of(size) == size);
   }
 }
+
+} // namespace troupe::test::gpu_device_test

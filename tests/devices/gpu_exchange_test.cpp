@@ -15,8 +15,7 @@
 #include <random>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gpu_exchange_test {
 
 namespace {
 
@@ -324,3 +323,5 @@ TEST_CASE("one real GPU exchanges with itself by NCCL", "[gpu][nccl]") {
   gpu::share own{driver, on.compute(), nullptr, nullptr};
   CHECK_FALSE((*alone)->launch(random_call(1, dice), {&own, 1}).ok());
 }
+
+} // namespace troupe::test::gpu_exchange_test

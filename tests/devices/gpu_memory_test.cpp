@@ -7,8 +7,8 @@
 #include <map>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gpu_memory_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -280,3 +280,5 @@ TEST_CASE("a lost GPU swaps nothing, and nobody hangs") {
     CHECK(gpu.finish().kind() == error_kind::unavailable);
   }
 }
+
+} // namespace troupe::test::gpu_memory_test

@@ -6,8 +6,8 @@
 
 #include <atomic>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gpu_recording_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -305,3 +305,5 @@ TEST_CASE("only the thread that records, and only on that device, is said to rec
   CHECK((*made)->end());
   CHECK_FALSE(gpu::is_recording(*gpu.device));
 }
+
+} // namespace troupe::test::gpu_recording_test

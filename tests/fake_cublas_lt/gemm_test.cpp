@@ -9,9 +9,9 @@
 #include <cmath>
 #include <limits>
 
-using namespace troupe;
+namespace troupe::test::gemm_test {
+
 using namespace troupe::gpu;
-using namespace troupe::test;
 
 namespace {
 
@@ -218,3 +218,5 @@ TEST_CASE("a Relu behind a product keeps NaN, which the library's would make 0")
   CHECK(gpu.finish());
   CHECK(std::ranges::all_of(in.c.values<float>().first(12), [](float x) { return std::isnan(x); }));
 }
+
+} // namespace troupe::test::gemm_test

@@ -4,6 +4,7 @@
 #include "troupe/devices/cuda/convolve.hpp"
 #include "troupe/devices/simulated/simulated_kernels.hpp"
 #include "troupe/ops/all.hpp"
+#include "troupe/tests/fake_cudnn/cudnn_kernels.hpp"
 #include "troupe/tests/fake_cudnn/fake_cudnn.hpp"
 #include "troupe/tests/simulated_kernels/simulated_kernels.hpp"
 #include "troupe/tests/support/catch.hpp"
@@ -16,13 +17,8 @@
 #include <random>
 #include <thread>
 
-namespace troupe::ops {
-extern const kernel_def conv2d_cuda, conv2d_backprop_input_cuda, conv2d_backprop_filter_cuda,
-    biased_convolution_cuda;
-}
+namespace troupe::test::computed_convolution_test {
 
-using namespace troupe;
-using namespace troupe::test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -33,8 +29,7 @@ const registry& library_with_cudnn() {
   static const registry all = [] {
     registry made;
     REQUIRE(ops::add_all(made, device_kind::cpu));
-    for (const auto* one : {&ops::conv2d_cuda, &ops::conv2d_backprop_input_cuda,
-                            &ops::conv2d_backprop_filter_cuda, &ops::biased_convolution_cuda})
+    for (const auto* one : cudnn_kernels())
       REQUIRE(made.add(*one));
     for (const auto* one : portable_kernels())
       REQUIRE(made.add(*one));
@@ -331,3 +326,5 @@ fetch y
   for (int64_t i = 0; i < 8; ++i)
     CHECK(got->data<float>()[i] == (i % 2 == 0 ? 1 : 0));
 }
+
+} // namespace troupe::test::computed_convolution_test

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::convolve_test {
+
 using namespace troupe::gpu;
-using namespace troupe::test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -207,3 +207,5 @@ TEST_CASE("many threads may meet a convolution for the first time") {
   CHECK(gpu.finish());
   CHECK(gpu.driver->misdeeds() == "");
 }
+
+} // namespace troupe::test::convolve_test

@@ -17,9 +17,9 @@
 #include <random>
 #include <set>
 
-using namespace troupe;
+namespace troupe::test::layers_test {
+
 using namespace troupe::gpu;
-using namespace troupe::test;
 
 namespace {
 
@@ -441,3 +441,5 @@ TEST_CASE("what cuDNN does not promise is not asked of it") {
   CHECK(batch({.computes = step::inference, .images = 1}));
   CHECK(!batch({.images = 2, .epsilon = std::numeric_limits<double>::quiet_NaN()}));
 }
+
+} // namespace troupe::test::layers_test

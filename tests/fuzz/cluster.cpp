@@ -3,8 +3,9 @@
 
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::cluster {
+
+FUZZ_TARGET(cluster) {
   auto spec = parse_cluster({reinterpret_cast<const char*>(data), size}, "fuzz");
   if (!spec)
     return 0;
@@ -12,3 +13,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require(again.ok() && again->jobs == spec->jobs);
   return 0;
 }
+
+} // namespace troupe::fuzz::cluster

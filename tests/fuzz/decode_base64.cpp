@@ -2,8 +2,9 @@
 #include "troupe/ops/strings/base64.hpp"
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::decode_base64 {
+
+FUZZ_TARGET(decode_base64) {
   auto bytes = ops::from_base64({reinterpret_cast<const char*>(data), size});
   if (!bytes)
     return 0;
@@ -11,3 +12,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require(again.ok() && *again == *bytes);
   return 0;
 }
+
+} // namespace troupe::fuzz::decode_base64

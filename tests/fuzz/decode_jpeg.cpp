@@ -1,8 +1,9 @@
 // JPEG files: what is taken is an image.
 #include "troupe/tests/fuzz/byte_op.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::decode_jpeg {
+
+FUZZ_TARGET(decode_jpeg) {
   static fuzz::byte_op decode{R"(
 bytes = Placeholder dtype=string shape=[]
 y = DecodeJpeg(bytes) try_recover_truncated=true channels=3
@@ -11,3 +12,5 @@ y = DecodeJpeg(bytes) try_recover_truncated=true channels=3
     fuzz::require(image.rank() == 3 && image.dims()[2] == 3);
   return 0;
 }
+
+} // namespace troupe::fuzz::decode_jpeg

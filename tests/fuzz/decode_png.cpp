@@ -1,8 +1,9 @@
 // PNG files: what is taken is an image.
 #include "troupe/tests/fuzz/byte_op.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::decode_png {
+
+FUZZ_TARGET(decode_png) {
   static fuzz::byte_op decode{R"(
 bytes = Placeholder dtype=string shape=[]
 y = DecodePng(bytes)
@@ -11,3 +12,5 @@ y = DecodePng(bytes)
     fuzz::require(image.rank() == 3 && image.elements() > 0);
   return 0;
 }
+
+} // namespace troupe::fuzz::decode_png

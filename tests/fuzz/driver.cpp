@@ -1,7 +1,9 @@
-// Drives one fuzz target without libFuzzer, so that every compiler can run it under ctest.
-// Without arguments: replays the seed corpus, every prefix of small seeds, then mutated seeds and
-// random bytes for FUZZ_SECONDS (1) from FUZZ_SEED (fixed, printed). With arguments: replays files.
-// The input that ends the process is left in `crash-<target>` and its path printed.
+// Drives fuzz targets without libFuzzer, so that every compiler can run them under ctest.
+// `fuzz TARGET`: replays the seed corpus, every prefix of small seeds, then mutated seeds and
+// random bytes for FUZZ_SECONDS (1) from FUZZ_SEED (fixed, printed). `fuzz TARGET FILE...`: replays
+// files. The input that ends the process is left in `crash-<target>` and its path printed.
+#include "troupe/tests/fuzz/targets.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -20,8 +22,6 @@
 #include <string>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
 #endif
@@ -36,11 +36,11 @@ constexpr unsigned longest_run_seconds = 20;
 
 // What a dying process can still reach: the input under test.
 bytes current;
-constexpr const char* crash_file = "crash-" FUZZ_TARGET;
+const troupe::fuzz::target* chosen = nullptr;
 
 // Uses only calls that are allowed in a signal handler.
 void save_current() {
-  const int file = ::open(crash_file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const int file = ::open(chosen->crash_file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0)
     return;
   size_t done = 0;
@@ -51,9 +51,9 @@ void save_current() {
     done += static_cast<size_t>(n);
   }
   ::close(file);
-  constexpr char text[] =
-      "\nthe input is in ./crash-" FUZZ_TARGET "; replay it by giving its name\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
+  for (const char* text :
+       {"\nthe input is in ./", chosen->crash_file, "; replay it by giving its name\n"})
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
 }
 
 void on_signal(int number) {
@@ -82,7 +82,7 @@ void run(const bytes& input) {
   current.assign(input.begin(), input.end());
   current.shrink_to_fit();
   ::alarm(longest_run_seconds);
-  LLVMFuzzerTestOneInput(current.data(), current.size());
+  chosen->run(current.data(), current.size());
 }
 
 bytes read_file(const std::filesystem::path& path) {
@@ -97,7 +97,7 @@ bytes read_file(const std::filesystem::path& path) {
 std::vector<bytes> read_corpus() {
   std::vector<std::filesystem::path> paths;
   std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(FUZZ_CORPUS, none))
+  for (const auto& entry : std::filesystem::directory_iterator(chosen->corpus, none))
     if (entry.is_regular_file())
       paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end()); // the same run on every file system
@@ -223,9 +223,19 @@ size_t run_seeds(const std::vector<bytes>& corpus) {
 } // namespace
 
 int main(int argc, char** argv) {
+  for (const auto& one : troupe::fuzz::targets())
+    if (argc > 1 && std::strcmp(argv[1], one.name) == 0)
+      chosen = &one;
+  if (chosen == nullptr) {
+    std::fprintf(stderr, "usage: fuzz TARGET [FILE...]; targets are");
+    for (const auto& one : troupe::fuzz::targets())
+      std::fprintf(stderr, " %s", one.name);
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
   watch_for_death();
-  if (argc > 1) {
-    for (int i = 1; i < argc; ++i) {
+  if (argc > 2) {
+    for (int i = 2; i < argc; ++i) {
       std::printf("replaying %s\n", argv[i]);
       std::fflush(stdout);
       run(read_file(argv[i]));
@@ -236,7 +246,7 @@ int main(int argc, char** argv) {
   const auto seed = number_from_environment("FUZZ_SEED", 20161102);
   const auto seconds = number_from_environment("FUZZ_SECONDS", 1);
   const auto corpus = read_corpus();
-  std::printf("%s: %zu seeds in the corpus, FUZZ_SEED=%llu, FUZZ_SECONDS=%llu\n", FUZZ_TARGET,
+  std::printf("%s: %zu seeds in the corpus, FUZZ_SEED=%llu, FUZZ_SECONDS=%llu\n", chosen->name,
               corpus.size(), static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(seconds));
   std::fflush(stdout);
@@ -246,5 +256,5 @@ int main(int argc, char** argv) {
   for (const auto end = clock::now() + std::chrono::seconds(seconds); clock::now() < end; ++runs)
     run(inputs.next());
   ::alarm(0);
-  std::printf("%s: %zu inputs, no crash\n", FUZZ_TARGET, runs);
+  std::printf("%s: %zu inputs, no crash\n", chosen->name, runs);
 }

@@ -6,6 +6,13 @@
 #include <cstdlib>
 #include <span>
 
+/// Begins a target: a function of `data` and `size` that must not crash, whatever they are.
+#ifdef TROUPE_LIBFUZZER
+#define FUZZ_TARGET(name) extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+#else
+#define FUZZ_TARGET(name) extern "C" int fuzz_##name(const uint8_t* data, size_t size)
+#endif
+
 namespace troupe::fuzz {
 
 inline const registry& all_ops() {

@@ -8,8 +8,9 @@
 #include <cstring>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::graph_bytes {
+
+FUZZ_TARGET(graph_bytes) {
   std::vector<std::byte> bytes(reinterpret_cast<const std::byte*>(data),
                                reinterpret_cast<const std::byte*>(data) + size);
   if (bytes.size() >= 32) {
@@ -26,3 +27,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require(copy.nodes().size() == into.nodes().size());
   return 0;
 }
+
+} // namespace troupe::fuzz::graph_bytes

@@ -2,8 +2,9 @@
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::graph_def {
+
+FUZZ_TARGET(graph_def) {
   graph into{fuzz::all_ops()};
   if (!read_graph_def(fuzz::bytes(data, size), into, {.filled_bytes = 1 << 20}))
     return 0;
@@ -14,3 +15,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require(describe(copy) == describe(into));
   return 0;
 }
+
+} // namespace troupe::fuzz::graph_def

@@ -2,8 +2,9 @@
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::graph_def_text {
+
+FUZZ_TARGET(graph_def_text) {
   graph into{fuzz::all_ops()};
   std::string_view text{reinterpret_cast<const char*>(data), size};
   if (!read_graph_def_text(text, into, {.filled_bytes = 1 << 20}))
@@ -15,3 +16,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require(copy.nodes().size() == into.nodes().size());
   return 0;
 }
+
+} // namespace troupe::fuzz::graph_def_text

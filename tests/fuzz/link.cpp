@@ -8,9 +8,9 @@
 
 #include <vector>
 
-namespace {
+namespace troupe::fuzz::link {
 
-using namespace troupe;
+namespace {
 
 link_options options() {
   link_options made;
@@ -29,7 +29,7 @@ void answer(troupe::link& it) {
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(link) {
   auto bytes = fuzz::bytes(data, size);
   if (bytes.empty())
     return 0;
@@ -60,3 +60,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   answer(it);
   return 0;
 }
+
+} // namespace troupe::fuzz::link

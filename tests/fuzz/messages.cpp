@@ -4,8 +4,9 @@
 #include "troupe/serialization/payload.hpp"
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::messages {
+
+FUZZ_TARGET(messages) {
   auto bytes = fuzz::bytes(data, size);
   auto envelope = read_envelope(bytes);
   if (!envelope)
@@ -28,3 +29,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(decode(again->bytes, again->outside).ok());
   return 0;
 }
+
+} // namespace troupe::fuzz::messages

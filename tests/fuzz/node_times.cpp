@@ -3,8 +3,9 @@
 
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::node_times {
+
+FUZZ_TARGET(node_times) {
   auto times = parse_node_times({reinterpret_cast<const char*>(data), size});
   if (!times)
     return 0;
@@ -14,3 +15,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require((*again)[i].node == (*times)[i].node && (*again)[i].runs == (*times)[i].runs);
   return 0;
 }
+
+} // namespace troupe::fuzz::node_times

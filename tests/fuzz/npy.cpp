@@ -2,8 +2,9 @@
 #include "troupe/serialization/npy.hpp"
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::npy {
+
+FUZZ_TARGET(npy) {
   auto value = read_npy(fuzz::bytes(data, size));
   if (!value)
     return 0;
@@ -13,3 +14,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require(copy && identical(*copy, *value));
   return 0;
 }
+
+} // namespace troupe::fuzz::npy

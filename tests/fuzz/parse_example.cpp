@@ -1,8 +1,9 @@
 // Examples: all features are there, or an error.
 #include "troupe/tests/fuzz/byte_op.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::parse_example {
+
+FUZZ_TARGET(parse_example) {
   static fuzz::byte_op decode{R"(
 bytes = Placeholder dtype=string shape=[]
 batch = Pack(bytes)
@@ -13,3 +14,5 @@ y = ParseExample(batch, string{0}[], string("n"), string("s"), string("x"), stri
   fuzz::require(found.empty() || found[0].dims()[0] == found[2].dims()[0]);
   return 0;
 }
+
+} // namespace troupe::fuzz::parse_example

@@ -1,8 +1,9 @@
 // TensorProtos: what is taken is written and read again as it was.
 #include "troupe/tests/fuzz/byte_op.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::parse_tensor {
+
+FUZZ_TARGET(parse_tensor) {
   static fuzz::byte_op decode{R"(
 bytes = Placeholder dtype=string shape=[]
 y = ParseTensor(bytes) out_type=f32
@@ -22,3 +23,5 @@ y = SerializeTensor(tensor)
   fuzz::require(again.size() == 1 && identical(read[0], again[0]));
   return 0;
 }
+
+} // namespace troupe::fuzz::parse_tensor

@@ -5,8 +5,9 @@
 #include "troupe/serialization/trace.hpp"
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::statistics {
+
+FUZZ_TARGET(statistics) {
   auto read = read_statistics(fuzz::bytes(data, size));
   if (!read)
     return 0;
@@ -19,3 +20,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require(!trace_json(std::span{&step, 1}).empty());
   return 0;
 }
+
+} // namespace troupe::fuzz::statistics

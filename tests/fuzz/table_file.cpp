@@ -4,8 +4,9 @@
 
 #include <sstream>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::table_file {
+
+FUZZ_TARGET(table_file) {
   const std::string text{reinterpret_cast<const char*>(data), size};
   const ops::table_file_format formats[] = {
       {.key_index = ops::whole_line, .value_index = ops::line_number, .offset = INT64_MAX},
@@ -31,3 +32,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       }
   return 0;
 }
+
+} // namespace troupe::fuzz::table_file

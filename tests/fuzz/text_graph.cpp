@@ -3,11 +3,14 @@
 
 #include "troupe/tests/fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace troupe;
+namespace troupe::fuzz::text_graph {
+
+FUZZ_TARGET(text_graph) {
   graph into{fuzz::all_ops()};
   std::string_view text{reinterpret_cast<const char*>(data), size};
   auto parsed = parse_text_graph(text, "fuzz", into, {.literal_bytes = 1 << 20});
   fuzz::require(parsed.ok() || parsed.status().message().starts_with("fuzz:"));
   return 0;
 }
+
+} // namespace troupe::fuzz::text_graph

@@ -3,8 +3,7 @@
 #include "troupe/tests/support/real_gpus.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gpu_test {
 
 namespace {
 
@@ -43,3 +42,5 @@ TEST_CASE("every text graph and example gives what it promises on two devices of
   CHECK(complaints(2, all_cases(), on) == "");
   CHECK(complaints(2, all_examples(), on) == "");
 }
+
+} // namespace troupe::test::gpu_test

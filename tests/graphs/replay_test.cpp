@@ -13,8 +13,8 @@
 #include <random>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::replay_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -404,3 +404,5 @@ TEST_CASE("every text graph and every op's example gives the same in each of six
   CHECK(with.replays().replays > 50);
   CHECK(without.replays().replays == 0);
 }
+
+} // namespace troupe::test::replay_test

@@ -8,8 +8,7 @@
 
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::simulated_gpu_test {
 
 namespace {
 
@@ -126,3 +125,5 @@ TEST_CASE("a simulated GPU refuses the parameters that processors refuse") {
   refused("q = FakeQuantWithMinMaxVars(f32[1], f32(1), f32(2))\nfetch q\n",
           "min must be at most 0");
 }
+
+} // namespace troupe::test::simulated_gpu_test

@@ -14,8 +14,8 @@
 #include <random>
 #include <set>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::sized_by_elements_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -405,3 +405,5 @@ feed ids = i64[0]
       CHECK(one == Approx(2));
   }
 }
+
+} // namespace troupe::test::sized_by_elements_test

@@ -14,8 +14,8 @@
 #include <random>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::swap_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -386,3 +386,5 @@ TEST_CASE("many steps at once may swap on one GPU") {
   CHECK(swapping.swaps().held == 0);
   CHECK(swapping.misdeeds() == "");
 }
+
+} // namespace troupe::test::swap_test

@@ -9,8 +9,7 @@
 #include "troupe/tests/support/unzip.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::tensorflow_test {
 
 namespace {
 
@@ -114,3 +113,5 @@ TEST_CASE("a model of TensorFlow that is written and read again gives the same")
     CHECK(describe(again) == describe(first->nodes));
   }
 }
+
+} // namespace troupe::test::tensorflow_test

@@ -6,8 +6,7 @@
 #include "troupe/tests/support/text_case.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::text_graphs_test {
 
 namespace {
 
@@ -100,3 +99,5 @@ TEST_CASE("every text graph and every op's example gives the same on one, two an
   }
   CHECK(workers.complaints_of(cases, 2, node_by_node) == "");
 }
+
+} // namespace troupe::test::text_graphs_test

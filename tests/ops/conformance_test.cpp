@@ -9,8 +9,7 @@
 
 #include <algorithm>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::conformance_test {
 
 namespace {
 
@@ -237,3 +236,5 @@ TEST_CASE("every op survives serialization, as bytes and as a GraphDef of either
   for (auto copy : {copy_by_wire, copy_by_graph_def, copy_by_graph_def_text})
     check_every_op([&](const op_def& op) { return check_serialization(op, copy); });
 }
+
+} // namespace troupe::test::conformance_test

@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::fast_paths_test {
 
 namespace {
 
@@ -133,3 +132,5 @@ TEST_CASE("sums and extremes of long rows and columns are those of doubles") {
                 ")\n",
             1e-6);
 }
+
+} // namespace troupe::test::fast_paths_test

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::fused_code_test {
+
 using ops::beside;
 
 namespace {
@@ -78,3 +78,5 @@ TEST_CASE("an op without code on GPUs is named") {
   REQUIRE(!code);
   CHECK(code.status().message().find("MatMul") != std::string::npos);
 }
+
+} // namespace troupe::test::fused_code_test

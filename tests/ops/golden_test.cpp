@@ -10,8 +10,7 @@
 
 #include <map>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::golden_test {
 
 namespace {
 
@@ -94,3 +93,5 @@ TEST_CASE("every op has at least six golden cases") {
       },
       few_goldens());
 }
+
+} // namespace troupe::test::golden_test

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gradient_test {
 
 namespace {
 
@@ -274,3 +273,5 @@ TEST_CASE("every gradient of complex numbers agrees with differences") {
                  {{"Sign", "its gradient is 0, as that of real numbers"},
                   {"SquaredDifference", "takes differences as if they were real, as others do"}});
 }
+
+} // namespace troupe::test::gradient_test

@@ -5,6 +5,8 @@
 
 #include <random>
 
+namespace troupe::test::incomplete_functions_test {
+
 using namespace troupe::ops;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("incomplete functions are not defined where those of processors are no
       same(special::incomplete_beta_of(2, a, x, log_gamma), special::incomplete_beta(2, a, x));
     }
 }
+
+} // namespace troupe::test::incomplete_functions_test

@@ -12,8 +12,8 @@
 #include <thread>
 #include <unistd.h>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::lookup_test {
+
 using troupe::ops::lookup_table;
 using troupe::ops::table_content;
 
@@ -504,3 +504,5 @@ TEST_CASE("a table in a container that is cleared is empty, or not initialised")
   CHECK(constant->content(heap_allocator()).status().kind() == error_kind::failed_precondition);
   CHECK(constant->initialize({keys, tensor::vector<int64_t>({3})}, heap_allocator()).ok());
 }
+
+} // namespace troupe::test::lookup_test

@@ -12,8 +12,7 @@
 #include <limits>
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::many_elements_test {
 
 namespace {
 
@@ -310,3 +309,5 @@ TEST_CASE("a sort that finds no memory to work in fails, and the device goes on"
   CHECK(failed.status().kind() == error_kind::resource_exhausted);
   CHECK(sort(30'000));
 }
+
+} // namespace troupe::test::many_elements_test

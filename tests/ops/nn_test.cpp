@@ -2,7 +2,7 @@
 
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe::test;
+namespace troupe::test::nn_test {
 
 namespace {
 
@@ -108,3 +108,5 @@ fetch none = f64(0)
 fetch many = f32(50000)
 )");
 }
+
+} // namespace troupe::test::nn_test

@@ -5,8 +5,7 @@
 
 #include <numeric>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::primitives_test {
 
 namespace {
 
@@ -127,3 +126,5 @@ TEST_CASE("rows are sorted by the lowest bits of their keys, and equal keys keep
   check(uint32_t{}, int32_t{});
   check(uint64_t{}, int64_t{});
 }
+
+} // namespace troupe::test::primitives_test

@@ -2,8 +2,7 @@
 #include "troupe/tests/ops/every_op.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::quantized_test {
 
 namespace {
 
@@ -63,3 +62,5 @@ fetch y
 error invalid_argument "must be larger than its minimum"
 )");
 }
+
+} // namespace troupe::test::quantized_test

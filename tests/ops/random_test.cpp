@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::random_test {
 
 namespace {
 
@@ -162,3 +161,5 @@ fetch least = i32{1000}[-2147483648]
     negative += value < 0;
   CHECK(negative == Approx(50'000).epsilon(0.02));
 }
+
+} // namespace troupe::test::random_test

@@ -7,8 +7,7 @@
 #include <cstring>
 #include <functional>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::robustness_test {
 
 namespace {
 
@@ -152,3 +151,5 @@ TEST_CASE("every op survives empty, tiny and ill-fitting inputs") {
 TEST_CASE("every op survives negative and huge numbers") {
   check_every_op([](const op_def& op) { return check(op, replace_integers); });
 }
+
+} // namespace troupe::test::robustness_test

@@ -10,8 +10,7 @@
 #include <numeric>
 #include <set>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::sampling_test {
 
 namespace {
 
@@ -286,3 +285,5 @@ error resource_exhausted "but needs 1 more that differ"
                                      small_device());
   CHECK(complaints.empty());
 }
+
+} // namespace troupe::test::sampling_test

@@ -3,7 +3,7 @@
 
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe::test;
+namespace troupe::test::sequence_test {
 
 namespace {
 
@@ -98,3 +98,5 @@ fetch y
 error invalid_argument "label 3 of row 0 is not in [0, 3)"
 )text");
 }
+
+} // namespace troupe::test::sequence_test

@@ -4,8 +4,7 @@
 
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::state_test {
 
 namespace {
 
@@ -128,3 +127,5 @@ TEST_CASE("updates from many threads exclude each other") {
   CHECK(failures == 0);
   CHECK(held.read()->values<float>()[99] == 1 + threads * rounds);
 }
+
+} // namespace troupe::test::state_test

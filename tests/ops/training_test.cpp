@@ -6,8 +6,7 @@
 
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::training_test {
 
 namespace {
 
@@ -154,3 +153,5 @@ TEST_CASE("updates that lock the same variables in different roles do not wait f
   other.join();
   CHECK(failures == 0);
 }
+
+} // namespace troupe::test::training_test

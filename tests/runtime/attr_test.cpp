@@ -1,7 +1,7 @@
 #include "troupe/runtime/attr.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
+namespace troupe::test::attr_test {
 
 TEST_CASE("an attribute has the kind of what was put into it") {
   CHECK(attr_value{true}.kind() == attr_kind::boolean);
@@ -58,3 +58,5 @@ TEST_CASE("every kind of attribute has a name") {
   for (int i = 0; i < 12; ++i)
     CHECK_FALSE(to_string(static_cast<attr_kind>(i)).empty());
 }
+
+} // namespace troupe::test::attr_test

@@ -13,8 +13,7 @@
 #include <random>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::collective_test {
 
 namespace {
 
@@ -342,3 +341,5 @@ TEST_CASE("processors compute what a group asks for, in all types") {
           }
         }
 }
+
+} // namespace troupe::test::collective_test

@@ -2,8 +2,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::compile_test {
 
 namespace {
 
@@ -172,3 +171,5 @@ TEST_CASE("a region does not wait for the node that stands for a variable") {
   REQUIRE(made->regions().size() == 2);
   CHECK(made->regions()[1].arrivals == 1); // the answer
 }
+
+} // namespace troupe::test::compile_test

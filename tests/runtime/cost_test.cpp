@@ -3,8 +3,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_steps.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::cost_test {
 
 TEST_CASE("estimates grow with the shapes, and unknown extents count as 1") {
   graph in{ops()};
@@ -33,3 +32,5 @@ TEST_CASE("measured means replace estimates") {
   CHECK(expected_nanoseconds(*node, &measured) == 200);
   CHECK(measured.find(node->name())->runs == 4);
 }
+
+} // namespace troupe::test::cost_test

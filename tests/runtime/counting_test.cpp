@@ -8,8 +8,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::counting_test {
 
 namespace {
 
@@ -156,3 +155,5 @@ TEST_CASE("effects that are declared apart from the others have bits of their ow
     all |= static_cast<unsigned>(one);
   }
 }
+
+} // namespace troupe::test::counting_test

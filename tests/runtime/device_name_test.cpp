@@ -1,7 +1,7 @@
 #include "troupe/runtime/device_name.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
+namespace troupe::test::device_name_test {
 
 namespace {
 
@@ -66,3 +66,5 @@ TEST_CASE("partial names merge unless they contradict each other") {
     CHECK(merged(b, a).ends_with("contradict each other"));
   }
 }
+
+} // namespace troupe::test::device_name_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-using namespace troupe;
+namespace troupe::test::dtype_test {
 
 namespace {
 
@@ -161,3 +161,5 @@ TEST_CASE("sets of types join and print in a fixed order") {
   STATIC_REQUIRE(dtype_set{}.empty());
   CHECK(concat(one_of(dtype::f64, dtype::i32)) == "i32, f64");
 }
+
+} // namespace troupe::test::dtype_test

@@ -2,8 +2,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::extract_test {
 
 TEST_CASE("a closed graph has what the step needs, and nodes for its feeds and fetches") {
   pass_case at{R"(
@@ -44,3 +43,5 @@ fetch b
 )"};
   CHECK(at.written() == "a=Const() b=Neg(a) ->b");
 }
+
+} // namespace troupe::test::extract_test

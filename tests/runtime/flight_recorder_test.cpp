@@ -3,7 +3,7 @@
 
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::flight_recorder_test {
 
 TEST_CASE("a recorder gives the last events of one step, oldest first") {
   auto recorder = std::make_unique<flight_recorder>();
@@ -57,3 +57,5 @@ TEST_CASE("events that many threads note at once are never mixed up") {
         REQUIRE(one.index / 1'000'000 == step - 1);
       }
 }
+
+} // namespace troupe::test::flight_recorder_test

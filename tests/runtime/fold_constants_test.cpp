@@ -1,8 +1,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::fold_constants_test {
 
 namespace {
 
@@ -115,3 +114,5 @@ fetch late = f32(-2)
 )")
             .find("late=Neg(") != std::string::npos);
 }
+
+} // namespace troupe::test::fold_constants_test

@@ -3,8 +3,7 @@
 
 #include <map>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::fuse_elementwise_test {
 
 namespace {
 
@@ -148,3 +147,5 @@ TEST_CASE("expressions are of limited size") {
   CHECK(count == 4);
   CHECK(all.find("Neg") == all.npos);
 }
+
+} // namespace troupe::test::fuse_elementwise_test

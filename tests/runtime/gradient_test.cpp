@@ -5,8 +5,7 @@
 
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gradient_test {
 
 namespace {
 
@@ -313,3 +312,5 @@ TEST_CASE("gradients of random formulas agree with the differences of their valu
     }
   }
 }
+
+} // namespace troupe::test::gradient_test

@@ -2,8 +2,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::graph_test {
 
 namespace {
 
@@ -217,3 +216,5 @@ TEST_CASE("a constant's value is known, and the maker behind a ref is found") {
   CHECK(resource_behind(x) == nullptr);
   CHECK(resource_behind({}) == nullptr);
 }
+
+} // namespace troupe::test::graph_test

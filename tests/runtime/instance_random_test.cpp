@@ -2,8 +2,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_steps.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::instance_random_test {
 
 namespace {
 
@@ -124,3 +123,5 @@ TEST_CASE("a step that breaks off anywhere leaves nothing behind after the reset
     REQUIRE(s.device.memory().live == 0);
   }
 }
+
+} // namespace troupe::test::instance_random_test

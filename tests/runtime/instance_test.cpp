@@ -7,8 +7,7 @@
 #include <mutex>
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::instance_test {
 
 namespace {
 
@@ -328,3 +327,5 @@ TEST_CASE("the largest tensors of a step are listed by the nodes that made them"
   CHECK(text.find(", 8 bytes") == std::string::npos);
   CHECK(describe_largest({}, 10).empty());
 }
+
+} // namespace troupe::test::instance_test

@@ -1,8 +1,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::join_epilogues_test {
 
 namespace {
 
@@ -217,3 +216,5 @@ fetch z
   CHECK(at["y"].op().flops(at["y"]) == apart.first);
   CHECK(at["z"].op().flops(at["z"]) == apart.second);
 }
+
+} // namespace troupe::test::join_epilogues_test

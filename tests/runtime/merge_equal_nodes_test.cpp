@@ -1,8 +1,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::merge_equal_nodes_test {
 
 namespace {
 
@@ -90,3 +89,5 @@ fetch b
 )")
             .ends_with("->a ->b"));
 }
+
+} // namespace troupe::test::merge_equal_nodes_test

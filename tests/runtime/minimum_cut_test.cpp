@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-using namespace troupe;
+namespace troupe::test::minimum_cut_test {
 
 TEST_CASE("items go where they are cheap, unless parting them costs more") {
   for (int64_t together : {1, 100}) {
@@ -65,3 +65,5 @@ TEST_CASE("no other division of random items costs less") {
     CHECK(cost_of([&](size_t i) { return bool{found[i]}; }) == least);
   }
 }
+
+} // namespace troupe::test::minimum_cut_test

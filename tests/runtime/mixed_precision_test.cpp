@@ -8,8 +8,7 @@
 
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::mixed_precision_test {
 
 namespace {
 
@@ -368,3 +367,5 @@ TEST_CASE("what GPUs compute in f32 they compute in 16 bits, too, where it is de
     CHECK(kernel->find(dtype::bf16));
   }
 }
+
+} // namespace troupe::test::mixed_precision_test

@@ -1,7 +1,7 @@
 #include "troupe/runtime/node_times.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
+namespace troupe::test::node_times_test {
 
 namespace {
 
@@ -39,3 +39,5 @@ TEST_CASE("a node that moves to another device is measured anew") {
   CHECK(times.find("a")->runs == 1);
   CHECK(times.find("a")->mean_ns == Approx(500));
 }
+
+} // namespace troupe::test::node_times_test

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-using namespace troupe;
+namespace troupe::test::nonfinite_test {
 
 namespace {
 
@@ -80,3 +80,5 @@ TEST_CASE("a summary reads as a sentence") {
         "f32[]: 1 of 1 value is not finite (1 NaN, 0 infinite), the first at []");
   CHECK(describe(summarize(tensor::vector<float>({}))) == "f32[0]");
 }
+
+} // namespace troupe::test::nonfinite_test

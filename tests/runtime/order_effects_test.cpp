@@ -6,8 +6,7 @@
 
 #include <algorithm>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::order_effects_test {
 
 namespace {
 
@@ -60,3 +59,5 @@ TEST_CASE("a step reads a variable before it updates it, unless the read depends
   CHECK(place(independent) < place(first));
   CHECK(place(first) < place(after));
 }
+
+} // namespace troupe::test::order_effects_test

@@ -6,8 +6,7 @@
 
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::partition_test {
 
 namespace {
 
@@ -235,3 +234,5 @@ TEST_CASE("random graphs cut into partitions that fit together") {
     CHECK(count(parts, "_Fetch") == 3);
   }
 }
+
+} // namespace troupe::test::partition_test

@@ -5,8 +5,7 @@
 
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::passes_random_test {
 
 namespace {
 
@@ -236,3 +235,5 @@ TEST_CASE("a graph of a hundred thousand nodes passes through all passes") {
   optimize(whole, {});
   CHECK(whole.nodes->nodes().size() > 1000);
 }
+
+} // namespace troupe::test::passes_random_test

@@ -5,8 +5,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::place_test {
 
 namespace {
 
@@ -190,3 +189,5 @@ TEST_CASE("an unknown or misspelt device is an error that lists the devices ther
   CHECK(text.find("device 'ps' must consist of parts") != std::string::npos);
   CHECK(placed(other.in, {}) == "there is no device to place nodes on");
 }
+
+} // namespace troupe::test::place_test

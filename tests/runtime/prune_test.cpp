@@ -2,8 +2,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::prune_test {
 
 namespace {
 
@@ -94,3 +93,5 @@ TEST_CASE("a cycle is an error, even one that controls made later") {
   CHECK(w.in.add_control(*w.unused.node, *w.sum.node).ok());
   CHECK(w.pruned({.feeds = {w.x}, .fetches = {w.sum}}).find("a cycle") != std::string::npos);
 }
+
+} // namespace troupe::test::prune_test

@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-using namespace troupe;
+namespace troupe::test::queue_random_test {
 
 namespace {
 
@@ -154,3 +154,5 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
         }
   }
 }
+
+} // namespace troupe::test::queue_random_test

@@ -1,7 +1,7 @@
 #include "troupe/runtime/queue.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
+namespace troupe::test::queue_test {
 
 namespace {
 
@@ -291,3 +291,5 @@ TEST_CASE("an element is held by nobody once it is taken out") {
   t.take(2);
   CHECK(t.done.at(1).tensors.at(0).unique());
 }
+
+} // namespace troupe::test::queue_test

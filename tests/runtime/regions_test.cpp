@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <set>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::regions_test {
 
 namespace {
 
@@ -211,3 +210,5 @@ TEST_CASE("regions of random graphs are convex, form no cycle and can all start"
     }
   }
 }
+
+} // namespace troupe::test::regions_test

@@ -3,7 +3,7 @@
 #include "troupe/runtime/registry.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
+namespace troupe::test::registry_test {
 
 namespace {
 
@@ -135,3 +135,5 @@ TEST_CASE("an op's description shows signature, attributes, defaults and gradien
                         "  shape: shape = [...]\n"
                         "\nGradient: none; nobody wanted one\n\nExample:\ny = Pool(v, x)\n");
 }
+
+} // namespace troupe::test::registry_test

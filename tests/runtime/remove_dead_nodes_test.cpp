@@ -1,8 +1,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::remove_dead_nodes_test {
 
 namespace {
 
@@ -57,3 +56,5 @@ TEST_CASE("a group of many before many stays a group") {
     text += concat("y", i, " = Neg(x, ^group)\nfetch y", i, '\n');
   CHECK(cleaned(text).find("y4=Neg(x,^group)") != std::string::npos);
 }
+
+} // namespace troupe::test::remove_dead_nodes_test

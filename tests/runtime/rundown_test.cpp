@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-using namespace troupe;
+namespace troupe::test::rundown_test {
 
 TEST_CASE("what nobody uses is destroyed by whoever closes it") {
   rundown users;
@@ -54,3 +54,5 @@ TEST_CASE(
     REQUIRE_FALSE(used_dead);
   }
 }
+
+} // namespace troupe::test::rundown_test

@@ -3,8 +3,7 @@
 
 #include <random>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::schedule_for_memory_test {
 
 namespace {
 
@@ -83,3 +82,5 @@ TEST_CASE("no random graph needs more memory than before, by the estimate") {
     CHECK(estimated_peak(*at.closed.nodes) <= before);
   }
 }
+
+} // namespace troupe::test::schedule_for_memory_test

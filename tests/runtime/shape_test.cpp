@@ -1,7 +1,7 @@
 #include "troupe/runtime/shape.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
+namespace troupe::test::shape_test {
 
 namespace {
 
@@ -135,3 +135,5 @@ TEST_CASE("a negative axis counts from the end") {
   CHECK_FALSE(resolve_axis(0, 0));
   CHECK_FALSE(resolve_axis(INT64_MIN, 3));
 }
+
+} // namespace troupe::test::shape_test

@@ -2,8 +2,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/test_ops.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::signature_test {
 
 namespace {
 
@@ -186,3 +185,5 @@ TEST_CASE("wrong attributes are refused, naming attribute and value") {
   CHECK(refused(options, {}, {{"names", std::vector<int64_t>{1}}}) ==
         "attribute names must be a list of strings, got the list of ints [1]");
 }
+
+} // namespace troupe::test::signature_test

@@ -1,8 +1,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::simplify_test {
 
 namespace {
 
@@ -152,3 +151,5 @@ target y
   CHECK(at.written() == "x=Const()");
   CHECK(at.closed.targets == std::vector{&at["x"]});
 }
+
+} // namespace troupe::test::simplify_test

@@ -1,8 +1,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/pass_case.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::start_exchanges_test {
 
 namespace {
 
@@ -53,3 +52,5 @@ TEST_CASE("a graph without exchanges keeps its order") {
   CHECK(at.written() == before);
   CHECK(at.closed.nodes->version() == version);
 }
+
+} // namespace troupe::test::start_exchanges_test

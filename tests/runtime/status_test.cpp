@@ -3,7 +3,7 @@
 
 #include <set>
 
-using namespace troupe;
+namespace troupe::test::status_test {
 
 namespace {
 
@@ -96,3 +96,5 @@ TEST_CASE("a source location is printed without folders") {
   auto here = std::source_location::current();
   CHECK(to_string(here) == concat("status_test.cpp:", here.line()));
 }
+
+} // namespace troupe::test::status_test

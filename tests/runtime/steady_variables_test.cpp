@@ -4,7 +4,7 @@
 
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::steady_variables_test {
 
 namespace {
 
@@ -67,3 +67,5 @@ TEST_CASE("a variable that is changed without its lock only is known as that") {
   CHECK_FALSE(steady.places()[0].locked);
   CHECK(value_of(v) == 3);
 }
+
+} // namespace troupe::test::steady_variables_test

@@ -4,8 +4,7 @@
 
 #include <thread>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::step_memory_test {
 
 TEST_CASE("a step's memory counts what is in use, the most at once, and all together") {
   counting_allocator heap;
@@ -66,3 +65,5 @@ TEST_CASE("threads may share a step's memory") {
   CHECK(memory->statistics().allocations == 4000);
   CHECK(memory->statistics().peak <= 4 * 1000);
 }
+
+} // namespace troupe::test::step_memory_test

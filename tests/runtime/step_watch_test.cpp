@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::step_watch_test {
+
 using Catch::Matchers::Contains;
 
 namespace {
@@ -196,3 +196,5 @@ TEST_CASE("memory that the processor cannot read is not looked at") {
   on.runs->watch(on.watch.get());
   CHECK(on.run({.trap_nonfinite = true}, {tensor::vector<float>({INFINITY})}));
 }
+
+} // namespace troupe::test::step_watch_test

@@ -1,7 +1,7 @@
 #include "troupe/runtime/stop.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-using namespace troupe;
+namespace troupe::test::stop_test {
 
 namespace {
 
@@ -47,3 +47,5 @@ TEST_CASE("a stop signal that is armed again has forgotten the step before") {
   CHECK_FALSE(stop.raised());
   CHECK_FALSE(stop.due());
 }
+
+} // namespace troupe::test::stop_test

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::tensor_test {
 
 TEST_CASE("an empty tensor holds nothing") {
   tensor none;
@@ -140,3 +140,5 @@ TEST_CASE("threads may copy and drop tensors over the same memory") {
   shared.reset();
   CHECK(memory.live == 0);
 }
+
+} // namespace troupe::test::tensor_test

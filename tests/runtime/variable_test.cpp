@@ -3,7 +3,7 @@
 
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::variable_test {
 
 namespace {
 
@@ -197,3 +197,5 @@ TEST_CASE("threads that ask for the same name get the same variable") {
   CHECK(found[0] == found[1]);
   CHECK(found[1] == found[2]);
 }
+
+} // namespace troupe::test::variable_test

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-namespace troupe {
+namespace troupe::test::close_to_test {
 namespace {
 
 TEST_CASE("values are close within the tolerance, relative above 1 and absolute below") {
@@ -43,4 +43,4 @@ TEST_CASE("why two tensors differ names the first place and how many more there 
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::close_to_test

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace troupe {
+namespace troupe::test::cluster_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -72,4 +72,4 @@ TEST_CASE("a cluster file that cannot be read is named") {
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::cluster_test

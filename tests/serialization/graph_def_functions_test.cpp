@@ -5,7 +5,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/evaluate.hpp"
 
-namespace troupe {
+namespace troupe::test::graph_def_functions_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -166,4 +166,4 @@ TEST_CASE("calls of calls of calls are not followed without end") {
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::graph_def_functions_test

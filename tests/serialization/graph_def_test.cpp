@@ -4,7 +4,7 @@
 #include "troupe/tests/serialization/small_ops.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-namespace troupe {
+namespace troupe::test::graph_def_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -234,4 +234,4 @@ TEST_CASE("every kind of attribute and value survives a GraphDef") {
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::graph_def_test

@@ -5,7 +5,7 @@
 #include "troupe/tests/support/catch.hpp"
 #include "troupe/tests/support/watchdog.hpp"
 
-namespace troupe {
+namespace troupe::test::link_random_test {
 namespace {
 
 using testing::counted;
@@ -207,4 +207,4 @@ TEST_CASE("a tensor of 3 GB passes, and its memory is taken once", "[slow]") {
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::link_random_test

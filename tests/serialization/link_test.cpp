@@ -3,7 +3,7 @@
 #include "troupe/tests/serialization/small_ops.hpp"
 #include "troupe/tests/support/catch.hpp"
 
-namespace troupe {
+namespace troupe::test::link_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -254,4 +254,4 @@ TEST_CASE("what belongs to the link is not sent by its owner") {
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::link_test

@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace troupe {
+namespace troupe::test::messages_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -163,4 +163,4 @@ TEST_CASE("a strings payload whose lengths do not fit is refused before memory i
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::messages_test

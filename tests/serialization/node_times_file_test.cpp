@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <unistd.h>
 
-using namespace troupe;
+namespace troupe::test::node_times_file_test {
 
 namespace {
 
@@ -62,3 +62,5 @@ TEST_CASE("a file that is not there is named") {
   CHECK(why.kind() == error_kind::not_found);
   CHECK(why.message().find("/nowhere/at/all.json") != std::string::npos);
 }
+
+} // namespace troupe::test::node_times_file_test

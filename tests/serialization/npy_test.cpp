@@ -2,7 +2,7 @@
 
 #include "troupe/tests/support/catch.hpp"
 
-namespace troupe {
+namespace troupe::test::npy_test {
 namespace {
 
 using namespace std::string_literals;
@@ -141,4 +141,4 @@ TEST_CASE("files that are no arrays are refused, and say why") {
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::npy_test

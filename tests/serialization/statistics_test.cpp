@@ -4,7 +4,7 @@
 
 #include <random>
 
-using namespace troupe;
+namespace troupe::test::statistics_test {
 
 namespace {
 
@@ -86,3 +86,5 @@ TEST_CASE("damaged statistics are an error or others, never a crash") {
         CHECK(read->subject_of(span).name.size() < 1000);
   }
 }
+
+} // namespace troupe::test::statistics_test

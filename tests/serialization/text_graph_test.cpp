@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace troupe {
+namespace troupe::test::text_graph_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -181,4 +181,4 @@ TEST_CASE("a name may be a statement's word") {
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::text_graph_test

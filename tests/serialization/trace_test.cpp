@@ -5,7 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-using namespace troupe;
+namespace troupe::test::trace_test {
+
 using nlohmann::json;
 
 namespace {
@@ -124,3 +125,5 @@ TEST_CASE("a trace that cannot be written says where") {
   CHECK(test::broken_rule(json::parse(in)) == "");
   std::filesystem::remove(path);
 }
+
+} // namespace troupe::test::trace_test

@@ -7,7 +7,7 @@
 
 #include <random>
 
-namespace troupe {
+namespace troupe::test::wire_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -167,4 +167,4 @@ TEST_CASE("an origin is told even by the error that refuses the node") {
 }
 
 } // namespace
-} // namespace troupe
+} // namespace troupe::test::wire_test

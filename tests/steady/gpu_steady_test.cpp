@@ -3,8 +3,7 @@
 #include "troupe/tests/support/real_gpus.hpp"
 #include "troupe/troupe.hpp"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::gpu_steady_test {
 
 TEST_CASE("a hundred thousand steps do not make a GPU's memory grow", "[gpu]") {
   if (!has_gpu())
@@ -31,3 +30,5 @@ TEST_CASE("a hundred thousand steps do not make a GPU's memory grow", "[gpu]") {
   CHECK(held() <= before);
   CHECK(gpu->as_accelerator()->replays().replays > 90'000);
 }
+
+} // namespace troupe::test::gpu_steady_test

@@ -6,8 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::test::steady_test {
 
 namespace {
 
@@ -87,3 +86,5 @@ TEST_CASE("a training step takes nothing from the heap but what oneDNN packs pro
   constexpr int runs = 140, products = 5;
   CHECK(packing_requests() - before <= 2 * runs * products);
 }
+
+} // namespace troupe::test::steady_test

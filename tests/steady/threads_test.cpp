@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <thread>
 
-using namespace troupe;
+namespace troupe::test::threads_test {
 
 namespace {
 
@@ -52,3 +52,5 @@ TEST_CASE("a session has exactly the threads that its options say") {
       REQUIRE(comes_to(before));
     }
 }
+
+} // namespace troupe::test::threads_test

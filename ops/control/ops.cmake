@@ -1,5 +1,0 @@
-troupe_add_ops(
-  control/assert_
-  control/no_op
-  control/print
-  control/print_v2)

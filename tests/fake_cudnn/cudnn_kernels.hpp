@@ -1,0 +1,11 @@
+// The kernels of GPUs that cuDNN computes.
+#pragma once
+#include "troupe/runtime/kernel.hpp"
+
+#include <span>
+
+namespace troupe::test {
+
+std::span<const kernel_def* const> cudnn_kernels();
+
+} // namespace troupe::test
