@@ -1,11 +1,25 @@
 # Decides whether CUDA devices are built (troupe_with_cuda); devices/no_cuda stands in. The driver needs the
-# toolkit's libraries only; a CUDA compiler is asked for where there are kernels (*.cuda.cu).
+# toolkit's libraries only; a CUDA compiler is asked for where there are kernels (*.cuda.cu). AUTO builds them where
+# there is a GPU: they take longer than all the rest.
 set(troupe_with_cuda OFF)
+set(troupe_cuda_reason "the CUDA toolkit, or its compiler, was not found")
+set(troupe_cuda_wanted ${TROUPE_CUDA})
+if(TROUPE_CUDA STREQUAL "AUTO")
+  file(GLOB gpus /proc/driver/nvidia/gpus/* /dev/nvidia[0-9]*)
+  if(gpus)
+    set(troupe_cuda_wanted ON)
+  else()
+    set(troupe_cuda_wanted OFF)
+    set(troupe_cuda_reason "there is no GPU here; -DTROUPE_CUDA=ON builds them all the same")
+  endif()
+elseif(NOT TROUPE_CUDA)
+  set(troupe_cuda_reason "TROUPE_CUDA is OFF")
+endif()
 file(GLOB_RECURSE troupe_cuda_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/devices/cuda/*.cpp" "${PROJECT_SOURCE_DIR}/devices/cuda/*.cu")
 file(GLOB_RECURSE troupe_cuda_kernels CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/devices/cuda/*.cu" "${PROJECT_SOURCE_DIR}/ops/*.cuda.cu")
-if(NOT TROUPE_CUDA STREQUAL "OFF")
+if(troupe_cuda_wanted)
   find_package(CUDAToolkit QUIET)
   set(troupe_with_cuda ${CUDAToolkit_FOUND})
   if(troupe_with_cuda AND troupe_cuda_kernels)
@@ -34,7 +48,11 @@ if(NOT TROUPE_CUDA STREQUAL "OFF")
     message(FATAL_ERROR "TROUPE_CUDA is ON, but the CUDA toolkit, or its compiler, was not found")
   endif()
 endif()
-message(STATUS "CUDA devices: ${troupe_with_cuda}")
+if(troupe_with_cuda)
+  message(STATUS "CUDA devices are built, for sm_${CMAKE_CUDA_ARCHITECTURES}")
+else()
+  message(STATUS "CUDA devices are not built: ${troupe_cuda_reason}")
+endif()
 
 # Links a library to CUDA's runtime, which finds the driver when it runs, or says that there is none. Only the
 # sources that speak to it see its headers: the objects of all others are the same with CUDA and without.

@@ -19,7 +19,7 @@ function(troupe_choice name default doc)
 endfunction()
 
 troupe_choice(TROUPE_SANITIZE "" "Sanitizer; address includes undefined" "" address thread)
-troupe_choice(TROUPE_CUDA AUTO "CUDA devices and kernels: when found, required, or never" AUTO ON OFF)
+troupe_choice(TROUPE_CUDA AUTO "CUDA devices and kernels: where there is a GPU, required, or never" AUTO ON OFF)
 
 set(troupe_known_options
   TROUPE_UNITY TROUPE_NATIVE TROUPE_BUILD_TESTS TROUPE_BUILD_EXAMPLES TROUPE_BUILD_BENCH TROUPE_WERROR

@@ -68,7 +68,7 @@ int run(const std::vector<std::string>& arguments) {
     }
     if (is != should) {
       std::cerr << path << " is not what the op definitions say; write it again with\n"
-                << "  cmake --build --preset dev --target docs\n";
+                << "  cmake --build --preset default --target docs\n";
       return 1;
     }
   } else {

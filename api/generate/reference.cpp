@@ -91,7 +91,7 @@ void print_op(std::ostream& out, const registry& ops, const op_def& op) {
 std::string reference(const registry& ops) {
   std::ostringstream out;
   out << "# Ops\n\n"
-         "Generated from the op definitions (`cmake --build --preset dev --target docs`); do not "
+         "Generated from the op definitions (`cmake --build --preset default --target docs`); do not "
          "edit.\n"
          "The examples are text graphs ([docs/text-graphs.md](text-graphs.md)); `troupe run` runs "
          "them, and so do the tests.\n\n| op | |\n|---|---|\n";
