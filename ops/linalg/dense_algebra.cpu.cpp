@@ -1,3 +1,4 @@
+// Systems of equations: by elimination, by Cholesky's factorization, and of triangles.
 #include "troupe/ops/linalg/dense_algebra.hpp"
 
 #include "troupe/ops/linalg/wide_matrix.cpu.hpp"
@@ -10,34 +11,35 @@
 namespace troupe::ops {
 namespace {
 
+// A copy of one triangle.
 template <class W>
-using square = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
-
-// Not inlined, so that each is compiled for two types only.
-template <class W>
-[[gnu::noinline]] Eigen::PartialPivLU<square<W>> pivoted(const square<W>& a) {
-  return Eigen::PartialPivLU<square<W>>{a};
+void clear_above_diagonal(dense<W>& a) {
+  for (int64_t j = 1; j < a.cols(); ++j)
+    std::fill_n(&a(0, j), std::min<int64_t>(j, a.rows()), W{});
 }
 
 template <class W>
-[[gnu::noinline]] bool solve_in_place(const square<W>& a, square<W>& x) {
+bool solve_in_place(const dense<W>& a, dense<W>& x) {
   if (a.rows() == 0)
     return true;
-  auto lu = pivoted<W>(a);
-  // NaN on the diagonal is no pivot either.
-  if (!(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > 0))
-    return false;
-  x = lu.solve(square<W>{x});
+  Eigen::PartialPivLU<dense<W>> lu{a};
+  for (int64_t i = 0; i < a.rows(); ++i)
+    if (!(std::abs(lu.matrixLU()(i, i)) > 0)) // NaN on the diagonal is no pivot either
+      return false;
+  x = lu.solve(x);
   return true;
 }
 
 template <class W>
-[[gnu::noinline]] bool factorize_in_place(square<W>& a) {
-  return Eigen::LLT<Eigen::Ref<square<W>>>{a}.info() == Eigen::Success;
+bool factorize_in_place(dense<W>& a) {
+  Eigen::LLT<dense<W>> found{a};
+  a = found.matrixLLT();
+  clear_above_diagonal(a);
+  return found.info() == Eigen::Success;
 }
 
 template <class W>
-[[gnu::noinline]] void solve_triangle(const square<W>& a, bool lower, square<W>& x) {
+void solve_triangle(const dense<W>& a, bool lower, dense<W>& x) {
   if (lower)
     a.template triangularView<Eigen::Lower>().solveInPlace(x);
   else
@@ -45,36 +47,46 @@ template <class W>
 }
 
 template <class W>
-[[gnu::noinline]] bool solve_normal(const square<W>& a, double l2, square<W>& x) {
-  square<W> turned = a.adjoint(), gramian;
+bool solve_normal(const dense<W>& a, double l2, dense<W>& x) {
+  auto turned = adjoint(a);
   auto tall = a.rows() >= a.cols();
-  if (tall) {
-    gramian.noalias() = turned * a;
-    x = turned * square<W>{x};
-  } else {
-    gramian.noalias() = a * turned;
-  }
-  gramian.diagonal().array() += W{l2};
-  if (!factorize_in_place<W>(gramian))
+  auto gramian = tall ? product(turned, a) : product(a, turned);
+  if (tall)
+    x = product(turned, x);
+  for (int64_t i = 0; i < gramian.rows(); ++i)
+    gramian(i, i) += W{l2};
+  if (!factorize_in_place(gramian))
     return false;
-  solve_triangle<W>(gramian, true, x);
-  solve_triangle<W>(gramian.adjoint(), false, x);
+  solve_triangle(gramian, true, x);
+  solve_triangle(adjoint(gramian), false, x);
   if (!tall)
-    x = turned * square<W>{x};
+    x = product(turned, x);
   return true;
 }
 
 } // namespace
 
+template <class W>
+dense<W> adjoint(const dense<W>& a) {
+  return a.adjoint();
+}
+
+template <class W>
+dense<W> product(const dense<W>& a, const dense<W>& b) {
+  return a * b;
+}
+
 template <class T>
-bool solve(const T* a, int64_t n, bool adjoint, const T* b, T* x, int64_t columns) {
+bool solve(const T* a, int64_t n, bool with_adjoint, const T* b, T* x, int64_t columns) {
   auto of = read_matrix(a, n, n);
-  if (adjoint)
-    of.adjointInPlace();
-  wide_matrix<T> solution = wide_matrix<T>::Identity(n, columns);
+  if (with_adjoint)
+    of = adjoint(of);
+  dense<wide<T>> solution;
   if (b)
     solution = read_matrix(b, n, columns);
-  if (!solve_in_place<wide<T>>(of, solution))
+  else
+    solution.setIdentity(n, columns);
+  if (!solve_in_place(of, solution))
     return false;
   write_matrix(solution, x);
   return true;
@@ -84,7 +96,7 @@ template <class T>
 log_determinant<T> find_log_determinant(const T* a, int64_t n) {
   if (n == 0)
     return {T(1), T(0)};
-  auto lu = pivoted<wide<T>>(read_matrix(a, n, n));
+  Eigen::PartialPivLU<dense<wide<T>>> lu{read_matrix(a, n, n)};
   auto sign = wide<T>(static_cast<double>(lu.permutationP().determinant()));
   double log = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -102,25 +114,26 @@ template <class T>
 T find_determinant(const T* a, int64_t n) {
   if (n == 0)
     return T(1);
-  return static_cast<T>(pivoted<wide<T>>(read_matrix(a, n, n)).determinant());
+  return static_cast<T>(Eigen::PartialPivLU<dense<wide<T>>>{read_matrix(a, n, n)}.determinant());
 }
 
 template <class T>
 bool factorize(const T* a, int64_t n, T* l) {
-  wide_matrix<T> factor = read_matrix(a, n, n).template triangularView<Eigen::Lower>();
-  if (!factorize_in_place<wide<T>>(factor))
+  auto factor = read_matrix(a, n, n);
+  clear_above_diagonal(factor);
+  if (!factorize_in_place(factor))
     return false;
   write_matrix(factor, l);
   return true;
 }
 
 template <class T>
-void solve_triangular(const T* a, int64_t n, bool lower, bool adjoint, const T* b, T* x,
+void solve_triangular(const T* a, int64_t n, bool lower, bool with_adjoint, const T* b, T* x,
                       int64_t columns) {
   auto of = read_matrix(a, n, n), solution = read_matrix(b, n, columns);
-  if (adjoint)
-    of.adjointInPlace();
-  solve_triangle<wide<T>>(of, lower != adjoint, solution);
+  if (with_adjoint)
+    of = adjoint(of);
+  solve_triangle(of, lower != with_adjoint, solution);
   write_matrix(solution, x);
 }
 
@@ -128,48 +141,29 @@ template <class T>
 bool solve_normal_equations(const T* a, int64_t m, int64_t n, double l2, const T* b, T* x,
                             int64_t columns) {
   auto solution = read_matrix(b, m, columns);
-  if (!solve_normal<wide<T>>(read_matrix(a, m, n), l2, solution))
+  if (!solve_normal(read_matrix(a, m, n), l2, solution))
     return false;
   write_matrix(solution, x);
   return true;
 }
 
-template bool solve(const float*, int64_t, bool, const float*, float*, int64_t);
-template log_determinant<float> find_log_determinant(const float*, int64_t);
-template float find_determinant(const float*, int64_t);
-template bool factorize(const float*, int64_t, float*);
-template void solve_triangular(const float*, int64_t, bool, bool, const float*, float*, int64_t);
-template bool solve_normal_equations(const float*, int64_t, int64_t, double, const float*, float*,
-                                     int64_t);
+template dense<double> adjoint(const dense<double>&);
+template dense<double> product(const dense<double>&, const dense<double>&);
+template dense<std::complex<double>> adjoint(const dense<std::complex<double>>&);
+template dense<std::complex<double>> product(const dense<std::complex<double>>&,
+                                             const dense<std::complex<double>>&);
 
-template bool solve(const double*, int64_t, bool, const double*, double*, int64_t);
-template log_determinant<double> find_log_determinant(const double*, int64_t);
-template double find_determinant(const double*, int64_t);
-template bool factorize(const double*, int64_t, double*);
-template void solve_triangular(const double*, int64_t, bool, bool, const double*, double*, int64_t);
-template bool solve_normal_equations(const double*, int64_t, int64_t, double, const double*,
-                                     double*, int64_t);
-
-template bool solve(const std::complex<float>*, int64_t, bool, const std::complex<float>*,
-                    std::complex<float>*, int64_t);
-template log_determinant<std::complex<float>> find_log_determinant(const std::complex<float>*,
-                                                                   int64_t);
-template std::complex<float> find_determinant(const std::complex<float>*, int64_t);
-template bool factorize(const std::complex<float>*, int64_t, std::complex<float>*);
-template void solve_triangular(const std::complex<float>*, int64_t, bool, bool,
-                               const std::complex<float>*, std::complex<float>*, int64_t);
-template bool solve_normal_equations(const std::complex<float>*, int64_t, int64_t, double,
-                                     const std::complex<float>*, std::complex<float>*, int64_t);
-
-template bool solve(const std::complex<double>*, int64_t, bool, const std::complex<double>*,
-                    std::complex<double>*, int64_t);
-template log_determinant<std::complex<double>> find_log_determinant(const std::complex<double>*,
-                                                                    int64_t);
-template std::complex<double> find_determinant(const std::complex<double>*, int64_t);
-template bool factorize(const std::complex<double>*, int64_t, std::complex<double>*);
-template void solve_triangular(const std::complex<double>*, int64_t, bool, bool,
-                               const std::complex<double>*, std::complex<double>*, int64_t);
-template bool solve_normal_equations(const std::complex<double>*, int64_t, int64_t, double,
-                                     const std::complex<double>*, std::complex<double>*, int64_t);
+#define TROUPE_INSTANTIATE(T)                                                                      \
+  template bool solve(const T*, int64_t, bool, const T*, T*, int64_t);                             \
+  template log_determinant<T> find_log_determinant(const T*, int64_t);                             \
+  template T find_determinant(const T*, int64_t);                                                  \
+  template bool factorize(const T*, int64_t, T*);                                                  \
+  template void solve_triangular(const T*, int64_t, bool, bool, const T*, T*, int64_t);            \
+  template bool solve_normal_equations(const T*, int64_t, int64_t, double, const T*, T*, int64_t);
+TROUPE_INSTANTIATE(float)
+TROUPE_INSTANTIATE(double)
+TROUPE_INSTANTIATE(std::complex<float>)
+TROUPE_INSTANTIATE(std::complex<double>)
+#undef TROUPE_INSTANTIATE
 
 } // namespace troupe::ops

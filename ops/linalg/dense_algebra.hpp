@@ -44,6 +44,15 @@ bool solve_normal_equations(const T* a, int64_t m, int64_t n, double l2, const T
 template <class T>
 void solve_least_squares(const T* a, int64_t m, int64_t n, const T* b, T* x, int64_t columns);
 
+/// a (m x n) = q (m x p) r (p x n) with orthonormal columns in q; p is m, or the lesser extent.
+template <class T>
+void factorize_qr(const T* a, int64_t m, int64_t n, int64_t p, T* q, T* r);
+
+/// The n eigenvalues of a self-adjoint matrix, rising, and its eigenvectors as columns of v unless
+/// that is null, reading only the lower triangle of a. Says whether they were found.
+template <class T>
+bool find_eigenvalues(const T* a, int64_t n, T* values, T* v);
+
 /// a (m x n) = u diag(s) v' with min(m, n) singular values. Where u is null, only s is computed;
 /// otherwise u and v have as many columns as there are values, or all of them if `full`. What is
 /// not finite gives NaN.

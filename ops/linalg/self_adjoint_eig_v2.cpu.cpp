@@ -1,36 +1,9 @@
 #include "troupe/ops/attr_state.hpp"
+#include "troupe/ops/linalg/dense_algebra.hpp"
 #include "troupe/ops/linalg/matrices.cpu.hpp"
-#include "troupe/ops/linalg/wide_matrix.cpu.hpp"
-
-#include <Eigen/Eigenvalues>
 
 namespace troupe::ops::self_adjoint_eig_v2_cpu {
 namespace {
-
-template <class W>
-using solver = Eigen::SelfAdjointEigenSolver<Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>>;
-
-// Not inlined, so that it is compiled for two types only.
-template <class W>
-[[gnu::noinline]] solver<W> solved(const Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>& a,
-                                   int options) {
-  return solver<W>{a, options};
-}
-
-// Where v is null, only the eigenvalues are computed.
-template <class T>
-bool decompose(const T* a, int64_t n, T* e, T* v) {
-  wide_matrix<T> lower = read_matrix(a, n, n).template triangularView<Eigen::Lower>();
-  if (!lower.allFinite()) // the iteration would not end before its limit
-    return false;
-  auto found = solved<wide<T>>(lower, v ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-  if (found.info() != Eigen::Success)
-    return false;
-  write_matrix(found.eigenvalues().template cast<wide<T>>(), e);
-  if (v)
-    write_matrix(found.eigenvectors(), v);
-  return true;
-}
 
 struct decomposition {
   template <class T>
@@ -47,8 +20,8 @@ struct decomposition {
     if (of.rows == 0)
       return {};
     return for_each_matrix(at, of.count, 9 * cube(of.rows), [&](int64_t i) -> status {
-      if (decompose(from + i * of.size(), of.rows, to_e + i * of.rows,
-                    vectors ? to_v + i * of.size() : nullptr))
+      if (find_eigenvalues(from + i * of.size(), of.rows, to_e + i * of.rows,
+                           vectors ? to_v + i * of.size() : nullptr))
         return {};
       return invalid("matrix ", i, " has no eigenvalues that can be found");
     });

@@ -8,22 +8,35 @@
 
 namespace troupe::ops {
 
+/// What matrices of T are computed in.
 template <class T>
 using wide = std::conditional_t<std::is_floating_point_v<T>, double, std::complex<double>>;
-template <class T>
-using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-/// Decompositions are compiled for this order only.
-template <class T>
-using wide_matrix = Eigen::Matrix<wide<T>, Eigen::Dynamic, Eigen::Dynamic>;
+/// All of them have this one type, because each that Eigen's decompositions are compiled for takes
+/// seconds. For the same reason nothing here but those has Eigen make code: elements are read and
+/// written in loops, and there is one function for all products.
+template <class W>
+using dense = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
 
 template <class T>
-wide_matrix<T> read_matrix(const T* from, int64_t rows, int64_t columns) {
-  return Eigen::Map<const matrix<T>>{from, rows, columns}.template cast<wide<T>>();
+dense<wide<T>> read_matrix(const T* from, int64_t rows, int64_t columns) {
+  dense<wide<T>> made(rows, columns);
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = 0; i < rows; ++i)
+      made(i, j) = static_cast<wide<T>>(from[i * columns + j]);
+  return made;
 }
 
-template <class T, class From>
-void write_matrix(const From& from, T* to) {
-  Eigen::Map<matrix<T>>{to, from.rows(), from.cols()} = from.template cast<T>();
+template <class T>
+void write_matrix(const dense<wide<T>>& from, T* to) {
+  for (int64_t i = 0; i < from.rows(); ++i)
+    for (int64_t j = 0; j < from.cols(); ++j)
+      *to++ = static_cast<T>(from(i, j));
 }
+
+/// The conjugate transpose.
+template <class W>
+dense<W> adjoint(const dense<W>& a);
+template <class W>
+dense<W> product(const dense<W>& a, const dense<W>& b);
 
 } // namespace troupe::ops
