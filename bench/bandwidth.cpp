@@ -1,6 +1,6 @@
 // Ops that do little more than move memory, and plain loops that move as much (after STREAM, by
 // J. McCalpin). Rates are bytes read and written per second.
-#include "troupe/bench/benchmarks.hpp"
+#include "bench/benchmarks.hpp"
 #include "troupe/devices/cpu/cpu_allocator.hpp"
 #include "troupe/troupe.hpp"
 
@@ -102,31 +102,31 @@ void op(benchmark::State& state, formula of, int64_t bytes) {
 }
 
 template <class Case>
-void add(const char* name, Case run) {
+void add_bandwidth(const char* name, Case run) {
   benchmark::RegisterBenchmark(name, run)->UseRealTime()->MeasureProcessCPUTime();
 }
 
-void add(const char* name, formula of, int64_t bytes) {
-  add(name, [=](benchmark::State& state) { op(state, of, bytes); });
+void add_bandwidth(const char* name, formula of, int64_t bytes) {
+  add_bandwidth(name, [=](benchmark::State& state) { op(state, of, bytes); });
 }
 
 } // namespace
 
 void register_bandwidth() {
-  add("stream/copy", copy);
-  add("stream/triad", triad);
-  add("stream/read", read);
-  add(
+  add_bandwidth("stream/copy", copy);
+  add_bandwidth("stream/triad", triad);
+  add_bandwidth("stream/read", read);
+  add_bandwidth(
       "elementwise/add_16M", [](edge x, edge y) { return x + y; }, elements * 12);
-  add(
+  add_bandwidth(
       "elementwise/relu_16M", [](edge x, edge) { return relu(x); }, elements * 8);
-  add(
+  add_bandwidth(
       "reduce/sum_16M", [](edge x, edge) { return sum(x); }, elements * 4);
-  add(
+  add_bandwidth(
       "reduce/max_16M", [](edge x, edge) { return max(x); }, elements * 4);
-  add(
+  add_bandwidth(
       "reduce/rows_16M", [](edge x, edge) { return sum(x, {1}); }, elements * 4);
-  add(
+  add_bandwidth(
       "reduce/columns_16M", [](edge x, edge) { return sum(x, {0}); }, elements * 4);
 }
 

@@ -1,6 +1,6 @@
 // Single convolutions of nets.json, and their gradients. Items are floating-point operations.
-#include "troupe/bench/benchmarks.hpp"
-#include "troupe/bench/nets.hpp"
+#include "bench/benchmarks.hpp"
+#include "bench/nets.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>

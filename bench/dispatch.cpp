@@ -1,5 +1,5 @@
 // Null ops: all that is measured is the runtime itself.
-#include "troupe/bench/benchmarks.hpp"
+#include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -32,7 +32,7 @@ void run_nodes(benchmark::State& state, int chains, int length, bool traced = fa
   state.SetItemsProcessed(state.iterations() * chains * length);
 }
 
-void add(const char* name, int chains, int length, bool traced = false) {
+void add_dispatch(const char* name, int chains, int length, bool traced = false) {
   benchmark::RegisterBenchmark(
       name, [=](benchmark::State& state) { run_nodes(state, chains, length, traced); })
       ->UseRealTime()
@@ -42,11 +42,11 @@ void add(const char* name, int chains, int length, bool traced = false) {
 } // namespace
 
 void register_dispatch() {
-  add("dispatch/chain_1000", 1, 1000);
-  add("dispatch/chain_1000_traced", 1, 1000, true);
-  add("dispatch/chain_100000", 1, 100'000);
-  add("dispatch/wide_16x1024", 16, 1024);
-  add("dispatch/wide_1000x100", 1000, 100);
+  add_dispatch("dispatch/chain_1000", 1, 1000);
+  add_dispatch("dispatch/chain_1000_traced", 1, 1000, true);
+  add_dispatch("dispatch/chain_100000", 1, 100'000);
+  add_dispatch("dispatch/wide_16x1024", 16, 1024);
+  add_dispatch("dispatch/wide_1000x100", 1000, 100);
 }
 
 } // namespace troupe::bench

@@ -1,5 +1,5 @@
 // Ten element-wise ops, one after the other, on a vector that lies in a variable.
-#include "troupe/bench/benchmarks.hpp"
+#include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -28,7 +28,7 @@ void elementwise_step(benchmark::State& state, int64_t elements, bool fused) {
   state.SetItemsProcessed(state.iterations() * elements * 10);
 }
 
-void add(const char* name, int64_t elements, bool fused = true) {
+void add_elementwise(const char* name, int64_t elements, bool fused = true) {
   benchmark::RegisterBenchmark(
       name, [=](benchmark::State& state) { elementwise_step(state, elements, fused); })
       ->UseRealTime()
@@ -38,14 +38,14 @@ void add(const char* name, int64_t elements, bool fused = true) {
 } // namespace
 
 void register_elementwise() {
-  add("elementwise/1K", 1 << 10);
-  add("elementwise/32K", 1 << 15);
-  add("elementwise/1M", 1 << 20);
-  add("elementwise/16M", 1 << 24);
-  add("elementwise/1K_unfused", 1 << 10, false);
-  add("elementwise/32K_unfused", 1 << 15, false);
-  add("elementwise/1M_unfused", 1 << 20, false);
-  add("elementwise/16M_unfused", 1 << 24, false);
+  add_elementwise("elementwise/1K", 1 << 10);
+  add_elementwise("elementwise/32K", 1 << 15);
+  add_elementwise("elementwise/1M", 1 << 20);
+  add_elementwise("elementwise/16M", 1 << 24);
+  add_elementwise("elementwise/1K_unfused", 1 << 10, false);
+  add_elementwise("elementwise/32K_unfused", 1 << 15, false);
+  add_elementwise("elementwise/1M_unfused", 1 << 20, false);
+  add_elementwise("elementwise/16M_unfused", 1 << 24, false);
 }
 
 } // namespace troupe::bench

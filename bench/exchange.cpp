@@ -2,7 +2,7 @@
 // it once.
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
-#include "troupe/bench/benchmarks.hpp"
+#include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>

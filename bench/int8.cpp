@@ -1,7 +1,7 @@
 // Products and convolutions of bytes: u8 activations by i8 weights, with sums of 32 bits. Items are
 // operations; what the same takes with floats, matmul/N and conv2d/LAYER say.
-#include "troupe/bench/benchmarks.hpp"
-#include "troupe/bench/nets.hpp"
+#include "bench/benchmarks.hpp"
+#include "bench/nets.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -54,7 +54,7 @@ void convolution(benchmark::State& state, const json& of) {
 }
 
 template <class Run>
-void add(const std::string& name, Run run) {
+void add_int8(const std::string& name, Run run) {
   benchmark::RegisterBenchmark(("int8/" + name).c_str(), run)
       ->UseRealTime()
       ->MeasureProcessCPUTime();
@@ -64,10 +64,10 @@ void add(const std::string& name, Run run) {
 
 void register_int8() {
   for (auto extent : {256, 1024})
-    add("matmul_" + std::to_string(extent),
+    add_int8("matmul_" + std::to_string(extent),
         [=](benchmark::State& state) { product(state, extent); });
   for (auto layer : {"3x3_28", "1x1"})
-    add(std::string{"conv2d_"} + layer,
+    add_int8(std::string{"conv2d_"} + layer,
         [=](benchmark::State& state) { convolution(state, all_convolutions().at(layer)); });
 }
 

@@ -1,7 +1,7 @@
-#include "troupe/bench/benchmarks.hpp"
+#include "bench/benchmarks.hpp"
 
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/cuda/cuda.hpp"
+#include "troupe/devices/gpu/cuda/cuda.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
 // Products of square matrices, in a step and by oneDNN alone. Items are floating-point operations.
-#include "troupe/bench/benchmarks.hpp"
+#include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>

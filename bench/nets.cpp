@@ -1,6 +1,6 @@
-#include "troupe/bench/nets.hpp"
+#include "bench/nets.hpp"
 
-#include "troupe/bench/benchmarks.hpp"
+#include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Whole steps of a local session, from the calling thread's point of view.
-#include "troupe/bench/benchmarks.hpp"
+#include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -145,27 +145,27 @@ void prepare_step(State& state, const pass_options& passes) {
 }
 
 template <class Case>
-void add(const char* name, Case run) {
+void add_run(const char* name, Case run) {
   benchmark::RegisterBenchmark(name, run)->UseRealTime()->MeasureProcessCPUTime();
 }
 
 } // namespace
 
 void register_run() {
-  add("run/identity", identity_step);
-  add("run/one_op", one_op_step);
-  add("run/feeds_10", [](State& state) { feeds_step(state, 10); });
-  add("run/feeds_100", [](State& state) { feeds_step(state, 100); });
-  add("run/fetches_10", [](State& state) { fetches_step(state, 10); });
-  add("run/fetches_100", [](State& state) { fetches_step(state, 100); });
-  add("run/callers_1", [](State& state) { callers(state, 1); });
-  add("run/callers_2", [](State& state) { callers(state, 2); });
-  add("run/callers_64", [](State& state) { callers(state, 64); });
-  add("run/prepare_100000", [](State& state) { prepare_step(state, {}); });
-  add("run/prepare_100000_without_passes",
+  add_run("run/identity", identity_step);
+  add_run("run/one_op", one_op_step);
+  add_run("run/feeds_10", [](State& state) { feeds_step(state, 10); });
+  add_run("run/feeds_100", [](State& state) { feeds_step(state, 100); });
+  add_run("run/fetches_10", [](State& state) { fetches_step(state, 10); });
+  add_run("run/fetches_100", [](State& state) { fetches_step(state, 100); });
+  add_run("run/callers_1", [](State& state) { callers(state, 1); });
+  add_run("run/callers_2", [](State& state) { callers(state, 2); });
+  add_run("run/callers_64", [](State& state) { callers(state, 64); });
+  add_run("run/prepare_100000", [](State& state) { prepare_step(state, {}); });
+  add_run("run/prepare_100000_without_passes",
       [](State& state) { prepare_step(state, pass_options::none()); });
-  add("run/mlp_step", [](State& state) { mlp_step(state, false); });
-  add("run/mlp_step_traced", [](State& state) { mlp_step(state, true); });
+  add_run("run/mlp_step", [](State& state) { mlp_step(state, false); });
+  add_run("run/mlp_step_traced", [](State& state) { mlp_step(state, true); });
 }
 
 } // namespace troupe::bench

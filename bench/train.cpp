@@ -1,11 +1,11 @@
 // Training steps of the nets of nets.json: gradient descent on one batch, which is fed anew each
 // step. Items are samples.
-#include "troupe/bench/benchmarks.hpp"
-#include "troupe/bench/nets.hpp"
+#include "bench/benchmarks.hpp"
+#include "bench/nets.hpp"
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
-#include "troupe/runtime/accelerator.hpp"
+#include "troupe/runtime/device/accelerator.hpp"
 
 #include <benchmark/benchmark.h>
 

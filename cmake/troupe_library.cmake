@@ -1,40 +1,36 @@
-# troupe_library(name
-#   SOURCES ...          files relative to the calling folder; none yet makes an INTERFACE library
-#   DEPENDS ...          what the library's headers include
-#   PRIVATE_DEPENDS ...  linked, but not visible to users' compiles
-#   HEADER_DEPENDS ...)  header-only targets that only the library's own sources include
+# troupe_component(name
+#   SOURCES ...        compiled to objects, many to a unit where they are not generated
+#   EACH n             so many sources in a unit
+#   PRECOMPILE ...     headers that are compiled once for all units
+#   LIBRARIES ...      linked; only the component's own sources include them
+#   HEADER_ONLY ...    header-only libraries that only the component's own sources include
+#   OPTIONS ...)       of the compiler
 #
-# Makes the static library troupe_<name> with the alias troupe::<name>, and installs it.
-function(troupe_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS;HEADER_DEPENDS")
+# Makes the objects troupe_<name>: a part of the library, and of the programs that test its inside.
+function(troupe_component name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EACH" "SOURCES;PRECOMPILE;LIBRARIES;HEADER_ONLY;OPTIONS")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "troupe_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "troupe_component(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
-
+  if(arg_EACH)
+    troupe_join_sources(arg_SOURCES EXTENSION .cpp EACH ${arg_EACH} SOURCES ${arg_SOURCES})
+  endif()
   set(target troupe_${name})
-  if(arg_SOURCES)
-    set(scope PUBLIC)
-    add_library(${target} STATIC ${arg_SOURCES})
-    target_link_libraries(${target} PRIVATE ${arg_PRIVATE_DEPENDS})
-    troupe_header_depends(${target} ${arg_HEADER_DEPENDS})
-    troupe_warnings(${target})
-  else()
-    set(scope INTERFACE)
-    add_library(${target} INTERFACE)
+  add_library(${target} OBJECT ${arg_SOURCES})
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE Threads::Threads ${arg_LIBRARIES})
+  target_compile_options(${target} PRIVATE ${arg_OPTIONS})
+  troupe_header_only(${target} ${arg_HEADER_ONLY})
+  troupe_warnings(${target})
+  if(arg_PRECOMPILE AND TROUPE_UNITY)
+    target_precompile_headers(${target} PRIVATE ${arg_PRECOMPILE})
   endif()
-  add_library(troupe::${name} ALIAS ${target})
-
-  target_compile_features(${target} ${scope} cxx_std_20)
-  target_include_directories(${target} ${scope}
-    "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
-    "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>")
-  target_link_libraries(${target} ${scope} ${arg_DEPENDS})
-  troupe_export(${name})
+  set_property(GLOBAL APPEND PROPERTY TROUPE_COMPONENTS ${target})
 endfunction()
 
-# Lets a target's own sources include header-only libraries without telling anybody: a PRIVATE link of
-# a static library would make every user of the installed package find them, too.
-function(troupe_header_depends target)
+# Lets a target's own sources include header-only libraries without telling anybody: a link would make every user of
+# the installed package find them, too.
+function(troupe_header_only target)
   foreach(dependency IN LISTS ARGN)
     target_include_directories(${target} SYSTEM PRIVATE
       "$<TARGET_PROPERTY:${dependency},INTERFACE_INCLUDE_DIRECTORIES>")
@@ -43,23 +39,24 @@ function(troupe_header_depends target)
   endforeach()
 endfunction()
 
-# Makes an executable with our warnings and include root: troupe_executable(name SOURCES... DEPENDS...).
+# troupe_executable(name SOURCES ... [EACH n] [PRECOMPILE ...] LIBRARIES ... HEADER_ONLY ...)
 function(troupe_executable target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;HEADER_DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EACH" "SOURCES;PRECOMPILE;LIBRARIES;HEADER_ONLY")
+  if(arg_EACH)
+    troupe_join_sources(arg_SOURCES EXTENSION .cpp EACH ${arg_EACH} SOURCES ${arg_SOURCES})
+  endif()
   add_executable(${target} ${arg_SOURCES})
   if(TROUPE_SANITIZE)
     set(defaults "${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp")
     target_sources(${target} PRIVATE "${defaults}")
-    set_source_files_properties("${defaults}" PROPERTIES
+    set_source_files_properties("${defaults}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON
       COMPILE_DEFINITIONS "CAF_INSTRUMENTED=$<BOOL:${troupe_caf_instrumented}>")
   endif()
-  target_link_libraries(${target} PRIVATE ${arg_DEPENDS})
-  troupe_header_depends(${target} ${arg_HEADER_DEPENDS})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
+  troupe_header_only(${target} ${arg_HEADER_ONLY})
   troupe_warnings(${target})
-endfunction()
-
-# Adds troupe_<name> to the installed package, as troupe::<name>.
-function(troupe_export name)
-  set_target_properties(troupe_${name} PROPERTIES EXPORT_NAME ${name})
-  set_property(GLOBAL APPEND PROPERTY TROUPE_EXPORTED troupe_${name})
+  if(arg_PRECOMPILE AND TROUPE_UNITY)
+    target_precompile_headers(${target} PRIVATE ${arg_PRECOMPILE})
+  endif()
 endfunction()

@@ -1,6 +1,6 @@
 // Learns to predict the next character of a text with an LSTM, then writes a text of its own.
-#include "troupe/examples/support/progress.hpp"
-#include "troupe/examples/support/text.hpp"
+#include "examples/support/progress.hpp"
+#include "examples/support/text.hpp"
 #include "troupe/troupe.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-#include "troupe/examples/support/digits.hpp"
+#include "examples/support/digits.hpp"
 
 #include <zlib.h>
 

@@ -1,6 +1,6 @@
-#include "troupe/examples/support/images.hpp"
+#include "examples/support/images.hpp"
 
-#include "troupe/examples/support/digits.hpp"
+#include "examples/support/digits.hpp"
 
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-#include "troupe/examples/support/progress.hpp"
+#include "examples/support/progress.hpp"
 
 #include <unistd.h>
 

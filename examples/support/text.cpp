@@ -1,4 +1,4 @@
-#include "troupe/examples/support/text.hpp"
+#include "examples/support/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Trains a convolutional network on images of digits: on the 8x8 ones that come along, or on MNIST.
-#include "troupe/examples/support/images.hpp"
-#include "troupe/examples/support/progress.hpp"
+#include "examples/support/images.hpp"
+#include "examples/support/progress.hpp"
 
 #include <CLI/CLI.hpp>
 

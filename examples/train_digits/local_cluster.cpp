@@ -1,4 +1,4 @@
-#include "troupe/examples/train_digits/local_cluster.hpp"
+#include "examples/train_digits/local_cluster.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,9 +1,9 @@
 // Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes
 // with asynchronous steps, through the same API.
-#include "troupe/examples/support/digits.hpp"
-#include "troupe/examples/support/progress.hpp"
-#include "troupe/examples/train_digits/local_cluster.hpp"
-#include "troupe/examples/train_digits/model.hpp"
+#include "examples/support/digits.hpp"
+#include "examples/support/progress.hpp"
+#include "examples/train_digits/local_cluster.hpp"
+#include "examples/train_digits/model.hpp"
 
 #include <CLI/CLI.hpp>
 

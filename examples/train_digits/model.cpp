@@ -1,6 +1,6 @@
-#include "troupe/examples/train_digits/model.hpp"
+#include "examples/train_digits/model.hpp"
 
-#include "troupe/examples/support/digits.hpp"
+#include "examples/support/digits.hpp"
 
 #include <cmath>
 

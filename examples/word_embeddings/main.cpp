@@ -1,9 +1,9 @@
 // Learns a vector for each word of a text from the words around it (skip-grams, Mikolov et al.
 // 2013), with noise-contrastive estimation: each step looks at a few wrong words instead of all.
 // Then shows which words came to lie near each other.
-#include "troupe/examples/support/images.hpp"
-#include "troupe/examples/support/progress.hpp"
-#include "troupe/examples/support/text.hpp"
+#include "examples/support/images.hpp"
+#include "examples/support/progress.hpp"
+#include "examples/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 

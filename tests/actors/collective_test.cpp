@@ -2,12 +2,12 @@
 // something goes wrong.
 #include "troupe/api/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/gpu/gpu_device.hpp"
-#include "troupe/devices/simulated/simulated_collectives.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/simulated_gpus.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/core/gpu_device.hpp"
+#include "tests/simulated_gpu/simulated_collectives.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/simulated_gpus.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <random>
 #include <thread>

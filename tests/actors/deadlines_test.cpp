@@ -1,7 +1,7 @@
 #include "troupe/actors/deadlines.hpp"
 
-#include "troupe/tests/support/actor_world.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test::deadlines_test {
 

@@ -1,12 +1,12 @@
 // Steps on simulated GPUs: alone, beside a processor, on other tasks, and when something goes
 // wrong.
-#include "troupe/runtime/accelerator.hpp"
-#include "troupe/serialization/trace.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/processes.hpp"
-#include "troupe/tests/support/simulated_gpus.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/serialization/files/trace.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/simulated_gpus.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <array>
 #include <functional>

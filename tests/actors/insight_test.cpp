@@ -1,11 +1,11 @@
 #include "troupe/actors/flight_report.hpp"
-#include "troupe/serialization/trace.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/local_world.hpp"
-#include "troupe/tests/support/processes.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/trace_rules.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/serialization/files/trace.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/local_world.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/trace_rules.hpp"
+#include "tests/support/watchdog.hpp"
 
 namespace troupe::test::insight_test {
 

@@ -4,10 +4,10 @@
 #include "troupe/actors/session.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/api/library.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/processes.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/scoped_actor.hpp>

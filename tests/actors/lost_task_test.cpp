@@ -1,8 +1,8 @@
 // Tasks that crash, freeze or shut down while somebody needs them.
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/processes.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <optional>
 #include <thread>

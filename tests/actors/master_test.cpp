@@ -2,9 +2,9 @@
 
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/prepared_step.hpp"
-#include "troupe/tests/support/actor_world.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/text_case.hpp"
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text_case.hpp"
 
 namespace troupe::test::master_test {
 

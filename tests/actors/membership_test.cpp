@@ -3,8 +3,8 @@
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/messages.hpp"
-#include "troupe/tests/support/actor_world.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test::membership_test {
 

@@ -1,5 +1,5 @@
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/local_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/local_world.hpp"
 
 namespace troupe::test::queue_test {
 

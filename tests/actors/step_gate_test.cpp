@@ -1,6 +1,6 @@
 #include "troupe/actors/step_gate.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <condition_variable>
 #include <random>

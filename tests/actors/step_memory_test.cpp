@@ -1,6 +1,6 @@
 // What whole steps take: that memory is released and written over in time.
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/local_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/local_world.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::test::step_memory_test {

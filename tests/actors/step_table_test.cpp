@@ -1,7 +1,7 @@
 #include "troupe/actors/step_table.hpp"
 
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/local_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/local_world.hpp"
 
 namespace troupe::test::step_table_test {
 

@@ -5,13 +5,13 @@
 #include "troupe/actors/task_program.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
-#include "troupe/runtime/extract.hpp"
-#include "troupe/runtime/partition.hpp"
-#include "troupe/runtime/place.hpp"
-#include "troupe/serialization/wire.hpp"
-#include "troupe/tests/support/actor_world.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/text_case.hpp"
+#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/placement/partition.hpp"
+#include "troupe/runtime/placement/place.hpp"
+#include "troupe/serialization/wire/wire.hpp"
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text_case.hpp"
 
 namespace troupe::test::worker_test {
 

@@ -1,8 +1,8 @@
 // Copies of a model on several devices learn what one learns from the whole batch.
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/simulated_gpus.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/simulated_gpus.hpp"
+#include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/processes.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
 #include <random>

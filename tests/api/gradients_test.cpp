@@ -1,5 +1,5 @@
 // Gradients as users change them, and gradients of gradients.
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <functional>

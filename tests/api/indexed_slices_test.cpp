@@ -1,6 +1,6 @@
 // Gradients of rows stay gradients of rows.
 #include "troupe/api/train/indexed_slices.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/trace_rules.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/trace_rules.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Layers are the formulas that they say they are.
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Lookup tables in sessions: steps at once, names, resets.
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/processes.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // Losses that are scaled, so that gradients survive f16; and networks that learn in it.
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>

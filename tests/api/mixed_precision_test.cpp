@@ -1,5 +1,5 @@
 // Models that are written in f32 and compute in 16 bits.
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Each optimizer does what its paper says, computed here by hand.
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>

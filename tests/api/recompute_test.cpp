@@ -1,5 +1,5 @@
 // Gradients that compute parts of the graph again, to need less memory.
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <algorithm>

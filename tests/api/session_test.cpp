@@ -1,5 +1,5 @@
 #include "troupe/api/library.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // What goes around an optimizer: clipping, rates, averages; and L-BFGS.
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>

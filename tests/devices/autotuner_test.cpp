@@ -1,9 +1,9 @@
 // Which algorithm is taken, told by trials whose times the test makes up.
-#include "troupe/devices/gpu/autotuner.hpp"
+#include "troupe/devices/gpu/core/autotuner.hpp"
 
-#include "troupe/devices/gpu/time_launches.hpp"
-#include "troupe/tests/devices/simulated_gpu.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/core/time_launches.hpp"
+#include "tests/devices/simulated_gpu.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <barrier>
 

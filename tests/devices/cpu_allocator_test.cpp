@@ -1,6 +1,6 @@
 #include "troupe/devices/cpu/cpu_allocator.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <cstring>
 #include <random>

@@ -1,9 +1,9 @@
 // Layers that kernels and libraries both compute, on a simulated GPU.
-#include "troupe/devices/gpu/fastest.hpp"
+#include "troupe/devices/gpu/core/fastest.hpp"
 
-#include "troupe/devices/gpu/read_word.hpp"
-#include "troupe/tests/devices/simulated_gpu.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/core/read_word.hpp"
+#include "tests/devices/simulated_gpu.hpp"
+#include "tests/support/watchdog.hpp"
 
 namespace troupe::test::fastest_test {
 

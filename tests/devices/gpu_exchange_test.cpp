@@ -1,14 +1,14 @@
 // Several GPUs compute together what processors would, in whatever order threads ask for it.
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/cuda/cuda.hpp"
-#include "troupe/devices/exchange.hpp"
-#include "troupe/devices/gpu/collectives.hpp"
-#include "troupe/devices/gpu/gpu_device.hpp"
-#include "troupe/devices/gpu/make_device.hpp"
-#include "troupe/devices/simulated/simulated_collectives.hpp"
-#include "troupe/runtime/arrivals.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/cuda/cuda.hpp"
+#include "troupe/devices/collective/exchange.hpp"
+#include "troupe/devices/gpu/core/collectives.hpp"
+#include "troupe/devices/gpu/core/gpu_device.hpp"
+#include "troupe/devices/gpu/core/make_device.hpp"
+#include "tests/simulated_gpu/simulated_collectives.hpp"
+#include "troupe/runtime/device/arrivals.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <algorithm>
 #include <future>

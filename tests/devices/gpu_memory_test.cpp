@@ -1,8 +1,8 @@
 // Where a GPU's tensors get their memory: as it is needed, from a reserve, and from the host's.
-#include "troupe/devices/gpu/reservation.hpp"
-#include "troupe/runtime/swapping.hpp"
-#include "troupe/tests/devices/simulated_gpu.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/core/reservation.hpp"
+#include "troupe/runtime/device/swapping.hpp"
+#include "tests/devices/simulated_gpu.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <map>
 #include <thread>

@@ -1,8 +1,8 @@
 // Launches that are noted down and repeated, and the memory that is theirs.
-#include "troupe/devices/gpu/core_recording.hpp"
+#include "troupe/devices/gpu/core/core_recording.hpp"
 
-#include "troupe/tests/devices/simulated_gpu.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/devices/simulated_gpu.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <atomic>
 

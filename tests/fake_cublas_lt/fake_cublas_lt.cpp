@@ -1,6 +1,6 @@
-#include "troupe/tests/fake_cublas_lt/fake_cublas_lt.hpp"
+#include "tests/fake_cublas_lt/fake_cublas_lt.hpp"
 
-#include "troupe/runtime/dtype.hpp"
+#include "troupe/runtime/types/dtype.hpp"
 
 #include <algorithm>
 #include <cstring>

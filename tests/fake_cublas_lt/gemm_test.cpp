@@ -1,9 +1,9 @@
 // What is asked of cuBLASLt, on a simulated GPU, of a library that only pretends to be it.
-#include "troupe/devices/cuda/gemm.hpp"
+#include "troupe/devices/gpu/cuda/gemm.hpp"
 
-#include "troupe/tests/devices/simulated_gpu.hpp"
-#include "troupe/tests/fake_cublas_lt/fake_cublas_lt.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/devices/simulated_gpu.hpp"
+#include "tests/fake_cublas_lt/fake_cublas_lt.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <algorithm>
 #include <cmath>

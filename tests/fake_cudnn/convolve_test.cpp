@@ -1,9 +1,9 @@
 // What is asked of cuDNN, on a simulated GPU, of a library that only pretends.
-#include "troupe/devices/cuda/convolve.hpp"
+#include "troupe/devices/gpu/cuda/convolve.hpp"
 
-#include "troupe/tests/devices/simulated_gpu.hpp"
-#include "troupe/tests/fake_cudnn/fake_cudnn.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/devices/simulated_gpu.hpp"
+#include "tests/fake_cudnn/fake_cudnn.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <mutex>
 #include <thread>

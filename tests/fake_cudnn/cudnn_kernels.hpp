@@ -1,6 +1,6 @@
 // The kernels of GPUs that cuDNN computes.
 #pragma once
-#include "troupe/runtime/kernel.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
 
 #include <span>
 

@@ -1,6 +1,6 @@
 // Convolutions and their gradients, and those with a bias and an activation: from what their
 // descriptors say.
-#include "troupe/tests/fake_cudnn/fake_forms.hpp"
+#include "tests/fake_cudnn/fake_forms.hpp"
 
 #include <algorithm>
 

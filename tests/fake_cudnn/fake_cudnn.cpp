@@ -1,4 +1,4 @@
-#include "troupe/tests/fake_cudnn/fake_forms.hpp"
+#include "tests/fake_cudnn/fake_forms.hpp"
 
 using troupe::test::fake_cudnn;
 using troupe::test::fake_handle;

@@ -1,6 +1,6 @@
-#include "troupe/tests/fake_cudnn/fake_forms.hpp"
+#include "tests/fake_cudnn/fake_forms.hpp"
 
-#include "troupe/runtime/dtype.hpp"
+#include "troupe/runtime/types/dtype.hpp"
 
 #include <algorithm>
 

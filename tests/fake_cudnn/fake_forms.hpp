@@ -1,6 +1,6 @@
 // What the pretended cuDNN is told of tensors, and how it reads and writes them.
 #pragma once
-#include "troupe/tests/fake_cudnn/fake_cudnn.hpp"
+#include "tests/fake_cudnn/fake_cudnn.hpp"
 
 #include <cudnn.h>
 

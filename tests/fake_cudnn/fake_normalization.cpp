@@ -1,5 +1,5 @@
 // Softmax, local response and batch normalization of the pretended cuDNN, as their formulas say.
-#include "troupe/tests/fake_cudnn/fake_forms.hpp"
+#include "tests/fake_cudnn/fake_forms.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Poolings of the pretended cuDNN, window by window.
-#include "troupe/tests/fake_cudnn/fake_forms.hpp"
+#include "tests/fake_cudnn/fake_forms.hpp"
 
 #include <cmath>
 #include <limits>

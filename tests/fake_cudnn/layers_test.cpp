@@ -1,18 +1,18 @@
 // What is asked of cuDNN where it and our kernels both compute a layer: golden cases, random ones,
 // and what it must not be asked.
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/cuda/layers.hpp"
-#include "troupe/devices/gpu/fastest.hpp"
-#include "troupe/devices/gpu/make_device.hpp"
-#include "troupe/devices/simulated/simulated_driver.hpp"
-#include "troupe/serialization/close_to.hpp"
-#include "troupe/tests/fake_cudnn/fake_cudnn.hpp"
-#include "troupe/tests/ops/golden_case.hpp"
-#include "troupe/tests/simulated_kernels/simulated_layers.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/simulated_gpus.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/cuda/layers.hpp"
+#include "troupe/devices/gpu/core/fastest.hpp"
+#include "troupe/devices/gpu/core/make_device.hpp"
+#include "tests/simulated_gpu/simulated_driver.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "tests/fake_cudnn/fake_cudnn.hpp"
+#include "tests/ops/golden_case.hpp"
+#include "tests/simulated_gpu/simulated_layers.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/simulated_gpus.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <random>
 #include <set>

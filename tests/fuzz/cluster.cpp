@@ -1,7 +1,7 @@
 // Cluster specs: what is taken comes back as it was.
-#include "troupe/serialization/cluster.hpp"
+#include "troupe/serialization/files/cluster.hpp"
 
-#include "troupe/tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace troupe::fuzz::cluster {
 

@@ -1,5 +1,5 @@
 // Records of CSV: all fields are there, or an error.
-#include "troupe/tests/fuzz/byte_op.hpp"
+#include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::decode_csv {
 

@@ -1,5 +1,5 @@
 // JPEG files: what is taken is an image.
-#include "troupe/tests/fuzz/byte_op.hpp"
+#include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::decode_jpeg {
 

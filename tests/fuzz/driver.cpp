@@ -2,7 +2,7 @@
 // `fuzz TARGET`: replays the seed corpus, every prefix of small seeds, then mutated seeds and
 // random bytes for FUZZ_SECONDS (1) from FUZZ_SEED (fixed, printed). `fuzz TARGET FILE...`: replays
 // files. The input that ends the process is left in `crash-<target>` and its path printed.
-#include "troupe/tests/fuzz/targets.hpp"
+#include "tests/fuzz/targets.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

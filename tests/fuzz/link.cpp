@@ -1,10 +1,10 @@
 // Links. The first byte chooses: a raw stream, or a conversation of frames that are well-formed
 // around fuzzed bodies (kind and transfer u8 each, size u16, body), because checksums would stop
 // all others.
-#include "troupe/serialization/link.hpp"
+#include "troupe/serialization/wire/link.hpp"
 
-#include "troupe/serialization/frame.hpp"
-#include "troupe/tests/fuzz/fuzz.hpp"
+#include "troupe/serialization/wire/frame.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Node times: what is taken comes back as it was.
-#include "troupe/serialization/node_times_file.hpp"
+#include "troupe/serialization/files/node_times_file.hpp"
 
-#include "troupe/tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace troupe::fuzz::node_times {
 

@@ -1,6 +1,6 @@
 // Arrays of NumPy: what read_npy() takes can be written and read again.
-#include "troupe/serialization/npy.hpp"
-#include "troupe/tests/fuzz/fuzz.hpp"
+#include "troupe/serialization/files/npy.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace troupe::fuzz::npy {
 

@@ -1,5 +1,5 @@
 // Examples: all features are there, or an error.
-#include "troupe/tests/fuzz/byte_op.hpp"
+#include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::parse_example {
 

@@ -1,5 +1,5 @@
 // TensorProtos: what is taken is written and read again as it was.
-#include "troupe/tests/fuzz/byte_op.hpp"
+#include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::parse_tensor {
 

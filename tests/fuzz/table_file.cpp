@@ -1,6 +1,6 @@
 // Text files of tables: a key and a value for each line, or an error.
-#include "troupe/ops/lookup/table_file.hpp"
-#include "troupe/tests/fuzz/fuzz.hpp"
+#include "troupe/ops/lookup/shared/table_file.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 #include <sstream>
 

@@ -1,7 +1,7 @@
 // Text graphs: any text is a graph over all ops, or an error that says where.
-#include "troupe/serialization/text_graph.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
 
-#include "troupe/tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace troupe::fuzz::text_graph {
 

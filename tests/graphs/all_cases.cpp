@@ -1,8 +1,8 @@
-#include "troupe/tests/graphs/all_cases.hpp"
+#include "tests/graphs/all_cases.hpp"
 
 #include "troupe/api/library.hpp"
-#include "troupe/tests/support/data_folder.hpp"
-#include "troupe/tests/support/text_case.hpp"
+#include "tests/support/data_folder.hpp"
+#include "tests/support/text_case.hpp"
 
 #include <algorithm>
 #include <filesystem>

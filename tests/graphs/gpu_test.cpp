@@ -1,7 +1,7 @@
 // Runs every case in this folder, and every op's example, on the GPU of this machine.
-#include "troupe/tests/graphs/all_cases.hpp"
-#include "troupe/tests/support/real_gpus.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/graphs/all_cases.hpp"
+#include "tests/support/real_gpus.hpp"
+#include "tests/support/watchdog.hpp"
 
 namespace troupe::test::gpu_test {
 

@@ -1,10 +1,10 @@
 // Runs every case in this folder, and every op's example, on simulated GPUs.
-#include "troupe/tests/graphs/all_cases.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/op_samples.hpp"
-#include "troupe/tests/support/simulated_gpus.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/graphs/all_cases.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/op_samples.hpp"
+#include "tests/support/simulated_gpus.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <random>
 

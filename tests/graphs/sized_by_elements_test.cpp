@@ -1,13 +1,13 @@
 // Ops whose outputs have as many elements as the values of their inputs say give on simulated GPUs
 // what they give on processors.
 #include "troupe/actors/client.hpp"
-#include "troupe/runtime/counting.hpp"
-#include "troupe/serialization/close_to.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/op_samples.hpp"
-#include "troupe/tests/support/simulated_gpus.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/op_samples.hpp"
+#include "tests/support/simulated_gpus.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <cmath>
 #include <map>

@@ -1,13 +1,13 @@
 // Models that TensorFlow has built and run give the same here
 // (tests/graphs/tensorflow/generate.py).
 #include "troupe/api/library.hpp"
-#include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/graph_def.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/data_folder.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/unzip.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/data_folder.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/unzip.hpp"
+#include "tests/support/watchdog.hpp"
 
 namespace troupe::test::tensorflow_test {
 

@@ -1,10 +1,10 @@
 // Runs every case in this folder, and every op's example, in one process and spread over clusters.
 #include "troupe/api/library.hpp"
-#include "troupe/tests/graphs/all_cases.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/processes.hpp"
-#include "troupe/tests/support/text_case.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/graphs/all_cases.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 
 namespace troupe::test::text_graphs_test {
 

@@ -1,11 +1,11 @@
 // What every op promises by being in the library.
-#include "troupe/tests/ops/every_op.hpp"
+#include "tests/ops/every_op.hpp"
 
-#include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/graph_def.hpp"
-#include "troupe/serialization/text_graph.hpp"
-#include "troupe/serialization/wire.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
+#include "troupe/serialization/wire/wire.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 

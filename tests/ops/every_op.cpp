@@ -1,8 +1,8 @@
-#include "troupe/tests/ops/every_op.hpp"
+#include "tests/ops/every_op.hpp"
 
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/ops/all.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Walks the registry: what holds for one op must hold for every op, or stand in a list with a
 // reason.
 #pragma once
-#include "troupe/tests/support/op_samples.hpp"
+#include "tests/support/op_samples.hpp"
 
 #include <functional>
 #include <string>

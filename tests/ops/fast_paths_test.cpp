@@ -1,11 +1,11 @@
 // Kernels have faster ways for large operands, which small examples do not reach: they must compute
 // the same.
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/serialization/text_graph.hpp"
-#include "troupe/tests/ops/every_op.hpp"
-#include "troupe/tests/support/evaluate.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
+#include "tests/ops/every_op.hpp"
+#include "tests/support/evaluate.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "troupe/tests/ops/few_goldens.hpp"
+#include "tests/ops/few_goldens.hpp"
 
 namespace troupe::test {
 

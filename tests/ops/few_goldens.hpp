@@ -1,6 +1,6 @@
 // The ops that have fewer than six golden cases, and why; in alphabetical order, a line each.
 #pragma once
-#include "troupe/tests/ops/every_op.hpp"
+#include "tests/ops/every_op.hpp"
 
 namespace troupe::test {
 

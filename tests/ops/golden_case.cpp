@@ -1,10 +1,10 @@
-#include "troupe/tests/ops/golden_case.hpp"
+#include "tests/ops/golden_case.hpp"
 
-#include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/graph_def.hpp"
-#include "troupe/tests/ops/every_op.hpp"
-#include "troupe/tests/support/data_folder.hpp"
-#include "troupe/tests/support/unzip.hpp"
+#include "tests/ops/every_op.hpp"
+#include "tests/support/data_folder.hpp"
+#include "tests/support/unzip.hpp"
 
 #include <algorithm>
 #include <cstdlib>

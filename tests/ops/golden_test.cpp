@@ -1,12 +1,12 @@
 // Ops compute what an independent implementation computes (tests/ops/goldens/README.md).
 #include "troupe/api/library.hpp"
-#include "troupe/devices/gpu/fastest.hpp"
-#include "troupe/tests/ops/every_op.hpp"
-#include "troupe/tests/ops/few_goldens.hpp"
-#include "troupe/tests/ops/golden_case.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/real_gpus.hpp"
-#include "troupe/tests/support/simulated_gpus.hpp"
+#include "troupe/devices/gpu/core/fastest.hpp"
+#include "tests/ops/every_op.hpp"
+#include "tests/ops/few_goldens.hpp"
+#include "tests/ops/golden_case.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/real_gpus.hpp"
+#include "tests/support/simulated_gpus.hpp"
 
 #include <map>
 

@@ -1,8 +1,8 @@
 // Every gradient agrees with central differences.
-#include "troupe/runtime/gradient.hpp"
-#include "troupe/tests/ops/every_op.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
+#include "tests/ops/every_op.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <cmath>

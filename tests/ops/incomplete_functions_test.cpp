@@ -1,7 +1,7 @@
-#include "troupe/ops/math/incomplete_functions.hpp"
-#include "troupe/ops/math/special_functions.hpp"
+#include "troupe/ops/special/shared/incomplete_functions.hpp"
+#include "troupe/ops/special/shared/special_functions.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <random>
 

@@ -1,8 +1,8 @@
 // Lookup tables, beyond what their examples show.
-#include "troupe/ops/lookup/lookup_table.hpp"
-#include "troupe/serialization/close_to.hpp"
-#include "troupe/tests/ops/every_op.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/ops/lookup/shared/lookup_table.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "tests/ops/every_op.hpp"
+#include "tests/support/catch.hpp"
 
 #include <atomic>
 #include <filesystem>

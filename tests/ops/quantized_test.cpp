@@ -1,6 +1,6 @@
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/tests/ops/every_op.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "tests/ops/every_op.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test::quantized_test {
 

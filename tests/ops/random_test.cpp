@@ -1,8 +1,8 @@
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/ops/random/philox.hpp"
-#include "troupe/tests/ops/every_op.hpp"
+#include "troupe/ops/random/shared/philox.hpp"
+#include "tests/ops/every_op.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <cmath>

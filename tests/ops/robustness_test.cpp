@@ -1,7 +1,7 @@
 // No input makes a kernel crash, and none makes it contradict the shape function.
-#include "troupe/tests/ops/every_op.hpp"
+#include "tests/ops/every_op.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <cstring>

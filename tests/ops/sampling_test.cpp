@@ -1,9 +1,9 @@
 // Random ops with parameters draw from the distributions that they promise.
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/serialization/text_graph.hpp"
-#include "troupe/tests/ops/every_op.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
+#include "tests/ops/every_op.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Recurrent cells and the loss of unaligned sequences, where other implementations cannot follow.
-#include "troupe/tests/ops/every_op.hpp"
+#include "tests/ops/every_op.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test::sequence_test {
 

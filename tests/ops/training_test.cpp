@@ -1,8 +1,8 @@
 // Updates of several variables at once, and of rows.
-#include "troupe/tests/ops/every_op.hpp"
+#include "tests/ops/every_op.hpp"
 
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/evaluate.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/evaluate.hpp"
 
 #include <thread>
 

@@ -1,5 +1,5 @@
-#include "troupe/runtime/attr.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/runtime/types/attr.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test::attr_test {
 

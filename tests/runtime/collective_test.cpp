@@ -1,11 +1,11 @@
 // Who belongs to which group, and how the members of one meet.
-#include "troupe/runtime/collective.hpp"
+#include "troupe/runtime/program/collective.hpp"
 
 #include "troupe/api/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/exchange.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "troupe/devices/collective/exchange.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <algorithm>
 #include <cmath>

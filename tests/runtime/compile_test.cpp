@@ -1,6 +1,6 @@
-#include "troupe/runtime/program.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/program/program.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
 
 namespace troupe::test::compile_test {
 

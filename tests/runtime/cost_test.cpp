@@ -1,7 +1,7 @@
-#include "troupe/runtime/cost.hpp"
+#include "troupe/runtime/placement/cost.hpp"
 
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_steps.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_steps.hpp"
 
 namespace troupe::test::cost_test {
 

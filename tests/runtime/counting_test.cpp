@@ -1,12 +1,12 @@
 // Nodes that are sized by elements become two on a GPU.
-#include "troupe/runtime/counting.hpp"
-#include "troupe/runtime/epilogue.hpp"
-#include "troupe/runtime/precision.hpp"
+#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/runtime/graph/epilogue.hpp"
+#include "troupe/runtime/graph/precision.hpp"
 
-#include "troupe/runtime/extract.hpp"
-#include "troupe/runtime/partition.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/placement/partition.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
 
 namespace troupe::test::counting_test {
 

@@ -1,6 +1,6 @@
-#include "troupe/runtime/extract.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/pass_case.hpp"
+#include "troupe/runtime/graph/extract.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/pass_case.hpp"
 
 namespace troupe::test::extract_test {
 

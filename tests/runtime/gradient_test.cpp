@@ -1,7 +1,7 @@
-#include "troupe/runtime/gradient.hpp"
-#include "troupe/runtime/gradient_options.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/graph/gradient_options.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
 
 #include <random>
 

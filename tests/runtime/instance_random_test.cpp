@@ -1,6 +1,6 @@
 // Programs against direct evaluation, with everything that is under way delivered in random order.
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_steps.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_steps.hpp"
 
 namespace troupe::test::instance_random_test {
 

@@ -1,6 +1,6 @@
-#include "troupe/runtime/instance.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/program/instance.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
 
 #include <condition_variable>
 #include <deque>

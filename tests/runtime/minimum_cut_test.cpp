@@ -1,6 +1,6 @@
-#include "troupe/runtime/minimum_cut.hpp"
+#include "troupe/runtime/placement/minimum_cut.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <random>

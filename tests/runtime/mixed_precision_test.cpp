@@ -1,10 +1,10 @@
-#include "troupe/runtime/kernel.hpp"
-#include "troupe/runtime/precision.hpp"
-#include "troupe/runtime/registry.hpp"
-#include "troupe/serialization/close_to.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/pass_case.hpp"
-#include "troupe/tests/support/simulated_gpus.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/graph/precision.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/pass_case.hpp"
+#include "tests/support/simulated_gpus.hpp"
 
 #include <random>
 

@@ -1,5 +1,5 @@
-#include "troupe/runtime/nonfinite.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/runtime/program/nonfinite.hpp"
+#include "tests/support/catch.hpp"
 
 #include <limits>
 

@@ -1,8 +1,8 @@
-#include "troupe/runtime/order_effects.hpp"
+#include "troupe/runtime/program/order_effects.hpp"
 
-#include "troupe/runtime/prune.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_steps.hpp"
+#include "troupe/runtime/graph/prune.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_steps.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "troupe/runtime/place.hpp"
+#include "troupe/runtime/placement/place.hpp"
 
-#include "troupe/runtime/extract.hpp"
-#include "troupe/runtime/node_times.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/insight/node_times.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
 
 namespace troupe::test::place_test {
 

@@ -1,6 +1,6 @@
-#include "troupe/runtime/prune.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/prune.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
 
 namespace troupe::test::prune_test {
 

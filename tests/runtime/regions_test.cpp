@@ -1,6 +1,6 @@
-#include "troupe/runtime/regions.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_steps.hpp"
+#include "troupe/runtime/program/regions.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_steps.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,6 @@
-#include "troupe/runtime/rundown.hpp"
+#include "troupe/runtime/device/rundown.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <thread>
 #include <vector>

@@ -1,5 +1,5 @@
-#include "troupe/runtime/shape.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/runtime/types/shape.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test::shape_test {
 

@@ -1,5 +1,5 @@
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/pass_case.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/pass_case.hpp"
 
 namespace troupe::test::simplify_test {
 

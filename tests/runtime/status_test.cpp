@@ -1,5 +1,5 @@
-#include "troupe/runtime/status.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/runtime/types/status.hpp"
+#include "tests/support/catch.hpp"
 
 #include <set>
 

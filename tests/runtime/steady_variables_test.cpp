@@ -1,6 +1,6 @@
-#include "troupe/runtime/steady_variables.hpp"
+#include "troupe/runtime/state/steady_variables.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <thread>
 

@@ -1,7 +1,7 @@
-#include "troupe/runtime/instance.hpp"
-#include "troupe/runtime/thread_number.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/program/instance.hpp"
+#include "troupe/runtime/device/thread_number.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
 
 #include <cmath>
 #include <set>

@@ -1,5 +1,5 @@
-#include "troupe/runtime/stop.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/runtime/device/stop.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test::stop_test {
 

@@ -1,6 +1,6 @@
-#include "troupe/runtime/tensor.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/types/tensor.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
 
 #include <thread>
 

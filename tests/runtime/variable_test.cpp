@@ -1,5 +1,5 @@
-#include "troupe/runtime/variable.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/runtime/state/variable.hpp"
+#include "tests/support/catch.hpp"
 
 #include <thread>
 

@@ -1,5 +1,5 @@
-#include "troupe/serialization/close_to.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "tests/support/catch.hpp"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
-#include "troupe/serialization/cluster.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/serialization/files/cluster.hpp"
+#include "tests/support/catch.hpp"
 
 #include <unistd.h>
 

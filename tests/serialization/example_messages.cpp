@@ -1,7 +1,7 @@
-#include "troupe/tests/serialization/example_messages.hpp"
+#include "tests/serialization/example_messages.hpp"
 
-#include "troupe/serialization/frame.hpp"
-#include "troupe/serialization/payload.hpp"
+#include "troupe/serialization/wire/frame.hpp"
+#include "troupe/serialization/wire/payload.hpp"
 
 #include <sstream>
 

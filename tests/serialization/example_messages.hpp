@@ -1,6 +1,6 @@
 // One message of every kind, with values that differ from the defaults.
 #pragma once
-#include "troupe/serialization/messages.hpp"
+#include "troupe/serialization/wire/messages.hpp"
 
 namespace troupe::testing {
 

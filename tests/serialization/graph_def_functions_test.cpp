@@ -2,8 +2,8 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/serialization/graph_def.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/evaluate.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/evaluate.hpp"
 
 namespace troupe::test::graph_def_functions_test {
 namespace {

@@ -1,6 +1,6 @@
-#include "troupe/serialization/node_times_file.hpp"
+#include "troupe/serialization/files/node_times_file.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #include <filesystem>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-#include "troupe/serialization/npy.hpp"
+#include "troupe/serialization/files/npy.hpp"
 
-#include "troupe/tests/support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test::npy_test {
 namespace {

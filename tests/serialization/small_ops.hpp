@@ -1,7 +1,7 @@
 // A few ops for tests that need graphs, not arithmetic.
 #pragma once
-#include "troupe/runtime/infer.hpp"
-#include "troupe/runtime/registry.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 
 namespace troupe::testing {
 

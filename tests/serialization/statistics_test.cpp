@@ -1,6 +1,6 @@
-#include "troupe/serialization/payload.hpp"
-#include "troupe/serialization/statistics.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/serialization/wire/payload.hpp"
+#include "troupe/serialization/files/statistics.hpp"
+#include "tests/support/catch.hpp"
 
 #include <random>
 

@@ -1,6 +1,6 @@
-#include "troupe/serialization/trace.hpp"
-#include "troupe/tests/support/catch.hpp"
-#include "troupe/tests/support/trace_rules.hpp"
+#include "troupe/serialization/files/trace.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/trace_rules.hpp"
 
 #include <filesystem>
 #include <fstream>

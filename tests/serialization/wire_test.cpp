@@ -1,9 +1,9 @@
-#include "troupe/serialization/origin.hpp"
-#include "troupe/serialization/payload.hpp"
-#include "troupe/serialization/text_graph.hpp"
-#include "troupe/serialization/wire.hpp"
-#include "troupe/tests/serialization/small_ops.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/serialization/wire/origin.hpp"
+#include "troupe/serialization/wire/payload.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
+#include "troupe/serialization/wire/wire.hpp"
+#include "tests/serialization/small_ops.hpp"
+#include "tests/support/catch.hpp"
 
 #include <random>
 

@@ -1,4 +1,4 @@
-#include "troupe/tests/steady/heap.hpp"
+#include "tests/steady/heap.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -1,6 +1,6 @@
 // What a step costs once it has run a few times: nothing from the heap.
-#include "troupe/tests/steady/heap.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "tests/steady/heap.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cstdlib>

@@ -2,7 +2,7 @@
 // chooses.
 #pragma once
 #include "troupe/actors/errors.hpp"
-#include "troupe/tests/support/watchdog.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>

@@ -1,4 +1,4 @@
-#include "troupe/tests/support/evaluate.hpp"
+#include "tests/support/evaluate.hpp"
 
 #include <set>
 

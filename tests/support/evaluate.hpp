@@ -1,9 +1,9 @@
 // Runs a graph's kernels one after the other, without programs, regions or actors: the reference
 // that tests of single ops use, and that the real executor is compared with.
 #pragma once
-#include "troupe/runtime/graph.hpp"
-#include "troupe/runtime/kernel.hpp"
-#include "troupe/runtime/registry.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 
 #include <functional>
 #include <map>

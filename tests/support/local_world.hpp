@@ -3,8 +3,8 @@
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/session.hpp"
 #include "troupe/api/library.hpp"
-#include "troupe/tests/support/actor_world.hpp"
-#include "troupe/tests/support/text_case.hpp"
+#include "tests/support/actor_world.hpp"
+#include "tests/support/text_case.hpp"
 
 #include <stdexcept>
 

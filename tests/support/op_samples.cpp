@@ -1,7 +1,7 @@
-#include "troupe/tests/support/op_samples.hpp"
+#include "tests/support/op_samples.hpp"
 
-#include "troupe/serialization/close_to.hpp"
-#include "troupe/serialization/text_graph.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Samples of an op at work, taken from the example in its definition and varied in type and value.
 #pragma once
-#include "troupe/ops/lookup/lookup_table.hpp"
-#include "troupe/tests/support/evaluate.hpp"
+#include "troupe/ops/lookup/shared/lookup_table.hpp"
+#include "tests/support/evaluate.hpp"
 
 #include <string>
 #include <vector>

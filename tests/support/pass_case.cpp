@@ -1,7 +1,7 @@
-#include "troupe/tests/support/pass_case.hpp"
+#include "tests/support/pass_case.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/runtime/instance.hpp"
+#include "troupe/runtime/program/instance.hpp"
 
 #include <map>
 #include <stdexcept>

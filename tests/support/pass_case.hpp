@@ -2,7 +2,7 @@
 #pragma once
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/passes/passes.hpp"
-#include "troupe/tests/support/text_case.hpp"
+#include "tests/support/text_case.hpp"
 
 namespace troupe::test {
 

@@ -1,4 +1,4 @@
-#include "troupe/tests/support/plain_socket.hpp"
+#include "tests/support/plain_socket.hpp"
 
 #include <stdexcept>
 #include <utility>

@@ -1,4 +1,6 @@
-#include "troupe/tests/support/processes.hpp"
+#include "tests/support/processes.hpp"
+
+#include "tests/support/paths.hpp"
 
 #include "troupe/api/library.hpp"
 
@@ -88,7 +90,7 @@ task_process::task_process(const cluster_spec& cluster, const task_name& self,
   posix_spawn_file_actions_adddup2(&files, out[1], STDOUT_FILENO);
   auto json = to_json(cluster), number = std::to_string(self.task),
        timeout = std::to_string(peer_timeout.count());
-  std::string program = TROUPE_CLUSTER_TASK, job = self.job;
+  std::string program = cluster_task_program, job = self.job;
   char* arguments[] = {program.data(), job.data(),     number.data(),
                        json.data(),    timeout.data(), nullptr};
   int problem = ::posix_spawn(&pid_, program.c_str(), &files, nullptr, arguments, environ);

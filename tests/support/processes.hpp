@@ -2,7 +2,7 @@
 #pragma once
 #include "troupe/actors/client.hpp"
 #include "troupe/actors/task.hpp"
-#include "troupe/serialization/cluster.hpp"
+#include "troupe/serialization/files/cluster.hpp"
 
 #include <memory>
 #include <string>

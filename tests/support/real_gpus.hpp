@@ -3,8 +3,8 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/cuda/cuda.hpp"
-#include "troupe/tests/support/catch.hpp"
+#include "troupe/devices/gpu/cuda/cuda.hpp"
+#include "tests/support/catch.hpp"
 
 namespace troupe::test {
 

@@ -1,10 +1,10 @@
-#include "troupe/tests/support/simulated_gpus.hpp"
+#include "tests/support/simulated_gpus.hpp"
 
 #include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/gpu/make_device.hpp"
-#include "troupe/devices/simulated/simulated_kernels.hpp"
+#include "troupe/devices/gpu/core/make_device.hpp"
+#include "tests/simulated_gpu/simulated_kernels.hpp"
 #include "troupe/ops/all.hpp"
-#include "troupe/tests/simulated_kernels/simulated_kernels.hpp"
+#include "tests/simulated_gpu/portable_kernels.hpp"
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include "troupe/tests/support/test_ops.hpp"
+#include "tests/support/test_ops.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-#include "troupe/tests/support/test_ops.hpp"
+#include "tests/support/test_ops.hpp"
 
-#include "troupe/runtime/counting.hpp"
-#include "troupe/runtime/infer.hpp"
+#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/runtime/graph/infer.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,11 +1,11 @@
 // A small world for tests of the runtime alone: ops, kernels and a device that stand for the real
 // ones.
 #pragma once
-#include "troupe/runtime/device.hpp"
-#include "troupe/runtime/gradient.hpp"
-#include "troupe/runtime/graph.hpp"
-#include "troupe/runtime/kernel.hpp"
-#include "troupe/runtime/registry.hpp"
+#include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 
 #include <atomic>
 #include <map>

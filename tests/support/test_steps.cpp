@@ -1,4 +1,4 @@
-#include "troupe/tests/support/test_steps.hpp"
+#include "tests/support/test_steps.hpp"
 
 #include <algorithm>
 #include <optional>

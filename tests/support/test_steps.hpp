@@ -1,8 +1,8 @@
 // Runs programs without actors: whatever is under way is delivered in an order of the test's
 // choice.
 #pragma once
-#include "troupe/runtime/instance.hpp"
-#include "troupe/tests/support/test_ops.hpp"
+#include "troupe/runtime/program/instance.hpp"
+#include "tests/support/test_ops.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
-#include "troupe/tests/support/text_case.hpp"
+#include "tests/support/text_case.hpp"
 
 #include "troupe/api/library.hpp"
-#include "troupe/serialization/close_to.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 
 #include <stdexcept>
 #include <unordered_map>

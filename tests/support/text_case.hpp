@@ -1,8 +1,8 @@
 // A text graph with what is needed to run it in a session.
 #pragma once
 #include "troupe/actors/client.hpp"
-#include "troupe/runtime/graph.hpp"
-#include "troupe/serialization/text_graph.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "troupe/tests/support/trace_rules.hpp"
+#include "tests/support/trace_rules.hpp"
 
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-#include "troupe/tests/support/unzip.hpp"
+#include "tests/support/unzip.hpp"
 
 #include <zlib.h>
 

@@ -1,7 +1,0 @@
-#include "troupe/ops/lookup/lookup.cpu.hpp"
-
-namespace troupe::ops::hash_table_cpu {
-
-extern constexpr kernel_def hash_table_cpu = table_kernel("HashTable", hold_table);
-
-} // namespace troupe::ops::hash_table_cpu

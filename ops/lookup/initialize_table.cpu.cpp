@@ -1,7 +1,0 @@
-#include "troupe/ops/lookup/lookup.cpu.hpp"
-
-namespace troupe::ops::initialize_table_cpu {
-
-extern constexpr kernel_def initialize_table_cpu = table_kernel("InitializeTable", fill_table);
-
-} // namespace troupe::ops::initialize_table_cpu

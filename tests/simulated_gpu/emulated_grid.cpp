@@ -1,0 +1,151 @@
+// The grid of devices/simulated/emulated_cuda.hpp: each thread is a fiber.
+//
+// The thread sanitizer is not told of the fibers: to it, all are the one thread that runs them,
+// which is what they are. It counts calls and returns, so this file is compiled without it: the
+// functions that end a fiber never return, and its stack of calls would overflow after some blocks.
+#include "tests/simulated_gpu/emulated_cuda.hpp"
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/pooled_fixedsize_stack.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+namespace troupe::gpu {
+namespace {
+
+namespace context = boost::context;
+
+constexpr size_t warp_size = 32;
+constexpr size_t stack_bytes = size_t{256} << 10; // sanitizers need most of it
+
+struct lane {
+  enum class doing : uint8_t { nothing, waits_for_warp, waits_for_block, ended };
+
+  dim3 place = {};
+  context::fiber here = {};          // while it waits
+  context::fiber* to_host = nullptr; // while it runs
+  doing now = doing::nothing;
+};
+
+thread_local lane* running = nullptr;
+
+auto is(lane::doing what) {
+  return [what](const lane& one) { return one.now == what; };
+}
+
+class block_of_threads {
+public:
+  block_of_threads(dim3 size, const std::function<void()>& kernel)
+      : lanes_(size_t{size.x} * size.y * size.z) {
+    static thread_local context::pooled_fixedsize_stack stacks{stack_bytes};
+    size_t i = 0;
+    for (unsigned z = 0; z < size.z; ++z)
+      for (unsigned y = 0; y < size.y; ++y)
+        for (unsigned x = 0; x < size.x; ++x) {
+          auto& one = lanes_[i++];
+          one.place = {x, y, z};
+          one.here =
+              context::fiber{std::allocator_arg, stacks, [&one, &kernel](context::fiber&& host) {
+                               one.to_host = &host;
+                               kernel();
+                               one.now = lane::doing::ended;
+                               return std::move(host);
+                             }};
+        }
+  }
+
+  void run() {
+    for (;;) {
+      take_turns();
+      if (std::ranges::all_of(lanes_, is(lane::doing::ended)))
+        return;
+      let_go();
+    }
+  }
+
+private:
+  // In an order that changes.
+  void take_turns() {
+    static thread_local std::minstd_rand dice;
+    auto first = dice() % lanes_.size();
+    auto backwards = dice() % 2 == 0;
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      auto at = (first + i) % lanes_.size();
+      auto& one = lanes_[backwards ? lanes_.size() - 1 - at : at];
+      if (one.now != lane::doing::nothing)
+        continue;
+      emulated.thread = one.place;
+      running = &one;
+      one.here = std::move(one.here).resume();
+    }
+  }
+
+  // Those who wait for threads that have all come.
+  void let_go() {
+    auto any = false;
+    auto let = [&](auto begin, auto end, lane::doing from) {
+      if (!std::all_of(begin, end, is(from)))
+        return;
+      std::for_each(begin, end, [](lane& one) { one.now = lane::doing::nothing; });
+      any = true;
+    };
+    let(lanes_.begin(), lanes_.end(), lane::doing::waits_for_block);
+    for (size_t begin = 0; begin < lanes_.size(); begin += warp_size)
+      let(lanes_.begin() + static_cast<std::ptrdiff_t>(begin),
+          lanes_.begin() + static_cast<std::ptrdiff_t>(std::min(begin + warp_size, lanes_.size())),
+          lane::doing::waits_for_warp);
+    if (any)
+      return;
+    std::fputs("emulated grid: threads of a block wait for each other at different places, or for "
+               "some that have ended\n",
+               stderr);
+    std::abort();
+  }
+
+  std::vector<lane> lanes_;
+};
+
+void wait(lane::doing what) {
+  auto& one = *running;
+  one.now = what;
+  *one.to_host = std::move(*one.to_host).resume();
+}
+
+template <class Run>
+void for_each_block(dim3 grid, dim3 block, Run run) {
+  emulated.grid_size = grid;
+  emulated.block_size = block;
+  for (unsigned z = 0; z < grid.z; ++z)
+    for (unsigned y = 0; y < grid.y; ++y)
+      for (unsigned x = 0; x < grid.x; ++x) {
+        emulated.block = {x, y, z};
+        run();
+      }
+}
+
+} // namespace
+
+void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
+  for_each_block(grid, block, [&] { block_of_threads{block, kernel}.run(); });
+}
+
+void run_grid_apart(dim3 grid, dim3 block, const std::function<void()>& kernel) {
+  for_each_block(grid, block, [&] {
+    for (unsigned z = 0; z < block.z; ++z)
+      for (unsigned y = 0; y < block.y; ++y)
+        for (unsigned x = 0; x < block.x; ++x) {
+          emulated.thread = {x, y, z};
+          kernel();
+        }
+  });
+}
+
+void wait_for_warp() { wait(lane::doing::waits_for_warp); }
+
+void wait_for_block() { wait(lane::doing::waits_for_block); }
+
+} // namespace troupe::gpu

@@ -1,0 +1,29 @@
+#include "tests/simulated_gpu/simulated_bias.hpp"
+
+namespace troupe::gpu {
+namespace {
+
+template <class T>
+status add_each(const biased_result& to, const epilogue& what) {
+  auto* values = static_cast<T*>(to.values);
+  const auto* bias = static_cast<const T*>(what.bias);
+  for (int64_t i = 0; i < to.elements(); ++i) {
+    auto value =
+        static_cast<float>(values[i]) + static_cast<float>(bias[i / to.inner % to.channels]);
+    values[i] = T(what.rectify && value <= 0 ? 0.0f : value);
+  }
+  return {};
+}
+
+} // namespace
+
+status add_bias_on_host(const biased_result& to, const epilogue& what) {
+  switch (to.type) {
+    case dtype::f16: return add_each<float16>(to, what);
+    case dtype::bf16: return add_each<bfloat16>(to, what);
+    case dtype::f32: return add_each<float>(to, what);
+    default: return invalid("takes f16, bf16 or f32, got ", to.type);
+  }
+}
+
+} // namespace troupe::gpu

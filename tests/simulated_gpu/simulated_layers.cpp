@@ -1,0 +1,14 @@
+#include "tests/simulated_gpu/simulated_layers.hpp"
+
+namespace troupe::test {
+namespace {
+
+gpu::layer_library* used = nullptr;
+
+} // namespace
+
+void use_simulated_layers(gpu::layer_library* which) { used = which; }
+
+gpu::layer_library* simulated_layers() { return used; }
+
+} // namespace troupe::test

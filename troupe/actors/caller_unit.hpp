@@ -1,0 +1,67 @@
+// Lets a thread that waits for a step run the step's regions itself.
+#pragma once
+#include "troupe/actors/region.hpp"
+#include "troupe/runtime/device/stop.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/execution_unit.hpp>
+#include <caf/resumable.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace troupe {
+
+/// Lives on the stack of the thread that drives. Keeps what becomes ready for itself; hands on what
+/// it cannot hold.
+class caller_unit final : public caf::execution_unit {
+public:
+  explicit caller_unit(caf::actor_system& system) : caf::execution_unit(&system) {}
+
+  void exec_later(caf::resumable* ready) override {
+    if (size_ < ready_.size())
+      ready_[size_++] = ready;
+    else
+      system().scheduler().enqueue(ready);
+  }
+
+  /// Runs until nothing is ready here. Of several regions that are worth it, others get all but
+  /// one. Looks at the step's deadline now and then: nobody else does while this thread works.
+  void drain(stop_signal& stop) {
+    for (unsigned regions = 1; size_ > 0; ++regions) {
+      if (regions % regions_per_look == 0)
+        stop.due(); // raises it
+      auto* next = ready_[--size_];
+      share();
+      switch (next->resume(this, max_messages)) {
+        case caf::resumable::resume_later: exec_later(next); break;
+        case caf::resumable::done:
+        case caf::resumable::awaiting_message:
+          next->intrusive_ptr_release_impl(); // becoming ready had taken a reference
+          break;
+        case caf::resumable::shutdown_execution_unit: break;
+      }
+    }
+  }
+
+private:
+  static bool light(caf::resumable* what) {
+    auto* region = dynamic_cast<region_actor*>(what);
+    return region && !region->heavy();
+  }
+
+  void share() {
+    auto shared = std::partition(ready_.begin(), ready_.begin() + size_, light);
+    for (auto it = shared; it != ready_.begin() + size_; ++it)
+      system().scheduler().enqueue(*it);
+    size_ = static_cast<size_t>(shared - ready_.begin());
+  }
+
+  static constexpr size_t max_messages = 30;
+  static constexpr unsigned regions_per_look = 32;
+  std::array<caf::resumable*, 64> ready_;
+  size_t size_ = 0;
+};
+
+} // namespace troupe

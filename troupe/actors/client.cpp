@@ -1,0 +1,334 @@
+#include "troupe/actors/client.hpp"
+
+#include "troupe/actors/caller_unit.hpp"
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/master.hpp"
+#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/session.hpp"
+#include "troupe/actors/system.hpp"
+#include "troupe/runtime/device/ticks.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+
+namespace troupe {
+namespace {
+
+// Where a thread waits for its turn, and for the step that it drives.
+class driver final : public step_observer, public step_gate::waiter {
+public:
+  void let_in() override {
+    std::lock_guard guard{mutex_};
+    let_in_ = true;
+    changed_.notify_one();
+  }
+  bool enter(step_gate& gate, step_clock::time_point deadline) {
+    if (gate.enter(*this))
+      return true;
+    {
+      std::unique_lock lock{mutex_};
+      if (changed_.wait_until(lock, deadline, [&] { return let_in_; }))
+        return true;
+    }
+    return !gate.withdraw(*this); // it may have come in the last moment
+  }
+  // On the thread that waits there is nothing to wake.
+  void step_ended(caf::execution_unit* unit) noexcept override {
+    if (unit == unit_) {
+      ended_here_ = true;
+      return;
+    }
+    std::lock_guard guard{mutex_};
+    ended_ = true;
+    changed_.notify_one(); // under the lock, because the waiter destroys this
+  }
+  void drives(caf::execution_unit& unit) { unit_ = &unit; }
+  bool wait_until(step_clock::time_point deadline) {
+    if (ended_here_)
+      return true;
+    std::unique_lock lock{mutex_};
+    return changed_.wait_until(lock, deadline, [&] { return ended_; });
+  }
+  // After an abort: nothing new starts, and running kernels leave off within some 10 ms.
+  void wait_for_stop() {
+    if (ended_here_)
+      return;
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return ended_; });
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false, let_in_ = false;
+  caf::execution_unit* unit_ = nullptr;
+  bool ended_here_ = false;
+};
+
+// Calls back once, wherever its way ends: also when its message is never read.
+class callback {
+public:
+  explicit callback(client::on_done done) : done_(std::move(done)) {}
+  callback(const callback&) = delete;
+  callback& operator=(const callback&) = delete;
+  ~callback() { call(failure(error_kind::cancelled, "the session is closed")); }
+  void call(result<std::vector<tensor>> outcome) {
+    if (auto done = std::exchange(done_, nullptr))
+      done(std::move(outcome));
+  }
+
+private:
+  client::on_done done_;
+};
+
+// Client -> errands: run a step, and call somebody when it has ended. No answer.
+struct errand {
+  step_request request;
+  std::shared_ptr<callback> done;
+  std::function<void(step_outcome&)> tell = {}; // first, where somebody wants statistics
+};
+
+} // namespace
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand)
+
+namespace troupe {
+namespace {
+
+// The master answers at the deadline itself, with the name of the task that it waited for.
+caf::duration patience_until(step_clock::time_point deadline) {
+  constexpr std::chrono::hours century{100 * 365 * 24};
+  auto left = std::clamp<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1},
+                                        century);
+  return caf::duration{left + std::chrono::seconds{3}};
+}
+
+// Asks on behalf of those who do not wait.
+caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& session) {
+  return {[=](errand& what) {
+    // Without a time-out, as in ask_session().
+    self->request(session, caf::infinite, std::move(what.request))
+        .then(
+            [done = what.done, tell = std::move(what.tell)](step_outcome& ended) {
+              if (tell)
+                tell(ended);
+              if (ended.outcome)
+                done->call(std::move(ended.fetches));
+              else
+                done->call(std::move(ended.outcome));
+            },
+            [done = what.done](const caf::error& why) { done->call(from_caf(why)); });
+  }};
+}
+
+class actor_client final : public client {
+public:
+  actor_client(client_options options, bool networked)
+      : client(std::move(options)), config_(this->options().inter_op_threads, networked),
+        system_(config_) {}
+
+  ~actor_client() override {
+    for (const auto& one : {errands_, parts_.session})
+      if (one)
+        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    errands_ = nullptr;
+    parts_ = {};
+  }
+
+  status start_local() { return start(spawn_local_session(system_, options(), &times_)); }
+  status start_connected(const cluster_spec& cluster) {
+    return start(spawn_cluster_session(system_, cluster, options(), &times_));
+  }
+
+  result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
+                                                 step_clock::time_point deadline) override {
+    TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
+  }
+
+  result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
+                                  step_clock::time_point deadline,
+                                  const run_insight& insight) override {
+    std::vector<tensor> fetches(step.signature.fetches.size());
+    TROUPE_TRY(run_into(step, feeds, fetches, deadline, insight));
+    return fetches;
+  }
+
+  status run_into(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
+                  step_clock::time_point deadline, const run_insight& insight) override {
+    if (fetches.size() != step.signature.fetches.size())
+      return invalid("the step has ", step.signature.fetches.size(), " fetches, got room for ",
+                     fetches.size());
+    auto wanted = measure(insight);
+    // Who traces many steps into one place pays for its memory once.
+    auto found = wanted.to ? std::move(*wanted.to) : step_statistics{};
+    found.step = 0;
+    auto outcome = step.local ? drive(step, feeds, fetches, deadline, wanted.watch, found)
+                              : ask_session(step, feeds, fetches, deadline, wanted.watch, found);
+    if (found.step == 0) // it never began
+      found.tasks.clear();
+    tell(wanted, std::move(found), outcome.ok());
+    return outcome;
+  }
+
+  void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
+                 on_done done, const run_insight& insight) override {
+    auto wanted = measure(insight);
+    errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch},
+                std::make_shared<callback>(std::move(done))};
+    if (wanted.watch.times)
+      what.tell = [this, wanted](step_outcome& ended) {
+        tell(wanted, std::move(ended.statistics), ended.outcome.ok());
+      };
+    caf::anon_send(errands_, std::move(what));
+  }
+
+  result<std::vector<device_info>> devices(step_clock::time_point deadline) override {
+    return ask_for<std::vector<device_info>>(patience_until(deadline), list_devices_atom::value);
+  }
+
+  status reset(const std::string& container, step_clock::time_point deadline) override {
+    status outcome;
+    auto taken = ask(patience_until(deadline), reset_request{container},
+                     [&](const status& what) { outcome = what; });
+    return taken ? outcome : taken;
+  }
+
+private:
+  status start(result<session_parts> parts) {
+    TROUPE_ASSIGN(parts_, std::move(parts));
+    errands_ = system_.spawn(errands_behavior, parts_.session);
+    return {};
+  }
+
+  // Asks the session and waits for its answer.
+  template <class Question, class Take>
+  status ask(caf::duration patience, Question question, Take take) {
+    caf::scoped_actor self{system_, true};
+    status outcome;
+    self->request(parts_.session, patience, std::move(question))
+        .receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
+    return outcome;
+  }
+
+  template <class Answer, class Question>
+  result<Answer> ask_for(caf::duration patience, Question question) {
+    Answer answer;
+    TROUPE_TRY(ask(patience, std::move(question), [&](Answer& what) { answer = std::move(what); }));
+    return answer;
+  }
+
+  // What one run shall tell, and to whom.
+  struct measurement {
+    watch_options watch = {};
+    step_statistics* to = nullptr;
+    bool sampled = false;
+    int64_t begin_ns = 0;
+  };
+
+  measurement measure(const run_insight& wants) {
+    auto every = options().sample_every;
+    measurement made;
+    made.to = wants.statistics;
+    made.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
+    made.watch.times = made.to || made.sampled;
+    made.watch.trap_nonfinite = wants.trap_nonfinite || options().trap_nonfinite;
+    made.begin_ns = made.watch.times ? steady_ns() : 0;
+    return made;
+  }
+
+  void tell(const measurement& wanted, step_statistics&& found, bool ended_well) {
+    if (!wanted.watch.times)
+      return;
+    found.begin_ns = wanted.begin_ns;
+    found.end_ns = steady_ns();
+    if (wanted.sampled && ended_well)
+      times_.add(found);
+    if (wanted.to)
+      *wanted.to = std::move(found);
+  }
+
+  status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
+                     step_clock::time_point deadline, watch_options watch, step_statistics& found) {
+    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch};
+    // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
+    // actor with it, until the deadline though the answer has come.
+    TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));
+    found = std::move(outcome.statistics);
+    if (!outcome.outcome)
+      return std::move(outcome.outcome);
+    std::ranges::move(outcome.fetches, fetches.begin());
+    return {};
+  }
+
+  status drive(prepared_step& what, std::span<const tensor> feeds, std::span<tensor> fetches,
+               step_clock::time_point deadline, watch_options watch, step_statistics& found) {
+    TROUPE_TRY(check_feeds(what.signature, feeds));
+    driver end;
+    if (!end.enter(what.gate, deadline))
+      return waited_in_line(what.gate);
+    auto outcome = drive(*what.local, end, feeds, fetches, deadline, watch, found);
+    what.gate.leave();
+    return outcome;
+  }
+
+  status drive(task_program& program, driver& end, std::span<const tensor> feeds,
+               std::span<tensor> fetches, step_clock::time_point deadline, watch_options watch,
+               step_statistics& found) {
+    auto in = program.check_out();
+    if (watch.any())
+      in->watch(watch);
+    in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
+    auto& conductor = in->conductor();
+    auto step = next_step_id(parts_.id);
+    caller_unit unit{system_};
+    end.drives(unit);
+    conductor.begin(step, end, &unit, deadline);
+    unit.drain(conductor.stop());
+    if (!end.wait_until(deadline)) {
+      conductor.abort(step, overdue(step), &unit);
+      end.wait_for_stop();
+    }
+    if (watch.times) {
+      found.step = step;
+      found.tasks.resize(1);
+      in->collect(found.tasks.front());
+    }
+    if (!conductor.outcome()) {
+      auto outcome = conductor.outcome();
+      in->retire();
+      return outcome;
+    }
+    std::ranges::move(conductor.fetches(), fetches.begin());
+    program.check_in(std::move(in));
+    return {};
+  }
+
+  system_config config_;
+  caf::actor_system system_;
+  session_parts parts_;
+  caf::actor errands_;
+  std::atomic<uint64_t> runs_{0};
+};
+
+} // namespace
+
+result<std::unique_ptr<client>> client::local(client_options options) {
+  auto made = std::make_unique<actor_client>(std::move(options), false);
+  TROUPE_TRY(made->start_local());
+  return std::unique_ptr<client>{std::move(made)};
+}
+
+result<std::unique_ptr<client>> client::connect(cluster_spec cluster, client_options options) {
+  auto made = std::make_unique<actor_client>(std::move(options), true);
+  TROUPE_TRY(made->start_connected(cluster));
+  return std::unique_ptr<client>{std::move(made)};
+}
+
+} // namespace troupe

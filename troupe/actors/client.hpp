@@ -1,0 +1,124 @@
+// How a plain thread drives a session: the blocking face of the session, master and worker actors.
+// Knows no CAF type, so that `api/` can stand on it.
+#pragma once
+#include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/insight/node_times.hpp"
+#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+struct cluster_spec; // serialization/cluster.hpp
+
+using step_clock = std::chrono::steady_clock;
+
+/// Makes the devices of a task when it starts; given by the composition root.
+using device_maker = std::function<result<std::vector<std::shared_ptr<device>>>()>;
+
+/// How the steps of a session are compiled and run.
+struct program_options {
+  bool region_per_node = false; ///< for debugging: every node waits for messages of its own
+  size_t most_at_once = 0;      ///< steps of one kind; the others wait in line. 0: no limit
+  bool deterministic = false;   ///< the same bits for any number of threads
+  bool replay = true;           ///< what is launched on a GPU again and again becomes one launch
+  bool place_by_cost = false;   ///< placing::by_cost
+};
+
+struct client_options {
+  const registry* ops = nullptr;   ///< must outlive the client
+  device_maker make_devices;       ///< of the local task; its processor computes while compiling
+  pass_options passes = {};        ///< which changes are made to the graphs of steps
+  size_t inter_op_threads = 0;     ///< that run regions beside the calling thread; 0: one per core
+  bool gpu_launch_threads = false; ///< each GPU of the local task has one
+  std::string container;           ///< of variables that name none
+  program_options programs = {};
+  std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
+  std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+  bool trap_nonfinite = false;                    ///< in all steps
+  std::vector<node_time> measured = {};           ///< what former processes have found
+  uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
+};
+
+/// What a run shall tell or watch for, beside giving its fetches.
+struct run_insight {
+  step_statistics* statistics =
+      nullptr;                 ///< filled in before the run's end is told, also of a run that fails
+  bool trap_nonfinite = false; ///< fail at the first node that makes a NaN or an infinity
+};
+
+struct device_info {
+  std::string name; ///< "/job:local/task:0/device:cpu:0"
+  std::string kind;
+  uint64_t memory_bytes = 0;
+  std::string description;
+};
+
+/// A kind of step, compiled once by prepare() and run many times.
+class prepared_step;
+
+/// All functions may be called from any thread; prepare() reads the graph, which nobody may change
+/// meanwhile. Errors that name no task come from this process.
+class client {
+public:
+  /// Starts a task of its own in this process, "/job:local/task:0".
+  static result<std::unique_ptr<client>> local(client_options options);
+
+  /// Reaches the tasks of a cluster when they are needed; succeeds even if none is up yet.
+  static result<std::unique_ptr<client>> connect(cluster_spec cluster, client_options options);
+
+  virtual ~client() = default;
+
+  virtual result<std::shared_ptr<prepared_step>>
+  prepare(const graph& of, const step_signature& signature, step_clock::time_point deadline) = 0;
+
+  /// Runs one step and returns its fetches in the signature's order. `feeds` are in its order as
+  /// well. The calling thread takes part in the work of a local step. Fails with deadline_exceeded
+  /// when the time is over; the step then has stopped, or is being stopped, and has no effect any
+  /// more.
+  virtual result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
+                                          step_clock::time_point deadline,
+                                          const run_insight& insight = {}) = 0;
+
+  /// The same, but moves the fetches to where the caller wants them. A local step that has run
+  /// before then takes nothing from the heap but what its kernels do.
+  virtual status run_into(prepared_step& step, std::span<const tensor> feeds,
+                          std::span<tensor> fetches, step_clock::time_point deadline,
+                          const run_insight& insight = {}) = 0;
+
+  /// The same without a thread that waits: `done` gets what run() returns, once, on a thread of the
+  /// runtime that it must not block; also when the client goes before the step has ended.
+  using on_done = std::function<void(result<std::vector<tensor>>)>;
+  virtual void run_async(prepared_step& step, std::vector<tensor> feeds,
+                         step_clock::time_point deadline, on_done done,
+                         const run_insight& insight = {}) = 0;
+
+  virtual result<std::vector<device_info>> devices(step_clock::time_point deadline) = 0;
+
+  /// Forgets the variables of a container on every task.
+  virtual status reset(const std::string& container, step_clock::time_point deadline) = 0;
+
+  const client_options& options() const noexcept { return options_; }
+
+  /// What steps that were sampled say of their nodes.
+  const node_times& times() const noexcept { return times_; }
+
+protected:
+  explicit client(client_options options) : options_(std::move(options)) {
+    for (const auto& one : options_.measured)
+      times_.add(one);
+  }
+
+  node_times times_;
+
+private:
+  client_options options_;
+};
+
+} // namespace troupe

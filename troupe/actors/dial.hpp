@@ -1,0 +1,47 @@
+// Opens a TCP connection without ever waiting longer than allowed.
+#pragma once
+#include "troupe/actors/client.hpp"
+#include "troupe/runtime/types/status.hpp"
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+namespace troupe {
+
+struct address {
+  std::string host;
+  uint16_t port = 0;
+  /// Reads "host:port" or "[::1]:port".
+  static result<address> parse(std::string_view text);
+};
+
+std::string to_string(const address& what);
+
+/// Says whether the host is this machine's loopback interface: 127.x.x.x, ::1 or localhost.
+bool is_loopback(const std::string& host);
+
+/// Owns a socket.
+class socket_handle {
+public:
+  explicit socket_handle(int descriptor = -1) : descriptor_(descriptor) {}
+  socket_handle(socket_handle&& other) noexcept : descriptor_(other.release()) {}
+  socket_handle& operator=(socket_handle&& other) noexcept;
+  ~socket_handle();
+  int get() const noexcept { return descriptor_; }
+  int release() noexcept { return std::exchange(descriptor_, -1); }
+
+private:
+  int descriptor_;
+};
+
+/// Returns a connected, non-blocking socket. Tries again, with pauses, while nobody listens, until
+/// the deadline: tasks may start in any order. Gives up soon after `stop` becomes true. Blocks the
+/// thread.
+result<socket_handle> dial(const address& to, step_clock::time_point deadline,
+                           const std::atomic<bool>& stop);
+
+/// Returns a listening, non-blocking socket, and the port that it got where `at` says 0.
+result<std::pair<socket_handle, uint16_t>> listen_at(const address& at);
+
+} // namespace troupe

@@ -1,0 +1,16 @@
+// The one place where errors of ours become CAF's and back.
+#pragma once
+#include "troupe/runtime/types/status.hpp"
+
+#include <caf/error.hpp>
+
+namespace troupe {
+
+/// Carries kind and text in a CAF error of category "troupe".
+caf::error to_caf(const status& what);
+
+/// Reads it back; CAF's own errors get the kind that says what to do: a time-out is
+/// deadline_exceeded, an actor that is gone is unavailable.
+status from_caf(const caf::error& what);
+
+} // namespace troupe

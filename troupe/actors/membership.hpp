@@ -1,0 +1,60 @@
+// Membership knows who is in the cluster, and how to reach them (a static cluster spec so far).
+#pragma once
+#include "troupe/actors/fwd.hpp"
+#include "troupe/runtime/device/device_name.hpp"
+#include "troupe/runtime/types/status.hpp"
+#include "troupe/serialization/files/cluster.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace troupe {
+
+class socket_handle;
+struct exchange_options;
+
+/// Dialer -> membership: a connection, or why there was none until the deadline. No answer.
+struct dialed {
+  task_name to;
+  std::chrono::steady_clock::time_point deadline;
+  status outcome;
+  std::shared_ptr<socket_handle> socket;
+};
+
+/// How a membership reaches the world; tests have their own.
+struct membership_ways {
+  /// Calls that address until the deadline, or until `stop`; sends `dialed` to the membership.
+  std::function<void(caf::actor_system&, dialed call, const std::string& address,
+                     std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply)>
+      dial;
+  /// Makes a connection an exchange.
+  std::function<caf::actor(caf::actor_system&, socket_handle&, exchange_options)> open;
+};
+
+/// Sockets and brokers.
+membership_ways usual_ways();
+
+struct membership_options {
+  cluster_spec cluster;
+  std::string role; ///< "task" or "client"
+  task_name self;   ///< of a task
+  uint64_t incarnation = 0;
+  std::chrono::milliseconds peer_timeout{10'000};
+  caf::actor owner;                  ///< of the exchanges: the worker; nobody in a client
+  std::shared_ptr<step_table> steps; ///< of a task
+  membership_ways ways = usual_ways();
+};
+
+/// Understands connect_request: answers with a link whose peer has introduced itself as the task,
+/// or with `unavailable` after the deadline at the latest. A link serves until its connection ends.
+caf::actor spawn_membership(caf::actor_system& system, membership_options options);
+
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::dialed)

@@ -1,0 +1,170 @@
+// Every message between actors of one process: who sends it to whom, and what answers. None of
+// these types crosses a process; what does is in serialization/messages.hpp, and the exchange
+// translates. What sessions are asked is in session_messages.hpp.
+#pragma once
+#include "troupe/actors/fwd.hpp"
+#include "troupe/actors/session_messages.hpp"
+#include "troupe/runtime/program/instance.hpp"
+#include "troupe/runtime/placement/partition.hpp"
+#include "troupe/serialization/wire/messages.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/atom.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+// -- within a step -------------------------------------------------------------------------------
+
+/// Region, queue or exchange -> region: troupe::token (runtime/instance.hpp). No answer.
+
+/// Queue -> region: what a wait was for, or why it failed. No answer.
+struct wait_answer {
+  uint32_t wait = 0;
+  status outcome;
+  std::vector<tensor> values;
+};
+
+/// Region -> queue: a wait begins. Answered to `region` by wait_answer.
+struct queue_wait {
+  uint64_t step = 0;
+  const node* origin = nullptr; ///< says which operation; lives as long as `region`
+  uint32_t wait = 0;
+  std::vector<tensor> inputs;
+  caf::actor region;
+};
+
+/// Conductor -> queue: forget what this step waits for. No answer.
+struct queue_cancel {
+  uint64_t step = 0;
+};
+
+/// Region -> conductor: one fetch. No answer.
+struct fetched {
+  uint32_t index = 0;
+  tensor value;
+  bool dead = false;
+};
+
+/// Region -> conductor: it has run, or failed. No answer.
+struct region_ended {
+  status outcome;
+};
+
+// -- around a step -------------------------------------------------------------------------------
+
+/// Master -> worker or exchange: compile these and keep them. Answered by registered, or an error.
+struct register_partitions {
+  uint64_t session = 0;
+  std::string container;
+  bool region_per_node = false;
+  std::vector<partition> partitions;
+  std::vector<node_cost> costs = {}; ///< of nodes that were measured
+  bool deterministic = false;
+  bool replay = true;
+};
+using register_request = std::shared_ptr<register_partitions>;
+
+struct registered {
+  uint64_t handle = 0;
+  std::shared_ptr<task_program> program; ///< where the worker is in this process
+};
+
+/// Prepared step or master -> worker or exchange: nobody needs that program any more. No answer.
+struct forget_program {
+  uint64_t handle = 0;
+};
+
+/// Master -> worker or exchange: run one step. Answered by step_result, or an error.
+struct run_request {
+  uint64_t handle = 0;
+  uint64_t step = 0;
+  step_clock::time_point deadline;
+  std::vector<indexed_tensor> feeds;
+  watch_options watch = {};
+};
+
+struct step_result {
+  status outcome;
+  std::vector<indexed_tensor> fetches;
+  task_statistics statistics = {}; ///< where the request asked for times; by the worker's clock
+};
+
+/// A step's conductor -> worker: a step that somebody asked for by run_request has ended. No
+/// answer.
+struct background_ended {
+  uint64_t step = 0;
+  step_result result;
+};
+
+// -- between tasks -------------------------------------------------------------------------------
+
+/// Worker or master -> membership: a link to that task. Answered by peer_link, or an error.
+struct connect_request {
+  task_name to;
+  step_clock::time_point deadline;
+};
+
+/// Task -> membership, first of all: who owns its exchanges. No answer.
+struct membership_owner {
+  caf::actor worker;
+};
+
+struct peer_link {
+  task_name task;
+  uint64_t incarnation = 0;
+  caf::actor exchange;
+};
+
+/// Listener or membership -> itself and its exchanges: time has passed, who is silent? No answer.
+/// (An exchange with a timer of its own would be kept by it after its end.)
+using tick_atom = caf::atom_constant<caf::atom("tick")>;
+inline constexpr int ticks_per_timeout = 6;
+
+/// Anybody -> exchange: send this to the peer. No answer.
+struct outgoing {
+  message content;
+};
+
+/// Exchange -> worker: the peer asks for something; what it wants back goes to `from` as outgoing.
+struct incoming {
+  message content;
+  caf::actor from;
+  std::string peer; ///< for error texts: "/job:worker/task:1", "client 127.0.0.1:50122"
+};
+
+/// Exchange -> who spawned it: its peer has introduced itself / is gone.
+struct peer_ready {
+  hello who;
+};
+struct peer_gone {
+  std::string peer;
+  status why;
+};
+
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::token)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_answer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_wait)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_cancel)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::registered)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::forget_program)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::run_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_result)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::background_ended)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_ready)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_gone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::membership_owner)

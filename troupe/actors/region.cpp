@@ -1,0 +1,219 @@
+#include "troupe/actors/region.hpp"
+
+#include "troupe/actors/task_program.hpp"
+#include "troupe/devices/collective/exchange.hpp"
+
+#include <caf/scheduler/abstract_coordinator.hpp>
+#include <caf/send.hpp>
+
+namespace troupe {
+namespace {
+
+// Turns what a region's code emits into messages.
+class messenger final : public emission_sink {
+public:
+  messenger(task_instance& in, uint32_t program, caf::execution_unit* unit)
+      : in_(in), program_(program), unit_(unit) {}
+
+  void send_token(token&& to_region) override {
+    auto& target = in_.region(program_, to_region.region);
+    deliver(target, std::move(to_region), unit_);
+  }
+
+  void send_export(uint32_t export_index, tensor&& value, bool dead) override {
+    if (!value.on_host() && take_over(export_index, value))
+      return pass_on(export_index, std::move(value), dead);
+    on_host(std::move(value), [=](messenger& self, tensor&& here) {
+      self.pass_on(export_index, std::move(here), dead);
+    });
+  }
+
+  void send_fetch(uint32_t fetch_index, tensor&& value, bool dead) override {
+    on_host(std::move(value), [=](messenger& self, tensor&& here) {
+      deliver(self.in_.conductor(), fetched{fetch_index, std::move(here), dead}, self.unit_);
+    });
+  }
+
+  void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
+    const auto& wait = in_.part(program_).program().waits()[wait_index];
+    in_.begin_wait(program_, wait_index);
+    if (auto seat = in_.program().seat(program_, wait_index); seat.group != collective_seat::none)
+      return join(seat, inputs.empty() ? tensor{} : inputs.front());
+    caf::anon_send(
+        in_.program().queue(program_, wait_index),
+        queue_wait{.step = in_.conductor().step(),
+                   .origin = wait.origin,
+                   .wait = wait_index,
+                   .inputs = {inputs.begin(), inputs.end()},
+                   .region = caf::actor_cast<caf::actor>(&in_.region(program_, wait.region))});
+  }
+
+private:
+  // Whoever comes last computes for all; the others have gone on to other work.
+  void join(const collective_seat& seat, tensor input) {
+    auto& meeting = in_.meeting(seat.group);
+    const auto& group = meeting.group();
+    exchange_part mine{.on = group.members[seat.member].on, .input = std::move(input)};
+    if (auto prepared = prepare_exchange(group.call, mine); !prepared)
+      return in_.conductor().abort(
+          in_.conductor().step(),
+          std::move(prepared).within(group.members[seat.member].origin->description()), unit_);
+    if (meeting.arrive(seat.member, std::move(mine)) != collective_meeting::arrival::last)
+      return;
+    auto& all = meeting.take();
+    auto outcome = [&]() -> status {
+      TROUPE_ASSIGN(auto what, group.check(all));
+      return exchange(what, all, &in_.conductor().stop())
+          .within(group.members.front().origin->description());
+    }();
+    for (auto& one : all) {
+      one.input.reset();
+      one.ready.reset();
+    }
+    if (!outcome) {
+      in_.conductor().abort(in_.conductor().step(), std::move(outcome), unit_);
+      return;
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto& to = group.members[i];
+      const auto& wait = in_.part(to.program).program().waits()[to.wait];
+      auto value = std::move(all[i].output);
+      in_.end_wait(to.program, to.wait, value.bytes());
+      auto wanted = wait.slots[0] != token::no_slot;
+      deliver(in_.region(to.program, wait.region),
+              token{.region = wait.region,
+                    .slot = wait.slots[0],
+                    .value = wanted ? std::move(value) : tensor{}},
+              unit_);
+    }
+  }
+
+  // Hands on what lies in the host's memory now; else when the device has brought it there, if the
+  // step still runs then.
+  template <class Then>
+  void on_host(tensor&& value, Then then) {
+    if (value.on_host()) {
+      then(*this, std::move(value));
+      return;
+    }
+    auto& device = *in_.part(program_).program().device().as_accelerator();
+    device.download(std::move(value), [keep = in_.shared_from_this(), program = program_,
+                                       step = in_.conductor().step(), then](result<tensor> here) {
+      keep->conductor().act_for(step, [&]() -> status {
+        if (!here)
+          return here.status();
+        messenger late{*keep, program, nullptr};
+        then(late, *std::move(here));
+        return {};
+      });
+    });
+  }
+
+  // Brings a tensor straight to the device that wants it, where that is possible. Who reads it
+  // there is launched behind the copy.
+  bool take_over(uint32_t export_index, tensor& value) {
+    const auto& route = in_.program().route(program_, export_index);
+    if (route.remote)
+      return false;
+    const auto& receiver = in_.part(route.program).program();
+    auto* device = receiver.device().as_accelerator();
+    if (!device || !receiver.waits()[route.wait].on_device)
+      return false;
+    auto there = device->take_over(value);
+    if (!there)
+      return false; // by way of the host, which says what is wrong if that fails as well
+    value = *std::move(there);
+    return true;
+  }
+
+  void pass_on(uint32_t export_index, tensor&& value, bool dead) {
+    const auto& route = in_.program().route(program_, export_index);
+    if (route.remote) {
+      in_.program().recorder().note(flight_event::sent, in_.conductor().step(), program_,
+                                    export_index);
+      caf::anon_send(in_.program().exchange(route.peer),
+                     outgoing{tensor_push{.step = in_.conductor().step(),
+                                          .key = route.key,
+                                          .dead = dead,
+                                          .value = std::move(value)}});
+    } else {
+      hand_over(route, std::move(value), dead);
+    }
+  }
+
+  void hand_over(const export_route& route, tensor&& value, bool dead) {
+    in_.end_wait(route.program, route.wait, value.bytes());
+    deliver(in_.region(route.program, route.region),
+            token{.region = route.region,
+                  .slot = dead ? token::no_slot : route.slot,
+                  .value = std::move(value),
+                  .dead = dead},
+            unit_);
+  }
+
+  task_instance& in_;
+  uint32_t program_;
+  caf::execution_unit* unit_;
+};
+
+} // namespace
+
+bool region_actor::heavy() const noexcept {
+  return in_->part(program_).program().regions()[which_].heavy;
+}
+
+bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
+  if (auto* one = content_if<token>(message)) {
+    one->region = which_;
+    auto hurry = one->hurry;
+    if (in_->part(program_).arrive(std::move(*one)))
+      become_ready(unit, hurry);
+    return true;
+  }
+  if (auto* answer = content_if<wait_answer>(message)) {
+    if (!answer->outcome)
+      in_->conductor().abort(in_->conductor().step(), std::move(answer->outcome), unit);
+    else
+      take(*answer, unit);
+    return true;
+  }
+  return false;
+}
+
+void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
+  uint64_t bytes = 0;
+  for (const auto& one : what.values)
+    bytes += one.bytes();
+  in_->end_wait(program_, what.wait, bytes);
+  if (in_->part(program_).answer(what.wait, what.values, false))
+    become_ready(unit, false);
+}
+
+void region_actor::become_ready(caf::execution_unit* unit, bool hurry) {
+  if (!in_->conductor().enter())
+    return;                     // the step has failed
+  intrusive_ptr_add_ref_impl(); // until it has run
+  if (auto* own = in_->program().launches(program_))
+    own->run_later(this);
+  else if (unit && !(hurry && heavy()))
+    unit->exec_later(this);
+  else
+    home_system().scheduler().enqueue(this);
+}
+
+caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, size_t) {
+  // The conductor may end the step, and with it the instance's use of this actor, in the last
+  // message.
+  auto keep = in_;
+  messenger out{*keep, program_, unit};
+  auto& since = keep->runs_since(program_, which_);
+  since.store(ticks_now(), std::memory_order_relaxed);
+  auto outcome = keep->part(program_).run(which_, out, keep->conductor().stop());
+  since.store(0, std::memory_order_relaxed);
+  keep->program().recorder().note(flight_event::region_ran, keep->conductor().step(), program_,
+                                  which_);
+  deliver(keep->conductor(), region_ended{std::move(outcome)}, unit);
+  return done;
+}
+
+} // namespace troupe

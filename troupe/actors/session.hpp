@@ -1,0 +1,31 @@
+// The session actor: the client's face of a master, in whatever actor system it is spawned.
+#pragma once
+#include "troupe/actors/session_messages.hpp"
+#include "troupe/runtime/device/device_name.hpp"
+#include "troupe/serialization/files/cluster.hpp"
+
+#include <caf/actor.hpp>
+
+namespace troupe {
+
+struct session_parts {
+  caf::actor session;
+  uint64_t id = 0;
+};
+
+/// The task of a local session.
+inline const task_name local_task{"local", 0};
+
+/// Spawns a session with a task of its own in this process. Understands prepare_request,
+/// step_request, reset_request and list_devices_atom; ends, with all its actors, at an exit
+/// message. `measured`, if given, says what nodes cost; it must stay as long as the session.
+result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options,
+                                          const node_times* measured = nullptr);
+
+/// Spawns a session that reaches the cluster's tasks when they are needed. The system must have
+/// loaded caf::io::middleman.
+result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
+                                            const client_options& options,
+                                            const node_times* measured = nullptr);
+
+} // namespace troupe

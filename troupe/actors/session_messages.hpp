@@ -1,0 +1,60 @@
+// What a session actor understands. Master and workers share some of it.
+#pragma once
+#include "troupe/actors/client.hpp"
+#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/program/step_watch.hpp"
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/atom.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>,
+/// or an error that from_caf() (actors/errors.hpp) reads. Let go of it before its actor system
+/// ends.
+struct prepare_request {
+  std::shared_ptr<step_graph> of; ///< a copy of what the step needs, for the master alone
+  step_signature signature;       ///< its edges must outlive the prepared step
+  step_clock::time_point deadline;
+
+  /// Copies that part of the graph, on the caller's thread: a master that answers too late reads
+  /// nothing of the caller's. Fails as extract() does.
+  static result<prepare_request> make(const graph& of, step_signature signature,
+                                      step_clock::time_point deadline);
+};
+
+/// Client -> session -> master: run a step. Answered by step_outcome.
+struct step_request {
+  std::shared_ptr<prepared_step> step;
+  std::vector<tensor> feeds; ///< in the signature's order, of the fed edges' types and shapes
+  step_clock::time_point deadline;
+  watch_options watch = {};
+};
+
+struct step_outcome {
+  status outcome;
+  std::vector<tensor> fetches;     ///< in the signature's order
+  step_statistics statistics = {}; ///< where the request asked for times, also when the step failed
+};
+
+/// Client -> session -> master -> workers: forget a container's variables. Answered by status.
+struct reset_request {
+  std::string container;
+};
+
+/// Anybody -> session, worker or exchange: list your devices. Answered by std::vector<device_info>.
+using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
+
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::status)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::prepare_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::shared_ptr<troupe::prepared_step>)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_outcome)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::reset_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<troupe::device_info>)

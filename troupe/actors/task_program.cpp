@@ -1,0 +1,308 @@
+#include "troupe/actors/task_program.hpp"
+
+#include "troupe/actors/region.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/device/thread_number.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace troupe {
+
+task_program::task_program(caf::actor_system& system,
+                           std::vector<std::shared_ptr<const program>> programs,
+                           std::vector<std::shared_ptr<device>> devices,
+                           std::shared_ptr<flight_recorder> recorder)
+    : system_(system), devices_(std::move(devices)), recorder_(std::move(recorder)),
+      programs_(std::move(programs)) {
+  for (const auto& one : devices_)
+    if (auto* launches = one->as_accelerator();
+        launches && std::ranges::find(accelerators_, launches) == accelerators_.end())
+      accelerators_.push_back(launches);
+  for (auto& shard : pool_)
+    shard.idle.reserve(8); // steps that move to another core take no memory for it
+  for (const auto& one : programs_) {
+    regions_ += one->regions().size();
+    for (auto index : one->fetches()) {
+      fetch_indexes_.push_back(index);
+      fetches_ = std::max(fetches_, size_t{index} + 1);
+    }
+  }
+}
+
+task_program::~task_program() {
+  for (auto& shard : pool_)
+    for (auto& one : shard.idle)
+      one.instance->retire();
+}
+
+status task_program::link(const task_name& self, const std::vector<device_name>& devices,
+                          const queue_finder& find_queue) {
+  task_ = to_string(self);
+  for (const auto& one : devices)
+    device_names_.push_back(to_string(one));
+  std::map<std::pair<uint32_t, std::string>, import_route> receives; // by key and device
+  for (uint32_t p = 0; p < programs_.size(); ++p) {
+    auto& queues = queues_.emplace_back();
+    for (const auto& wait : programs_[p]->waits()) {
+      queues.emplace_back();
+      if (wait.queue) {
+        TROUPE_ASSIGN(queues.back(), find_queue(*wait.queue));
+        if (std::ranges::find(distinct_queues_, queues.back()) == distinct_queues_.end())
+          distinct_queues_.push_back(queues.back());
+        continue;
+      }
+      if (is_collective(wait.origin->op()))
+        continue;
+      auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
+      import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0],
+                         static_cast<uint32_t>(&wait - programs_[p]->waits().data())};
+      receives[{key, to_string(devices[p])}] = route;
+      auto from = device_name::parse(wait.origin->attr<std::string>("from"));
+      if (from && from->on_task() != self) {
+        partners_.insert(to_string(from->on_task()));
+        if (!imports_.emplace(key, route).second)
+          return invalid("two receives have the key ", key);
+      }
+    }
+  }
+  for (const auto& one : programs_) {
+    auto& routes = exports_.emplace_back();
+    for (const auto& out : one->exports()) {
+      TROUPE_ASSIGN(auto to, device_name::parse(out.to));
+      if (to.on_task() == self) {
+        auto it = receives.find({out.key, out.to});
+        if (it == receives.end())
+          return invalid(out.origin->description(), ": nobody on ", out.to, " receives key ",
+                         out.key);
+        routes.push_back({.program = it->second.program,
+                          .region = it->second.region,
+                          .slot = it->second.slot,
+                          .wait = it->second.wait,
+                          .key = out.key});
+        continue;
+      }
+      auto peer = std::ranges::find(peers_, to.on_task());
+      if (peer == peers_.end())
+        peer = peers_.insert(peers_.end(), to.on_task());
+      partners_.insert(to_string(to.on_task()));
+      routes.push_back(
+          {.remote = true, .peer = static_cast<size_t>(peer - peers_.begin()), .key = out.key});
+    }
+  }
+  for (const auto& one : programs_)
+    seats_.emplace_back(one->waits().size());
+  TROUPE_ASSIGN(collectives_, find_collectives(programs_, devices));
+  for (uint32_t g = 0; g < collectives_.size(); ++g)
+    for (uint32_t m = 0; m < collectives_[g].members.size(); ++m) {
+      const auto& one = collectives_[g].members[m];
+      seats_[one.program][one.wait] = {g, m};
+    }
+  return {};
+}
+
+// Calls `use` on shards that nobody else uses now, beginning with the core's own, until one
+// satisfies it.
+template <class Use>
+bool task_program::use_a_shard(Use use) {
+  const size_t own = core_number();
+  for (size_t i = 0; i < pool_shards; ++i) {
+    auto& shard = pool_[(own + i) % pool_shards];
+    if (shard.busy.test_and_set(std::memory_order_acquire))
+      continue;
+    auto satisfied = use(shard.idle);
+    shard.busy.clear(std::memory_order_release);
+    if (satisfied)
+      return true;
+  }
+  return false;
+}
+
+template <class Use>
+void task_program::use_all_shards(Use use) const {
+  for (auto& shard : pool_) {
+    while (shard.busy.test_and_set(std::memory_order_acquire))
+      std::this_thread::yield(); // for the few instructions that the others need
+    use(shard.idle);
+    shard.busy.clear(std::memory_order_release);
+  }
+}
+
+std::shared_ptr<task_instance> task_program::check_out() {
+  std::shared_ptr<task_instance> taken;
+  auto found = use_a_shard([&](auto& idle) {
+    if (idle.empty())
+      return false;
+    taken = std::move(idle.back().instance);
+    idle.pop_back();
+    return true;
+  });
+  if (!found) {
+    taken = std::make_shared<task_instance>(*this);
+    taken->populate();
+  }
+  return taken;
+}
+
+void task_program::check_in(std::shared_ptr<task_instance> idle) {
+  idle->reset();
+  if (idle->watched())
+    idle->watch({});
+  auto since = shrinks_.load(std::memory_order_relaxed);
+  auto put = use_a_shard([&](auto& shard) {
+    shard.push_back({std::move(idle), since});
+    return true;
+  });
+  if (!put) // all are in use at this moment
+    idle->retire();
+}
+
+void task_program::shrink() {
+  auto last = shrinks_.fetch_add(1, std::memory_order_relaxed);
+  std::vector<pooled> gone;
+  use_all_shards([&](auto& idle) {
+    auto fresh = std::ranges::find_if(idle, [&](const auto& one) { return one.since >= last; });
+    gone.insert(gone.end(), std::move_iterator{idle.begin()}, std::move_iterator{fresh});
+    idle.erase(idle.begin(), fresh);
+  });
+  for (auto& one : gone)
+    one.instance->retire();
+}
+
+size_t task_program::idle() const {
+  size_t count = 0;
+  use_all_shards([&](const auto& idle) { count += idle.size(); });
+  return count;
+}
+
+const import_route* task_program::import(uint32_t key) const noexcept {
+  auto it = imports_.find(key);
+  return it == imports_.end() ? nullptr : &it->second;
+}
+
+std::shared_ptr<const std::vector<span_subject>> task_program::subjects() const {
+  std::lock_guard guard{mutex_};
+  if (!subjects_) {
+    auto made = std::make_shared<std::vector<span_subject>>();
+    for (size_t p = 0; p < programs_.size(); ++p)
+      step_watch::append_subjects(*programs_[p], device_names_[p], *made);
+    subjects_ = std::move(made);
+  }
+  return subjects_;
+}
+
+task_instance::task_instance(const task_program& of) : program_(of) {
+  for (const auto& one : of.programs()) {
+    parts_.push_back(std::make_unique<instance>(one));
+    clues_.push_back({std::make_unique<std::atomic<int64_t>[]>(one->waits().size()),
+                      std::make_unique<std::atomic<int64_t>[]>(one->regions().size())});
+  }
+  for (const auto& one : of.collectives())
+    meetings_.push_back(std::make_unique<collective_meeting>(one));
+}
+
+void task_instance::reset() noexcept {
+  for (auto& one : parts_)
+    one->reset();
+  for (auto& one : meetings_)
+    one->reset();
+}
+
+void task_instance::populate() {
+  auto& system = program_.system();
+  std::tie(conductor_handle_, conductor_) = spawn_inline<conductor_actor>(system, *this);
+  for (uint32_t p = 0; p < parts_.size(); ++p) {
+    auto& regions = regions_.emplace_back();
+    for (uint32_t r = 0; r < parts_[p]->program().regions().size(); ++r) {
+      auto [handle, region] = spawn_inline<region_actor>(system, shared_from_this(), p, r);
+      region_handles_.push_back(std::move(handle));
+      regions.push_back(region);
+    }
+  }
+}
+
+void task_instance::begin_step(uint64_t step) noexcept {
+  program_.recorder().note(flight_event::step_began, step);
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    auto waits = parts_[p]->program().waits();
+    for (size_t i = 0; i < waits.size(); ++i)
+      clues_[p].waits[i].store(is_asked(waits[i]) ? 0 : ticks_now(), std::memory_order_relaxed);
+  }
+}
+
+void task_instance::begin_wait(uint32_t of_program, uint32_t of_wait) noexcept {
+  clues_[of_program].waits[of_wait].store(ticks_now(), std::memory_order_relaxed);
+  program_.recorder().note(flight_event::wait_began, conductor_->step(), of_program, of_wait);
+}
+
+void task_instance::end_wait(uint32_t of_program, uint32_t of_wait, uint64_t bytes) noexcept {
+  clues_[of_program].waits[of_wait].store(0, std::memory_order_relaxed);
+  program_.recorder().note(flight_event::wait_ended, conductor_->step(), of_program, of_wait);
+  if (watched())
+    watches_[of_program]->end_wait(of_wait, bytes);
+}
+
+void task_instance::watch(watch_options what) {
+  watching_ = what;
+  watched_since_ = steady_ns();
+  if (what.any() && watches_.empty())
+    for (const auto& one : program_.programs())
+      watches_.push_back(std::make_unique<step_watch>(*one));
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    if (what.any())
+      watches_[p]->begin(what);
+    parts_[p]->watch(what.any() ? watches_[p].get() : nullptr);
+  }
+}
+
+void task_instance::collect(task_statistics& found) const {
+  found.spans.clear();
+  found.memory.clear();
+  if (!watching_.times)
+    return;
+  found.task = program_.task();
+  found.subjects = program_.subjects();
+  found.begin_ns = watched_since_;
+  uint32_t first = 0;
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    watches_[p]->collect(first, found);
+    memory_timeline memory{.device = program_.name_of_device(p)};
+    parts_[p]->collect_memory(memory);
+    if (!memory.bytes.empty())
+      found.memory.push_back(std::move(memory));
+    first += static_cast<uint32_t>(step_watch::subjects_of(*program_.programs()[p]));
+  }
+  if (!std::ranges::is_sorted(found.spans, {}, &step_span::begin_ns))
+    std::ranges::stable_sort(found.spans, {}, &step_span::begin_ns);
+  auto held = memory();
+  found.allocated_bytes = held.allocated;
+  found.peak_bytes = held.peak;
+  found.end_ns = steady_ns();
+}
+
+step_memory_statistics task_instance::memory() const noexcept {
+  step_memory_statistics all;
+  for (const auto& part : parts_) {
+    auto one = part->memory();
+    all.in_use += one.in_use;
+    all.peak += one.peak;
+    all.allocated += one.allocated;
+    all.allocations += one.allocations;
+  }
+  return all;
+}
+
+std::string task_instance::describe_largest_tensors() const {
+  std::vector<held_tensor> held;
+  for (const auto& part : parts_)
+    part->list_tensors(held);
+  return describe_largest(std::move(held), 10);
+}
+
+void task_instance::retire() {
+  auto keep = shared_from_this();
+  kept_ = program_.weak_from_this().lock(); // nothing where the program itself goes
+  region_handles_.clear();
+}
+
+} // namespace troupe

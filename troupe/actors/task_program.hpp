@@ -1,0 +1,221 @@
+// The programs of one kind of step on one task, linked with each other, and the instances that run
+// them.
+#pragma once
+#include "troupe/actors/conductor.hpp"
+#include "troupe/actors/launch_thread.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/runtime/program/collective.hpp"
+#include "troupe/runtime/insight/flight_recorder.hpp"
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace troupe {
+
+/// Where an export of a program goes.
+struct export_route {
+  bool remote = false;
+  uint32_t program = 0, region = 0, slot = token::no_slot, wait = 0; ///< on this task
+  size_t peer = 0; ///< else: among task_program::peers
+  uint32_t key = 0;
+};
+
+/// Where a tensor from another task goes.
+struct import_route {
+  uint32_t program = 0, region = 0, slot = token::no_slot, wait = 0;
+};
+
+/// The place of a wait in its group, where it is a collective operation's.
+struct collective_seat {
+  static constexpr uint32_t none = UINT32_MAX;
+  uint32_t group = none, member = 0;
+};
+
+/// Everything but the pool is immutable once linked; any thread may use it.
+class task_program : public std::enable_shared_from_this<task_program> {
+public:
+  /// `devices` are those of the programs: a step may still run when its worker is gone.
+  task_program(caf::actor_system& system, std::vector<std::shared_ptr<const program>> programs,
+               std::vector<std::shared_ptr<device>> devices,
+               std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>());
+  ~task_program();
+
+  /// Finds a queue's actor; called while linking.
+  using queue_finder = std::function<result<caf::actor>(const node&)>;
+
+  /// What spans of its steps are about.
+  std::shared_ptr<const std::vector<span_subject>> subjects() const;
+  /// The task that it runs on: "/job:worker/task:1".
+  const std::string& task() const noexcept { return task_; }
+  const std::string& name_of_device(size_t program) const noexcept {
+    return device_names_[program];
+  }
+  /// Shared by all programs of the task.
+  flight_recorder& recorder() const noexcept { return *recorder_; }
+
+  /// Connects exports with imports. `devices` names each program's device.
+  status link(const task_name& self, const std::vector<device_name>& devices,
+              const queue_finder& find_queue);
+
+  /// Threads that run the regions of each program, before the first step. None for a program:
+  /// whoever brings the last token runs the region.
+  void set_launch_threads(std::vector<std::shared_ptr<launch_thread>> threads) {
+    launch_threads_ = std::move(threads);
+  }
+  launch_thread* launches(uint32_t of_program) const noexcept {
+    return of_program < launch_threads_.size() ? launch_threads_[of_program].get() : nullptr;
+  }
+
+  /// The other tasks that it sends to; give their exchanges before the first step.
+  const std::vector<task_name>& peers() const noexcept { return peers_; }
+  void set_exchanges(std::vector<caf::actor> exchanges) { exchanges_ = std::move(exchanges); }
+  /// The other tasks that it sends to or hears from: whose loss ends its steps.
+  const std::set<std::string>& partners() const noexcept { return partners_; }
+
+  /// Takes an instance out of the pool, or makes one. Whoever runs it holds this program meanwhile.
+  std::shared_ptr<task_instance> check_out();
+  /// Puts an instance back whose step has ended well.
+  void check_in(std::shared_ptr<task_instance> idle);
+  /// Lets instances go that have lain in the pool since before the last call.
+  void shrink();
+  size_t idle() const;
+
+  caf::actor_system& system() const noexcept { return system_; }
+  const std::vector<std::shared_ptr<const program>>& programs() const noexcept { return programs_; }
+  size_t regions() const noexcept { return regions_; }
+  /// The devices whose work is launched: a step has ended when they have done it.
+  const std::vector<accelerator*>& accelerators() const noexcept { return accelerators_; }
+  size_t fetches() const noexcept { return fetches_; } ///< one more than the highest index
+  const std::vector<uint32_t>& fetch_indexes() const noexcept { return fetch_indexes_; }
+  const export_route& route(uint32_t of_program, uint32_t of_export) const {
+    return exports_[of_program][of_export];
+  }
+  const import_route* import(uint32_t key) const noexcept;
+  const caf::actor& queue(uint32_t of_program, uint32_t of_wait) const {
+    return queues_[of_program][of_wait];
+  }
+  const std::vector<caf::actor>& all_queues() const noexcept { return distinct_queues_; }
+  const caf::actor& exchange(size_t peer) const { return exchanges_[peer]; }
+  /// What devices compute together in a step.
+  const std::vector<collective_group>& collectives() const noexcept { return collectives_; }
+  const collective_seat& seat(uint32_t of_program, uint32_t of_wait) const {
+    return seats_[of_program][of_wait];
+  }
+
+private:
+  caf::actor_system& system_;
+  std::vector<std::shared_ptr<device>> devices_;
+  std::vector<accelerator*> accelerators_;
+  std::vector<std::shared_ptr<launch_thread>> launch_threads_;
+  std::shared_ptr<flight_recorder> recorder_;
+  std::vector<std::shared_ptr<const program>> programs_;
+  std::vector<std::vector<export_route>> exports_;
+  std::map<uint32_t, import_route> imports_;
+  std::vector<std::vector<caf::actor>> queues_;
+  std::vector<caf::actor> distinct_queues_, exchanges_;
+  std::vector<collective_group> collectives_;
+  std::vector<std::vector<collective_seat>> seats_; // per program and wait
+  std::vector<task_name> peers_;
+  std::set<std::string> partners_;
+  std::vector<uint32_t> fetch_indexes_;
+  size_t regions_ = 0, fetches_ = 0;
+  std::string task_;
+  std::vector<std::string> device_names_; // of the programs
+  struct pooled {
+    std::shared_ptr<task_instance> instance;
+    uint64_t since; // how many calls of shrink() there had been
+  };
+  // A part of the pool; cores prefer different ones, and wait for none.
+  struct alignas(64) pool_shard {
+    std::atomic_flag busy;
+    std::vector<pooled> idle; // the one used last is taken first
+  };
+  static constexpr size_t pool_shards = 8;
+  template <class Use>
+  bool use_a_shard(Use use);
+  template <class Use>
+  void use_all_shards(Use use) const;
+
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const std::vector<span_subject>> subjects_;
+  mutable std::array<pool_shard, pool_shards> pool_;
+  std::atomic<uint64_t> shrinks_{0};
+};
+
+/// One set of region actors and their state, for one step at a time, with the step's conductor.
+class task_instance : public std::enable_shared_from_this<task_instance> {
+public:
+  explicit task_instance(const task_program& of);
+
+  /// Makes the actors; regions keep the instance alive until retire().
+  void populate();
+  /// Lets the regions go, after a step that failed. Messages that are still under way find an ended
+  /// step; the program stays for them.
+  void retire();
+
+  const task_program& program() const noexcept { return program_; }
+  instance& part(uint32_t of_program) { return *parts_[of_program]; }
+  region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
+  conductor_actor& conductor() noexcept { return *conductor_; }
+  collective_meeting& meeting(uint32_t of_group) noexcept { return *meetings_[of_group]; }
+
+  /// Makes it ready for another step, after one that ended well.
+  void reset() noexcept;
+
+  /// Has the next step note down what it does, until the instance is checked in.
+  void watch(watch_options what);
+  /// What the step did, which has ended; takes the place of what `to` held, whose memory is used
+  /// again. Nothing where nobody asked for times.
+  void collect(task_statistics& to) const;
+  bool watched() const noexcept { return watching_.any(); }
+
+  // Who waits can say for what and since when; a region that runs, since when. Any thread.
+  void begin_step(uint64_t step) noexcept; ///< now it waits for other devices
+  void begin_wait(uint32_t of_program, uint32_t of_wait) noexcept;
+  /// What a wait is for has come; called before it is handed over.
+  void end_wait(uint32_t of_program, uint32_t of_wait, uint64_t bytes) noexcept;
+  /// In ticks; zero where it does not wait.
+  int64_t waits_since(uint32_t of_program, uint32_t of_wait) const noexcept {
+    return clues_[of_program].waits[of_wait].load(std::memory_order_relaxed);
+  }
+  std::atomic<int64_t>& runs_since(uint32_t of_program, uint32_t region) noexcept {
+    return clues_[of_program].regions[region];
+  }
+
+  /// What the step's tensors take, on all of the task's devices; until the instance is checked in.
+  step_memory_statistics memory() const noexcept;
+  /// Text for the end of an error; empty when the step holds none. Nothing of it may be running.
+  std::string describe_largest_tensors() const;
+  /// Gives the feeds their values, before the step begins, from a function of their index.
+  template <class ValueOf>
+  void set_feeds(ValueOf&& value_of) {
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      auto feeds = parts_[p]->program().feeds();
+      for (size_t i = 0; i < feeds.size(); ++i)
+        parts_[p]->set_feed(i, value_of(feeds[i].index));
+    }
+  }
+
+private:
+  const task_program& program_;
+  std::shared_ptr<const task_program> kept_;
+  std::vector<std::unique_ptr<instance>> parts_;
+  struct clues {
+    std::unique_ptr<std::atomic<int64_t>[]> waits, regions; // since when, in ticks
+  };
+  std::vector<clues> clues_; // per program
+  std::vector<std::unique_ptr<collective_meeting>> meetings_;
+  watch_options watching_;
+  int64_t watched_since_ = 0;
+  std::vector<std::unique_ptr<step_watch>> watches_; // made when first wanted
+  std::vector<std::vector<region_actor*>> regions_;
+  std::vector<caf::actor> region_handles_;
+  caf::actor conductor_handle_;
+  conductor_actor* conductor_ = nullptr;
+};
+
+} // namespace troupe

@@ -1,0 +1,101 @@
+#include "troupe/api/generate/reference.hpp"
+
+#include "troupe/api/generate/builders.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace troupe::generate {
+namespace {
+
+std::string first_sentence(std::string_view doc) {
+  auto end = doc.find("\n\n");
+  std::string sentence{doc.substr(0, end)};
+  std::ranges::replace(sentence, '\n', ' ');
+  return sentence;
+}
+
+std::string anchor(std::string_view name) {
+  std::string lower{name};
+  for (auto& c : lower)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+void print_ports(std::ostream& out, const char* title, const port_list& ports) {
+  if (ports.empty())
+    return;
+  out << "- " << title << ": ";
+  const char* between = "";
+  for (const auto& one : ports) {
+    out << between << '`' << one.name << "` (";
+    if (!one.count.empty())
+      out << one.count << " times ";
+    if (one.ref && one.to != resource::variable)
+      out << "ref " << to_string(one.to) << ')';
+    else
+      out << (one.ref ? "ref " : "") << one.type << ')';
+    between = ", ";
+  }
+  out << '\n';
+}
+
+void print_attrs(std::ostream& out, const op_def& op) {
+  for (const auto& attr : op.attrs) {
+    out << "- attribute `" << attr.name << "`: ";
+    if (attr.kind == attr_kind::type)
+      out << "a type of " << attr.allowed;
+    else
+      out << to_string(attr.kind);
+    if (attr.minimum != INT64_MIN)
+      out << ", at least " << attr.minimum;
+    if (attr.has_default()) {
+      out << ", by default ";
+      auto value = concat(default_of(attr));
+      out << (value.empty() ? "empty" : "`" + value + "`");
+    }
+    out << '\n';
+  }
+}
+
+void print_op(std::ostream& out, const op_def& op) {
+  out << "\n## " << op.name << "\n\n" << wrapped(op.doc, "") << '\n';
+  print_ports(out, "inputs", op.inputs);
+  print_ports(out, "outputs", op.outputs);
+  print_attrs(out, op);
+  out << "- gradient: " << (op.gradient ? "defined" : "none: " + std::string{op.no_gradient})
+      << '\n';
+  auto on = std::ranges::find(devices_of_ops(), op.name, &op_devices::op);
+  out << "- devices: " << (on == devices_of_ops().end() ? "any" : on->devices) << '\n';
+  if (has_builder(op))
+    out << "- C++: `" << builder_signature(op) << "`\n";
+  if (!op.example.empty()) {
+    auto example = op.example;
+    while (example.starts_with('\n'))
+      example.remove_prefix(1);
+    while (example.ends_with('\n'))
+      example.remove_suffix(1);
+    out << "\n```\n" << example << "\n```\n";
+  }
+}
+
+} // namespace
+
+std::string reference(const registry& ops) {
+  std::ostringstream out;
+  out << "# Ops\n\n"
+         "Generated from the op definitions (`cmake --build --preset default --target generate`); do not "
+         "edit.\n"
+         "The examples are text graphs ([docs/text-graphs.md](text-graphs.md)); `troupe run` runs "
+         "them, and so do the tests.\n\n| op | |\n|---|---|\n";
+  for (auto* op : ops.ops())
+    if (!op->name.starts_with('_'))
+      out << "| [" << op->name << "](#" << anchor(op->name) << ") | " << first_sentence(op->doc)
+          << " |\n";
+  for (auto* op : ops.ops())
+    if (!op->name.starts_with('_'))
+      print_op(out, *op);
+  return std::move(out).str();
+}
+
+} // namespace troupe::generate

@@ -1,0 +1,139 @@
+// Where a user's graph begins: placeholders, constants, variables, scopes, gradients.
+#pragma once
+#include "troupe/api/operand.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/graph/gradient_options.hpp"
+
+#include <optional>
+#include <span>
+
+namespace troupe {
+
+/// A variable of the graph. Stands for its value in formulas, and for the variable itself where an
+/// op such as assign() changes it. Copying copies the handle.
+struct variable_handle {
+  edge ref;
+  node* initializer = nullptr; ///< assigns the initial value; nullptr when there is none
+
+  operator edge() const noexcept { return ref; }
+  dtype type() const { return ref.type(); }
+  const partial_shape& dims() const { return ref.dims(); }
+  const std::string& name() const { return ref.node->name(); }
+};
+
+/// Ends a scope when it goes out of scope itself. The innermost must end first.
+class [[nodiscard]] graph_scope {
+public:
+  enum class kind : uint8_t { name, device, controls, recompute };
+
+  graph_scope(graph& of, kind what) noexcept : of_(of), what_(what) {}
+  graph_scope(const graph_scope&) = delete;
+  graph_scope& operator=(const graph_scope&) = delete;
+  ~graph_scope();
+
+private:
+  graph& of_;
+  kind what_;
+};
+
+/// A graph over the library's ops. Functions that add nodes remember the line that calls them, for
+/// error texts, and throw troupe::error at that line when something does not fit. Nodes get the
+/// op's name, made unique, unless they are given one. Not thread-safe while it grows; must outlive
+/// its edges, but not the sessions that run it.
+class graph_builder : public graph {
+public:
+  using location = std::source_location;
+
+  graph_builder();
+  /// Uses other ops than the library's; `ops` must outlive the graph.
+  explicit graph_builder(const registry& ops) : graph(ops) {}
+
+  /// Adds a node whose value each run is fed. Unknown extents are -1; by default nothing is known.
+  edge placeholder(dtype type, const partial_shape& dims = {}, std::string_view name = {},
+                   location where = location::current());
+
+  /// Adds a node with a fixed value: a number, a list of numbers, or a tensor.
+  edge constant(operand value, std::string_view name = {}, location where = location::current());
+
+  /// Adds a variable that has `initial`'s type and shape, and gets its value from it when its
+  /// initializer runs. `initial` may be a number, a list, a tensor, or an edge such as random
+  /// numbers; it must not read other variables, as initializers run in no particular order.
+  variable_handle variable(operand initial, std::string_view name = {},
+                           location where = location::current());
+
+  /// Adds a variable without an initial value, to be assigned before it is read.
+  variable_handle variable(dtype type, const partial_shape& dims, std::string_view name = {},
+                           location where = location::current());
+
+  /// Returns the node that initializes all variables made so far with an initial value.
+  node* initializer(location where = location::current());
+
+  /// Returns a node that runs when all the others have run.
+  node* group(const std::vector<node*>& nodes, std::string_view name = {},
+              location where = location::current());
+
+  /// Makes the random numbers of the graph repeat, for the random ops that are added from here on
+  /// and get no seed of their own (seed and seed2 are 0): each gets this seed, and as seed2 the
+  /// number of nodes before it. So each draws other numbers, and a graph that is built alike draws
+  /// them again, in any session. Ops that are given a seed keep it. Random initial values and
+  /// dropout are such ops, too.
+  void set_random_seed(int64_t seed) noexcept { random_seed_ = seed; }
+
+  /// As graph::add, which see, and chooses seeds.
+  result<node*> add(node_spec spec);
+
+  /// Prefixes the names of new nodes: `auto in = g.scope("layer1");`
+  graph_scope scope(std::string_view name, location where = location::current());
+  using graph::scope;
+  /// Puts new nodes on a device, given in part or whole: `auto on = g.on("/job:ps/task:0");`
+  graph_scope on(std::string_view device, location where = location::current());
+  /// Makes new nodes run after these: `auto later = g.after({update});`
+  graph_scope after(std::vector<node*> nodes, location where = location::current());
+
+  /// Makes gradients compute the values of new nodes again instead of keeping them: less memory for
+  /// more time. Each scope is a part of its own, which is computed again as a whole when its
+  /// gradients are; what it takes is kept. Scopes within one are part of it.
+  ///
+  ///     for (auto& layers : blocks) {
+  ///       auto again = g.recompute();
+  ///       x = layers(x);
+  ///     }
+  graph_scope recompute();
+
+  /// Returns d(sum of ys)/dx for each x; an edge to nothing for an x on which no y depends.
+  /// Throws, naming the node, where an op on the way has no gradient. The options say where to
+  /// stop, and what the gradients of some nodes or ops are instead:
+  ///
+  ///     auto straight_through = [](gradient_context& at) { return edges{at.output_gradient(0)}; };
+  ///     g.gradients(loss, {w}, {.stop = {target}, .of_ops = {{"Round", straight_through}}});
+  std::vector<edge> gradients(const std::vector<edge>& ys, const std::vector<edge>& xs,
+                              const gradient_options& options = {},
+                              location where = location::current());
+  std::vector<edge> gradients(edge y, const std::vector<edge>& xs,
+                              const gradient_options& options = {},
+                              location where = location::current()) {
+    return gradients(std::vector{y}, xs, options, where);
+  }
+
+  std::span<const variable_handle> variables() const noexcept { return variables_; }
+
+private:
+  friend class graph_scope;
+  void end_recompute() noexcept;
+  variable_handle add_variable(dtype type, const partial_shape& dims, std::string_view name,
+                               location where);
+
+  std::string unscoped(const std::string& name) const; // without the current scope
+
+  std::vector<variable_handle> variables_;
+  node* initializer_ = nullptr;
+  size_t initialized_ = 0; // variables that initializer_ knows
+  std::optional<int64_t> random_seed_;
+  struct id_range {
+    size_t first, end;
+  };
+  std::vector<id_range> recomputed_; // the last is open while there are open scopes
+  int open_recomputes_ = 0;
+};
+
+} // namespace troupe

@@ -1,0 +1,41 @@
+#include "troupe/api/library.hpp"
+
+#include "troupe/api/error.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/gpu/cuda/cuda.hpp"
+#include "troupe/ops/all.hpp"
+
+namespace troupe {
+
+const registry& library() {
+  static const registry all = [] {
+    registry filled;
+    throw_if_failed(ops::add_all(filled));
+    return filled;
+  }();
+  return all;
+}
+
+result<std::vector<std::shared_ptr<device>>> make_devices(const device_choice& chosen) {
+  std::vector<std::shared_ptr<device>> made;
+  made.push_back(make_cpu_device(
+      {.intra_op_threads = chosen.intra_op_threads, .memory_limit = chosen.memory_limit}));
+  if (chosen.gpus == 0)
+    return made;
+  auto gpus =
+      list_cuda_devices(made.front(), {.most = chosen.gpus,
+                                       .devices_per_gpu = chosen.devices_per_gpu,
+                                       .memory_limit = chosen.gpu_memory_limit,
+                                       .memory_reserve = chosen.gpu_memory_reserve,
+                                       .memory_idle = chosen.gpu_memory_idle,
+                                       .tf32 = chosen.tf32,
+                                       .measure_convolutions = chosen.measure_convolutions});
+  if (!gpus.why_fewer.empty() && (chosen.gpus > 0 || gpus.listed > 0))
+    return failure(error_kind::failed_precondition, "gpus is ", chosen.gpus, ": ", gpus.why_fewer,
+                   " Leave it at 0 to run on the processor.");
+  for (auto& one : gpus.found)
+    made.push_back(std::move(one));
+  return made;
+}
+
+} // namespace troupe

@@ -1,0 +1,24 @@
+#include "troupe/api/npy.hpp"
+
+#include "troupe/api/error.hpp"
+#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/files/npy.hpp"
+
+namespace troupe {
+
+tensor load_npy(const std::string& path) {
+  auto content = value_or_throw(read_file(path));
+  auto value = read_npy(std::as_bytes(std::span{content}));
+  if (!value)
+    throw error{value.status().within(path)};
+  return *std::move(value);
+}
+
+void save_npy(const std::string& path, const tensor& value) {
+  auto content = write_npy(value);
+  if (!content)
+    throw error{content.status().within(path)};
+  throw_if_failed(write_file(path, *content));
+}
+
+} // namespace troupe

@@ -1,0 +1,193 @@
+#include "troupe/api/operand.hpp"
+
+#include "troupe/api/error.hpp"
+#include "troupe/api/graph_builder.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace troupe {
+namespace {
+
+template <class To, class From>
+bool fits(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return value == From{0} || value == From{1};
+  } else if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    if constexpr (std::is_same_v<From, bool>)
+      return true;
+    else
+      return std::in_range<To>(value);
+  } else if constexpr (std::is_integral_v<To>) {
+    // The upper limit itself is not a double where To has 64 bits; the one below it is.
+    auto limit = std::ldexp(1.0, std::numeric_limits<To>::digits);
+    return std::trunc(value) == value && double(value) < limit &&
+           double(value) >= (std::is_signed_v<To> ? -limit : 0.0);
+  } else {
+    return true;
+  }
+}
+
+template <class To, class From>
+To convert(From value) {
+  if constexpr (std::is_same_v<To, std::complex<float>>)
+    return {static_cast<float>(value), 0};
+  else if constexpr (std::is_same_v<To, std::complex<double>>)
+    return {static_cast<double>(value), 0};
+  else if constexpr (std::is_same_v<To, float16> || std::is_same_v<To, bfloat16>)
+    return To{static_cast<float>(value)};
+  else
+    return static_cast<To>(value);
+}
+
+template <class To, class From>
+result<tensor> convert_all(const tensor& from) {
+  TROUPE_ASSIGN(auto to, tensor::make(dtype_of<To>, from.dims()));
+  auto* out = to.template data<To>();
+  for (auto value : from.values<From>()) {
+    if (!fits<To>(value))
+      return invalid("the literal ", +value, " is no ", dtype_of<To>);
+    *out++ = convert<To>(value);
+  }
+  return to;
+}
+
+template <class From>
+result<tensor> convert_from(const tensor& from, dtype to) {
+  switch (to) {
+    case dtype::boolean: return convert_all<bool, From>(from);
+    case dtype::u8: return convert_all<uint8_t, From>(from);
+    case dtype::u16: return convert_all<uint16_t, From>(from);
+    case dtype::u32: return convert_all<uint32_t, From>(from);
+    case dtype::u64: return convert_all<uint64_t, From>(from);
+    case dtype::i8: return convert_all<int8_t, From>(from);
+    case dtype::i16: return convert_all<int16_t, From>(from);
+    case dtype::i32: return convert_all<int32_t, From>(from);
+    case dtype::i64: return convert_all<int64_t, From>(from);
+    case dtype::f16: return convert_all<float16, From>(from);
+    case dtype::bf16: return convert_all<bfloat16, From>(from);
+    case dtype::f32: return convert_all<float, From>(from);
+    case dtype::f64: return convert_all<double, From>(from);
+    case dtype::c64: return convert_all<std::complex<float>, From>(from);
+    case dtype::c128: return convert_all<std::complex<double>, From>(from);
+    case dtype::none:
+    case dtype::string: break;
+  }
+  return invalid("a number is no ", to);
+}
+
+/// The type that a literal at this port must take, where something else decides it.
+dtype wanted_type(const op_def& op, size_t at, const std::vector<detail::operands>& inputs,
+                  const attr_map& attrs) {
+  auto name = op.inputs[at].type;
+  if (auto fixed = dtype_from(name))
+    return *fixed;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (op.inputs[i].type == name)
+      for (const auto& other : inputs[i]) {
+        if (other.is_edge() && other.from())
+          return other.from().type();
+        if (!other.is_edge() && !other.literal())
+          return other.value().type();
+      }
+  if (auto given = attrs.find(name); given != attrs.end())
+    if (auto* type = given->second.get_if<dtype>())
+      return *type;
+  return dtype::none;
+}
+
+edge constant(graph& in, tensor value, std::source_location where) {
+  auto type = value.type();
+  auto made = in.add(
+      {.op = "Const", .attrs = {{"dtype", type}, {"value", std::move(value)}}, .where = where});
+  return value_or_throw(std::move(made))->output(0);
+}
+
+} // namespace
+
+result<tensor> converted(const tensor& literal, dtype to) {
+  if (literal.type() == to)
+    return literal;
+  switch (literal.type()) {
+    case dtype::boolean: return convert_from<bool>(literal, to);
+    case dtype::u8: return convert_from<uint8_t>(literal, to);
+    case dtype::u16: return convert_from<uint16_t>(literal, to);
+    case dtype::u32: return convert_from<uint32_t>(literal, to);
+    case dtype::u64: return convert_from<uint64_t>(literal, to);
+    case dtype::i8: return convert_from<int8_t>(literal, to);
+    case dtype::i16: return convert_from<int16_t>(literal, to);
+    case dtype::i32: return convert_from<int32_t>(literal, to);
+    case dtype::i64: return convert_from<int64_t>(literal, to);
+    case dtype::f32: return convert_from<float>(literal, to);
+    case dtype::f64: return convert_from<double>(literal, to);
+    default: return invalid("a literal of type ", literal.type(), " cannot become ", to);
+  }
+}
+
+namespace detail {
+
+operands list(const std::vector<edge>& from, std::source_location where) {
+  operands all;
+  for (const auto& one : from)
+    all.emplace_back(one, where);
+  return all;
+}
+
+node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, attr_map attrs,
+               std::string_view name, std::source_location where) {
+  auto fail = [&](const auto&... parts) {
+    auto called = name.empty() ? std::string{} : concat(" '", name, "'");
+    throw error{invalid(parts...).within(concat(op, called, " (", to_string(where), ')'))};
+  };
+  for (const auto& port : inputs)
+    for (const auto& one : port)
+      if (one.is_edge()) {
+        if (!one.from())
+          fail("input ", &port - inputs.data(), " is an edge to nothing");
+        if (!in)
+          in = &one.from().node->graph();
+      }
+  if (!in)
+    fail("no input is an edge, so nothing says which graph this belongs to; make one of them "
+         "with g.constant(...)");
+  const auto& def = *value_or_throw(in->ops().find_op(op));
+
+  node_spec spec{
+      .op = std::string{op}, .name = std::string{name}, .attrs = std::move(attrs), .where = where};
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (const auto& one : inputs[i]) {
+      if (one.is_edge()) {
+        spec.inputs.push_back(one.from());
+        continue;
+      }
+      auto value = one.value();
+      auto type = one.literal() ? wanted_type(def, i, inputs, spec.attrs) : dtype::none;
+      if (type != dtype::none) {
+        auto exact = converted(value, type);
+        if (!exact)
+          fail("input '", def.inputs[i].name, "': ", exact.status().message());
+        value = *std::move(exact);
+      }
+      spec.inputs.push_back(constant(*in, std::move(value), where));
+    }
+  auto* builder = dynamic_cast<graph_builder*>(in); // who may have seeds to give
+  return *value_or_throw(builder ? builder->add(std::move(spec)) : in->add(std::move(spec)));
+}
+
+std::vector<edge> outputs(node& of, int first, int behind) {
+  std::vector<edge> found;
+  for (int i = first; i < of.outputs() - behind; ++i)
+    found.push_back(of.output(i));
+  return found;
+}
+
+std::vector<edge> next_outputs(node& of, int& next, int64_t count) {
+  std::vector<edge> found;
+  for (; count > 0; --count)
+    found.push_back(of.output(next++));
+  return found;
+}
+
+} // namespace detail
+} // namespace troupe

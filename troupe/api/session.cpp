@@ -1,0 +1,348 @@
+#include "troupe/api/session.hpp"
+
+#include "troupe/api/client_options.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/runtime/device/rundown.hpp"
+#include "troupe/serialization/files/cluster.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace troupe {
+namespace {
+
+// A process that runs ever new signatures, or ever new graphs, must not keep all of them.
+constexpr size_t most_cached_steps = 256;
+
+std::string at(const char* function, const std::source_location& where) {
+  return concat(function, " (", to_string(where), ')');
+}
+
+template <class T>
+T unwrap(result<T> outcome, const char* function, const std::source_location& where) {
+  if (!outcome)
+    throw error{outcome.status().within(at(function, where))};
+  return *std::move(outcome);
+}
+
+run_insight insight_of(const run_options& options) {
+  return {.statistics = options.statistics, .trap_nonfinite = options.trap_nonfinite};
+}
+
+struct signature_key {
+  const graph* of;
+  uint64_t version; // says all: it is unique among graphs, too
+  std::vector<std::pair<node*, int>> feeds, fetches;
+  std::vector<node*> targets;
+  auto operator<=>(const signature_key&) const = default;
+};
+
+signature_key key_of(const graph& of, const step_signature& signature) {
+  signature_key key{&of, of.version(), {}, {}, signature.targets};
+  for (const auto& one : signature.feeds)
+    key.feeds.emplace_back(one.node, one.index);
+  for (const auto& one : signature.fetches)
+    key.fetches.emplace_back(one.node, one.index);
+  return key;
+}
+
+} // namespace
+
+client_options to_client(const session_options& from, std::source_location where) {
+  client_options to;
+  to.ops = &library();
+  to.make_devices = [chosen = device_choice{.intra_op_threads = from.intra_op_threads,
+                                            .memory_limit = from.memory_limit,
+                                            .gpus = from.gpus,
+                                            .devices_per_gpu = from.devices_per_gpu,
+                                            .gpu_memory_limit = from.gpu_memory_limit,
+                                            .gpu_memory_reserve = from.gpu_memory_reserve,
+                                            .gpu_memory_idle = from.gpu_memory_idle,
+                                            .tf32 = from.tf32,
+                                            .measure_convolutions = from.measure_convolutions}] {
+    return make_devices(chosen);
+  };
+  to.inter_op_threads = from.inter_op_threads;
+  to.gpu_launch_threads = from.gpu_launch_threads;
+  to.container = from.container;
+  to.programs = {.region_per_node = from.region_per_node,
+                 .most_at_once = from.most_steps_at_once,
+                 .replay = from.gpu_replay,
+                 .place_by_cost = from.place_by_cost};
+  to.passes = from.passes;
+  if (from.mixed_precision != dtype::none)
+    to.passes.mixed_precision = from.mixed_precision;
+  if (auto type = to.passes.mixed_precision;
+      type != dtype::none && type != dtype::bf16 && type != dtype::f16)
+    throw error{invalid("session (", to_string(where),
+                        "): mixed_precision must be bf16 or f16, got ", type)};
+  if (from.swap != swap_mode::off)
+    to.passes.swap.mode = from.swap;
+  if (to.passes.swap.memory == 0)
+    to.passes.swap.memory = from.gpu_memory_limit;
+  to.timeout = from.timeout;
+  to.peer_timeout = from.peer_timeout;
+  to.programs.deterministic = from.deterministic;
+  to.trap_nonfinite = from.trap_nonfinite;
+  to.passes.fuse = from.passes.fuse && !from.trap_nonfinite; // the trap is to name the very op
+  to.sample_every = from.sample_every;
+  to.measured = from.node_times;
+  return to;
+}
+
+client_options to_remote_client(session_options from, std::source_location where) {
+  from.gpus = 0;
+  return to_client(from, where);
+}
+
+struct step::state {
+  std::shared_ptr<session::shared_state> of;
+  std::shared_ptr<prepared_step> prepared; // nothing once the session is closed
+};
+
+struct session::state {
+  std::unique_ptr<troupe::client> client;
+  std::mutex mutex;
+  std::map<signature_key, std::shared_ptr<step::state>> steps; // of run()
+  std::vector<std::weak_ptr<step::state>> compiled;            // all that users may still hold
+
+  // A compiled step holds actors, which must be gone before the client's actor system is. Runs keep
+  // this object alive, so none is under way.
+  ~state() {
+    for (auto& one : compiled)
+      if (auto left = one.lock())
+        left->prepared.reset();
+  }
+
+  step_clock::time_point deadline(const run_options& options) const {
+    if (options.deadline)
+      return *options.deadline;
+    auto timeout = options.timeout.count() > 0 ? options.timeout : client->options().timeout;
+    return step_clock::now() + timeout;
+  }
+
+  std::shared_ptr<step::state> compile(const graph& of, const step_signature& signature,
+                                       step_clock::time_point until, const char* function,
+                                       const std::source_location& where) {
+    auto made = std::make_shared<step::state>();
+    made->prepared = unwrap(client->prepare(of, signature, until), function, where);
+    std::lock_guard guard{mutex};
+    std::erase_if(compiled, [](const auto& one) { return one.expired(); });
+    compiled.push_back(made);
+    return made;
+  }
+
+  std::shared_ptr<step::state> find_or_compile(const step_signature& signature,
+                                               step_clock::time_point until, const char* function,
+                                               const std::source_location& where) {
+    const auto& of = graph_of(signature, function, where);
+    auto key = key_of(of, signature);
+    {
+      std::lock_guard guard{mutex};
+      if (auto it = steps.find(key); it != steps.end())
+        return it->second;
+    }
+    auto made = compile(of, signature, until, function, where);
+    std::lock_guard guard{mutex};
+    std::erase_if(steps, [&](const auto& entry) {
+      return entry.first.of == &of && entry.first.version != key.version;
+    });
+    if (steps.size() >= most_cached_steps)
+      steps.clear();
+    steps.emplace(std::move(key), made);
+    return made;
+  }
+
+  static const graph& graph_of(const step_signature& signature, const char* function,
+                               const std::source_location& where) {
+    auto fail = [&](const auto&... parts) -> const graph& {
+      throw error{invalid(parts...).within(at(function, where))};
+    };
+    for (size_t i = 0; i < signature.fetches.size(); ++i)
+      if (!signature.fetches[i])
+        return fail("fetch ", i, " is an edge to nothing");
+    for (size_t i = 0; i < signature.feeds.size(); ++i)
+      if (!signature.feeds[i])
+        return fail("feed ", i, " is an edge to nothing");
+    for (size_t i = 0; i < signature.targets.size(); ++i)
+      if (!signature.targets[i])
+        return fail("target ", i, " is no node");
+    if (!signature.fetches.empty())
+      return signature.fetches.front().node->graph();
+    if (!signature.targets.empty())
+      return signature.targets.front()->graph();
+    return fail("there is nothing to fetch and no target to run");
+  }
+};
+
+struct session::shared_state {
+  rundown users; // of the state, apart from the session itself
+  std::unique_ptr<session::state> state;
+};
+
+// Keeps a step's session while the step runs in it. All callers of a step pass here: it must not
+// make them write to one place.
+class step::use {
+public:
+  use(const step& of, const char* function, const location& where)
+      : of_(*of.state_->of), ticket_(of_.users.enter()) {
+    if (!ticket_)
+      throw error{failure(error_kind::failed_precondition, "the step's session is closed")
+                      .within(at(function, where))};
+  }
+  use(const use&) = delete;
+  use& operator=(const use&) = delete;
+  ~use() {
+    if (of_.users.leave(ticket_))
+      of_.state.reset();
+  }
+  session::state* operator->() const noexcept { return of_.state.get(); }
+
+private:
+  session::shared_state& of_;
+  rundown::ticket ticket_;
+};
+
+std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& options,
+                              location where) {
+  use in{*this, "step::run", where};
+  return unwrap(
+      in->client->run(*state_->prepared, feeds, in->deadline(options), insight_of(options)),
+      "step::run", where);
+}
+
+void step::run_async(std::vector<tensor> feeds, on_done done, const run_options& options,
+                     location where) {
+  use in{*this, "step::run_async", where};
+  in->client->run_async(
+      *state_->prepared, std::move(feeds), in->deadline(options),
+      [done = std::move(done), where](result<std::vector<tensor>> outcome) {
+        if (!outcome)
+          outcome = outcome.status().within(at("step::run_async", where));
+        done(std::move(outcome));
+      },
+      insight_of(options));
+}
+
+std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds,
+                                                 const run_options& options, location where) {
+  auto promise = std::make_shared<std::promise<std::vector<tensor>>>();
+  auto future = promise->get_future();
+  run_async(
+      std::move(feeds),
+      [promise](result<std::vector<tensor>> outcome) {
+        if (outcome)
+          promise->set_value(*std::move(outcome));
+        else
+          promise->set_exception(std::make_exception_ptr(error{outcome.status()}));
+      },
+      options, where);
+  return future;
+}
+
+void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
+                    const run_options& options, location where) {
+  use in{*this, "step::run_into", where};
+  auto outcome = in->client->run_into(*state_->prepared, feeds, fetches, in->deadline(options),
+                                      insight_of(options));
+  if (!outcome)
+    throw error{std::move(outcome).within(at("step::run_into", where))};
+}
+
+session session::local(const session_options& options, location where) {
+  auto made = std::make_unique<state>();
+  made->client = unwrap(client::local(to_client(options, where)), "session::local", where);
+  return session{std::move(made)};
+}
+
+session session::connect(const cluster_spec& cluster, const session_options& options,
+                         location where) {
+  auto made = std::make_unique<state>();
+  made->client =
+      unwrap(client::connect(cluster, to_remote_client(options, where)), "session::connect", where);
+  return session{std::move(made)};
+}
+
+session session::connect(std::string_view cluster, const session_options& options, location where) {
+  auto first = cluster.find_first_not_of(" \t\r\n");
+  auto is_json = first != cluster.npos && cluster[first] == '{';
+  auto spec = is_json ? parse_cluster(cluster) : read_cluster_file(std::string{cluster});
+  return connect(unwrap(std::move(spec), "session::connect", where), options, where);
+}
+
+session::session(std::unique_ptr<state> made) : shared_(std::make_shared<shared_state>()) {
+  shared_->state = std::move(made);
+}
+session::session(session&&) noexcept = default;
+session& session::operator=(session&& other) noexcept {
+  close();
+  shared_ = std::move(other.shared_);
+  return *this;
+}
+session::~session() { close(); }
+
+void session::close() noexcept {
+  if (auto closing = std::exchange(shared_, nullptr); closing && closing->users.close())
+    closing->state.reset();
+}
+
+std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
+                                 const std::vector<target>& targets, const run_options& options,
+                                 location where) {
+  step_signature signature{.feeds = {}, .fetches = fetches, .targets = {}};
+  std::vector<tensor> values;
+  values.reserve(feeds.size());
+  for (const auto& one : feeds) {
+    signature.feeds.push_back(one.to);
+    if (one.value.is_edge())
+      throw error{invalid("a feed must be a number, a list or a tensor, no edge")
+                      .within(at("session::run", where))};
+    if (one.to && one.value.literal())
+      values.push_back(unwrap(converted(one.value.value(), one.to.type()), "session::run", where));
+    else
+      values.push_back(one.value.value());
+  }
+  for (const auto& one : targets)
+    signature.targets.push_back(one.run);
+  auto& in = *shared_->state;
+  auto until = in.deadline(options);
+  auto found = in.find_or_compile(signature, until, "session::run", where);
+  return unwrap(in.client->run(*found->prepared, values, until, insight_of(options)),
+                "session::run", where);
+}
+
+tensor session::fetch(edge what, const std::vector<feed>& feeds, const run_options& options,
+                      location where) {
+  return std::move(run(feeds, {what}, {}, options, where).front());
+}
+
+step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
+                      const std::vector<target>& targets, location where) {
+  step_signature signature{.feeds = feeds, .fetches = fetches, .targets = {}};
+  for (const auto& one : targets)
+    signature.targets.push_back(one.run);
+  const auto& of = state::graph_of(signature, "session::prepare", where);
+  auto& in = *shared_->state;
+  auto made = in.compile(of, signature, in.deadline({}), "session::prepare", where);
+  made->of = shared_;
+  return step{std::move(made)};
+}
+
+std::vector<node_time> session::node_times() const { return shared_->state->client->times().all(); }
+
+std::vector<device_info> session::devices(location where) {
+  auto found = unwrap(shared_->state->client->devices(shared_->state->deadline({})),
+                      "session::devices", where);
+  std::ranges::sort(found, {}, &device_info::name); // tasks answer in any order
+  return found;
+}
+
+void session::reset(location where) { reset(shared_->state->client->options().container, where); }
+
+void session::reset(const std::string& container, location where) {
+  if (auto done = shared_->state->client->reset(container, shared_->state->deadline({})); !done)
+    throw error{std::move(done).within(at("session::reset", where))};
+}
+
+} // namespace troupe

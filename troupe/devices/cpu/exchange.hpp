@@ -1,0 +1,19 @@
+// Collective operations among processors of one machine: plain loops over memory that all share.
+#pragma once
+#include "troupe/runtime/device/collective_call.hpp"
+
+namespace troupe {
+
+/// Computes, on the calling thread and the first member's, and gives each participant its output;
+/// outputs that are equal share their memory. Members are taken in their order, so that the same
+/// inputs give the same bits; 16-bit numbers are summed up in f32, and rounded once. Leaves off
+/// when `stop` is due.
+status exchange_on_processors(const exchange_call& what, std::span<exchange_part> all,
+                              stop_signal* stop);
+
+/// Reduces elements [begin, end) of several places into one, in order: what a processor does, and
+/// a simulated GPU.
+void combine(void* to, std::span<const void* const> from, int64_t begin, int64_t end, dtype type,
+             reduction by, bool average);
+
+} // namespace troupe

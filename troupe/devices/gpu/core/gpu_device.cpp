@@ -1,0 +1,98 @@
+#include "troupe/devices/gpu/core/gpu_device.hpp"
+
+#include "troupe/devices/gpu/core/clock.hpp"
+#include "troupe/devices/gpu/core/collectives.hpp"
+#include "troupe/devices/gpu/core/core.hpp"
+#include "troupe/devices/gpu/core/make_device.hpp"
+
+namespace troupe::gpu {
+namespace {
+
+class device_over_driver final : public gpu_device, public collective_device, public swapping {
+public:
+  device_over_driver(std::shared_ptr<core> of, std::shared_ptr<device> host, int ordinal)
+      : core_(std::move(of)), host_(std::move(host)), ordinal_(ordinal) {}
+  ~device_over_driver() override {
+    core_->stop();
+    destroy_kept();
+  }
+
+  device_kind kind() const noexcept override { return device_kind::gpu; }
+  int ordinal() const noexcept override { return ordinal_; }
+  std::string description() const override {
+    const auto& about = core_->under().about();
+    return concat(about.name, ", compute capability ", about.compute_major, '.',
+                  about.compute_minor, ", ", about.total_memory >> 20, " MiB of memory, ",
+                  about.driver);
+  }
+  size_t memory_limit() const noexcept override { return core_->limit(); }
+  allocator& memory() noexcept override { return *core_; }
+  memory_statistics statistics() const override { return core_->statistics(); }
+  void release_cached_memory() noexcept override { core_->release_cached(); }
+  // What a kernel computes before it launches is little.
+  void parallel_ranges(int64_t items, double, range_body body, stop_signal*) override {
+    if (items > 0)
+      body.call(body.context, 0, items);
+  }
+
+  device& host() noexcept override { return *host_; }
+  result<tensor> upload(const tensor& from) override { return core_->upload(from, *host_); }
+  void download(tensor from, on_downloaded done) override {
+    core_->download(std::move(from), std::move(done));
+  }
+  result<tensor> take_over(const tensor& from) override { return core_->take_over(from); }
+  copy_statistics copies() const override { return core_->copies(); }
+  void when_done(on_done done) override { core_->when_done(std::move(done)); }
+  result<std::unique_ptr<recording>> record() override { return core_->record(); }
+  replay_statistics replays() const override { return core_->replays(); }
+  std::unique_ptr<device_clock> make_clock(uint32_t marks) override {
+    return std::make_unique<gpu::clock>(core_, marks);
+  }
+  status health() const override { return core_->health(); }
+
+  result<tensor> swap_out(const tensor& from) override { return core_->swap_out(from); }
+  result<tensor> swap_in(const tensor& saved, allocator& memory) override {
+    return core_->swap_in(saved, memory);
+  }
+  status arrive(const tensor& coming) override { return core_->arrive(coming); }
+  swap_statistics swaps() const override { return core_->swaps(); }
+
+  gpu::driver& driver() noexcept override { return core_->under(); }
+  complaint_boxes::place complaints() noexcept override { return core_->complaints(); }
+  stream compute() noexcept override { return core_->compute(); }
+
+  std::shared_ptr<const void> keep() const override { return core_; }
+  void on_lost(std::function<void(const status&)> act) override { core_->on_lost(std::move(act)); }
+  status probe() override { return core_->probe(); }
+  result<std::shared_ptr<void>> place_in_line() override { return core_->place_in_line(); }
+  result<stream> begin_exchange(const std::shared_ptr<void>& behind) override {
+    return core_->begin_exchange(behind);
+  }
+  status end_exchange(const tensor& input, const tensor& output) override {
+    return core_->end_exchange(input, output);
+  }
+
+private:
+  const std::shared_ptr<core> core_;
+  const std::shared_ptr<device> host_;
+  const int ordinal_;
+};
+
+} // namespace
+
+result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> of,
+                                                std::shared_ptr<device> host,
+                                                const device_options& options) {
+  return make_device(std::move(of), std::move(host), options.ordinal,
+                     {.limit = options.memory_limit});
+}
+
+result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> of,
+                                                std::shared_ptr<device> host, int ordinal,
+                                                const memory_options& memory) {
+  TROUPE_ASSIGN(auto made, core::make(std::move(of), ordinal, memory));
+  return std::shared_ptr<gpu_device>{
+      std::make_shared<device_over_driver>(std::move(made), std::move(host), ordinal)};
+}
+
+} // namespace troupe::gpu

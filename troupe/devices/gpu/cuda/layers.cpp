@@ -1,0 +1,14 @@
+#include "troupe/devices/gpu/cuda/cudnn_layers.hpp"
+
+#if __has_include(<cudnn.h>)
+
+troupe::gpu::layer_library* troupe::gpu::cuda_layers() {
+  static cudnn_layers all;
+  return &all;
+}
+
+#else
+
+troupe::gpu::layer_library* troupe::gpu::cuda_layers() { return nullptr; }
+
+#endif

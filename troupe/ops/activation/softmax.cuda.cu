@@ -1,0 +1,11 @@
+#include "troupe/ops/activation/softmax.cuda.hpp"
+
+namespace troupe::ops::softmax_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(softmax){
+    .op = "Softmax",
+    .device = device_kind::gpu,
+    .run = gpu::softmax_kernels<false>(types::floating),
+};
+
+} // namespace troupe::ops::softmax_gpu

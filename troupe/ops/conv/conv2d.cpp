@@ -1,0 +1,47 @@
+// Conv2D: images seen through a filter.
+#include "troupe/ops/conv/shared/convolution.hpp"
+#include "troupe/runtime/graph/epilogue.hpp"
+#include "troupe/runtime/graph/precision.hpp"
+
+namespace troupe::ops::conv2d_op {
+namespace {
+
+using functions = convolution_functions<convolution_family::plain_2d, convolution_role::output>;
+
+} // namespace
+
+extern constexpr op_def conv2d{
+    .name = "Conv2D",
+    .doc = "Computes a 2-D convolution of images with a filter [rows, columns, inputs, "
+           "outputs].\n\n"
+           "The input is [images, rows, columns, channels], or [images, channels, rows, columns] "
+           "with data_format \"NCHW\". Strides and dilations have one number for each of its "
+           "axes, 1 for images and channels. The padding is VALID (none), SAME (as much as gives "
+           "an output for each stride, one more behind than before where it is odd) or EXPLICIT "
+           "(explicit_paddings: before and after, for each axis). Where the filter has fewer "
+           "inputs than there are channels, it is for groups of them, and its outputs are those "
+           "of all groups.",
+    .inputs = {{"input", "T"}, {"filter", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", floating | one_of(dtype::i32)},
+              {"strides", attr_kind::integers},
+              {"use_cudnn_on_gpu", true},
+              {"padding", attr_kind::text},
+              {"explicit_paddings", attr_kind::integers, true},
+              {"data_format", "NHWC"},
+              {"dilations", attr_kind::integers, true}},
+    .effects = worth_16_bits | is_convolution,
+    .infer = functions::infer,
+    .gradient = functions::gradient,
+    .flops = functions::flops,
+    .example = R"(
+x = f32[[[[1], [2], [3]], [[4], [5], [6]], [[7], [8], [9]]]]
+w = f32{2,2,1,1}[1, 2, 3, 4]
+y = Conv2D(x, w) strides=[1, 1, 1, 1] padding="VALID"
+z = Conv2D(x, w) strides=[1, 2, 2, 1] padding="SAME"
+fetch y = f32[[[[37], [47]], [[67], [77]]]]
+fetch z = f32[[[[37], [21]], [[23], [9]]]]
+)",
+};
+
+} // namespace troupe::ops::conv2d_op

@@ -1,0 +1,11 @@
+#include "troupe/ops/conv/shared/convolution.cpu.hpp"
+
+namespace troupe::ops::conv2d_backprop_filter_cpu {
+
+extern constexpr kernel_def conv2d_backprop_filter_cpu{
+    .op = "Conv2DBackpropFilter",
+    .run = convolutions_of_floats,
+    .prepare = prepare_convolution<convolution_family::plain_2d, convolution_role::filter>,
+};
+
+} // namespace troupe::ops::conv2d_backprop_filter_cpu

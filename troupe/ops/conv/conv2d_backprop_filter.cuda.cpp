@@ -1,0 +1,12 @@
+#include "troupe/ops/conv/shared/convolution.cuda.hpp"
+
+namespace troupe::ops::conv2d_backprop_filter_gpu {
+
+extern constexpr kernel_def conv2d_backprop_filter_cuda{
+    .op = "Conv2DBackpropFilter",
+    .device = device_kind::gpu,
+    .run = gpu_convolutions,
+    .prepare = prepare_gpu_convolution<convolution_family::plain_2d, convolution_role::filter>,
+};
+
+} // namespace troupe::ops::conv2d_backprop_filter_gpu

@@ -1,0 +1,12 @@
+#include "troupe/ops/conv/shared/convolution.cuda.hpp"
+
+namespace troupe::ops::conv2d_backprop_input_gpu {
+
+extern constexpr kernel_def conv2d_backprop_input_cuda{
+    .op = "Conv2DBackpropInput",
+    .device = device_kind::gpu,
+    .run = gpu_convolutions,
+    .prepare = prepare_gpu_convolution<convolution_family::plain_2d, convolution_role::input>,
+};
+
+} // namespace troupe::ops::conv2d_backprop_input_gpu

@@ -1,0 +1,11 @@
+#include "troupe/ops/conv/shared/convolution.cpu.hpp"
+
+namespace troupe::ops::conv3d_cpu {
+
+extern constexpr kernel_def conv3d_cpu{
+    .op = "Conv3D",
+    .run = convolutions_of_floats,
+    .prepare = prepare_convolution<convolution_family::plain_3d, convolution_role::output>,
+};
+
+} // namespace troupe::ops::conv3d_cpu

@@ -1,0 +1,11 @@
+#include "troupe/ops/conv/shared/convolution.cpu.hpp"
+
+namespace troupe::ops::conv3d_backprop_input_v2_cpu {
+
+extern constexpr kernel_def conv3d_backprop_input_v2_cpu{
+    .op = "Conv3DBackpropInputV2",
+    .run = convolutions_of_floats,
+    .prepare = prepare_convolution<convolution_family::plain_3d, convolution_role::input>,
+};
+
+} // namespace troupe::ops::conv3d_backprop_input_v2_cpu

@@ -1,0 +1,38 @@
+// The kernels of all convolutions: one function, told by the node's state what to compute.
+#pragma once
+#include "troupe/ops/conv/shared/convolution_task.hpp"
+#include "troupe/ops/conv/shared/onednn_convolution.cpu.hpp"
+#include "troupe/ops/kernel/recently_used.hpp"
+
+namespace troupe::ops {
+
+/// What a node keeps from step to step.
+struct convolution_state : convolution_setup {
+  recently_used<convolution_shape, onednn_convolution> plans{};
+};
+
+/// For float16, bfloat16, float, double and int32_t.
+template <class T>
+status convolve(kernel_context& at);
+
+result<std::shared_ptr<void>> prepare_convolution(const kernel_setup& setup, convolution_form form);
+
+template <convolution_family Family, convolution_role Role>
+result<std::shared_ptr<void>> prepare_convolution(const kernel_setup& setup) {
+  return prepare_convolution(setup, {Family, Role});
+}
+
+inline constexpr upto<typed_kernel, 18> convolutions_of_floats{
+    {dtype::f16, convolve<float16>},
+    {dtype::bf16, convolve<bfloat16>},
+    {dtype::f32, convolve<float>},
+    {dtype::f64, convolve<double>},
+};
+
+inline constexpr upto<typed_kernel, 18> convolutions_of_numbers{
+    {dtype::f16, convolve<float16>}, {dtype::bf16, convolve<bfloat16>},
+    {dtype::f32, convolve<float>},   {dtype::f64, convolve<double>},
+    {dtype::i32, convolve<int32_t>},
+};
+
+} // namespace troupe::ops

@@ -1,0 +1,57 @@
+#include "troupe/ops/conv/shared/convolution_task.hpp"
+
+#include "troupe/runtime/graph/graph.hpp"
+
+namespace troupe::ops {
+namespace {
+
+result<shape> sizes_at(kernel_context& at, int i) {
+  if (at.input(i).rank() != 1)
+    return invalid("sizes must be a vector, got shape ", at.input(i).dims());
+  return shape::make(to_integers(at.input(i)));
+}
+
+status check_bias(const shape& bias, const convolution_shape& of) {
+  if (bias.rank() == 1 && bias[0] == of.out_channels)
+    return {};
+  return invalid("bias must have shape [", of.out_channels, "], got ", bias);
+}
+
+} // namespace
+
+result<convolution_setup> read_convolution(const kernel_setup& setup, convolution_form form) {
+  TROUPE_ASSIGN(auto options, read_windows(setup.of, form.windows()));
+  return convolution_setup{form, std::move(options)};
+}
+
+result<convolution_setup> read_biased_convolution(const kernel_setup& setup) {
+  TROUPE_ASSIGN(auto made,
+                read_convolution(setup, {convolution_family::plain_2d, convolution_role::output}));
+  made.end = {.bias = true, .rectify = setup.of.attr<bool>("rectify")};
+  return made;
+}
+
+result<convolution_task> task_of(kernel_context& at, const convolution_setup& state) {
+  using role = convolution_role;
+  auto depthwise = state.form.depthwise();
+  if (state.form.computes == role::output) {
+    TROUPE_ASSIGN(
+        auto of, fit_convolution(state.options, depthwise, at.input(0).dims(), at.input(1).dims()));
+    TROUPE_ASSIGN(auto output, output_of(state.options, of));
+    if (state.end.bias)
+      TROUPE_TRY(check_bias(at.input(2).dims(), of));
+    return convolution_task{of, output};
+  }
+  auto for_input = state.form.computes == role::input;
+  TROUPE_ASSIGN(auto wanted, sizes_at(at, for_input ? 0 : 1));
+  const auto& input = for_input ? wanted : at.input(0).dims();
+  const auto& filter = for_input ? at.input(1).dims() : wanted;
+  TROUPE_ASSIGN(auto of, fit_convolution(state.options, depthwise, input, filter));
+  TROUPE_ASSIGN(auto output, output_of(state.options, of));
+  if (!(at.input(2).dims() == output))
+    return invalid("out_backprop must have shape ", output, " for an input ", input,
+                   " and a filter ", filter, ", got ", at.input(2).dims());
+  return convolution_task{of, wanted};
+}
+
+} // namespace troupe::ops

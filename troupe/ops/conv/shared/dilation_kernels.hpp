@@ -1,0 +1,46 @@
+// What the kernels of morphological dilations share, on every device.
+#pragma once
+#include "troupe/ops/conv/shared/dilation.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+namespace troupe::ops {
+
+inline result<std::shared_ptr<void>> prepare_dilation(const kernel_setup& setup) {
+  TROUPE_ASSIGN(auto options, read_dilation(setup.of));
+  return std::shared_ptr<void>{std::make_shared<window_options>(std::move(options))};
+}
+
+/// A dilation of known extents.
+struct dilation {
+  int64_t images = 0, channels = 0;
+  window_axes axes{};
+  shape output;
+
+  int64_t pixels() const { return axes[1].out * axes[2].out; } ///< of an output image
+  double cost() const { return static_cast<double>(axes[1].size * axes[2].size); } ///< in ns
+};
+
+inline result<dilation> make_dilation(const kernel_context& at) {
+  const auto &input = at.input(0).dims(), &filter = at.input(1).dims();
+  if (input.rank() != 4 || filter.rank() != 3 || input[3] != filter[2])
+    return invalid("input must be [images, rows, columns, channels] and filter "
+                   "[rows, columns, channels], got shapes ",
+                   input, " and ", filter);
+  const auto& options = at.state<window_options>();
+  dilation made;
+  made.images = input[0];
+  made.channels = input[3];
+  TROUPE_ASSIGN(made.axes, options.place(input, {filter[0], filter[1]}));
+  TROUPE_ASSIGN(made.output,
+                options.tensor_shape(made.images, made.channels, made.axes, &window_axis::out));
+  return made;
+}
+
+inline status expect_output(const dilation& of, const shape& given) {
+  if (given == of.output)
+    return {};
+  return invalid("out_backprop must have the output's shape ", of.output, ", got ", given);
+}
+
+} // namespace troupe::ops

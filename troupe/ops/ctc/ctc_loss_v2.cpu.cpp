@@ -1,0 +1,11 @@
+#include "troupe/ops/ctc/shared/ctc_paths.cpu.hpp"
+
+namespace troupe::ops::ctc_loss_v2_cpu {
+
+extern constexpr kernel_def ctc_loss_v2_cpu{
+    .op = "CTCLossV2",
+    .run = {{dtype::none, run_ctc_loss<float>}},
+    .prepare = prepare_ctc_loss<true>,
+};
+
+} // namespace troupe::ops::ctc_loss_v2_cpu

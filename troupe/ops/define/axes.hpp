@@ -1,0 +1,24 @@
+// The axes that an op works along, as users name them: negative ones count from the end.
+#pragma once
+#include "troupe/runtime/types/shape.hpp"
+
+#include <bitset>
+
+namespace troupe::ops {
+
+using axis_set = std::bitset<max_rank>;
+
+/// Fails for an axis outside of the rank and for one that is named twice.
+result<axis_set> axes_of(std::span<const int64_t> axes, int rank);
+
+/// Fails where the numbers are not each axis of the rank once.
+result<std::array<int, max_rank>> permutation_of(std::span<const int64_t> order, int rank);
+
+/// The shape without the axes, or with extent 1 there.
+partial_shape without(const partial_shape& dims, axis_set axes, bool keep_dims);
+shape without(const shape& dims, axis_set axes, bool keep_dims);
+
+/// The product of the extents of [from, to).
+int64_t product(const shape& dims, int from, int to);
+
+} // namespace troupe::ops

@@ -1,0 +1,27 @@
+// AddV2: the sum of each two numbers.
+#include "troupe/ops/elementwise/add.hpp"
+#include "troupe/runtime/graph/epilogue.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/precision.hpp"
+
+namespace troupe::ops::add_v2_op {
+
+extern constexpr op_def add_v2{
+    .name = "AddV2",
+    .doc = "Adds x and y, element by element, as Add does, but not strings.\n\nBroadcasts by "
+           "NumPy's rules. Whole numbers wrap around.",
+    .inputs = {{"x", "T"}, {"y", "T"}},
+    .outputs = {{"z", "T"}},
+    .attrs = {{"T", numbers}},
+    .effects = adds | effect::forwardable | effect::commutative | effect::elementwise |
+               effect::broadcasting | keeps_16_bits,
+    .infer = infer::broadcast_inputs,
+    .gradient = sum_gradient,
+    .simplify = simplify_sum,
+    .example = R"(
+z = AddV2(f32[[1, 2], [3, 4]], f32[10, 20])
+fetch z = f32[[11, 22], [13, 24]]
+)",
+};
+
+} // namespace troupe::ops::add_v2_op

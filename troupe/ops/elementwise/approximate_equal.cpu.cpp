@@ -1,0 +1,50 @@
+#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
+
+#include <cmath>
+
+namespace troupe::ops::approximate_equal_cpu {
+namespace {
+
+// How far a and b are apart; that of whole numbers may be beyond their type.
+template <class T>
+auto distance(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>)
+    return a < b ? static_cast<uint64_t>(b) - static_cast<uint64_t>(a)
+                 : static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
+  else
+    return std::abs(a - b);
+}
+
+template <class T>
+status run(kernel_context& at) {
+  const auto &x = at.input(0), &y = at.input(1);
+  TROUPE_TRY(check_paired(at));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
+  auto a = x.values<T>(), b = y.values<T>();
+  auto z = out->values<bool>();
+  // Floats compare with the tolerance as they would have it.
+  using measure = decltype(distance(widen(a[0]), widen(b[0])));
+  using limit = std::conditional_t<std::is_same_v<measure, float>, float, double>;
+  const auto tolerance = static_cast<limit>(at.state<double>());
+  at.parallel_for(x.elements(), cheap, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+      z[i] = static_cast<limit>(distance(widen(a[i]), widen(b[i]))) <= tolerance;
+  });
+  return {};
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def approximate_equal_cpu{
+    .op = "ApproximateEqual",
+    .run = kernels(types::numbers),
+    .prepare = keep_attr<double, "tolerance">,
+};
+
+} // namespace troupe::ops::approximate_equal_cpu

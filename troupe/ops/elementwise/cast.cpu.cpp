@@ -1,0 +1,54 @@
+#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/elementwise/shared/conversion.hpp"
+
+#include <limits>
+
+namespace troupe::ops::cast_cpu {
+namespace {
+
+template <class From, class To>
+void convert(const void* from, void* to, int64_t begin, int64_t end) {
+  const auto* x = static_cast<const From*>(from);
+  auto* y = static_cast<To*>(to);
+  for (auto i = begin; i < end; ++i)
+    y[i] = converted<To>(x[i]);
+}
+
+using convert_fn = void (*)(const void*, void*, int64_t, int64_t);
+constexpr auto castable = types::numbers + types::boolean;
+
+template <class From, class... Ts>
+convert_fn converter_to(dtype to, type_list<Ts...>) {
+  convert_fn found = nullptr;
+  ((dtype_of<Ts> == to ? void(found = convert<From, Ts>) : void()), ...);
+  return found;
+}
+
+template <class From>
+status cast(kernel_context& at) {
+  const auto& x = at.input(0);
+  auto run = converter_to<From>(at.output_type(0), castable);
+  if (dtype_of<From> == at.output_type(0)) {
+    at.set_output(0, x);
+    return {};
+  }
+  TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
+  at.parallel_for(out->elements(), 0.5,
+                  [&](int64_t begin, int64_t end) { run(x.raw(), out->raw(), begin, end); });
+  return {};
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, cast<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def cast_cpu{
+    .op = "Cast",
+    .run = kernels(castable),
+    .key = "SrcT",
+};
+
+} // namespace troupe::ops::cast_cpu

@@ -1,0 +1,87 @@
+#include "troupe/ops/elementwise/shared/conversion.hpp"
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::cast_gpu {
+namespace {
+
+// Each kernel knows all targets: a choice for each element costs less than a kernel for each pair.
+template <class From>
+struct cast_body {
+  const From* from;
+  void* to;
+  dtype target;
+
+  template <class To>
+  TROUPE_DEVICE void put(int64_t i) const {
+    static_cast<To*>(to)[i] = gpu::store<To>(converted<compute_type<To>>(gpu::load(from[i])));
+  }
+  // The imaginary part is zero.
+  template <class Part>
+  TROUPE_DEVICE void put_complex(int64_t i) const {
+    auto* parts = static_cast<Part*>(to) + 2 * i;
+    parts[0] = converted<Part>(gpu::load(from[i]));
+    parts[1] = 0;
+  }
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    switch (target) {
+      case dtype::boolean: return put<bool>(i);
+      case dtype::i8: return put<int8_t>(i);
+      case dtype::i16: return put<int16_t>(i);
+      case dtype::i32: return put<int32_t>(i);
+      case dtype::i64: return put<int64_t>(i);
+      case dtype::u8: return put<uint8_t>(i);
+      case dtype::u16: return put<uint16_t>(i);
+      case dtype::u32: return put<uint32_t>(i);
+      case dtype::u64: return put<uint64_t>(i);
+      case dtype::f16: return put<float16>(i);
+      case dtype::bf16: return put<bfloat16>(i);
+      case dtype::f32: return put<float>(i);
+      case dtype::f64: return put<double>(i);
+      case dtype::c64: return put_complex<float>(i);
+      case dtype::c128: return put_complex<double>(i);
+      default: return;
+    }
+  }
+};
+
+struct cast_lane {
+  TROUPE_DEVICE float operator()(float x) const { return x; }
+};
+
+template <class From>
+status run_cast(kernel_context& at) {
+  const auto& x = at.input(0);
+  auto target = at.output_type(0);
+  if (dtype_of<From> == target) {
+    at.set_output(0, x);
+    return {};
+  }
+  // Training with mixed precision goes back and forth between these.
+  if constexpr (std::is_same_v<From, float>) {
+    if (target == dtype::f16)
+      return gpu::unary<float, cast_lane, float16>(at);
+    if (target == dtype::bf16)
+      return gpu::unary<float, cast_lane, bfloat16>(at);
+  }
+  if constexpr (is_half<From>)
+    if (target == dtype::f32)
+      return gpu::unary<From, cast_lane, float>(at);
+  TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
+  return gpu::for_each(at, x.elements(), cast_body<From>{x.data<From>(), out->raw(), target});
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> cast_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run_cast<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(cast){
+    .op = "Cast",
+    .device = device_kind::gpu,
+    .run = cast_kernels(types::real_numbers + types::boolean),
+    .key = "SrcT",
+};
+
+} // namespace troupe::ops::cast_gpu

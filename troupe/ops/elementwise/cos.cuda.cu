@@ -1,0 +1,17 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::cos_gpu {
+namespace {
+
+TROUPE_LANE(
+    cos_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return cos(x); });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(cos){
+    .op = "Cos",
+    .device = device_kind::gpu,
+    .run = gpu::unary_kernels<cos_lane>(types::floating),
+};
+
+} // namespace troupe::ops::cos_gpu

@@ -1,0 +1,19 @@
+#include "troupe/ops/elementwise/shared/equality.cuda.hpp"
+
+namespace troupe::ops::equal_gpu {
+namespace {
+
+TROUPE_LANE(
+    equal_lane,
+    template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a == b; });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(equal){
+    .op = "Equal",
+    .device = device_kind::gpu,
+    .run = gpu::equality_kernels<equal_lane>(types::real_numbers + types::boolean),
+    .prepare = keep_attr<bool, "incompatible_shape_error">,
+};
+
+} // namespace troupe::ops::equal_gpu

@@ -1,0 +1,17 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::exp_gpu {
+namespace {
+
+TROUPE_LANE(
+    exp_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return exp(x); });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(exp){
+    .op = "Exp",
+    .device = device_kind::gpu,
+    .run = gpu::unary_kernels<exp_lane>(types::floating),
+};
+
+} // namespace troupe::ops::exp_gpu

@@ -1,0 +1,22 @@
+// Inv: one divided by each element.
+#include "troupe/ops/elementwise/reciprocal.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+
+namespace troupe::ops::inv_op {
+
+extern constexpr op_def inv{
+    .name = "Inv",
+    .doc = "Divides one by each element.\n\nIt is infinite at 0. It is an old name of Reciprocal.",
+    .inputs = {{"x", "T"}},
+    .outputs = {{"y", "T"}},
+    .attrs = {{"T", floating | complex_types}},
+    .effects = effect::forwardable | effect::elementwise,
+    .infer = infer::same_as_input,
+    .gradient = reciprocal_gradient,
+    .example = R"(
+y = Inv(f32[1, -2, 0.25])
+fetch y = f32[1, -0.5, 4]
+)",
+};
+
+} // namespace troupe::ops::inv_op

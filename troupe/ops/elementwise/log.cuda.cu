@@ -1,0 +1,17 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::log_gpu {
+namespace {
+
+TROUPE_LANE(
+    log_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return log(x); });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(log){
+    .op = "Log",
+    .device = device_kind::gpu,
+    .run = gpu::unary_kernels<log_lane>(types::floating),
+};
+
+} // namespace troupe::ops::log_gpu

@@ -1,0 +1,17 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::logical_or_gpu {
+namespace {
+
+TROUPE_LANE(
+    logical_or_lane, TROUPE_DEVICE bool operator()(bool a, bool b) const { return a || b; });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(logical_or){
+    .op = "LogicalOr",
+    .device = device_kind::gpu,
+    .run = {{.run = gpu::binary<bool, logical_or_lane>, .code = logical_or_lane::code}},
+};
+
+} // namespace troupe::ops::logical_or_gpu

@@ -1,0 +1,18 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::mul_gpu {
+namespace {
+
+TROUPE_LANE(
+    mul_lane,
+    template <class T> TROUPE_DEVICE T operator()(T a, T b) const { return gpu::product(a, b); });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(mul){
+    .op = "Mul",
+    .device = device_kind::gpu,
+    .run = gpu::binary_kernels<mul_lane>(types::real_numbers),
+};
+
+} // namespace troupe::ops::mul_gpu

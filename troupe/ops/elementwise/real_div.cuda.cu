@@ -1,0 +1,18 @@
+#include "troupe/ops/elementwise/shared/refusals.cuda.hpp"
+
+namespace troupe::ops::real_div_gpu {
+namespace {
+
+TROUPE_LANE(
+    real_div_lane,
+    template <class T> TROUPE_DEVICE T operator()(T a, T b) const { return gpu::quotient(a, b); });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(real_div){
+    .op = "RealDiv",
+    .device = device_kind::gpu,
+    .run = gpu::binary_kernels_unless<real_div_lane, zero_divisor>(gpu::usual_types),
+};
+
+} // namespace troupe::ops::real_div_gpu

@@ -1,0 +1,18 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::sigmoid_grad_gpu {
+namespace {
+
+TROUPE_LANE(
+    sigmoid_grad_lane,
+    template <class T> TROUPE_DEVICE T operator()(T y, T dy) const { return dy * y * (T(1) - y); });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(sigmoid_grad){
+    .op = "SigmoidGrad",
+    .device = device_kind::gpu,
+    .run = gpu::paired_kernels<sigmoid_grad_lane>(types::floating),
+};
+
+} // namespace troupe::ops::sigmoid_grad_gpu

@@ -1,0 +1,19 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::sign_gpu {
+namespace {
+
+TROUPE_LANE(
+    sign_lane, template <class T> TROUPE_DEVICE T operator()(T x) const {
+      return x > 0 ? T(1) : x < 0 ? T(-1) : x;
+    });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(sign){
+    .op = "Sign",
+    .device = device_kind::gpu,
+    .run = gpu::unary_kernels<sign_lane>(gpu::usual_types),
+};
+
+} // namespace troupe::ops::sign_gpu

@@ -1,0 +1,18 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::sqrt_grad_gpu {
+namespace {
+
+TROUPE_LANE(
+    sqrt_grad_lane, template <class T> TROUPE_DEVICE T operator()(T y, T dy)
+                        const { return dy == T(0) ? T(0) : T(0.5) * dy / y; });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(sqrt_grad){
+    .op = "SqrtGrad",
+    .device = device_kind::gpu,
+    .run = gpu::paired_kernels<sqrt_grad_lane>(types::floating),
+};
+
+} // namespace troupe::ops::sqrt_grad_gpu

@@ -1,0 +1,31 @@
+// Tanh: the hyperbolic tangent of each element.
+#include "troupe/ops/define/build.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+
+namespace troupe::ops::tanh_op {
+namespace {
+
+// dx = dy * (1 - y^2)
+edges gradient(gradient_context& at) {
+  auto y = conjugate(at.output(0)), dy = at.output_gradient(0);
+  return {dy * (scalar_like(y, 1) - build("Square", {y}))};
+}
+
+} // namespace
+
+extern constexpr op_def tanh{
+    .name = "Tanh",
+    .doc = "Takes the hyperbolic tangent of each element.",
+    .inputs = {{"x", "T"}},
+    .outputs = {{"y", "T"}},
+    .attrs = {{"T", floating | complex_types}},
+    .effects = effect::forwardable | effect::elementwise,
+    .infer = infer::same_as_input,
+    .gradient = gradient,
+    .example = R"(
+y = Tanh(f32[0, 1, -20])
+fetch y = f32[0, 0.7615942, -1]
+)",
+};
+
+} // namespace troupe::ops::tanh_op

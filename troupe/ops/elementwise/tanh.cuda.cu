@@ -1,0 +1,17 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::tanh_gpu {
+namespace {
+
+TROUPE_LANE(
+    tanh_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return tanh(x); });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(tanh){
+    .op = "Tanh",
+    .device = device_kind::gpu,
+    .run = gpu::unary_kernels<tanh_lane>(types::floating),
+};
+
+} // namespace troupe::ops::tanh_gpu

@@ -1,0 +1,56 @@
+#include "troupe/ops/image/shared/resize.cuda.hpp"
+
+namespace troupe::ops::resize_nearest_neighbor_gpu {
+namespace {
+
+// Elements are only moved: `Word` has their size.
+template <class Word>
+struct resize_nearest_body {
+  gpu::resized_axis rows, columns;
+  int64_t channels;
+  const Word* x;
+  Word* y;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto here = gpu::place_in(i, rows.made, columns.made, channels);
+    auto row = here.image * rows.source + rows.nearest(here.row);
+    y[i] = x[(row * columns.source + columns.nearest(here.column)) * channels + here.channel];
+  }
+};
+
+template <class T>
+status resize_nearest_on_gpu(kernel_context& at) {
+  using word = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<sizeof(T) == 2, uint16_t,
+                         std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  const auto& images = at.input(0);
+  const auto& dims = images.dims();
+  TROUPE_TRY(check_images(dims));
+  TROUPE_ASSIGN(auto size, size_at(at, 1));
+  TROUPE_ASSIGN(auto made, shape::make(std::array{dims[0], size[0], size[1], dims[3]}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, made));
+  const auto& how = at.state<resize_options>();
+  return gpu::for_each(at, out->elements(),
+                       resize_nearest_body<word>{{dims[1], size[0], how},
+                                                 {dims[2], size[1], how},
+                                                 dims[3],
+                                                 static_cast<const word*>(images.raw()),
+                                                 static_cast<word*>(out->raw())});
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> resize_nearest_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, resize_nearest_on_gpu<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_nearest_neighbor){
+    .op = "ResizeNearestNeighbor",
+    .device = device_kind::gpu,
+    .run = resize_nearest_kernels(
+        types::floating + type_list<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>{}),
+    .prepare = keep_resize_options,
+};
+
+} // namespace troupe::ops::resize_nearest_neighbor_gpu

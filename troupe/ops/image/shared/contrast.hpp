@@ -1,0 +1,13 @@
+// What the kernels of AdjustContrastv2 check, on every device.
+#pragma once
+#include "troupe/ops/image/shared/color_arithmetic.hpp"
+
+namespace troupe::ops {
+
+inline status check_contrast(const shape& images) {
+  if (images.rank() >= 3)
+    return {};
+  return invalid("images must be [..., height, width, channels], got ", images);
+}
+
+} // namespace troupe::ops

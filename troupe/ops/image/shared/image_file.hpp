@@ -1,0 +1,64 @@
+// Images as files: what the codecs have in common.
+#pragma once
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/device/stop.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace troupe::ops {
+
+/// The most samples that an image may have, as TensorFlow has it.
+inline constexpr int64_t most_samples = int64_t{1} << 29;
+
+/// Fails for images that are larger than anything should be, and for those whose header says much
+/// more than the file could hold, at so many pixels for each of its bytes: their memory would be
+/// spent in vain.
+inline status check_size(int64_t height, int64_t width, int64_t channels, size_t file_bytes,
+                         int64_t most_pixels_per_byte) {
+  if (height <= 0 || width <= 0)
+    return invalid("an image must have pixels, got ", height, 'x', width);
+  if (width > most_samples || height > most_samples / width / channels)
+    return invalid("an image of ", height, 'x', width, 'x', channels, " is too large");
+  if (height * width / most_pixels_per_byte > static_cast<int64_t>(file_bytes))
+    return invalid("a file of ", file_bytes, " bytes cannot hold an image of ", height, 'x', width);
+  return {};
+}
+
+struct png_options {
+  int channels = 0; ///< 0: as many as the file has
+  dtype type = dtype::u8;
+};
+
+struct jpeg_options {
+  int channels = 0; ///< 0: as many as the file has
+  int ratio = 1;    ///< each axis becomes so many times shorter
+  bool fancy_upscaling = true, recover_truncated = false;
+  double acceptable_fraction = 1; ///< of the lines of a truncated file
+  bool fast_dct = true;
+};
+
+/// Both give a tensor [height, width, channels].
+result<tensor> read_png(std::string_view file, const png_options& how, allocator& memory);
+result<tensor> read_jpeg(std::string_view file, const jpeg_options& how, allocator& memory,
+                         stop_signal* stop);
+
+inline bool is_png(std::string_view file) { return file.starts_with("\x89PNG\r\n\x1a\n"); }
+inline bool is_jpeg(std::string_view file) { return file.starts_with("\xff\xd8\xff"); }
+
+/// The shape function of ops that decode one file to `channels` channels.
+inline result<shapes> infer_decoded(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(0, 0));
+  auto channels = at.attr<int64_t>("channels");
+  if (channels != 0 && channels != 1 && channels != 3 && channels != 4)
+    return at.invalid("channels must be 0, 1, 3 or 4, got ", channels);
+  return shapes{{unknown_extent, unknown_extent, channels ? channels : unknown_extent}};
+}
+
+/// The shape function of ops that encode one image.
+inline result<shapes> infer_encoded(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(0, 3));
+  return shapes{shape{}};
+}
+
+} // namespace troupe::ops

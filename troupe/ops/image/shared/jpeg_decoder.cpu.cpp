@@ -1,0 +1,172 @@
+#include "troupe/ops/image/shared/image_file.hpp"
+#include "troupe/ops/image/shared/jpeg.cpu.hpp"
+
+#include <cstring>
+#include <vector>
+
+namespace troupe::ops {
+namespace {
+
+// A file of few bytes can make many passes over a large image: no camera writes so many.
+constexpr int most_scans = 200;
+
+class jpeg_decoder {
+public:
+  jpeg_decoder(std::string_view file, const jpeg_options& how, stop_signal* stop)
+      : file_(file), how_(how), stop_(stop) {
+    state_.err = &guard_.manager;
+    state_.client_data = this;
+    made_ = guard_.run([this] { jpeg_create_decompress(&state_); });
+  }
+  ~jpeg_decoder() {
+    if (made_)
+      jpeg_destroy_decompress(&state_);
+  }
+  jpeg_decoder(const jpeg_decoder&) = delete;
+  jpeg_decoder& operator=(const jpeg_decoder&) = delete;
+
+  result<tensor> run(allocator& memory) {
+    if (!made_ || !guard_.run([this] { read_header(); }))
+      return damaged();
+    if (how_.channels != 0 && how_.channels != 1 && how_.channels != 3)
+      return invalid("a JPEG file has 1 or 3 channels, not ", how_.channels);
+    // A block of 8x8 takes a bit at least, but for those that arithmetic coding makes shorter.
+    TROUPE_TRY(check_size(state_.image_height, state_.image_width, channels_, file_.size(), 4096));
+    if (!guard_.run([this] { jpeg_calc_output_dimensions(&state_); }))
+      return damaged();
+    int64_t height = state_.output_height, width = state_.output_width;
+    auto inks = state_.out_color_space == JCS_CMYK;
+    TROUPE_ASSIGN(auto made, tensor::make(dtype::u8, shape{height, width, channels_}, memory));
+    std::vector<JSAMPLE> four(inks ? static_cast<size_t>(width) * 4 : 0);
+    to_ = made.data<uint8_t>();
+    if (auto* line = four.data(); !guard_.run([this, line] { read_lines(line); }))
+      return damaged();
+    if (truncated_) {
+      auto least = how_.acceptable_fraction * static_cast<double>(height);
+      if (!how_.recover_truncated || !(static_cast<double>(lines_) >= least))
+        return invalid("the JPEG file ends early, after ", lines_, " of ", height, " lines");
+      fill(made, lines_);
+    }
+    return made;
+  }
+
+private:
+  status damaged() const { return invalid("the bytes are no JPEG file: ", guard_.text); }
+
+  template <class State>
+  static jpeg_decoder& self(State* state) {
+    return *static_cast<jpeg_decoder*>(state->client_data);
+  }
+
+  void read_header() {
+    source_.next_input_byte = reinterpret_cast<const JOCTET*>(file_.data());
+    source_.bytes_in_buffer = file_.size();
+    source_.init_source = [](j_decompress_ptr) {};
+    source_.term_source = [](j_decompress_ptr) {};
+    source_.resync_to_restart = jpeg_resync_to_restart;
+    source_.fill_input_buffer = [](j_decompress_ptr state) -> boolean {
+      static constexpr JOCTET end[] = {0xff, JPEG_EOI};
+      if (!self(state).how_.recover_truncated)
+        return FALSE;                    // no more comes
+      state->src->next_input_byte = end; // and libjpeg fills up what is missing
+      state->src->bytes_in_buffer = sizeof end;
+      return TRUE;
+    };
+    source_.skip_input_data = [](j_decompress_ptr state, long count) {
+      auto skipped =
+          std::min(static_cast<size_t>(std::max(count, 0L)), state->src->bytes_in_buffer);
+      state->src->next_input_byte += skipped;
+      state->src->bytes_in_buffer -= skipped;
+    };
+    state_.src = &source_;
+    if (jpeg_read_header(&state_, TRUE) != JPEG_HEADER_OK)
+      leave("it ends early");
+    channels_ = how_.channels ? how_.channels : std::min(state_.num_components, 3);
+    if (state_.num_components == 4)
+      state_.out_color_space = JCS_CMYK;
+    else
+      state_.out_color_space = channels_ == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    if (state_.num_components == 4 && channels_ != 3)
+      leave("it has four inks, which make 3 channels");
+    if (channels_ != 1 && channels_ != 3)
+      leave("it has neither 1 nor 3 channels");
+    state_.scale_num = 1;
+    state_.scale_denom = static_cast<unsigned>(how_.ratio);
+    state_.do_fancy_upsampling = how_.fancy_upscaling ? TRUE : FALSE;
+    state_.dct_method = how_.fast_dct ? JDCT_IFAST : JDCT_ISLOW;
+    progress_.progress_monitor = [](j_common_ptr state) {
+      auto& me = self(state);
+      if (me.state_.input_scan_number > most_scans)
+        me.leave("it has too many scans");
+      if (me.stop_ && me.stop_->due())
+        me.leave("the step was stopped");
+    };
+    state_.progress = &progress_;
+  }
+
+  void read_lines(JSAMPLE* four) {
+    truncated_ = !jpeg_start_decompress(&state_);
+    auto pitch = static_cast<size_t>(state_.output_width) * static_cast<size_t>(channels_);
+    while (!truncated_ && state_.output_scanline < state_.output_height) {
+      auto* line = to_ + state_.output_scanline * pitch;
+      JSAMPROW row = four ? four : line;
+      truncated_ = jpeg_read_scanlines(&state_, &row, 1) == 0;
+      if (four && !truncated_)
+        mix_inks(four, line);
+    }
+    lines_ = state_.output_scanline;
+    if (truncated_)
+      jpeg_abort_decompress(&state_);
+    else
+      jpeg_finish_decompress(&state_);
+  }
+
+  // Adobe's inks are stored inverted.
+  void mix_inks(const JSAMPLE* inks, uint8_t* line) const {
+    for (JDIMENSION x = 0; x < state_.output_width; ++x, inks += 4)
+      for (int c = 0; c < 3; ++c)
+        *line++ =
+            static_cast<uint8_t>(state_.saw_Adobe_marker ? inks[3] * inks[c] / 255
+                                                         : (255 - inks[3]) * (255 - inks[c]) / 255);
+  }
+
+  // Repeats the last line to the end; black where there is none.
+  static void fill(tensor& image, int64_t lines) {
+    auto pitch = static_cast<size_t>(image.dims()[1] * image.dims()[2]);
+    for (auto y = lines; y < image.dims()[0]; ++y) {
+      auto* line = image.data<uint8_t>() + static_cast<size_t>(y) * pitch;
+      if (y == 0)
+        std::memset(line, 0, pitch);
+      else
+        std::memcpy(line, line - pitch, pitch);
+    }
+  }
+
+  [[noreturn]] void leave(const char* why) {
+    std::snprintf(guard_.text, sizeof guard_.text, "%s", why);
+    std::longjmp(guard_.home, 1);
+  }
+
+  std::string_view file_;
+  const jpeg_options& how_;
+  stop_signal* stop_;
+  jpeg_guard guard_;
+  jpeg_decompress_struct state_{};
+  jpeg_source_mgr source_{};
+  jpeg_progress_mgr progress_{};
+  uint8_t* to_ = nullptr;
+  int channels_ = 0;
+  int64_t lines_ = 0;
+  bool made_ = false, truncated_ = false;
+};
+
+} // namespace
+
+result<tensor> read_jpeg(std::string_view file, const jpeg_options& how, allocator& memory,
+                         stop_signal* stop) {
+  if (!is_jpeg(file))
+    return invalid("the bytes are no JPEG file: they do not begin as one");
+  return jpeg_decoder{file, how, stop}.run(memory);
+}
+
+} // namespace troupe::ops

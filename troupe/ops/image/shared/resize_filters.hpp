@@ -1,0 +1,87 @@
+// Which pixels of the source make a pixel along one axis, and how much of each, on every device.
+#pragma once
+#include "troupe/ops/image/shared/resize_geometry.hpp"
+
+namespace troupe::ops {
+
+/// Two neighbours, by distance. Like all filters, calls visit(pixel of the source, weight).
+struct linear_taps {
+  static constexpr int64_t reach = 1; ///< so many pixels around a place have a part in it
+
+  int64_t source;
+  float scale;
+  bool half_pixel;
+
+  constexpr linear_taps(int64_t from, int64_t made, const resize_options& how)
+      : source(from), scale(resize_scale(from, made, how.align_corners)),
+        half_pixel(how.half_pixel) {}
+
+  template <class Visit>
+  constexpr void operator()(int64_t i, Visit visit) const {
+    auto two = neighbours_of(i, source, scale, half_pixel);
+    visit(two.below, 1 - two.weight);
+    visit(two.above, two.weight);
+  }
+};
+
+/// Four neighbours, by Keys' cubic convolution (1981).
+struct cubic_taps {
+  static constexpr int64_t reach = 2;
+
+  int64_t source;
+  float scale;
+  bool half_pixel;
+
+  constexpr cubic_taps(int64_t from, int64_t made, const resize_options& how)
+      : source(from), scale(resize_scale(from, made, how.align_corners)),
+        half_pixel(how.half_pixel) {}
+
+  /// At a distance of up to two pixels.
+  static constexpr float keys(float x, float a) {
+    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  }
+
+  template <class Visit>
+  constexpr void operator()(int64_t i, Visit visit) const {
+    auto a = half_pixel ? -0.5f : -0.75f;
+    auto position = source_position(i, scale, half_pixel);
+    auto index = static_cast<int64_t>(std::floor(position));
+    // TensorFlow knows the cubic at 1024 places only.
+    auto beyond = std::nearbyint((position - std::floor(position)) * 1024) / 1024;
+    float weights[] = {keys(1 + beyond, a), keys(beyond, a), keys(1 - beyond, a),
+                       keys(2 - beyond, a)};
+    if (half_pixel) {
+      float sum = 0;
+      for (int k = 0; k < 4; ++k) {
+        weights[k] *= index + k - 1 >= 0 && index + k - 1 < source ? 1.0f : 0.0f;
+        sum += weights[k];
+      }
+      if (std::abs(sum) > 1e-30f)
+        for (auto& weight : weights)
+          weight /= sum;
+    }
+    for (int k = 0; k < 4; ++k)
+      visit(std::clamp<int64_t>(index + k - 1, 0, source - 1), weights[k]);
+  }
+};
+
+/// All pixels that the pixel covers, by how much of each.
+struct area_taps {
+  int64_t source;
+  float scale;
+
+  constexpr area_taps(int64_t from, int64_t made, const resize_options& how)
+      : source(from), scale(resize_scale(from, made, how.align_corners)) {}
+
+  template <class Visit>
+  constexpr void operator()(int64_t i, Visit visit) const {
+    auto begin = static_cast<float>(i) * scale, end = static_cast<float>(i + 1) * scale;
+    for (auto k = static_cast<int64_t>(std::floor(begin)); static_cast<float>(k) < end; ++k) {
+      auto low = static_cast<float>(k), high = static_cast<float>(k + 1);
+      auto covered = (end < high ? end : high) - (begin > low ? begin : low);
+      visit(std::clamp<int64_t>(k, 0, source - 1), covered / scale);
+    }
+  }
+};
+
+} // namespace troupe::ops

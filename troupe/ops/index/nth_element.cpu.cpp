@@ -1,0 +1,49 @@
+#include "troupe/ops/index/nth_element.hpp"
+#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
+
+#include <cmath>
+
+namespace troupe::ops::nth_element_cpu {
+namespace {
+
+template <class T>
+bool less(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>)
+    return a < b;
+  else // an order even where there are NaNs
+    return widen(a) < widen(b) || (std::isnan(widen(b)) && !std::isnan(widen(a)));
+}
+
+template <class T>
+status run(kernel_context& at) {
+  const auto& in = at.input(0);
+  TROUPE_ASSIGN(auto layout, nth_layout_of(at, at.state<bool>()));
+  auto size = layout.size, n = layout.n;
+  const auto& dims = layout.dims;
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  TROUPE_ASSIGN(auto sorted, in.clone(at.memory()));
+  auto *row = sorted.template data<T>(), *to = out->template data<T>();
+  at.parallel_for(dims.elements(), 4 * static_cast<double>(size), [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      std::nth_element(row + i * size, row + i * size + n, row + (i + 1) * size, less<T>);
+      to[i] = row[i * size + n];
+    }
+  });
+  return {};
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def nth_element_cpu{
+    .op = "NthElement",
+    .run = kernels(types::real_numbers),
+    .prepare = keep_attr<bool, "reverse">,
+};
+
+} // namespace troupe::ops::nth_element_cpu

@@ -1,0 +1,46 @@
+// What the kernels of Gather and GatherV2 share.
+#pragma once
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+namespace troupe::ops {
+
+/// The axis along which slices are taken, and how many of the first axes params and indices have
+/// in common.
+struct gathering {
+  int axis = 0, batches = 0;
+};
+
+/// That of GatherV2.
+inline result<gathering> gathering_of(const kernel_context& at, int64_t batch_dims) {
+  const auto &params = at.input(0).dims(), &indices = at.input(1).dims();
+  if (at.input(2).elements() != 1)
+    return invalid("axis must be a scalar, got shape ", at.input(2).dims());
+  TROUPE_ASSIGN(auto axis, resolve_axis(to_integers(at.input(2))[0], params.rank()));
+  auto batches = batch_dims;
+  batches += batches < 0 ? indices.rank() : 0;
+  if (batches < 0 || batches > std::min(indices.rank(), axis))
+    return invalid("batch_dims must count axes of indices ", indices, " and of params ", params,
+                   " before axis ", axis, ", got ", batch_dims);
+  for (int i = 0; i < batches; ++i)
+    if (params[i] != indices[i])
+      return invalid("the first ", batches, " axes of params ", params, " and indices ", indices,
+                     " must be the same");
+  return gathering{axis, static_cast<int>(batches)};
+}
+
+inline status check_params(const tensor& params) {
+  if (params.rank() > 0)
+    return {};
+  return invalid("params must have rows, got a scalar");
+}
+
+/// The shape of the slices.
+inline result<shape> gathered(const shape& params, const shape& indices, gathering how) {
+  std::vector<int64_t> extents{params.begin(), params.begin() + how.axis};
+  extents.insert(extents.end(), indices.begin() + how.batches, indices.end());
+  extents.insert(extents.end(), params.begin() + how.axis + 1, params.end());
+  return shape::make(extents);
+}
+
+} // namespace troupe::ops

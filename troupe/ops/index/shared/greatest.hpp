@@ -1,0 +1,27 @@
+// What TopK and TopKV2 share: they differ in where k stands.
+#pragma once
+#include "troupe/ops/define/build.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+#include <optional>
+
+namespace troupe::ops {
+
+inline constexpr auto ranked_types = real_numbers;
+
+/// The k of TopKV2.
+inline result<int64_t> listed_k(const kernel_context& at) {
+  if (at.input(1).elements() != 1)
+    return invalid("k must be a scalar, got shape ", at.input(1).dims());
+  return to_integers(at.input(1))[0];
+}
+
+/// The shape of both outputs; k may not be known yet.
+result<shapes> infer_top_k(const infer_context& at, std::optional<int64_t> k);
+edges top_k_gradient(gradient_context& at);
+/// The shape of both outputs; fails where there are not that many.
+result<shape> greatest_dims(const kernel_context& at, int64_t k);
+status find_greatest(kernel_context& at, int64_t k);
+
+} // namespace troupe::ops

@@ -1,0 +1,39 @@
+// Indices whose last axis lists coordinates: what GatherNd, ScatterNd and the TensorScatter ops
+// share.
+#pragma once
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+#include <string_view>
+
+namespace troupe::ops {
+
+/// The shape of blocks that indices name.
+struct block_shape {
+  shape dims;         ///< one block for each row of coordinates
+  int64_t length = 1; ///< of a block
+  int64_t count = 1;
+  int depth = 0; ///< how many coordinates are in a row
+};
+result<block_shape> block_shape_of(const tensor& indices, const shape& dims,
+                                   std::string_view policy);
+
+/// The blocks of a tensor that indices name by their leading coordinates.
+struct named_blocks {
+  shape dims;                  ///< one block for each row of coordinates
+  int64_t length = 1;          ///< of a block
+  std::vector<int64_t> places; ///< the blocks' numbers; -1 for one that is ignored
+};
+
+/// Fails for coordinates outside of the shape, unless the policy is "IGNORE".
+result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, const shape& dims,
+                                  std::string_view policy);
+
+/// The shape of the blocks, as far as it is known.
+result<partial_shape> infer_named_blocks(const infer_context& at, const partial_shape& indices,
+                                         const partial_shape& dims);
+
+/// For ops that change input 0 where input 1 says by input 2.
+result<shapes> infer_tensor_scatter(const infer_context& at);
+
+} // namespace troupe::ops

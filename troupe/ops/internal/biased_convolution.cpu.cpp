@@ -1,0 +1,25 @@
+// A convolution, a number added to each channel, and what is negative set to zero if asked: oneDNN
+// adds as it writes the output, and each part is rectified while it is in the cache.
+#include "troupe/ops/conv/shared/convolution.cpu.hpp"
+
+namespace troupe::ops::biased_convolution_cpu {
+namespace {
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  TROUPE_ASSIGN(auto what, read_biased_convolution(setup));
+  auto made = std::make_shared<convolution_state>();
+  static_cast<convolution_setup&>(*made) = std::move(what);
+  return std::shared_ptr<void>{std::move(made)};
+}
+
+} // namespace
+
+extern constexpr kernel_def biased_convolution_cpu{
+    .op = "_BiasedConvolution",
+    .run = {{dtype::f16, convolve<float16>},
+            {dtype::bf16, convolve<bfloat16>},
+            {dtype::f32, convolve<float>}},
+    .prepare = prepare,
+};
+
+} // namespace troupe::ops::biased_convolution_cpu

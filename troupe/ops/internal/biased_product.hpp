@@ -1,0 +1,34 @@
+// What the kernels of _BiasedProduct share.
+#pragma once
+#include "troupe/ops/matmul/shared/batch_matmul_kernels.hpp"
+
+namespace troupe::ops {
+
+struct biased_product : adjoints {
+  bool broadcasts, rectify;
+};
+
+inline result<std::shared_ptr<void>> prepare_biased_product(const kernel_setup& setup) {
+  auto said = [&](std::string_view name) { return setup.of.attr<bool>(name); };
+  return std::shared_ptr<void>{std::make_shared<biased_product>(biased_product{
+      {said("transpose_a"), said("transpose_b")}, said("broadcasts"), said("rectify")})};
+}
+
+/// `multiply` is the device's, and adds input 2 as well.
+inline status multiply_and_add(kernel_context& at, product_function* multiply) {
+  const auto &a = at.input(0), &b = at.input(1), &bias = at.input(2);
+  if (a.rank() < 2 || b.rank() < 2 || bias.rank() != 1)
+    return invalid("takes matrices and a vector, got shapes ", a.dims(), ", ", b.dims(), " and ",
+                   bias.dims());
+  const auto& how = at.state<biased_product>();
+  if (!how.broadcasts)
+    TROUPE_TRY(check_pairs(a.dims(), b.dims()));
+  TROUPE_ASSIGN(auto plan, plan_product(a.dims(), {how.x}, b.dims(), {how.y}));
+  if (bias.dims()[0] != plan.what.n)
+    return invalid("a product of shape ", plan.dims, " takes ", plan.what.n, " numbers, got ",
+                   bias.dims()[0]);
+  TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
+  return multiply(at, plan.what, a, b, *out);
+}
+
+} // namespace troupe::ops

@@ -1,0 +1,21 @@
+#include "troupe/ops/internal/expression.hpp"
+
+namespace troupe::ops::fused_cpu {
+namespace {
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  TROUPE_ASSIGN(auto made, expression::of(setup.of));
+  return std::shared_ptr<void>{std::make_shared<expression>(std::move(made))};
+}
+
+status run(kernel_context& at) { return at.state<expression>().run(at); }
+
+} // namespace
+
+extern constexpr kernel_def fused_cpu{
+    .op = "_Fused",
+    .run = {{dtype::none, run}},
+    .prepare = prepare,
+};
+
+} // namespace troupe::ops::fused_cpu

@@ -1,0 +1,166 @@
+#include "troupe/ops/internal/fused_code.hpp"
+
+#include <set>
+#include <sstream>
+
+namespace troupe::ops {
+
+// ops/lanes.cuda.hpp, as the build has put it into the program.
+extern const char* const lanes_text;
+
+namespace {
+
+// Elements are stored as they are in memory; arithmetic on halves is float's.
+constexpr std::string_view preamble = R"(#define TROUPE_DEVICE __device__
+struct f16 { unsigned short bits; };
+struct bf16 { unsigned short bits; };
+template <class T> __device__ T load(T x) { return x; }
+__device__ inline float load(f16 x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
+}
+__device__ inline float load(bf16 x) { return __uint_as_float((unsigned)x.bits << 16); }
+template <class R> struct storing {
+  template <class T> __device__ static R store(T x) { return (R)x; }
+};
+template <> struct storing<f16> {
+  __device__ static f16 store(float x) {
+    f16 y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+  }
+};
+template <> struct storing<bf16> {
+  __device__ static bf16 store(float x) {
+    bf16 y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+  }
+};
+template <class T, int N> struct alignas(sizeof(T) * N) pack { T items[N]; };
+struct steps { long rank, extents[8], strides[8]; };
+template <class Index> __device__ long place(const steps& by, Index rest) {
+  long found = 0;
+  for (int axis = (int)by.rank - 1; axis >= 0; --axis) {
+    Index extent = (Index)by.extents[axis], left = rest / extent;
+    found += (long)(rest - left * extent) * by.strides[axis];
+    rest = left;
+  }
+  return found;
+}
+)";
+static_assert(max_rank == 8, "the preamble counts axes, too");
+
+std::string_view c_name(dtype type) {
+  switch (type) {
+    case dtype::boolean: return "bool";
+    case dtype::i8: return "signed char";
+    case dtype::i16: return "short";
+    case dtype::i32: return "int";
+    case dtype::i64: return "long";
+    case dtype::u8: return "unsigned char";
+    case dtype::u16: return "unsigned short";
+    case dtype::u32: return "unsigned";
+    case dtype::u64: return "unsigned long";
+    case dtype::f16: return "f16";
+    case dtype::bf16: return "bf16";
+    case dtype::f32: return "float";
+    case dtype::f64: return "double";
+    default: return "";
+  }
+}
+
+// "struct tanh_lane { ..."
+std::string_view name_of(std::string_view lane) {
+  lane.remove_prefix(std::string_view{"struct "}.size());
+  return lane.substr(0, lane.find(' '));
+}
+
+} // namespace
+
+result<std::string> fused_code(const fused_stages& stages, std::span<const dtype> inputs,
+                               const registry& ops, const fused_variant& variant) {
+  std::ostringstream out;
+  out << preamble << lanes_text << "\nnamespace troupe::ops {\n";
+  std::vector<std::string_view> lanes;
+  std::set<std::string_view> written;
+  for (const auto& stage : stages.all) {
+    auto* kernel = ops.find_kernel(stage.op->name, device_kind::gpu);
+    auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
+    if (!entry || !entry->code)
+      return failure(error_kind::unimplemented, stage.op->name, " of ", stage.operand_type,
+                     " cannot be part of an expression on a GPU");
+    lanes.emplace_back(entry->code);
+    if (written.insert(lanes.back()).second)
+      out << lanes.back() << '\n';
+  }
+  auto result_type = c_name(stages.all.back().type);
+
+  // One element.
+  out << "__device__ inline " << result_type << " compute(";
+  for (size_t i = 0; i < inputs.size(); ++i)
+    out << (i ? ", " : "") << c_name(inputs[i]) << " x" << i;
+  out << ") {\n";
+  for (size_t i = 0; i < inputs.size(); ++i)
+    out << "  auto v" << i << " = load(x" << i << ");\n";
+  for (size_t s = 0; s < stages.all.size(); ++s) {
+    const auto& stage = stages.all[s];
+    out << "  auto v" << inputs.size() + s << " = load(storing<" << c_name(stage.type)
+        << ">::store(" << name_of(lanes[s]) << "{}(v" << stage.operands[0];
+    if (stage.arity == 2)
+      out << ", v" << stage.operands[1];
+    out << ")));\n";
+  }
+  out << "  return storing<" << result_type << ">::store(v" << inputs.size() + stages.all.size() - 1
+      << ");\n}\n} // namespace troupe::ops\n";
+
+  auto step_type = [&](size_t i) {
+    return variant.inputs[i] == beside::strided ? "steps" : "long";
+  };
+  out << "extern \"C\" __global__ void fused(long packs, long count, " << result_type << "* out";
+  for (size_t i = 0; i < inputs.size(); ++i)
+    out << ", const " << c_name(inputs[i]) << "* in" << i << ", " << step_type(i) << " step" << i;
+  out << ") {\n  typedef " << (variant.narrow ? "unsigned" : "unsigned long") << " index;\n"
+      << "  const long thread = (long)blockIdx.x * blockDim.x + threadIdx.x;\n";
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (variant.inputs[i] == beside::one)
+      out << "  const auto one" << i << " = *in" << i << ";\n";
+
+  // Where input i has the element of index `at`.
+  auto element = [&](size_t i, std::string_view at) {
+    switch (variant.inputs[i]) {
+      case beside::whole: return concat("in", i, '[', at, ']');
+      case beside::one: return concat("one", i);
+      case beside::row: return concat("in", i, "[(index)(", at, ") % (index)step", i, ']');
+      case beside::strided: break;
+    }
+    return concat("in", i, "[place(step", i, ", (index)(", at, "))]");
+  };
+  out << "  for (long p = thread; p < packs; p += (long)blockDim.x * gridDim.x) {\n"
+      << "    const long first = p * " << variant.width << ";\n";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto type = concat("const pack<", c_name(inputs[i]), ", ", variant.width, '>');
+    if (variant.inputs[i] == beside::whole)
+      out << "    const auto x" << i << " = ((" << type << "*)in" << i << ")[p];\n";
+    else if (variant.inputs[i] == beside::row)
+      out << "    const auto x" << i << " = *(" << type << "*)(in" << i
+          << " + (index)first % (index)step" << i << ");\n";
+  }
+  out << "    pack<" << result_type << ", " << variant.width << "> made;\n"
+      << "#pragma unroll\n    for (int k = 0; k < " << variant.width << "; ++k)\n"
+      << "      made.items[k] = troupe::ops::compute(";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto packed = variant.inputs[i] == beside::whole || variant.inputs[i] == beside::row;
+    out << (i ? ", " : "") << (packed ? concat('x', i, ".items[k]") : element(i, "first + k"));
+  }
+  out << ");\n    ((pack<" << result_type << ", " << variant.width << ">*)out)[p] = made;\n  }\n"
+      << "  const long rest = packs * " << variant.width << " + thread;\n"
+      << "  if (rest < count)\n    out[rest] = troupe::ops::compute(";
+  for (size_t i = 0; i < inputs.size(); ++i)
+    out << (i ? ", " : "") << element(i, "rest");
+  out << ");\n}\n";
+  return std::move(out).str();
+}
+
+} // namespace troupe::ops

@@ -1,0 +1,54 @@
+// Tensors that spend a while in the host's memory. Devices that cannot do it keep them.
+#include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/device/swapping.hpp"
+
+namespace troupe::ops::swap_any {
+namespace {
+
+swapping* swapping_of(kernel_context& at) {
+  return dynamic_cast<swapping*>(at.device().as_accelerator());
+}
+
+status run_out(kernel_context& at) {
+  auto* device = swapping_of(at);
+  TROUPE_ASSIGN(auto saved, device ? device->swap_out(at.input(0)) : at.input(0));
+  at.set_output(0, std::move(saved));
+  return {};
+}
+
+status run_in(kernel_context& at) {
+  auto* device = swapping_of(at);
+  TROUPE_ASSIGN(auto coming, device ? device->swap_in(at.input(0), at.memory()) : at.input(0));
+  at.set_output(0, std::move(coming));
+  return {};
+}
+
+status run_arrival(kernel_context& at) {
+  if (auto* device = swapping_of(at))
+    TROUPE_TRY(device->arrive(at.input(0)));
+  at.set_output(0, at.input(0));
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def swap_out_any{
+    .op = "_SwapOut",
+    .run = {{dtype::none, run_out}},
+    .on_any_device = true,
+};
+
+extern constexpr kernel_def swap_in_any{
+    .op = "_SwapIn",
+    .run = {{dtype::none, run_in}},
+    .on_any_device = true,
+};
+
+extern constexpr kernel_def swapped_any{
+    .op = "_Swapped",
+    .run = {{dtype::none, run_arrival}},
+    .on_any_device = true,
+};
+
+} // namespace troupe::ops::swap_any

@@ -1,0 +1,24 @@
+// ParallelDynamicStitch: rows of several tensors put where indices say.
+#include "troupe/ops/join/shared/stitching.hpp"
+#include "troupe/runtime/graph/counting.hpp"
+
+namespace troupe::ops::parallel_dynamic_stitch_op {
+
+extern constexpr op_def parallel_dynamic_stitch{
+    .name = "ParallelDynamicStitch",
+    .doc = "Makes row j of data[i] the row indices[i][j] of the output.\n\nThe shape of indices[i] "
+           "begins that of data[i]; what is left is a row. Rows should have different numbers; "
+           "rows that have none are zero.",
+    .inputs = {{"indices", "i32", "N"}, {"data", "T", "N"}},
+    .outputs = {{"merged", "T"}},
+    .attrs = {{"N", at_least{1}}, {"T", any_type}},
+    .effects = sized_by_elements,
+    .infer = infer_stitching,
+    .gradient = stitching_gradient,
+    .example = R"(
+y = ParallelDynamicStitch(i32(1), i32[[2, 0]], f32[1, 2], f32[[[3, 4], [5, 6]]])
+fetch y = f32[[5, 6], [1, 2], [3, 4]]
+)",
+};
+
+} // namespace troupe::ops::parallel_dynamic_stitch_op

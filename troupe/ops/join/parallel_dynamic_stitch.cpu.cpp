@@ -1,0 +1,10 @@
+#include "troupe/ops/join/shared/stitching.hpp"
+
+namespace troupe::ops::parallel_dynamic_stitch_cpu {
+
+extern constexpr kernel_def parallel_dynamic_stitch_cpu{
+    .op = "ParallelDynamicStitch",
+    .run = {{dtype::none, stitch}},
+};
+
+} // namespace troupe::ops::parallel_dynamic_stitch_cpu

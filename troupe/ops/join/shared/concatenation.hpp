@@ -1,0 +1,17 @@
+// What the definitions and kernels of Concat and ConcatV2 share: they differ in where the axis
+// stands.
+#pragma once
+#include "troupe/ops/define/build.hpp"
+#include "troupe/ops/kernel/copy.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+namespace troupe::ops {
+
+/// `axis` and `first` are the inputs that hold the axis and the first value; the values are
+/// neighbours.
+result<shapes> infer_concatenation(const infer_context& at, int axis, int first);
+edges concatenation_gradient(gradient_context& at, int axis, int first);
+status concatenate(kernel_context& at, int axis, int first);
+
+} // namespace troupe::ops

@@ -1,0 +1,75 @@
+// Moving elements whatever their type: kernels that change no values are instantiated per size
+// only.
+#pragma once
+#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+#include <string>
+#include <type_traits>
+
+namespace troupe::ops {
+
+/// An element as bytes. It may be read where the tensor's own type was written.
+template <class Word, size_t Words = 1>
+struct [[gnu::may_alias]] unit {
+  Word words[Words];
+};
+
+/// Calls the body with a std::type_identity of the unit that has the type's size, or of
+/// std::string.
+template <class Body>
+auto with_unit(dtype type, Body&& body) {
+  switch (type == dtype::string ? 0 : size_of(type)) {
+    case 0: return body(std::type_identity<std::string>{});
+    case 1: return body(std::type_identity<unit<uint8_t>>{});
+    case 2: return body(std::type_identity<unit<uint16_t>>{});
+    case 4: return body(std::type_identity<unit<uint32_t>>{});
+    case 8: return body(std::type_identity<unit<uint64_t>>{});
+    default: return body(std::type_identity<unit<uint64_t, 2>>{});
+  }
+}
+
+/// Part of a tensor: its elements from `first` on.
+struct elements_from {
+  const tensor& of;
+  int64_t first = 0;
+};
+
+/// Copies `count` neighbours to neighbours. Both have the same type and do not overlap.
+void copy_elements(elements_from from, elements_from to, int64_t count);
+
+/// Copies all bytes of a tensor to one of another type, which has as many.
+void copy_bytes(kernel_context& at, const tensor& from, const tensor& to);
+
+/// Writes the first element of `value` to `count` neighbours.
+void fill_elements(const tensor& value, elements_from to, int64_t count);
+
+/// Zero of the type: 0, false, or the empty string.
+result<tensor> zero_of(dtype type);
+
+/// Makes output 0 a copy of the input, in its own memory where nobody else needs that any more.
+result<tensor*> output_from_input(kernel_context& at, int i);
+
+/// Makes all elements zero.
+void fill_zeros(kernel_context& at, const tensor& to);
+
+/// Fills `to` in order with the elements at the places in `from` that the walk names.
+void copy_walked(kernel_context& at, const walk& places, elements_from from, const tensor& to);
+
+/// Copies the elements of `from` in order to the places in `to` that the walk names.
+void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, elements_from to);
+
+/// Copies from the places that the walk names for its first operand to those for its second.
+void copy_between(kernel_context& at, const walk& places, elements_from from, elements_from to);
+
+/// Fills `to` with blocks of `length` neighbours: the i-th is number places[i] of those in `from`,
+/// or zeros where that is negative.
+void take_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
+                 int64_t length, const tensor& to);
+
+/// Copies the i-th block of `from` over number places[i] of those in `to`, or nowhere where that is
+/// negative. Of several for one place the last stays.
+void put_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
+                int64_t length, const tensor& to);
+
+} // namespace troupe::ops

@@ -1,0 +1,78 @@
+// How kernels are launched on CUDA's GPUs, and which libraries compute for them: what
+// launch.cuda.hpp is made for.
+#pragma once
+#include "troupe/devices/gpu/core/complaints.hpp"
+#include "troupe/devices/gpu/core/elements.cuda.hpp"
+#include "troupe/devices/gpu/core/gpu_device.hpp"
+#include "troupe/devices/gpu/cuda/layers.hpp"
+#include "troupe/devices/gpu/cuda/solver.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+#include <cuda_runtime.h>
+
+/// The name of a kernel's definition.
+#define TROUPE_GPU_KERNEL(op) op##_cuda
+#ifdef __CUDA_ARCH__
+#define TROUPE_ON_GRID // not in what nvcc compiles for the host
+#endif
+
+namespace troupe::ops::gpu {
+inline namespace TROUPE_GPU_BUILD {
+
+inline constexpr int threads_per_block = 256;
+inline constexpr int64_t max_blocks = 1 << 16;
+inline constexpr int64_t max_of_a_warp = 1024; ///< loop passes of one item; a block has more
+
+inline cudaStream_t stream_of(kernel_context& at) {
+  auto& device = troupe::gpu::gpu_of(at.device());
+  static_cast<void>(device.driver().make_current()); // else the launch says what is wrong
+  return reinterpret_cast<cudaStream_t>(device.compute());
+}
+
+/// What the last launch came to.
+inline status launched() {
+  auto code = cudaGetLastError();
+  if (code == cudaSuccess)
+    return {};
+  return failure(error_kind::internal, "launch: ", cudaGetErrorName(code), ", ",
+                 cudaGetErrorString(code));
+}
+
+/// Launches a kernel on so many blocks. Where `together` is false, its threads do not wait for each
+/// other, which emulations profit from.
+template <bool together, class... Params>
+status launch(kernel_context& at, void (*kernel)(Params...), unsigned blocks,
+              std::type_identity_t<Params>... args) {
+  kernel<<<blocks, threads_per_block, 0, stream_of(at)>>>(args...);
+  return launched();
+}
+
+/// Says whether this thread is the one that writes the complaint; then, that it has.
+TROUPE_DEVICE inline bool begin_complaint([[maybe_unused]] int& stage) {
+#ifdef __CUDA_ARCH__
+  // One of a warp's: the box is in the host's memory, and all may have to complain.
+  auto lane = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  if (static_cast<int>(lane % 32) != __ffs(static_cast<int>(__activemask())) - 1)
+    return false;
+  return atomicCAS_system(&stage, troupe::gpu::complaint::none,
+                          troupe::gpu::complaint::in_writing) == troupe::gpu::complaint::none;
+#else
+  return false;
+#endif
+}
+TROUPE_DEVICE inline void end_complaint([[maybe_unused]] int& stage) {
+#ifdef __CUDA_ARCH__
+  __threadfence_system();
+  atomicExch_system(&stage, troupe::gpu::complaint::written);
+#endif
+}
+
+inline result<troupe::gpu::solver*> solver_of(kernel_context& at) {
+  return troupe::gpu::cuda_solver(troupe::gpu::gpu_of(at.device()));
+}
+
+/// The library of layers, or null.
+inline troupe::gpu::layer_library* layers() { return troupe::gpu::cuda_layers(); }
+
+} // namespace TROUPE_GPU_BUILD
+} // namespace troupe::ops::gpu

@@ -1,0 +1,172 @@
+// How kernels of GPUs launch. The same source is compiled by nvcc for GPUs, and by the processor's
+// compiler for whatever else runs grids of threads: whoever does so names a header in
+// TROUPE_GPU_BACKEND that has what cuda_backend.cuda.hpp has. The tests have one, by which all that a
+// kernel does to its elements, and how its threads work together, is tested wherever Troupe is built.
+//
+// A kernel is made of bodies: functors with members that are plain values, and an operator() marked
+// TROUPE_DEVICE.
+#pragma once
+#include "troupe/devices/gpu/core/elements.cuda.hpp"
+#include "troupe/devices/gpu/core/gpu_device.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+#ifdef __CUDACC__
+#include "troupe/ops/kernel/gpu/cuda_backend.cuda.hpp"
+#else
+#include TROUPE_GPU_BACKEND
+#endif
+
+#include <cmath>
+#include <limits>
+
+namespace troupe::ops::gpu {
+inline namespace TROUPE_GPU_BUILD {
+
+using troupe::gpu::load;
+using troupe::gpu::store;
+
+/// Says that a value is not in [0, limit): the step fails with that. What the kernel computes is
+/// of no use then, but it must not read or write beyond its tensors.
+class complaints {
+public:
+  /// `op` and `what` are texts that live as long as the program.
+  complaints(kernel_context& at, const char* what)
+      : at_(troupe::gpu::gpu_of(at.device()).complaints()), op_(at.origin().op().name.data()),
+        what_(what) {}
+
+  TROUPE_DEVICE void add(int64_t value, int64_t limit) const {
+    if (!begin_complaint(at_.box->stage))
+      return;
+    at_.box->op = op_;
+    at_.box->what = what_;
+    at_.box->value = value;
+    at_.box->limit = limit;
+    at_.box->epoch = at_.epoch;
+    end_complaint(at_.box->stage);
+  }
+  /// `what` itself says what is wrong.
+  TROUPE_DEVICE void add() const { add(0, -1); }
+
+private:
+  troupe::gpu::complaint_boxes::place at_;
+  const char* op_;
+  const char* what_;
+};
+
+/// So many blocks that each thread has one item, or a few where there are very many.
+inline unsigned blocks_for(int64_t items) {
+  return static_cast<unsigned>(
+      std::min((items + threads_per_block - 1) / threads_per_block, max_blocks));
+}
+
+template <class Body>
+__global__ void each(int64_t count, Body body) {
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += int64_t{blockDim.x} * gridDim.x)
+    body(i);
+}
+
+/// Launches body(i) for all i of [0, count), in any order.
+template <class Body>
+status for_each(kernel_context& at, int64_t count, Body body) {
+  if (count == 0)
+    return {};
+  return launch<false>(at, each<Body>, blocks_for(count), count, body);
+}
+
+/// Threads that work on one item together: `Size` of them, a power of two up to a block.
+template <int Size>
+class group {
+public:
+  static constexpr size_t most_bytes = 16; ///< of a value that is combined
+
+  TROUPE_DEVICE static int size() { return Size; }
+  TROUPE_DEVICE int rank() const {
+#ifdef TROUPE_ON_GRID
+    return static_cast<int>(threadIdx.x) % Size;
+#else
+    return 0;
+#endif
+  }
+
+  /// Combines each thread's value with Fn::step, in the same order each time; all get the result.
+  /// All threads of the group must come here.
+  template <class Fn, class T>
+  TROUPE_DEVICE T all(T mine) const {
+    static_assert(sizeof(T) <= most_bytes);
+#ifdef TROUPE_ON_GRID
+    if constexpr (Size > 1) {
+      struct alignas(most_bytes) cell {
+        unsigned char bytes[most_bytes];
+      };
+      __shared__ cell scratch[threads_per_block * sizeof(T) / most_bytes + 1];
+      auto* values = reinterpret_cast<T*>(scratch);
+      auto at = static_cast<int>(threadIdx.x);
+      values[at] = mine;
+      for (int half = Size / 2; half > 0; half /= 2) {
+        wait();
+        if (rank() < half)
+          values[at] = Fn::step(values[at], values[at + half]);
+      }
+      wait();
+      mine = values[at - rank()];
+      wait(); // before the next call writes
+    }
+#endif
+    return mine;
+  }
+
+private:
+  TROUPE_DEVICE static void wait() {
+#ifdef TROUPE_ON_GRID
+    if constexpr (Size <= 32)
+      __syncwarp();
+    else
+      __syncthreads();
+#endif
+  }
+};
+
+template <int Size, class Body>
+__global__ void each_group(int64_t count, Body body) {
+  constexpr int per_block = threads_per_block / Size;
+  // A group that spans warps is a whole block: all of its threads make the same passes.
+  for (int64_t i = int64_t{blockIdx.x} * per_block + threadIdx.x / Size; i < count;
+       i += int64_t{gridDim.x} * per_block)
+    body(i, group<Size>{});
+}
+
+/// Launches body(i, group) for all i of [0, count), each by a group of threads that suits `items`
+/// loop passes, which the body shares among them: `for (j = by.rank(); j < items; j += by.size())`.
+template <class Body>
+status for_each_group(kernel_context& at, int64_t count, int64_t items, Body body) {
+  if (count == 0)
+    return {};
+  auto with = [&](auto size) {
+    constexpr int threads = decltype(size)::value;
+    return launch<(threads > 1)>(at, each_group<threads, Body>, blocks_for(count * threads), count,
+                                 body);
+  };
+  if (items <= 8)
+    return with(std::integral_constant<int, 1>{});
+  if (items <= max_of_a_warp)
+    return with(std::integral_constant<int, 32>{});
+  return with(std::integral_constant<int, threads_per_block>{});
+}
+
+template <class T>
+TROUPE_DEVICE void atomic_add(T* to, T value) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<T, int64_t>)
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+  else
+    atomicAdd(to, value);
+#else
+  *to += value; // emulated threads take turns
+#endif
+}
+
+} // namespace TROUPE_GPU_BUILD
+} // namespace troupe::ops::gpu

@@ -1,0 +1,53 @@
+// How CUB is called, and how what stands for it on other back ends is launched.
+#pragma once
+#include "troupe/ops/kernel/gpu/launch.cuda.hpp"
+
+#ifdef __CUDACC__
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+namespace troupe::ops::gpu {
+inline namespace on_cuda {
+
+inline status outcome(cudaError_t of) {
+  auto last = launched(); // no later launch shall be blamed
+  if (of == cudaSuccess)
+    return last;
+  return failure(error_kind::internal, "launch: ", cudaGetErrorName(of), ", ",
+                 cudaGetErrorString(of));
+}
+
+/// Calls call(memory, bytes, stream) twice, as CUB wants it: it says how many bytes it works in,
+/// and then does so. They are the next launch's afterwards, as any memory that a kernel gives back.
+template <class Call>
+status with_workspace(kernel_context& at, Call call) {
+  auto in = stream_of(at);
+  size_t bytes = 0;
+  TROUPE_TRY(outcome(call(nullptr, bytes, in)));
+  bytes = std::max<size_t>(bytes, 1);
+  TROUPE_ASSIGN(auto held,
+                tensor::make(dtype::u8, shape{static_cast<int64_t>(bytes)}, at.memory()));
+  return outcome(call(held.raw(), bytes, in));
+}
+
+/// fn(0), fn(1), ... as CUB reads them.
+template <class Fn>
+auto each_of(Fn fn) {
+  return thrust::make_transform_iterator(thrust::counting_iterator<int64_t>{0}, fn);
+}
+
+} // namespace on_cuda
+} // namespace troupe::ops::gpu
+#else
+namespace troupe::ops::gpu {
+inline namespace on_host {
+
+/// Launches a kernel of one thread.
+template <class Loop>
+status launch_alone(kernel_context& at, Loop loop) {
+  return for_each(at, 1, [loop](int64_t) { loop(); });
+}
+
+} // namespace on_host
+} // namespace troupe::ops::gpu
+#endif

@@ -1,0 +1,60 @@
+// What ops take strings to be: bytes, UTF-8, words, numbers.
+#pragma once
+#include "troupe/runtime/types/status.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace troupe::ops {
+
+/// What the attribute `unit` counts.
+enum class text_unit { byte, character };
+
+inline result<text_unit> text_unit_of(std::string_view name) {
+  if (name == "BYTE")
+    return text_unit::byte;
+  if (name == "UTF8_CHAR")
+    return text_unit::character;
+  return invalid("unit must be BYTE or UTF8_CHAR, got '", name, "'");
+}
+
+/// Whether a byte begins a character of UTF-8, well-formed or not.
+inline bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+}
+
+/// As the C locale has it, whichever is set.
+inline bool is_space(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
+
+inline std::string_view stripped(std::string_view text) {
+  while (!text.empty() && is_space(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back()))
+    text.remove_suffix(1);
+  return text;
+}
+
+/// Reads a whole text as a number, but for spaces around it. Whole numbers that do not fit are
+/// none; real ones become infinite or zero.
+template <class T>
+std::optional<T> number_from(std::string_view text) {
+  text = stripped(text);
+  if (text.starts_with('+') && !text.starts_with("+-"))
+    text.remove_prefix(1);
+  T value{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || text.empty())
+    return std::nullopt;
+  if (error == std::errc{})
+    return value;
+  if constexpr (std::is_floating_point_v<T>)
+    if (error == std::errc::result_out_of_range)
+      return static_cast<T>(std::strtod(std::string{text}.c_str(), nullptr));
+  return std::nullopt;
+}
+
+} // namespace troupe::ops

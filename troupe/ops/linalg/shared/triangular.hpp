@@ -1,0 +1,18 @@
+// What the kernels of MatrixTriangularSolve share.
+#pragma once
+#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+namespace troupe::ops {
+
+/// Which triangle of the matrix is read, and whether it is transposed and conjugated.
+struct triangle {
+  bool lower, adjoint;
+};
+
+inline result<std::shared_ptr<void>> prepare_triangle(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<triangle>(
+      triangle{setup.of.attr<bool>("lower"), setup.of.attr<bool>("adjoint")})};
+}
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/lookup/shared/lookup.cpu.hpp"
+
+namespace troupe::ops::initialize_table_from_text_file_v2_cpu {
+
+extern constexpr kernel_def initialize_table_from_text_file_v2_cpu{
+    .op = "InitializeTableFromTextFileV2",
+    .run = {{dtype::none, fill_table_from_file}},
+    .prepare = keep_table_file_format,
+};
+
+} // namespace troupe::ops::initialize_table_from_text_file_v2_cpu

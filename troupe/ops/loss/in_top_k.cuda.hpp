@@ -1,0 +1,57 @@
+// The kernels of InTopK and InTopKV2 for GPUs.
+#pragma once
+#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/loss/in_top_k.hpp"
+
+namespace troupe::ops::gpu {
+inline namespace TROUPE_GPU_BUILD {
+
+struct count_up {
+  TROUPE_DEVICE static int64_t step(int64_t a, int64_t b) { return a + b; }
+};
+
+TROUPE_DEVICE inline bool is_finite(float x) { return x - x == 0; }
+
+// A k that the device computed counts, if there is one.
+template <class K>
+struct in_top_body {
+  const float* from;
+  int64_t classes;
+  integers targets;
+  K k;
+  bool* to;
+
+  template <class Group>
+  TROUPE_DEVICE void operator()(int64_t row, const Group& by) const {
+    constexpr auto too_many = int64_t{1} << 40; // of one that is not finite
+    const float* x = from + row * classes;
+    auto target = targets[row];
+    auto there = target >= 0 && target < classes;
+    int64_t greater = there && is_finite(x[target]) ? 0 : too_many;
+    if (greater == 0)
+      for (int64_t c = by.rank(); c < classes; c += by.size())
+        greater += !is_finite(x[c]) ? too_many : x[c] > x[target];
+    greater = by.template all<count_up>(greater);
+    if (by.rank() == 0)
+      to[row] = greater < too_many && greater < k[0];
+  }
+};
+
+struct known_k {
+  int64_t k;
+  TROUPE_DEVICE int64_t operator[](int64_t) const { return k; }
+};
+
+template <class K>
+status mark_in_top_k(kernel_context& at, K k) {
+  const auto &predictions = at.input(0), &targets = at.input(1);
+  TROUPE_TRY(check_targets(predictions, targets));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, targets.dims()));
+  auto classes = predictions.dims()[1];
+  return for_each_group(at, targets.elements(), classes,
+                        in_top_body<K>{predictions.data<float>(), classes, integers{targets}, k,
+                                       out->template data<bool>()});
+}
+
+} // namespace TROUPE_GPU_BUILD
+} // namespace troupe::ops::gpu

@@ -1,0 +1,62 @@
+#include "troupe/ops/loss/shared/cross_entropy_rows.hpp"
+#include "troupe/ops/activation/shared/rows.cpu.hpp"
+
+namespace troupe::ops::softmax_cross_entropy_with_logits_cpu {
+namespace {
+
+// loss = sum(labels * (log(sum(exp(x))) - x)), where a class with label 0 counts nothing even when
+// its logit is infinite.
+template <class T>
+T cross_entropy(row<T> x, row<T> labels, row<T> backprop) {
+  auto largest = x.maxCoeff();
+  backprop = (x - largest).exp();
+  auto sum = backprop.sum();
+  auto log_sum = std::log(sum) + largest;
+  compute_type<T> loss{0};
+  for (int64_t c = 0; c < x.size(); ++c)
+    if (labels[c] != 0)
+      loss += labels[c] * (log_sum - x[c]);
+  backprop = backprop / sum - labels;
+  return static_cast<T>(loss);
+}
+
+template <class T>
+status run(kernel_context& at) {
+  const auto &features = at.input(0), &labels = at.input(1);
+  const auto& dims = features.dims();
+  TROUPE_TRY(check_cross_entropy(dims, labels.dims()));
+  TROUPE_ASSIGN(auto* loss, at.allocate(0, shape{dims[0]}));
+  TROUPE_ASSIGN(auto* backprop, at.allocate(1, dims));
+  auto size = dims[1];
+  auto* losses = loss->template data<T>();
+  if (size == 0) {
+    std::fill_n(losses, dims[0], T{});
+    return {};
+  }
+  const auto *x = features.data<T>(), *y = labels.data<T>();
+  auto* dx = backprop->template data<T>();
+  at.parallel_for(dims[0], nanoseconds_per_exponential * static_cast<double>(size),
+                  [&](int64_t begin, int64_t end) {
+                    staged_row<T> logits{size}, wanted{size}, written{size};
+                    for (auto i = begin; i < end; ++i) {
+                      losses[i] =
+                          cross_entropy<T>(logits.from(x + i * size), wanted.from(y + i * size),
+                                           written.over(dx + i * size));
+                      written.to(dx + i * size);
+                    }
+                  });
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def softmax_cross_entropy_with_logits_cpu{
+    .op = "SoftmaxCrossEntropyWithLogits",
+    .device = device_kind::cpu,
+    .run = {{dtype::f16, run<float16>},
+            {dtype::bf16, run<bfloat16>},
+            {dtype::f32, run<float>},
+            {dtype::f64, run<double>}},
+};
+
+} // namespace troupe::ops::softmax_cross_entropy_with_logits_cpu

@@ -1,0 +1,18 @@
+#include "troupe/ops/matmul/shared/batch_matmul_kernels.hpp"
+#include "troupe/ops/matmul/shared/matrix_product.cuda.hpp"
+
+namespace troupe::ops::batch_matmul_gpu {
+namespace {
+
+status run(kernel_context& at) { return multiply_pairs(at, multiply_on_gpu); }
+
+} // namespace
+
+extern constexpr kernel_def batch_matmul_cuda{
+    .op = "BatchMatMul",
+    .device = device_kind::gpu,
+    .run = gpu_product_kernels(run),
+    .prepare = prepare_batch_matmul,
+};
+
+} // namespace troupe::ops::batch_matmul_gpu

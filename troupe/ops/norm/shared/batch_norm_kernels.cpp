@@ -1,0 +1,36 @@
+#include "troupe/ops/norm/shared/batch_norm_kernels.hpp"
+
+#include "troupe/runtime/graph/graph.hpp"
+
+namespace troupe::ops {
+
+result<std::shared_ptr<void>> prepare_batch_norm(const kernel_setup& setup) {
+  const auto& format = setup.of.attr<std::string>("data_format");
+  TROUPE_ASSIGN(auto first, channels_come_first(format));
+  auto factor = setup.of.attrs().find("exponential_avg_factor");
+  return std::shared_ptr<void>{std::make_shared<batch_norm_state>(
+      batch_norm_state{first, setup.of.attr<bool>("is_training"), static_cast<int>(format.size()),
+                       setup.of.attr<double>("epsilon"),
+                       factor == setup.of.attrs().end() ? 1.0 : *factor->second.get_if<double>()})};
+}
+
+result<channel_view> view_normalized(const kernel_context& at, const shape& x) {
+  const auto& state = at.state<batch_norm_state>();
+  if (x.rank() != state.rank)
+    return invalid("x must have ", state.rank, " axes, got shape ", x);
+  return view_channels(x, state.channels_first);
+}
+
+status expect_channels(const tensor& of, int64_t count, std::string_view name, bool or_none) {
+  if ((or_none && of.elements() == 0) || (of.rank() == 1 && of.elements() == count))
+    return {};
+  return invalid(name, " must have shape [", count, "], got ", of.dims());
+}
+
+status expect_like_x(const tensor& gradient, const tensor& x) {
+  if (gradient.dims() == x.dims())
+    return {};
+  return invalid("y_backprop must have the shape of x, ", x.dims(), ", got ", gradient.dims());
+}
+
+} // namespace troupe::ops

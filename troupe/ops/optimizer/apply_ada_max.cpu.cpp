@@ -1,0 +1,11 @@
+#include "troupe/ops/optimizer/shared/apply.cpu.hpp"
+
+namespace troupe::ops::apply_ada_max_cpu {
+
+extern constexpr kernel_def apply_ada_max_cpu{
+    .op = "ApplyAdaMax",
+    .run = apply_kernels<ada_max>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops::apply_ada_max_cpu

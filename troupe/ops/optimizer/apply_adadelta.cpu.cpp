@@ -1,0 +1,11 @@
+#include "troupe/ops/optimizer/shared/apply.cpu.hpp"
+
+namespace troupe::ops::apply_adadelta_cpu {
+
+extern constexpr kernel_def apply_adadelta_cpu{
+    .op = "ApplyAdadelta",
+    .run = apply_kernels<adadelta>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops::apply_adadelta_cpu

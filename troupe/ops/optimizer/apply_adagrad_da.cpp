@@ -1,0 +1,50 @@
+// ApplyAdagradDA: Adagrad with dual averaging, which makes values exactly zero.
+#include "troupe/ops/optimizer/shared/training.hpp"
+
+namespace troupe::ops::apply_adagrad_da_op {
+namespace {
+
+constexpr port_list inputs{ref("var", "T"),
+                           ref("gradient_accumulator", "T"),
+                           ref("gradient_squared_accumulator", "T"),
+                           {"grad", "T"},
+                           {"lr", "T"},
+                           {"l1", "T"},
+                           {"l2", "T"},
+                           {"global_step", "i64"}};
+
+} // namespace
+
+extern constexpr op_def apply_adagrad_da{
+    .name = "ApplyAdagradDA",
+    .doc = "Sets a variable by the sum of all its gradients (dual "
+           "averaging).\n\ngradient_accumulator += grad and gradient_squared_accumulator += "
+           "grad * grad; then var = -lr * shrunk / (l2 * global_step * lr + "
+           "sqrt(gradient_squared_accumulator)), where shrunk is gradient_accumulator, closer "
+           "to zero by l1 * global_step, or zero. A negative l1 counts as 0. Updates that "
+           "share variables exclude each other; with use_locking=false they race, as is "
+           "TensorFlow's default, and concurrent updates may be lost in part.",
+    .inputs = inputs,
+    .outputs = {ref("out", "T")},
+    .attrs = {{"T", floating}, {"use_locking", true}},
+    .effects = effect::stateful,
+    .infer = infer_training<roles_of(inputs)>,
+    .no_gradient = "state does not carry gradients",
+    .example = R"(
+var = VariableV2 dtype=f32 shape=[2]
+gradient_accumulator = VariableV2 dtype=f32 shape=[2]
+gradient_squared_accumulator = VariableV2 dtype=f32 shape=[2]
+start_var = Assign(var, f32{2}[1])
+start_gradient_accumulator = Assign(gradient_accumulator, f32{2}[0])
+start_gradient_squared_accumulator = Assign(gradient_squared_accumulator, f32{2}[0.1])
+step = ApplyAdagradDA(var, gradient_accumulator, gradient_squared_accumulator, f32[1, -2],
+                      f32(0.1), f32(0.01), f32(0.1), i64(1))
+target start_var
+target start_gradient_accumulator
+target start_gradient_squared_accumulator
+run
+fetch step = f32[-0.0935013, 0.09779612]
+)",
+};
+
+} // namespace troupe::ops::apply_adagrad_da_op

@@ -1,0 +1,12 @@
+#include "troupe/ops/optimizer/shared/apply.cuda.hpp"
+
+namespace troupe::ops::apply_add_sign_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_add_sign){
+    .op = "ApplyAddSign",
+    .device = device_kind::gpu,
+    .run = gpu::apply_kernels<add_sign>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops::apply_add_sign_gpu

@@ -1,0 +1,12 @@
+#include "troupe/ops/optimizer/shared/apply.cuda.hpp"
+
+namespace troupe::ops::apply_ftrl_v2_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(apply_ftrl_v2){
+    .op = "ApplyFtrlV2",
+    .device = device_kind::gpu,
+    .run = gpu::apply_kernels<gpu::shrinking_ftrl>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops::apply_ftrl_v2_gpu

@@ -1,0 +1,24 @@
+// The kernels of Ftrl, for whole gradients and for gradients of rows.
+#pragma once
+#include "troupe/ops/optimizer/shared/apply.cpu.hpp"
+
+namespace troupe::ops {
+
+template <class T, bool Shrinkage>
+status apply_ftrl(kernel_context& at) {
+  using compute = compute_type<T>;
+  TROUPE_ASSIGN(auto given, training_scalars(at));
+  if (given[Shrinkage ? 4 : 3] == -0.5)
+    return apply<T, ftrl<compute, true, Shrinkage>>(at);
+  return apply<T, ftrl<compute, false, Shrinkage>>(at);
+}
+
+template <bool Shrinkage>
+constexpr upto<typed_kernel, 18> ftrl_kernels() {
+  return {{dtype::f16, apply_ftrl<float16, Shrinkage>},
+          {dtype::bf16, apply_ftrl<bfloat16, Shrinkage>},
+          {dtype::f32, apply_ftrl<float, Shrinkage>},
+          {dtype::f64, apply_ftrl<double, Shrinkage>}};
+}
+
+} // namespace troupe::ops

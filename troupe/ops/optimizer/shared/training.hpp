@@ -1,0 +1,65 @@
+// What the ops share that apply a gradient to a variable and its slots: which input is what, what
+// must hold, and the locks.
+#pragma once
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+#include <functional>
+
+namespace troupe::ops {
+
+/// Which inputs of such an op are what. All others are scalars.
+struct training_roles {
+  int variables = 0; ///< the first inputs: the variable, then the slots that go with it
+  int gradient = -1;
+  int indices = -1; ///< the rows that the gradient has; -1 where it has all
+};
+
+constexpr training_roles roles_of(const port_list& inputs) {
+  training_roles roles;
+  for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
+    const auto& port = inputs[static_cast<size_t>(i)];
+    if (port.ref)
+      ++roles.variables;
+    else if (port.name == "grad" || port.name == "delta")
+      roles.gradient = i;
+    else if (port.name == "indices")
+      roles.indices = i;
+  }
+  return roles;
+}
+
+/// Variable, slots and gradient have one shape; a gradient with indices has their rows of it.
+result<shapes> infer_training(const infer_context& at, training_roles roles);
+
+template <training_roles Roles>
+result<shapes> infer_training(const infer_context& at) {
+  return infer_training(at, Roles);
+}
+
+/// What a kernel keeps of its node.
+struct training_state {
+  training_roles roles;
+  bool use_locking = true;
+  bool variant = false; ///< the op's own attribute, such as use_nesterov
+};
+
+/// For kernel_def::prepare.
+result<std::shared_ptr<void>> keep_training(const kernel_setup& setup);
+
+/// The scalar inputs, in order.
+using training_inputs = upto<const tensor*, 8>;
+result<training_inputs> scalar_inputs(const kernel_context& at);
+
+/// Their values.
+result<std::array<double, 8>> training_scalars(const kernel_context& at);
+
+/// Calls the body with the values of the first `count` inputs, which are variables: with
+/// `use_locking` nobody else sees them meanwhile. Fails for a variable that is given twice.
+using values_body = std::function<status(std::span<tensor* const>)>;
+status update_variables(kernel_context& at, int count, bool use_locking, const values_body& body);
+
+/// Fails where the variables, or the variable and a gradient without indices, differ in shape.
+status check_training(const kernel_context& at, std::span<tensor* const> values);
+
+} // namespace troupe::ops

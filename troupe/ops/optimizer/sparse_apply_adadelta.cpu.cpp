@@ -1,0 +1,11 @@
+#include "troupe/ops/optimizer/shared/apply.cpu.hpp"
+
+namespace troupe::ops::sparse_apply_adadelta_cpu {
+
+extern constexpr kernel_def sparse_apply_adadelta_cpu{
+    .op = "SparseApplyAdadelta",
+    .run = apply_kernels<adadelta>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops::sparse_apply_adadelta_cpu

@@ -1,0 +1,12 @@
+#include "troupe/ops/optimizer/shared/apply.cuda.hpp"
+
+namespace troupe::ops::sparse_apply_adadelta_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_adadelta){
+    .op = "SparseApplyAdadelta",
+    .device = device_kind::gpu,
+    .run = gpu::apply_kernels<adadelta>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops::sparse_apply_adadelta_gpu

@@ -1,0 +1,12 @@
+#include "troupe/ops/optimizer/shared/apply.cuda.hpp"
+
+namespace troupe::ops::sparse_apply_ftrl_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_ftrl){
+    .op = "SparseApplyFtrl",
+    .device = device_kind::gpu,
+    .run = gpu::apply_kernels<gpu::plain_ftrl>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops::sparse_apply_ftrl_gpu

@@ -1,0 +1,12 @@
+#include "troupe/ops/optimizer/shared/apply.cuda.hpp"
+
+namespace troupe::ops::sparse_apply_proximal_gradient_descent_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_proximal_gradient_descent){
+    .op = "SparseApplyProximalGradientDescent",
+    .device = device_kind::gpu,
+    .run = gpu::apply_kernels<proximal_gradient_descent>(),
+    .prepare = keep_training,
+};
+
+} // namespace troupe::ops::sparse_apply_proximal_gradient_descent_gpu

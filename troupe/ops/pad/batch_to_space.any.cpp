@@ -1,0 +1,18 @@
+#include "troupe/ops/pad/shared/space_and_batch.hpp"
+#include "troupe/ops/kernel/attr_state.hpp"
+
+namespace troupe::ops::batch_to_space_any {
+namespace {
+
+status run(kernel_context& at) { return move_square_batches(at, batching::batch_to_space); }
+
+} // namespace
+
+extern constexpr kernel_def batch_to_space_any{
+    .op = "BatchToSpace",
+    .run = {{dtype::none, run}},
+    .prepare = keep_attr<int64_t, "block_size">,
+    .on_any_device = true,
+};
+
+} // namespace troupe::ops::batch_to_space_any

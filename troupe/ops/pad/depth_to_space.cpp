@@ -1,0 +1,35 @@
+// DepthToSpace: channels of a pixel as blocks of pixels.
+#include "troupe/ops/pad/shared/space_and_depth.hpp"
+#include "troupe/ops/define/build.hpp"
+
+namespace troupe::ops::depth_to_space_op {
+namespace {
+
+result<shapes> infer(const infer_context& at) { return infer_blocks(at, false); }
+
+edges gradient(gradient_context& at) {
+  return {build("SpaceToDepth", {at.output_gradient(0)},
+                {{"block_size", at.attr<int64_t>("block_size")},
+                 {"data_format", at.attr<std::string>("data_format")}})};
+}
+
+} // namespace
+
+extern constexpr op_def depth_to_space{
+    .name = "DepthToSpace",
+    .doc =
+        "Makes each pixel a block of block_size x block_size pixels, among which its channels are "
+        "dealt out.\n\nThe block gets them row by row. data_format says whether the channels are "
+        "the last axis (NHWC) or axis 1 (NCHW).",
+    .inputs = {{"input", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", any_type}, {"block_size", at_least{2}}, {"data_format", "NHWC"}},
+    .infer = infer,
+    .gradient = gradient,
+    .example = R"(
+y = DepthToSpace(f32[[[[1, 2, 3, 4]]]]) block_size=2
+fetch y = f32[[[[1], [2]], [[3], [4]]]]
+)",
+};
+
+} // namespace troupe::ops::depth_to_space_op

@@ -1,0 +1,34 @@
+// SpaceToDepth: blocks of pixels as channels of one pixel.
+#include "troupe/ops/pad/shared/space_and_depth.hpp"
+#include "troupe/ops/define/build.hpp"
+
+namespace troupe::ops::space_to_depth_op {
+namespace {
+
+result<shapes> infer(const infer_context& at) { return infer_blocks(at, true); }
+
+edges gradient(gradient_context& at) {
+  return {build("DepthToSpace", {at.output_gradient(0)},
+                {{"block_size", at.attr<int64_t>("block_size")},
+                 {"data_format", at.attr<std::string>("data_format")}})};
+}
+
+} // namespace
+
+extern constexpr op_def space_to_depth{
+    .name = "SpaceToDepth",
+    .doc = "Makes each block of block_size x block_size pixels one pixel with as many times the "
+           "channels.\n\nThe channels of the pixels follow each other row by row. data_format says "
+           "whether the channels are the last axis (NHWC) or axis 1 (NCHW).",
+    .inputs = {{"input", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", any_type}, {"block_size", at_least{2}}, {"data_format", "NHWC"}},
+    .infer = infer,
+    .gradient = gradient,
+    .example = R"(
+y = SpaceToDepth(f32[[[[1], [2]], [[3], [4]]]]) block_size=2
+fetch y = f32[[[[1, 2, 3, 4]]]]
+)",
+};
+
+} // namespace troupe::ops::space_to_depth_op

@@ -1,0 +1,114 @@
+#include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/kernel/first_failure.hpp"
+#include "troupe/ops/parsing/shared/csv.hpp"
+#include "troupe/ops/kernel/text.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+namespace troupe::ops::decode_csv_cpu {
+namespace {
+
+struct csv_format {
+  csv_dialect dialect;
+  std::string missing;
+  std::vector<int64_t> columns; // empty for all
+};
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  const auto& of = setup.of;
+  return std::shared_ptr<void>{std::make_shared<csv_format>(
+      csv_format{{of.attr<std::string>("field_delim")[0], of.attr<bool>("use_quote_delim")},
+                 of.attr<std::string>("na_value"),
+                 of.attr<std::vector<int64_t>>("select_cols")})};
+}
+
+template <class T>
+bool store_number(const std::string& field, const tensor& to, int64_t i) {
+  auto value = number_from<T>(field);
+  if (value)
+    to.data<T>()[i] = *value;
+  return value.has_value();
+}
+
+bool store(const std::string& field, const tensor& to, int64_t i) {
+  switch (to.type()) {
+    case dtype::f32: return store_number<float>(field, to, i);
+    case dtype::f64: return store_number<double>(field, to, i);
+    case dtype::i32: return store_number<int32_t>(field, to, i);
+    case dtype::i64: return store_number<int64_t>(field, to, i);
+    default: to.data<std::string>()[i] = field; return true;
+  }
+}
+
+class record_reader {
+public:
+  record_reader(kernel_context& at, std::vector<tensor> outputs)
+      : at_(at), how_(at.state<csv_format>()), outputs_(std::move(outputs)) {}
+
+  status read(int64_t i) const {
+    size_t column = 0, next = 0;
+    status wrong;
+    auto take = [&](const std::string& field) {
+      auto wanted = how_.columns.empty() || static_cast<size_t>(how_.columns[next]) == column;
+      ++column;
+      if (!wanted)
+        return true;
+      if (next < outputs_.size())
+        wrong = put(field, next, i);
+      ++next;
+      return wrong.ok() && (how_.columns.empty() || next < how_.columns.size());
+    };
+    auto outcome = read_record(at_.input(0).data<std::string>()[i], how_.dialect, take);
+    if (outcome && !wrong)
+      outcome = std::move(wrong);
+    if (outcome && next != outputs_.size())
+      outcome = invalid("must have ", outputs_.size(), " fields, got ", next);
+    return outcome ? status{} : std::move(outcome).within(concat("record ", i));
+  }
+
+private:
+  status put(const std::string& field, size_t f, int64_t i) const {
+    const auto& to = outputs_[f];
+    if (!field.empty() && field != how_.missing)
+      return store(field, to, i) ? status{}
+                                 : invalid("field ", f, " is no ", to.type(), ": '", field, '\'');
+    const auto& fallback = at_.input(static_cast<int>(f) + 1);
+    if (fallback.elements() == 0)
+      return invalid("field ", f, " is required, but missing");
+    copy_elements({fallback}, {to, i}, 1);
+    return {};
+  }
+
+  kernel_context& at_;
+  const csv_format& how_;
+  std::vector<tensor> outputs_;
+};
+
+status run(kernel_context& at) {
+  std::vector<tensor> outputs;
+  for (int f = 0; f < at.outputs(); ++f) {
+    if (at.input(f + 1).elements() > 1)
+      return invalid("record_defaults[", f, "] must have at most one value, got shape ",
+                     at.input(f + 1).dims());
+    TROUPE_ASSIGN(auto* out, at.allocate(f, at.input(0).dims()));
+    outputs.push_back(*out);
+  }
+  record_reader reader{at, std::move(outputs)};
+  first_failure failed;
+  at.parallel_for(at.input(0).elements(), 100.0 * at.outputs(), [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i)
+      if (auto outcome = reader.read(i); !outcome)
+        return failed.note(i, std::move(outcome));
+  });
+  return failed.take();
+}
+
+} // namespace
+
+extern constexpr kernel_def decode_csv_cpu{
+    .op = "DecodeCSV",
+    .run = {{dtype::none, run}},
+    .prepare = prepare,
+};
+
+} // namespace troupe::ops::decode_csv_cpu

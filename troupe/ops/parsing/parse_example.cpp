@@ -1,0 +1,71 @@
+// ParseExample: batches of training data.
+#include "troupe/ops/parsing/shared/example.hpp"
+
+namespace troupe::ops::parse_example_op {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  TROUPE_ASSIGN(auto batch, at.of_rank(0, 1));
+  TROUPE_TRY(at.of_rank(1, 1));
+  auto sparse = at.attr<int64_t>("Nsparse"), dense = at.attr<int64_t>("Ndense");
+  if (static_cast<size_t>(sparse) != at.attr<std::vector<dtype>>("sparse_types").size() ||
+      static_cast<size_t>(dense) != at.attr<std::vector<dtype>>("Tdense").size())
+    return at.invalid("there must be one type for each of ", sparse, " sparse and ", dense,
+                      " dense keys");
+  for (int i = 2; i < 2 + sparse + dense; ++i)
+    TROUPE_TRY(at.of_rank(i, 0));
+  TROUPE_TRY(check_dense(at, static_cast<int>(2 + sparse + dense)));
+  shapes out;
+  for (const auto& dims :
+       {partial_shape{unknown_extent, 2}, partial_shape{unknown_extent}, partial_shape{2}})
+    out.insert(out.end(), static_cast<size_t>(sparse), dims);
+  for (const auto& dims : at.attr<shapes>("dense_shapes")) {
+    std::vector<int64_t> extents{batch[0]};
+    extents.insert(extents.end(), dims.extents().begin(), dims.extents().end());
+    TROUPE_ASSIGN(auto whole, partial_shape::make(extents));
+    out.push_back(whole);
+  }
+  return out;
+}
+
+} // namespace
+
+extern constexpr op_def parse_example{
+    .name = "ParseExample",
+    .doc =
+        "Reads features out of a batch of tf.train.Example messages.\n\n"
+        "A sparse feature has any number of values in each example, and becomes a sparse matrix "
+        "with a row for each. A dense one has the values of its shape in each; where an example "
+        "lacks it, its default stands, and an empty default says that none may. Where a dense "
+        "shape leaves its first extent open, examples are filled up with the default, one value, "
+        "to the longest. `names` are for errors, and may be empty.",
+    .inputs = {{"serialized", "string"},
+               {"names", "string"},
+               {"sparse_keys", "string", "Nsparse"},
+               {"dense_keys", "string", "Ndense"},
+               {"dense_defaults", "Tdense"}},
+    .outputs = {{"sparse_indices", "i64", "Nsparse"},
+                {"sparse_values", "sparse_types"},
+                {"sparse_shapes", "i64", "Nsparse"},
+                {"dense_values", "Tdense"}},
+    .attrs = {{"Nsparse", at_least{0}},
+              {"Ndense", at_least{0}},
+              feature_type_list("sparse_types"),
+              feature_type_list("Tdense"),
+              {"dense_shapes", attr_kind::shapes, true}},
+    .infer = infer,
+    .no_gradient = "bytes have none",
+    .example = R"(
+# Each of both says {"n": int64_list [7, 8]}, the first {"x": float_list [1.5]} as well.
+y = ParseExample(string[
+    "\x0a\x1b\x0a\x0b\x0a\x01n\x12\x06\x1a\x04\x0a\x02\x07\x08\x0a\x0c\x0a\x01x\x12\x07\x12\x05\x0d\x00\x00\xc0\x3f",
+    "\x0a\x0d\x0a\x0b\x0a\x01n\x12\x06\x1a\x04\x0a\x02\x07\x08"], string{0}[], string("n"),
+    string("x"), f32(0)) Nsparse=1 Ndense=1 sparse_types=[i64] dense_shapes=[[]]
+fetch y = i64[[0, 0], [0, 1], [1, 0], [1, 1]]
+fetch y:1 = i64[7, 8, 7, 8]
+fetch y:2 = i64[2, 2]
+fetch y:3 = f32[1.5, 0]
+)",
+};
+
+} // namespace troupe::ops::parse_example_op

@@ -1,0 +1,14 @@
+// What Transpose and ConjugateTranspose share.
+#pragma once
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+namespace troupe::ops {
+
+/// Input 0 with its axes in the order that input 1 lists.
+result<shapes> infer_transposition(const infer_context& at);
+
+/// Shares the memory of the input where the elements stay in order.
+result<tensor> transposed(kernel_context& at);
+
+} // namespace troupe::ops

@@ -1,0 +1,11 @@
+#include "troupe/ops/pool/shared/pooling.cpu.hpp"
+
+namespace troupe::ops::max_pool_cpu {
+
+extern constexpr kernel_def max_pool_cpu{
+    .op = "MaxPool",
+    .run = max_pool_kernels(max_pool_types),
+    .prepare = prepare_pool<max_pool_2d>,
+};
+
+} // namespace troupe::ops::max_pool_cpu

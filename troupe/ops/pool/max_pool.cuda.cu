@@ -1,0 +1,12 @@
+#include "troupe/ops/pool/shared/pooling.cuda.hpp"
+
+namespace troupe::ops::max_pool_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(max_pool){
+    .op = "MaxPool",
+    .device = device_kind::gpu,
+    .run = gpu::max_pool_kernels(types::floating),
+    .prepare = prepare_pool<max_pool_2d>,
+};
+
+} // namespace troupe::ops::max_pool_gpu

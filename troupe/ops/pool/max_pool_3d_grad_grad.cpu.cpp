@@ -1,0 +1,11 @@
+#include "troupe/ops/pool/shared/pooling.cpu.hpp"
+
+namespace troupe::ops::max_pool_3d_grad_grad_cpu {
+
+extern constexpr kernel_def max_pool_3d_grad_grad_cpu{
+    .op = "MaxPool3DGradGrad",
+    .run = {{dtype::none, max_pool_second_gradient}},
+    .prepare = prepare_pool<pool_3d>,
+};
+
+} // namespace troupe::ops::max_pool_3d_grad_grad_cpu

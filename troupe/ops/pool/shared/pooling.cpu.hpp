@@ -1,0 +1,67 @@
+// The kernels of poolings. Each channel is pooled alone, so that images with the channels first are
+// seen as more images of one channel.
+#pragma once
+#include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/ops/pool/shared/pool_kernels.hpp"
+
+namespace troupe::ops {
+
+/// For each output which element of its window is the largest, the first one among equals; -1 where
+/// none is. An i32 tensor of the output's shape.
+result<tensor> find_largest(kernel_context& at, const pooling& of, const tensor& input);
+
+/// For the types of real numbers.
+template <class T>
+status max_pool(kernel_context& at);
+/// Input 2 is the gradient of the windows of input 0.
+template <class T>
+status max_pool_gradient(kernel_context& at);
+
+/// For floating types.
+template <class T>
+status average_pool(kernel_context& at);
+/// Input 0 has the sizes of what was pooled, input 1 the gradient of its windows.
+template <class T>
+status average_pool_gradient(kernel_context& at);
+
+/// Input 2 is as input 0: gives its elements where input 0 has the largest of each window.
+status max_pool_second_gradient(kernel_context& at);
+
+/// Output 1 says where in input 0 the elements of output 0 are.
+status max_pool_with_places(kernel_context& at);
+
+/// What kernels share that are given such places.
+struct given_places {
+  pooling of;
+  tensor places; ///< i64, counted from the first image
+};
+
+/// Places count from the first element of an image, or from the first image's. Fails for one
+/// outside of its window's image.
+result<given_places> take_places(kernel_context& at, const tensor& argmax);
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> max_pool_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, max_pool<Ts>}...};
+}
+template <class... Ts>
+constexpr upto<typed_kernel, 18> max_pool_gradients(type_list<Ts...>) {
+  return {{dtype_of<Ts>, max_pool_gradient<Ts>}...};
+}
+inline constexpr upto<typed_kernel, 18> average_pools{
+    {dtype::f16, average_pool<float16>},
+    {dtype::bf16, average_pool<bfloat16>},
+    {dtype::f32, average_pool<float>},
+    {dtype::f64, average_pool<double>},
+};
+inline constexpr upto<typed_kernel, 18> average_pool_gradients{
+    {dtype::f16, average_pool_gradient<float16>},
+    {dtype::bf16, average_pool_gradient<bfloat16>},
+    {dtype::f32, average_pool_gradient<float>},
+    {dtype::f64, average_pool_gradient<double>},
+};
+inline constexpr type_list<float16, bfloat16, float, double, int32_t, int64_t, uint8_t, int16_t,
+                           int8_t, uint16_t>
+    max_pool_types;
+
+} // namespace troupe::ops

@@ -1,0 +1,354 @@
+// The kernels of poolings on GPUs. Gradients are gathered: each element of the input asks the
+// windows that contain it, so that sums have one order.
+#pragma once
+#include "troupe/ops/kernel/gpu/layer.cuda.hpp"
+#include "troupe/ops/pool/shared/pool_kernels.hpp"
+#include "troupe/ops/pool/shared/ties.cuda.hpp"
+#include "troupe/ops/conv/shared/windows.cuda.hpp"
+
+namespace troupe::ops::gpu {
+inline namespace TROUPE_GPU_BUILD {
+
+inline result<windows> windows_of(const pooling& of) {
+  return place_windows(of.axes, of.images, of.channels, of.channels, false);
+}
+
+/// Windows whose padding differs at the two ends are not the library's, unless what is behind the
+/// input does not matter: that shows in the number of windows.
+inline troupe::gpu::pooling_layer pooling_layer_of(const pooling& of, dtype type, bool largest,
+                                                   bool backward) {
+  troupe::gpu::pooling_layer made{.largest = largest,
+                                  .backward = backward,
+                                  .type = type,
+                                  .images = of.images,
+                                  .channels = of.channels};
+  for (size_t i = 0; i < 3; ++i) {
+    const auto& axis = of.axes[i];
+    made.axes[i] = {.in = axis.in,
+                    .size = axis.size,
+                    .stride = axis.stride,
+                    .pad = axis.before,
+                    .out = axis.out};
+  }
+  return made;
+}
+
+/// What the largest element of nothing but padding is.
+template <class T>
+TROUPE_DEVICE compute_type<T> least() {
+  if constexpr (is_half<T>)
+    return -std::numeric_limits<float>::infinity();
+  else
+    return std::numeric_limits<T>::lowest();
+}
+
+/// Which element of a window is the largest, the first one among equals, and a NaN before all.
+template <class T>
+struct largest_of_window {
+  compute_type<T> value;
+  int32_t k = -1; ///< none
+  int64_t offset = 0;
+
+  TROUPE_DEVICE largest_of_window(const windows& on, const T* x, const spot& window)
+      : value(least<T>()) {
+    on.for_each_element(window.at, on.in.plane(window.image, window.channel),
+                        [&](int32_t element, int64_t from) {
+                          auto candidate = load(x[from]);
+                          if (k < 0 || (!(candidate <= value) && value == value)) {
+                            value = candidate;
+                            k = element;
+                            offset = from;
+                          }
+                        });
+  }
+};
+
+template <class T>
+struct max_pool_body {
+  windows on;
+  const T* x;
+  T* y;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    y[i] = store<T>(largest_of_window<T>{on, x, on.out.locate(i)}.value);
+  }
+};
+
+/// Fails where the library has other opinions than ours about ties, infinities and NaNs. It is
+/// asked with tensors of the layer's shape, for which it computes what it will compute then.
+template <class T>
+status agree_on_largest(kernel_context& at, const pooling& of, const windows& on, layer_library& by,
+                        const layer_library::call& call, const troupe::gpu::pooling_layer& what) {
+  TROUPE_ASSIGN(auto x, tensor::make(dtype_of<T>, of.input, at.memory()));
+  TROUPE_ASSIGN(auto ours, tensor::make(dtype_of<T>, of.output, at.memory()));
+  TROUPE_ASSIGN(auto theirs, tensor::make(dtype_of<T>, of.output, at.memory()));
+  TROUPE_ASSIGN(auto both, comparison::begin(at));
+  auto* from = x.template data<T>();
+  for (int round = 0; round < ties_body<T>::rounds; ++round) {
+    TROUPE_TRY(for_each(at, x.elements(), ties_body<T>{from, round}));
+    TROUPE_TRY(for_each(at, ours.elements(), max_pool_body<T>{on, from, ours.template data<T>()}));
+    TROUPE_TRY(by.pool(call, what, from, theirs.raw()));
+    TROUPE_TRY(both.template add<T>(at, ours, theirs));
+  }
+  return both.end(at);
+}
+
+template <class T>
+status max_pool(kernel_context& at) {
+  const auto& input = at.input(0);
+  TROUPE_ASSIGN(auto of, make_pooling(at, input.dims()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+  if (out->elements() == 0)
+    return {};
+  TROUPE_ASSIGN(auto on, windows_of(of));
+  const max_pool_body<T> body{on, input.data<T>(), out->template data<T>()};
+  auto what = pooling_layer_of(of, dtype_of<T>, true, false);
+  return compute_layer(
+      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      [=](layer_library& by, const auto& call) { return by.pool(call, what, body.x, body.y); },
+      [&at, &of, on, what](layer_library& by, const auto& call) {
+        return agree_on_largest<T>(at, of, on, by, call, what);
+      });
+}
+
+/// Calls `launch(x)` with the elements of a floating-point tensor.
+template <class Launch>
+status with_floats(const tensor& of, Launch launch) {
+  switch (of.type()) {
+    case dtype::f16: return launch(static_cast<const float16*>(of.raw()));
+    case dtype::bf16: return launch(static_cast<const bfloat16*>(of.raw()));
+    case dtype::f32: return launch(static_cast<const float*>(of.raw()));
+    case dtype::f64: return launch(static_cast<const double*>(of.raw()));
+    default: return invalid("takes floating-point numbers, got ", of.type());
+  }
+}
+
+template <class T>
+struct find_largest_body {
+  windows on;
+  const T* x;
+  int32_t* chosen;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    chosen[i] = largest_of_window<T>{on, x, on.out.locate(i)}.k;
+  }
+};
+
+/// Of each window the number of its largest element, or -1.
+inline result<tensor> launch_find_largest(kernel_context& at, const windows& on, const shape& dims,
+                                          const tensor& input) {
+  TROUPE_ASSIGN(auto made, tensor::make(dtype::i32, dims, at.memory()));
+  auto* chosen = made.template data<int32_t>();
+  TROUPE_TRY(with_floats(input, [&]<class T>(const T* x) {
+    return for_each(at, made.elements(), find_largest_body<T>{on, x, chosen});
+  }));
+  return made;
+}
+
+template <class T>
+struct max_pool_gradient_body {
+  windows on;
+  const int32_t* chosen;
+  const T* dy;
+  T* dx;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto here = on.in.locate(i);
+    compute_type<T> sum{};
+    on.for_each_window(here.at, on.out.plane(here.image, here.channel),
+                       [&](int32_t k, int64_t window, const int32_t(&)[3]) {
+                         if (chosen[window] == k)
+                           sum += load(dy[window]);
+                       });
+    dx[i] = store<T>(sum);
+  }
+};
+
+template <class T>
+status launch_max_pool_gradient(kernel_context& at, const windows& on, const shape& outputs,
+                                const tensor& x, const tensor& dy, const tensor& dx) {
+  TROUPE_ASSIGN(auto largest, launch_find_largest(at, on, outputs, x));
+  return for_each(
+      at, dx.elements(),
+      max_pool_gradient_body<T>{on, largest.template data<int32_t>(), dy.data<T>(), dx.data<T>()});
+}
+
+/// The same about which of them gets the gradient.
+template <class T>
+status agree_on_largest_gradient(kernel_context& at, const pooling& of, const windows& on,
+                                 layer_library& by, const layer_library::call& call,
+                                 const troupe::gpu::pooling_layer& what) {
+  TROUPE_ASSIGN(auto x, tensor::make(dtype_of<T>, of.input, at.memory()));
+  TROUPE_ASSIGN(auto dy, tensor::make(dtype_of<T>, of.output, at.memory()));
+  TROUPE_ASSIGN(auto ours, tensor::make(dtype_of<T>, of.input, at.memory()));
+  TROUPE_ASSIGN(auto theirs, tensor::make(dtype_of<T>, of.input, at.memory()));
+  TROUPE_ASSIGN(auto both, comparison::begin(at));
+  TROUPE_TRY(for_each(at, dy.elements(), small_numbers_body<T>{dy.template data<T>()}));
+  for (int round = 0; round < ties_body<T>::rounds; ++round) {
+    TROUPE_TRY(for_each(at, x.elements(), ties_body<T>{x.template data<T>(), round}));
+    TROUPE_TRY(launch_max_pool_gradient<T>(at, on, of.output, x, dy, ours));
+    TROUPE_TRY(by.pool_back(call, what, x.raw(), dy.raw(), theirs.raw()));
+    TROUPE_TRY(both.template add<T>(at, ours, theirs));
+  }
+  return both.end(at);
+}
+
+template <class T>
+status max_pool_gradient(kernel_context& at) {
+  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(at.input(1), of.output, "orig_output"));
+  TROUPE_TRY(expect_dims(at.input(2), of.output, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
+  if (out->elements() == 0)
+    return {};
+  TROUPE_ASSIGN(auto on, windows_of(of));
+  auto what = pooling_layer_of(of, dtype_of<T>, true, true);
+  return compute_layer(
+      at, what,
+      [&] {
+        return launch_max_pool_gradient<T>(at, on, of.output, at.input(0), at.input(2), *out);
+      },
+      [&at, what, dx = out->raw()](layer_library& by, const auto& call) {
+        return by.pool_back(call, what, at.input(0).raw(), at.input(2).raw(), dx);
+      },
+      [&at, &of, on, what](layer_library& by, const auto& call) {
+        return agree_on_largest_gradient<T>(at, of, on, by, call, what);
+      });
+}
+
+template <class T>
+struct max_pool_second_body {
+  windows on;
+  const T *x, *from;
+  T* to;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    largest_of_window<T> found{on, x, on.out.locate(i)};
+    to[i] = found.k < 0 ? T{} : from[found.offset];
+  }
+};
+
+template <class T>
+status max_pool_second_gradient(kernel_context& at) {
+  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(at.input(1), of.output, "orig_output"));
+  TROUPE_TRY(expect_dims(at.input(2), of.input, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+  if (out->elements() == 0)
+    return {};
+  TROUPE_ASSIGN(auto on, windows_of(of));
+  return for_each(at, out->elements(),
+                  max_pool_second_body<T>{on, at.input(0).data<T>(), at.input(2).data<T>(),
+                                          out->template data<T>()});
+}
+
+template <class T>
+struct average_pool_body {
+  windows on;
+  const T* x;
+  T* y;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto window = on.out.locate(i);
+    compute_type<T> sum{};
+    on.for_each_element(window.at, on.in.plane(window.image, window.channel),
+                        [&](int32_t, int64_t from) { sum += load(x[from]); });
+    auto share = compute_type<T>{1} / static_cast<compute_type<T>>(on.count(window.at));
+    y[i] = store<T>(sum * share);
+  }
+};
+
+template <class T>
+status average_pool(kernel_context& at) {
+  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+  if (out->elements() == 0)
+    return {};
+  TROUPE_ASSIGN(auto on, windows_of(of));
+  const average_pool_body<T> body{on, at.input(0).data<T>(), out->template data<T>()};
+  auto what = pooling_layer_of(of, dtype_of<T>, false, false);
+  return compute_layer(
+      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      [=](layer_library& by, const auto& call) { return by.pool(call, what, body.x, body.y); });
+}
+
+template <class T>
+struct average_pool_gradient_body {
+  windows on;
+  const T* dy;
+  T* dx;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto here = on.in.locate(i);
+    compute_type<T> sum{};
+    on.for_each_window(here.at, on.out.plane(here.image, here.channel),
+                       [&](int32_t, int64_t from, const int32_t(&window)[3]) {
+                         auto share =
+                             compute_type<T>{1} / static_cast<compute_type<T>>(on.count(window));
+                         sum += share * load(dy[from]);
+                       });
+    dx[i] = store<T>(sum);
+  }
+};
+
+template <class T>
+status average_pool_gradient(kernel_context& at) {
+  TROUPE_ASSIGN(auto of, make_pooling_of_sizes(at, at.input(0)));
+  TROUPE_TRY(expect_dims(at.input(1), of.output, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
+  if (out->elements() == 0)
+    return {};
+  TROUPE_ASSIGN(auto on, windows_of(of));
+  const average_pool_gradient_body<T> body{on, at.input(1).data<T>(), out->template data<T>()};
+  auto what = pooling_layer_of(of, dtype_of<T>, false, true);
+  return compute_layer(
+      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      [=](layer_library& by, const auto& call) {
+        return by.pool_back(call, what, nullptr, body.dy, body.dx);
+      });
+}
+
+/// Places that say where the largest elements are, of 32 or 64 bits.
+struct argmax_places {
+  void* places;
+  bool wide, whole;       ///< whole: counted from the first image on
+  int64_t image, windows; ///< elements of an image, of input and output
+
+  argmax_places(kernel_context& at, const pooling& of, const tensor& given)
+      : places(given.raw()), wide(given.type() == dtype::i64),
+        whole(at.state<pool_state>().include_batch), image(of.inputs() * of.channels),
+        windows(of.outputs() * of.channels) {}
+
+  /// The place that belongs to window i: in its own image, not in [0, image) where it is wrong.
+  TROUPE_DEVICE int64_t at(int64_t i) const {
+    auto given = wide ? static_cast<const int64_t*>(places)[i]
+                      : int64_t{static_cast<const int32_t*>(places)[i]};
+    return whole ? given - i / windows * image : given;
+  }
+  TROUPE_DEVICE int64_t first(int64_t i) const { return i / windows * image; }
+  TROUPE_DEVICE void put(int64_t i, int64_t offset) const {
+    auto place = whole ? offset : offset - first(i);
+    if (wide)
+      static_cast<int64_t*>(places)[i] = place;
+    else
+      static_cast<int32_t*>(places)[i] = static_cast<int32_t>(place);
+  }
+};
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> max_pool_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, max_pool<Ts>}...};
+}
+template <class... Ts>
+constexpr upto<typed_kernel, 18> max_pool_gradient_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, max_pool_gradient<Ts>}...};
+}
+template <class... Ts>
+constexpr upto<typed_kernel, 18> max_pool_second_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, max_pool_second_gradient<Ts>}...};
+}
+template <class... Ts>
+constexpr upto<typed_kernel, 18> average_pool_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, average_pool<Ts>}...};
+}
+template <class... Ts>
+constexpr upto<typed_kernel, 18> average_pool_gradient_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, average_pool_gradient<Ts>}...};
+}
+
+} // namespace TROUPE_GPU_BUILD
+} // namespace troupe::ops::gpu

@@ -1,0 +1,123 @@
+#include "troupe/ops/quantized/shared/quantization.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace troupe::ops::quantize_v2_cpu {
+namespace {
+
+struct settings {
+  quantization mode;
+  bool to_even, narrow;
+  int64_t axis;
+  float ensured;
+};
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  TROUPE_ASSIGN(auto mode, quantization_mode(setup.of.attr<std::string>("mode")));
+  settings made{mode, setup.of.attr<std::string>("round_mode") == "HALF_TO_EVEN",
+                setup.of.attr<bool>("narrow_range"), setup.of.attr<int64_t>("axis"),
+                static_cast<float>(setup.of.attr<double>("ensure_minimum_range"))};
+  return std::shared_ptr<void>{std::make_shared<settings>(made)};
+}
+
+struct range {
+  float least, most;
+};
+
+range widened(range given, float ensured) {
+  auto least = std::min(0.0f, given.least);
+  auto size = std::max({1.0f, std::abs(given.least), std::abs(given.most)});
+  return {least, std::max(0.0f, std::max(given.most, least + size * ensured))};
+}
+
+// NaN becomes the least number.
+template <class T>
+T to_whole(double value) {
+  constexpr auto least = std::numeric_limits<T>::lowest(), most = std::numeric_limits<T>::max();
+  return value >= most ? most : value > least ? static_cast<T>(value) : least;
+}
+
+// Calls the body with the range that is used in the end, and with what makes a number whole.
+template <class T, class Body>
+void with_quantizer(range r, const settings& as, Body&& body) {
+  constexpr double lowest = std::numeric_limits<T>::lowest(),
+                   highest = std::numeric_limits<T>::max();
+  switch (as.mode) {
+    case quantization::min_combined: {
+      auto scale = static_cast<float>((highest - lowest) / (double{r.most} - double{r.least}));
+      auto half = std::is_signed_v<T> ? static_cast<float>((highest - lowest + 1) / 2) : 0.0f;
+      return body(r, [=](float x) {
+        auto place = (std::max(std::min(x, r.most), r.least) - r.least) * scale;
+        return to_whole<T>(std::is_signed_v<T> ? std::round(place - half)
+                                               : std::floor(place + 0.5f));
+      });
+    }
+    case quantization::min_first: {
+      // One step more than there are between the ends: both have a whole number.
+      auto steps = highest - lowest + 1;
+      auto scale = (steps - 1) / (double{r.most} - double{r.least});
+      auto first = std::round(double{r.least} * scale);
+      return body(
+          r, [=](float x) { return to_whole<T>(std::round(double{x} * scale) - first + lowest); });
+    }
+    case quantization::scaled: {
+      auto least = static_cast<float>(lowest) + (as.narrow ? 1.0f : 0.0f);
+      auto most = static_cast<float>(highest);
+      auto side = [](float whole, float real) {
+        return whole * real > 0 ? whole / real : std::numeric_limits<float>::max();
+      };
+      auto scale = std::min(side(least, r.least), side(most, r.most));
+      range used{least / scale, most / scale};
+      return body(used, [=, to_even = as.to_even](float x) {
+        auto place = std::max(std::min(x, used.most), used.least) * scale;
+        return to_whole<T>(to_even ? std::nearbyint(place) : std::round(place));
+      });
+    }
+  }
+}
+
+template <class T>
+status run(kernel_context& at) {
+  const auto &x = at.input(0), &least = at.input(1), &most = at.input(2);
+  const auto& as = at.state<settings>();
+  TROUPE_ASSIGN(auto slices, quantized_slices_of(x.dims(), as.axis, least, most));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
+  TROUPE_ASSIGN(auto* out_least, at.allocate(1, least.dims()));
+  TROUPE_ASSIGN(auto* out_most, at.allocate(2, most.dims()));
+  const auto* from = x.data<float>();
+  auto* to = out->template data<T>();
+  for (int64_t slice = 0; slice < slices.count; ++slice) {
+    range given{least.data<float>()[slice], most.data<float>()[slice]};
+    if (!(given.least <= given.most))
+      return invalid("max_range must not be less than min_range, got ", given.most, " and ",
+                     given.least);
+    with_quantizer<T>(widened(given, as.ensured), as, [&](range used, auto quantize) {
+      out_least->template data<float>()[slice] = used.least;
+      out_most->template data<float>()[slice] = used.most;
+      at.parallel_for(slices.outer * slices.inner, 2, [&](int64_t begin, int64_t end) {
+        for (auto i = begin; i < end; ++i) {
+          auto place = (i / slices.inner * slices.count + slice) * slices.inner + i % slices.inner;
+          to[place] = quantize(from[place]);
+        }
+      });
+    });
+  }
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def quantize_v2_cpu{
+    .op = "QuantizeV2",
+    .run = {{dtype::i8, run<int8_t>},
+            {dtype::u8, run<uint8_t>},
+            {dtype::i16, run<int16_t>},
+            {dtype::u16, run<uint16_t>},
+            {dtype::i32, run<int32_t>}},
+    .prepare = prepare,
+};
+
+} // namespace troupe::ops::quantize_v2_cpu

@@ -1,0 +1,98 @@
+#include "troupe/ops/random/shared/candidate_sampler.cpu.hpp"
+#include "troupe/ops/random/shared/random.cpu.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <numeric>
+
+namespace troupe::ops::fixed_unigram_candidate_sampler_cpu {
+namespace {
+
+class listed_classes final : public class_distribution {
+public:
+  explicit listed_classes(const std::vector<double>& weights) : sums_(weights.size()) {
+    std::partial_sum(weights.begin(), weights.end(), sums_.begin());
+  }
+  double total() const { return sums_.back(); }
+  int64_t range() const override { return static_cast<int64_t>(sums_.size()); }
+  int64_t draw(uint64_t bits) const override {
+    auto found = std::ranges::upper_bound(sums_, uniform<double>(bits) * total());
+    // Rounded up to the total, the number would lie behind all classes.
+    if (found == sums_.end())
+      found = std::ranges::lower_bound(sums_, total());
+    return found - sums_.begin();
+  }
+  double probability(int64_t of) const override {
+    auto i = static_cast<size_t>(of);
+    return (sums_[i] - (i == 0 ? 0 : sums_[i - 1])) / total();
+  }
+
+private:
+  std::vector<double> sums_;
+};
+
+// The last number of each line.
+result<std::vector<double>> read_weights(const std::string& path) {
+  std::ifstream file{path};
+  if (!file)
+    return failure(error_kind::not_found, "cannot read vocab_file '", path, "'");
+  std::vector<double> weights;
+  for (std::string line; std::getline(file, line);) {
+    if (line.ends_with('\r'))
+      line.pop_back();
+    if (line.empty())
+      continue;
+    const auto* begin = line.data() + (line.rfind(',') + 1);
+    const auto* end = line.data() + line.size();
+    double weight = 0;
+    if (auto [stop, error] = std::from_chars(begin, end, weight);
+        error != std::errc{} || stop != end)
+      return invalid("line '", line, "' of vocab_file '", path, "' does not end with a number");
+    weights.push_back(weight);
+  }
+  return weights;
+}
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  const auto& of = setup.of;
+  auto listed = of.attr<std::vector<double>>("unigrams");
+  const auto& path = of.attr<std::string>("vocab_file");
+  if (listed.empty() == path.empty())
+    return invalid("either unigrams or vocab_file must be given");
+  if (listed.empty()) {
+    TROUPE_ASSIGN(listed, read_weights(path));
+  }
+  auto reserved = of.attr<int64_t>("num_reserved_ids"), shards = of.attr<int64_t>("num_shards"),
+       shard = of.attr<int64_t>("shard"), range = of.attr<int64_t>("range_max");
+  auto distortion = of.attr<double>("distortion");
+  if (reserved < 0 || shards < 1 || shard < 0 || shard >= shards)
+    return invalid("num_reserved_ids must not be negative, and shard in [0, num_shards), got ",
+                   reserved, ", ", shard, " and ", shards);
+  auto in_shard = [&](int64_t classes) {
+    return classes / shards + (classes % shards > shard ? 1 : 0);
+  };
+  auto count = static_cast<int64_t>(listed.size());
+  if (reserved > INT64_MAX - count || in_shard(reserved + count) != range)
+    return invalid("range_max is ", range, ", but ", reserved, " reserved and ", count,
+                   " listed classes are not so many in shard ", shard, " of ", shards);
+  std::vector<double> weights(static_cast<size_t>(std::min(in_shard(reserved), range)));
+  for (int64_t i = 0; i < count; ++i)
+    if ((reserved + i) % shards == shard)
+      weights.push_back(std::pow(listed[static_cast<size_t>(i)], distortion));
+  if (!std::ranges::all_of(weights, [](double w) { return w >= 0; }))
+    return invalid("weights must not be negative");
+  auto made = std::make_unique<listed_classes>(weights);
+  if (!(made->total() > 0 && std::isfinite(made->total())))
+    return invalid("the sum of all weights must be positive and finite, got ", made->total());
+  return make_sampler(setup, std::move(made));
+}
+
+} // namespace
+
+extern constexpr kernel_def fixed_unigram_candidate_sampler_cpu{
+    .op = "FixedUnigramCandidateSampler",
+    .run = {{dtype::none, run_sampler}},
+    .prepare = prepare,
+};
+
+} // namespace troupe::ops::fixed_unigram_candidate_sampler_cpu

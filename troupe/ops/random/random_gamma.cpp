@@ -1,0 +1,38 @@
+// RandomGamma: numbers from gamma distributions.
+#include "troupe/ops/define/build.hpp"
+#include "troupe/ops/random/shared/random.hpp"
+
+namespace troupe::ops::random_gamma_op {
+namespace {
+
+// Of how a number would move if the same quantile were drawn with another alpha.
+edges gradient(gradient_context& at) {
+  auto alpha = at.input(1), drawn = at.output(0);
+  auto slope = at.op("RandomGammaGrad", {alpha, drawn});
+  return {{}, unbroadcast(at.output_gradient(0) * slope, alpha, drawn)};
+}
+
+} // namespace
+
+extern constexpr op_def random_gamma{
+    .name = "RandomGamma",
+    .doc = "Draws numbers from the gamma distribution with shape alpha and rate 1.\n\n"
+           "The output has, for each place of the shape that is given, one number for each alpha. "
+           "Every alpha must be positive. Equal seeds give equal numbers, as for RandomUniform.",
+    .inputs = {on_host("shape", "S"), {"alpha", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"seed", 0},
+              {"seed2", 0},
+              {"S", index_types},
+              {"T", one_of(dtype::f16, dtype::f32, dtype::f64)}},
+    .effects = effect::stateful | effect::random,
+    .infer = infer_drawn_for_each,
+    .gradient = gradient,
+    .example = R"(
+x = RandomGamma(i32[3], f32[0.5, 2]) seed=7
+shape = Shape(x)
+fetch shape = i32[3, 2]
+)",
+};
+
+} // namespace troupe::ops::random_gamma_op

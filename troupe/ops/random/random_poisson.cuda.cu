@@ -1,0 +1,15 @@
+#include "troupe/ops/random/shared/rejection.cuda.hpp"
+
+namespace troupe::ops::random_poisson_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(random_poisson){
+    .op = "RandomPoisson",
+    .device = device_kind::gpu,
+    .run = {{dtype::f16, gpu::reject<float16, gpu::poisson_draw>},
+            {dtype::f32, gpu::reject<float, gpu::poisson_draw>},
+            {dtype::f64, gpu::reject<double, gpu::poisson_draw>}},
+    .key = "dtype",
+    .prepare = prepare_stream,
+};
+
+} // namespace troupe::ops::random_poisson_gpu

@@ -1,0 +1,26 @@
+#include "troupe/ops/random/shared/integers.hpp"
+#include "troupe/ops/random/shared/random.cpu.hpp"
+
+namespace troupe::ops::random_uniform_int_cpu {
+namespace {
+
+template <class T>
+status run(kernel_context& at) {
+  TROUPE_TRY(check_range(at));
+  auto from = *at.input(1).data<T>(), to = *at.input(2).data<T>();
+  if (from >= to)
+    return invalid("minval must be less than maxval, got ", from, " and ", to);
+  return fill_random<T, 2>(at, 14, integer_draw<T>{from, to});
+}
+
+} // namespace
+
+extern constexpr kernel_def random_uniform_int_cpu{
+    .op = "RandomUniformInt",
+    .device = device_kind::cpu,
+    .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
+    .key = "Tout",
+    .prepare = prepare_stream,
+};
+
+} // namespace troupe::ops::random_uniform_int_cpu

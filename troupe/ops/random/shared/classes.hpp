@@ -1,0 +1,33 @@
+// What Multinomial draws, on every device.
+#pragma once
+#include "troupe/ops/random/shared/distributions.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+#include <algorithm>
+
+namespace troupe::ops {
+
+/// The i-th class that is drawn. The row has, for each class, the sum of the probabilities up to
+/// it, but for a common factor.
+constexpr int64_t drawn_class(const philox& numbers, uint64_t first, int64_t i, const double* row,
+                              int64_t classes) {
+  auto block = numbers(first + static_cast<uint64_t>(i / 2));
+  auto bits = i % 2 == 0 ? joined(block[0], block[1]) : joined(block[2], block[3]);
+  const double* end = row + classes;
+  auto all = row[classes - 1];
+  const double* chosen = std::upper_bound(row, end, even<double>(bits) * all);
+  if (chosen == end) // rounded up to the sum of all
+    chosen = std::lower_bound(row, end, all);
+  return chosen - row;
+}
+
+/// The shape of the output.
+inline result<shape> multinomial_dims(const kernel_context& at) {
+  const auto &logits = at.input(0), &count = at.input(1);
+  if (logits.rank() != 2 || count.rank() != 0)
+    return invalid("logits must be a matrix and num_samples a scalar, got shapes ", logits.dims(),
+                   " and ", count.dims());
+  return shape::make(std::array{logits.dims()[0], int64_t{*count.data<int32_t>()}});
+}
+
+} // namespace troupe::ops

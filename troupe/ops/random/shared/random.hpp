@@ -1,0 +1,54 @@
+// What the definitions of random ops share.
+#pragma once
+#include "troupe/runtime/graph/infer.hpp"
+
+namespace troupe::ops {
+
+/// Output 0 has the shape that input 0 lists.
+inline result<shapes> infer_drawn(const infer_context& at) {
+  TROUPE_ASSIGN(auto list, at.of_rank(0, 1));
+  if (auto extents = at.integers(0)) {
+    TROUPE_ASSIGN(auto dims, shape::make(*extents));
+    return shapes{dims};
+  }
+  if (list[0] == unknown_extent)
+    return shapes{partial_shape::unknown()};
+  if (list[0] > max_rank)
+    return at.invalid("a shape has at most ", max_rank, " extents, got ", list[0]);
+  return shapes{partial_shape::of_rank(static_cast<int>(list[0]))};
+}
+
+/// Output 0 has the shape that input 0 lists, and in it one of the shape of input 1 for each place.
+inline result<shapes> infer_drawn_for_each(const infer_context& at) {
+  TROUPE_ASSIGN(auto drawn, infer_drawn(at));
+  const auto &outer = drawn[0], &inner = at.input(1);
+  if (!outer.has_rank() || !inner.has_rank())
+    return shapes{partial_shape::unknown()};
+  std::vector<int64_t> extents{outer.extents().begin(), outer.extents().end()};
+  extents.insert(extents.end(), inner.extents().begin(), inner.extents().end());
+  TROUPE_ASSIGN(auto joined, partial_shape::make(extents));
+  return shapes{joined};
+}
+
+/// The same as infer_drawn, with two seeds as input 1.
+inline result<shapes> infer_stateless(const infer_context& at) {
+  TROUPE_ASSIGN(auto seeds, at.of_rank(1, 1));
+  if (seeds[0] != unknown_extent && seeds[0] != 2)
+    return at.invalid("seed must have two elements, got shape ", seeds);
+  return infer_drawn(at);
+}
+
+/// Completes the form of an op whose numbers depend on its inputs alone.
+constexpr op_def stateless(op_def own) {
+  own.inputs = {on_host("shape", "T"), {"seed", "Tseed"}};
+  own.outputs = {{"output", "dtype"}};
+  own.attrs = {{"dtype", floating, dtype::f32},
+               {"T", index_types, dtype::i32},
+               {"Tseed", index_types, dtype::i64}};
+  own.effects = effect::random;
+  own.infer = infer_stateless;
+  own.no_gradient = "its output is drawn, and changes with no small change of an input";
+  return own;
+}
+
+} // namespace troupe::ops

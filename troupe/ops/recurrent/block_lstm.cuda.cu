@@ -1,0 +1,12 @@
+#include "troupe/ops/recurrent/shared/lstm.cuda.hpp"
+
+namespace troupe::ops::block_lstm_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(block_lstm){
+    .op = "BlockLSTM",
+    .device = device_kind::gpu,
+    .run = gpu::lstm_forward_kernels<lstm_span::sequence>,
+    .prepare = prepare_lstm<icfo>,
+};
+
+} // namespace troupe::ops::block_lstm_gpu

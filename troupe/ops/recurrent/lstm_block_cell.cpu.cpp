@@ -1,0 +1,11 @@
+#include "troupe/ops/recurrent/shared/lstm.cpu.hpp"
+
+namespace troupe::ops::lstm_block_cell_cpu {
+
+extern constexpr kernel_def lstm_block_cell_cpu{
+    .op = "LSTMBlockCell",
+    .run = lstm_forward_kernels<lstm_span::step>,
+    .prepare = prepare_lstm<icfo>,
+};
+
+} // namespace troupe::ops::lstm_block_cell_cpu

@@ -1,0 +1,12 @@
+#include "troupe/ops/reduction/shared/arithmetic.cpu.hpp"
+#include "troupe/ops/reduction/shared/scan.cpu.hpp"
+
+namespace troupe::ops::cumsum_cpu {
+
+extern constexpr kernel_def cumsum_cpu{
+    .op = "Cumsum",
+    .run = scan_kernels<addition>(types::numbers),
+    .prepare = prepare_scan,
+};
+
+} // namespace troupe::ops::cumsum_cpu

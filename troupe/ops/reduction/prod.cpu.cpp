@@ -1,0 +1,11 @@
+#include "troupe/ops/reduction/shared/arithmetic.cpu.hpp"
+
+namespace troupe::ops::prod_cpu {
+
+extern constexpr kernel_def prod_cpu{
+    .op = "Prod",
+    .run = reduce_kernels<multiplication>(types::numbers),
+    .prepare = keep_attr<bool, "keep_dims">,
+};
+
+} // namespace troupe::ops::prod_cpu

@@ -1,0 +1,31 @@
+// What the kernels of HistogramFixedWidth share: which bin a value belongs to.
+#pragma once
+#include "troupe/ops/kernel/element_types.hpp"
+
+#include <algorithm>
+
+namespace troupe::ops {
+
+/// Bins of one width. The first and the last also have what lies beyond them.
+class fixed_bins {
+public:
+  template <class T>
+  constexpr fixed_bins(T least, T most, int64_t count)
+      : low_(static_cast<double>(least)),
+        width_((static_cast<double>(most) - low_) / static_cast<double>(count)), count_(count) {}
+
+  /// -1 for what is no number.
+  template <class T>
+  constexpr int64_t operator()(T x) const {
+    auto bin = (std::max(static_cast<double>(x), low_) - low_) / width_;
+    if (is_nan(x) || is_nan(bin))
+      return -1;
+    return static_cast<int64_t>(std::min(bin, static_cast<double>(count_ - 1)));
+  }
+
+private:
+  double low_, width_;
+  int64_t count_;
+};
+
+} // namespace troupe::ops

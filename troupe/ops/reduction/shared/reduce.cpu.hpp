@@ -1,0 +1,211 @@
+// Kernels that reduce some axes of a tensor to one element each.
+//
+// A functor gives `start<T>()`, `step(a, b)`, and perhaps `map(x)`, which each element goes through
+// before its step. Floats are added up in blocks whose totals are added up in double, so that long
+// sums stay exact and do not depend on the number of threads.
+#pragma once
+#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/ops/kernel/reducers.hpp"
+#include "troupe/ops/reduction/shared/reduction_plan.hpp"
+#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+
+namespace troupe::ops {
+namespace detail {
+
+/// Whether the steps pick one of the elements: then no order of them is more exact than another.
+template <class Fn>
+concept compares = requires {
+  Fn::compares;
+};
+
+inline constexpr int64_t block_length = 512, tile_columns = 256, wide_tile = 2048, block_rows = 64;
+inline constexpr int64_t piece = 64 * block_length;
+
+// Several running values, so that the processor does not wait for each step. Sixteen are unrolled;
+// GCC makes vector code of steps with comparisons only where enough of them make a loop.
+template <class Fn, class T>
+inline __attribute__((always_inline)) compute_type<T> block_of(const T* x, int64_t count) {
+  using value = compute_type<T>;
+  constexpr int lanes = compares<Fn> && std::is_floating_point_v<value> ? 64 : 16;
+  value running[lanes];
+  std::fill_n(running, lanes, Fn::template start<value>());
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int lane = 0; lane < lanes; ++lane)
+      running[lane] = Fn::step(running[lane], element<Fn, value>(x[i + lane]));
+  for (; i < count; ++i)
+    running[0] = Fn::step(running[0], element<Fn, value>(x[i]));
+  for (int half = lanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane)
+      running[lane] = Fn::step(running[lane], running[lane + half]);
+  return running[0];
+}
+
+// Adds rows, each `stride` after the one before; four at a time, as `to` is read and written for
+// each.
+template <class Fn, class T>
+inline __attribute__((always_inline)) void add_rows(const T* x, int64_t stride, int64_t rows,
+                                                    compute_type<T>* to, int64_t count) {
+  auto value = [](const T& of) { return element<Fn, compute_type<T>>(of); };
+  for (; rows >= 4; rows -= 4, x += 4 * stride) {
+    const T *a = x, *b = a + stride, *c = b + stride, *d = c + stride;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = Fn::step(
+          to[i], Fn::step(Fn::step(value(a[i]), value(b[i])), Fn::step(value(c[i]), value(d[i]))));
+  }
+  for (; rows > 0; --rows, x += stride) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = Fn::step(to[i], value(x[i]));
+  }
+}
+
+template <class Fn, class T>
+TROUPE_SIMD_CLONES compute_type<T> block_hot(const T* x, int64_t count) {
+  return block_of<Fn>(x, count);
+}
+template <class Fn, class T>
+TROUPE_SIMD_CLONES void rows_hot(const T* x, int64_t stride, int64_t rows, compute_type<T>* to,
+                                 int64_t count) {
+  add_rows<Fn>(x, stride, rows, to, count);
+}
+
+// Reduces a run of neighbours.
+template <class Fn, class T>
+total_t<T> reduce_run(const T* x, int64_t count) {
+  auto total = Fn::template start<total_t<T>>();
+  if (count <= 16) { // not worth the lanes
+    for (int64_t i = 0; i < count; ++i)
+      total = Fn::step(total, element<Fn, total_t<T>>(x[i]));
+    return total;
+  }
+  constexpr auto block = compares<Fn> ? piece : block_length;
+  for (int64_t i = 0; i < count; i += block) {
+    auto length = std::min(block, count - i);
+    if constexpr (is_hot<T>)
+      total = Fn::step(total, total_t<T>(block_hot<Fn>(x + i, length)));
+    else
+      total = Fn::step(total, total_t<T>(block_of<Fn>(x + i, length)));
+  }
+  return total;
+}
+
+// Reduces rows that lie at `rows.at(i)` to one row.
+template <class Fn, class T, class Finish>
+void reduce_columns(kernel_context& at, const T* x, const walk& rows, T* out, int64_t columns,
+                    Finish&& finish) {
+  using value = compute_type<T>;
+  value block[wide_tile];
+  total_t<T> totals[wide_tile];
+  std::fill_n(totals, columns, Fn::template start<total_t<T>>());
+  for (int64_t i = 0; i < rows.elements(); i += block_rows) {
+    if (i % (8 * block_rows) == 7 * block_rows && at.stopped()) // at least every 0.2 ms
+      return;
+    std::fill_n(block, columns, Fn::template start<value>());
+    rows.runs(i, std::min(i + block_rows, rows.elements()),
+              [&](int64_t, const walk::offsets& where, int64_t count) {
+                if constexpr (is_hot<T>)
+                  rows_hot<Fn>(x + where[0], rows.step(0), count, block, columns);
+                else
+                  add_rows<Fn>(x + where[0], rows.step(0), count, block, columns);
+              });
+    for (int64_t k = 0; k < columns; ++k)
+      totals[k] = Fn::step(totals[k], total_t<T>(block[k]));
+  }
+  for (int64_t k = 0; k < columns; ++k)
+    out[k] = finish(totals[k]);
+}
+
+// One output element over so many neighbours that threads share the work. The pieces do not depend
+// on the number of threads, and neither does the result.
+template <class Fn, class T>
+total_t<T> reduce_in_pieces(kernel_context& at, const T* x, int64_t count) {
+  auto pieces = (count + piece - 1) / piece;
+  if (pieces <= 1)
+    return reduce_run<Fn>(x, count);
+  std::vector<total_t<T>> totals(static_cast<size_t>(pieces));
+  at.parallel_for(pieces, 0.15 * piece, [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i)
+      totals[static_cast<size_t>(i)] =
+          reduce_run<Fn>(x + i * piece, std::min(piece, count - i * piece));
+  });
+  auto total = Fn::template start<total_t<T>>();
+  for (const auto& one : totals)
+    total = Fn::step(total, one);
+  return total;
+}
+
+} // namespace detail
+
+/// Reduces input 0 over the axes in input 1; the state is the attribute `keep_dims`.
+template <class T, class Fn>
+status reduce(kernel_context& at) {
+  const auto& x = at.input(0);
+  TROUPE_ASSIGN(auto plan, plan_reduction(at, at.state<bool>()));
+  const auto &reduced = plan.reduced, &kept = plan.kept;
+  const auto reduced_count = plan.items;
+  TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
+  auto finish = [reduced_count](const auto& total) {
+    return static_cast<T>(Fn::finish(total, reduced_count));
+  };
+  const auto* from = x.data<T>();
+  auto* to = out->template data<T>();
+  if (x.elements() == 0) {
+    std::fill_n(to, out->elements(), finish(Fn::template start<detail::total_t<T>>()));
+    return {};
+  }
+  auto cost = 0.15 * static_cast<double>(reduced_count);
+  constexpr auto many = 32 * detail::piece; // whole elements would take threads too long
+  if (plan.last_is_reduced && reduced.rank() == 1 &&
+      (out->elements() == 1 || reduced_count >= many)) {
+    for (int64_t i = 0; i < out->elements() && !(i > 0 && at.stopped()); ++i)
+      to[i] = finish(detail::reduce_in_pieces<Fn>(at, from + kept.at(i)[0], reduced_count));
+  } else if (plan.last_is_reduced) {
+    auto length = reduced.extent(reduced.rank() - 1);
+    at.parallel_for(out->elements(), cost, [&](int64_t begin, int64_t end) {
+      kept.runs(begin, end, [&](int64_t first, const walk::offsets& where, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+          auto* base = from + where[0] + i * kept.step(0);
+          auto total = Fn::template start<detail::total_t<T>>();
+          auto add = [&](int64_t, const walk::offsets& run, int64_t) {
+            total = Fn::step(total, detail::reduce_run<Fn>(base + run[0], length));
+          };
+          // In batches of whole runs, that stopping does not wait for.
+          auto batch = std::max<int64_t>(1, detail::piece / length) * length;
+          for (int64_t done = 0; done < reduced_count && !(done > 0 && at.stopped()); done += batch)
+            reduced.runs(done, std::min(done + batch, reduced_count), add);
+          to[first + i] = finish(total);
+        }
+      });
+    });
+  } else {
+    // The last kept axis is walked in tiles of neighbours; wide ones, which are read fastest, where
+    // there are enough of them for all threads.
+    auto columns = kept.rank() > 0 ? kept.extent(kept.rank() - 1) : 1;
+    auto enough = out->elements() / detail::wide_tile >= 2 * at.device().threads();
+    auto width = std::min(columns, enough ? detail::wide_tile : detail::tile_columns);
+    auto tiles = (columns + width - 1) / width;
+    auto rows = out->elements() / columns;
+    at.parallel_for(rows * tiles, cost * static_cast<double>(width),
+                    [&](int64_t begin, int64_t end) {
+                      for (auto i = begin; i < end; ++i) {
+                        auto first = i / tiles * columns + i % tiles * width;
+                        auto length = std::min(width, (i / tiles + 1) * columns - first);
+                        detail::reduce_columns<Fn>(at, from + kept.at(first)[0], reduced,
+                                                   to + first, length, finish);
+                      }
+                    });
+  }
+  return {};
+}
+
+template <class Fn, class... Ts>
+constexpr upto<typed_kernel, 18> reduce_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, [](kernel_context& at) { return reduce<Ts, Fn>(at); }}...};
+}
+
+} // namespace troupe::ops

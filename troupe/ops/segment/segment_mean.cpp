@@ -1,0 +1,36 @@
+// SegmentMean: means of neighbouring rows with the same number.
+#include "troupe/ops/segment/shared/segments.hpp"
+#include "troupe/runtime/graph/counting.hpp"
+
+namespace troupe::ops::segment_mean_op {
+namespace {
+
+// A row's share is one of as many as have its number.
+edges gradient(gradient_context& at) {
+  auto ids = at.input(1), dy = at.output_gradient(0);
+  auto ones = cast_to(build("OnesLike", {ids}), dy.type());
+  auto counts = build("SegmentSum", {ones, ids});
+  return {build("Gather", {dy / for_each_row(counts, dy), ids}), {}};
+}
+
+} // namespace
+
+extern constexpr op_def segment_mean{
+    .name = "SegmentMean",
+    .doc = "Takes the mean of the rows of data that have the same number in segment_ids.\n\nThe "
+           "numbers must not decrease. Row i of the output comes from the rows numbered i, or is "
+           "zeros where there are none; the last number says how many there are. The mean of "
+           "whole numbers is rounded towards zero.",
+    .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", numbers}, {"Tindices", index_types}},
+    .effects = sized_by_elements,
+    .infer = infer_sorted_segments,
+    .gradient = gradient,
+    .example = R"(
+y = SegmentMean(f32[[1, 2], [3, 4], [5, 6]], i32[0, 0, 1])
+fetch y = f32[[2, 3], [5, 6]]
+)",
+};
+
+} // namespace troupe::ops::segment_mean_op

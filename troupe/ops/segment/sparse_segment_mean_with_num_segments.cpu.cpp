@@ -1,0 +1,10 @@
+#include "troupe/ops/segment/shared/segment_rows.hpp"
+
+namespace troupe::ops::sparse_segment_mean_with_num_segments_cpu {
+
+extern constexpr kernel_def sparse_segment_mean_with_num_segments_cpu{
+    .op = "SparseSegmentMeanWithNumSegments",
+    .run = {{dtype::none, combine_segments<sparse_segments, combination::mean>}},
+};
+
+} // namespace troupe::ops::sparse_segment_mean_with_num_segments_cpu

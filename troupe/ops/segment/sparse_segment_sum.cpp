@@ -1,0 +1,35 @@
+// SparseSegmentSum: sums of chosen rows with the same number.
+#include "troupe/ops/segment/shared/segments.hpp"
+#include "troupe/runtime/graph/counting.hpp"
+
+namespace troupe::ops::sparse_segment_sum_op {
+namespace {
+
+edges gradient(gradient_context& at) {
+  auto rows = build("Gather", {at.output_gradient(0), at.input(2)});
+  return {build("UnsortedSegmentSum", {rows, at.input(1), rows_of(at.input(0))}), {}, {}};
+}
+
+} // namespace
+
+extern constexpr op_def sparse_segment_sum{
+    .name = "SparseSegmentSum",
+    .doc = "Adds up the rows of data that indices names and that have the same number in "
+           "segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from those "
+           "numbered i, or is zeros where there are none. The last number says how many rows "
+           "there are.",
+    .inputs = {{"data", "T"}, {"indices", "Tidx"}, {"segment_ids", "Tsegmentids"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", real_numbers},
+              {"Tidx", index_types, dtype::i32},
+              {"Tsegmentids", index_types, dtype::i32}},
+    .effects = sized_by_elements,
+    .infer = infer_sparse_segments,
+    .gradient = gradient,
+    .example = R"(
+y = SparseSegmentSum(f32[[1, 2], [3, 2], [5, 6]], i32[0, 1, 2], i32[0, 0, 1])
+fetch y = f32[[4, 4], [5, 6]]
+)",
+};
+
+} // namespace troupe::ops::sparse_segment_sum_op

@@ -1,0 +1,11 @@
+#include "troupe/ops/segment/shared/segments.cuda.hpp"
+
+namespace troupe::ops::sparse_segment_sum_grad_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_segment_sum_grad){
+    .op = "SparseSegmentSumGrad",
+    .device = device_kind::gpu,
+    .run = gpu::segment_gradient_kernels<weigh_as_sum>(types::floating),
+};
+
+} // namespace troupe::ops::sparse_segment_sum_grad_gpu

@@ -1,0 +1,38 @@
+// SparseSegmentSumWithNumSegments: sums of chosen rows with the same number, and empty rows after
+// them.
+#include "troupe/ops/segment/shared/segments.hpp"
+
+namespace troupe::ops::sparse_segment_sum_with_num_segments_op {
+namespace {
+
+edges gradient(gradient_context& at) {
+  auto rows = build("Gather", {at.output_gradient(0), at.input(2)});
+  return {build("UnsortedSegmentSum", {rows, at.input(1), rows_of(at.input(0))}), {}, {}, {}};
+}
+
+} // namespace
+
+extern constexpr op_def sparse_segment_sum_with_num_segments{
+    .name = "SparseSegmentSumWithNumSegments",
+    .doc = "Adds up the rows of data that indices names and that have the same number in "
+           "segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from those "
+           "numbered i, or is zeros where there are none. num_segments says how many rows there "
+           "are.",
+    .inputs = {{"data", "T"},
+               {"indices", "Tidx"},
+               {"segment_ids", "Tsegmentids"},
+               on_host("num_segments", "Tnumsegments")},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", real_numbers},
+              {"Tidx", index_types, dtype::i32},
+              {"Tsegmentids", index_types, dtype::i32},
+              {"Tnumsegments", index_types, dtype::i32}},
+    .infer = infer_sparse_segments,
+    .gradient = gradient,
+    .example = R"(
+y = SparseSegmentSumWithNumSegments(f32[[1, 2], [3, 2], [5, 6]], i32[0, 1, 2], i32[0, 0, 1], i32(3))
+fetch y = f32[[4, 4], [5, 6], [0, 0]]
+)",
+};
+
+} // namespace troupe::ops::sparse_segment_sum_with_num_segments_op

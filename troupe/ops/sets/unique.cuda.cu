@@ -1,0 +1,11 @@
+#include "troupe/ops/sets/shared/uniqueness.cuda.hpp"
+
+namespace troupe::ops::unique_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(unique){
+    .op = "Unique",
+    .device = device_kind::gpu,
+    .run = gpu::compared_kernels<gpu::unique_of_vector>(),
+};
+
+} // namespace troupe::ops::unique_gpu

@@ -1,0 +1,37 @@
+// UniqueWithCountsV2: the different slices of a tensor along an axis, and how often each appears.
+#include "troupe/ops/sets/shared/unique_slices.hpp"
+#include "troupe/runtime/graph/counting.hpp"
+
+namespace troupe::ops::unique_with_counts_v2_op {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  TROUPE_ASSIGN(auto out, infer_unique_slices(at));
+  out.push_back({unknown_extent});
+  return out;
+}
+
+} // namespace
+
+extern constexpr op_def unique_with_counts_v2{
+    .name = "UniqueWithCountsV2",
+    .doc = "Lists the different slices of a tensor along an axis, in the order in which they first "
+           "appear, and how often they do.\n\nSlice i of x is slice idx[i] of y, which appears "
+           "count[idx[i]] times. The axis may be missing for a vector.",
+    .inputs = {{"x", "T"}, on_host("axis", "Taxis")},
+    .outputs = {{"y", "T"}, {"idx", "out_idx"}, {"count", "out_idx"}},
+    .attrs = {{"T", any_type},
+              {"Taxis", index_types, dtype::i64},
+              {"out_idx", index_types, dtype::i32}},
+    .effects = sized_by_elements,
+    .infer = infer,
+    .no_gradient = "which elements are equal is no smooth matter",
+    .example = R"(
+y = UniqueWithCountsV2(i32[[1, 0, 1], [2, 0, 2]], i64[1])
+fetch y = i32[[1, 0], [2, 0]]
+fetch y:1 = i32[0, 1, 0]
+fetch y:2 = i32[2, 1]
+)",
+};
+
+} // namespace troupe::ops::unique_with_counts_v2_op

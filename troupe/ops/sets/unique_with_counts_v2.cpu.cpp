@@ -1,0 +1,18 @@
+#include "troupe/ops/sets/shared/uniqueness.cpu.hpp"
+
+namespace troupe::ops::unique_with_counts_v2_cpu {
+namespace {
+
+status run(kernel_context& at) {
+  TROUPE_ASSIGN(auto found, unique_slices(at));
+  return put_counts(at, found);
+}
+
+} // namespace
+
+extern constexpr kernel_def unique_with_counts_v2_cpu{
+    .op = "UniqueWithCountsV2",
+    .run = {{dtype::none, run}},
+};
+
+} // namespace troupe::ops::unique_with_counts_v2_cpu

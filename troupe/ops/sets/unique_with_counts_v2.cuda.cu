@@ -1,0 +1,11 @@
+#include "troupe/ops/sets/shared/uniqueness.cuda.hpp"
+
+namespace troupe::ops::unique_with_counts_v2_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(unique_with_counts_v2){
+    .op = "UniqueWithCountsV2",
+    .device = device_kind::gpu,
+    .run = gpu::compared_kernels<gpu::unique_along_axis>(),
+};
+
+} // namespace troupe::ops::unique_with_counts_v2_gpu

@@ -1,0 +1,12 @@
+#include "troupe/ops/shape/shared/passing.hpp"
+
+namespace troupe::ops::ensure_shape_any {
+
+extern constexpr kernel_def ensure_shape_any{
+    .op = "EnsureShape",
+    .run = {{dtype::none, pass_shaped}},
+    .prepare = keep_attr<partial_shape, "shape">,
+    .on_any_device = true,
+};
+
+} // namespace troupe::ops::ensure_shape_any

@@ -1,0 +1,38 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+#include "troupe/ops/shape/shared/range_steps.hpp"
+
+namespace troupe::ops::range_gpu {
+namespace {
+
+template <class T>
+struct range_body {
+  compute_type<T> start, delta;
+  T* out;
+  TROUPE_DEVICE void operator()(int64_t i) const { // sums fit, products need not: both wrap around
+    out[i] = gpu::store<T>(gpu::sum(start, gpu::product(static_cast<compute_type<T>>(i), delta)));
+  }
+};
+
+template <class T>
+status run_range(kernel_context& at) {
+  TROUPE_ASSIGN(auto steps, plan_range<T>(at));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, steps.dims));
+  return gpu::for_each(at, out->elements(),
+                       range_body<T>{steps.start, steps.delta, out->template data<T>()});
+}
+
+template <class... Ts>
+constexpr upto<typed_kernel, 18> range_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run_range<Ts>}...};
+}
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(range){
+    .op = "Range",
+    .device = device_kind::gpu,
+    .run = range_kernels(gpu::usual_types),
+    .key = "Tidx",
+};
+
+} // namespace troupe::ops::range_gpu

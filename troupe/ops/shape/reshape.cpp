@@ -1,0 +1,84 @@
+// Reshape: the same elements in another shape.
+#include "troupe/ops/define/build.hpp"
+#include "troupe/ops/define/dims.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/precision.hpp"
+#include "troupe/runtime/graph/simplify.hpp"
+
+#include <algorithm>
+
+namespace troupe::ops::reshape_op {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  TROUPE_ASSIGN(auto wanted, listed_shape(at, 1));
+  auto constant = at.integers(1);
+  if (auto elements = at.input(0).elements(); constant && elements != unknown_extent) {
+    TROUPE_ASSIGN(auto dims, fit_elements(*constant, elements));
+    return shapes{dims};
+  }
+  if (constant && std::ranges::count(*constant, unknown_extent) > 1)
+    return at.invalid("only one extent may be -1, got ", wanted);
+  return shapes{wanted};
+}
+
+edges gradient(gradient_context& at) {
+  return {reshaped(at.output_gradient(0), shape_of(at.input(0))), {}};
+}
+
+// The known extents multiplied, if at most one is unknown and none is zero; else 0.
+int64_t known_elements(const partial_shape& dims) {
+  if (!dims.has_rank() || std::ranges::count(dims.extents(), unknown_extent) > 1)
+    return 0;
+  int64_t product = 1;
+  for (auto extent : dims.extents())
+    product *= extent == unknown_extent ? 1 : extent;
+  return product;
+}
+
+bool equal_in_every_run(const partial_shape& a, const partial_shape& b) {
+  return a == b && known_elements(a) > 0;
+}
+
+// Whether a reshape that gives `to` cannot fail, whatever extent is unknown.
+bool always_fits(const partial_shape& from, const partial_shape& to) {
+  auto before = known_elements(from), after = known_elements(to);
+  if (before == 0 || after == 0)
+    return false;
+  return to.fully_known() ? from.fully_known() && before == after : before % after == 0;
+}
+
+// A reshape of a reshape needs only the last; one to the same shape is none.
+edge simplify(simplify_context& at) {
+  if (equal_in_every_run(at.input(0).dims(), at.output_shape()))
+    return at.input(0);
+  auto* inner = at.same_op_behind(0);
+  if (!inner || !at.constant(1) || !constant_integers(inner->inputs()[1]))
+    return {};
+  auto from = inner->inputs()[0];
+  if (!always_fits(from.dims(), at.input(0).dims()))
+    return {};
+  return equal_in_every_run(from.dims(), at.output_shape()) ? from
+                                                            : at.op("Reshape", {from, at.input(1)});
+}
+
+} // namespace
+
+extern constexpr op_def reshape{
+    .name = "Reshape",
+    .doc = "Gives its input another shape of as many elements.\n\nOne extent may be -1: it becomes "
+           "what is left. The memory is shared.",
+    .inputs = {{"tensor", "T"}, on_host("shape", "Tshape")},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", any_type}, {"Tshape", index_types, dtype::i32}},
+    .effects = keeps_16_bits,
+    .infer = infer,
+    .gradient = gradient,
+    .simplify = simplify,
+    .example = R"(
+y = Reshape(f32[[1, 2, 3], [4, 5, 6]], i32[3, -1])
+fetch y = f32[[1, 2], [3, 4], [5, 6]]
+)",
+};
+
+} // namespace troupe::ops::reshape_op

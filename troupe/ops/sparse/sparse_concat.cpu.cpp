@@ -1,0 +1,68 @@
+#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/sparse/shared/sparse.hpp"
+
+namespace troupe::ops::sparse_concat_cpu {
+namespace {
+
+// The position in the result, and where the element is: in which input, at which place.
+struct origin {
+  int64_t position, part, i;
+};
+
+status run(kernel_context& at) {
+  auto parts = at.inputs() / 3;
+  std::vector<sparse_view> xs;
+  for (int i = 0; i < parts; ++i) {
+    TROUPE_ASSIGN(auto x, sparse_view::read(at, {i, parts + i, 2 * parts + i}));
+    xs.push_back(std::move(x));
+  }
+  auto dims = xs.front().dims();
+  TROUPE_ASSIGN(auto axis, resolve_axis(at.state<int64_t>(), dims.rank()));
+  int64_t extent = 0, count = 0;
+  for (const auto& x : xs) {
+    auto others = x.dims();
+    if (others.rank() == dims.rank())
+      others.set(axis, dims[axis]);
+    if (!(others == dims))
+      return invalid("all tensors must have one shape but for axis ", axis, ", got ", x.dims(),
+                     " after ", dims);
+    if (__builtin_add_overflow(extent, x.dims()[axis], &extent))
+      return invalid("the tensors are too large together");
+    count += x.count();
+  }
+  dims.set(axis, extent);
+  TROUPE_ASSIGN(dims, shape::make(dims.extents()));
+  std::vector<origin> all;
+  all.reserve(static_cast<size_t>(count));
+  int64_t begin = 0;
+  for (size_t part = 0; part < xs.size(); ++part) {
+    for (int64_t i = 0; i < xs[part].count(); ++i) {
+      int64_t position = 0;
+      for (int k = 0; k < dims.rank(); ++k)
+        position = position * dims[k] + xs[part].index(i)[static_cast<size_t>(k)] +
+                   (k == axis ? begin : 0);
+      all.push_back({position, static_cast<int64_t>(part), i});
+    }
+    begin += xs[part].dims()[axis];
+  }
+  std::ranges::stable_sort(all, {}, &origin::position);
+  std::vector<int64_t> positions(all.size());
+  std::ranges::transform(all, positions.begin(), &origin::position);
+  TROUPE_TRY(make_indices(at, 0, positions, dims));
+  TROUPE_ASSIGN(auto* out, at.allocate(1, shape{count}));
+  for (size_t i = 0; i < all.size(); ++i)
+    copy_elements({xs[static_cast<size_t>(all[i].part)].values(), all[i].i},
+                  {*out, static_cast<int64_t>(i)}, 1);
+  return make_dims(at, 2, dims);
+}
+
+} // namespace
+
+extern constexpr kernel_def sparse_concat_cpu{
+    .op = "SparseConcat",
+    .run = {{dtype::none, run}},
+    .prepare = keep_attr<int64_t, "concat_dim">,
+};
+
+} // namespace troupe::ops::sparse_concat_cpu

@@ -1,0 +1,37 @@
+// SparseDenseCwiseDiv: divides the elements that are there.
+#include "troupe/ops/sparse/shared/sparse_dense.hpp"
+
+namespace troupe::ops::sparse_dense_cwise_div_op {
+namespace {
+
+edges gradient(gradient_context& at) {
+  auto x = at.input(1), dense = conjugate(at.input(3)), dy = at.output_gradient(0);
+  auto over = [&](edge values) {
+    return build("SparseDenseCwiseDiv", {at.input(0), values, at.input(2), dense});
+  };
+  auto dx = over(dy);
+  return {{}, dx, {}, dense_gradient(at, -over(dx * conjugate(x)))};
+}
+
+} // namespace
+
+extern constexpr op_def sparse_dense_cwise_div{
+    .name = "SparseDenseCwiseDiv",
+    .doc = "Divides a sparse tensor by a dense one, element by element.\n\nThe dense tensor is "
+           "broadcast to the shape of the sparse one, which must not have to be broadcast "
+           "itself. The output is the values; indices and shape stay.",
+    .inputs = {{"sp_indices", "i64"},
+               {"sp_values", "T"},
+               on_host("sp_shape", "i64"),
+               {"dense", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", numbers}},
+    .infer = infer_sparse_dense,
+    .gradient = gradient,
+    .example = R"(
+y = SparseDenseCwiseDiv(i64[[0, 1], [1, 0], [1, 2]], f32[1, 2, 3], i64[2, 3], f32[10, 20, 30])
+fetch y = f32[0.05, 0.2, 0.1]
+)",
+};
+
+} // namespace troupe::ops::sparse_dense_cwise_div_op

@@ -1,0 +1,51 @@
+// SparseFillEmptyRows: gives every row an element.
+#include "troupe/ops/sparse/shared/sparse.hpp"
+
+namespace troupe::ops::sparse_fill_empty_rows_op {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
+  TROUPE_TRY(at.of_rank(3, 0));
+  if (known.dims.rank() == 0)
+    return at.invalid("the sparse tensor must have rows, got a scalar");
+  auto rows = known.dims.has_rank() ? known.dims[0] : unknown_extent;
+  return shapes{{unknown_extent, known.index_dims()[1]}, {unknown_extent}, {rows}, {known.count}};
+}
+
+edges gradient(gradient_context& at) {
+  std::vector<edge> inputs{at.output(3), at.output_gradient(1)};
+  return {{},
+          build("SparseFillEmptyRowsGrad", inputs),
+          {},
+          build("SparseFillEmptyRowsGrad", inputs, {}, 1)};
+}
+
+} // namespace
+
+extern constexpr op_def sparse_fill_empty_rows{
+    .name = "SparseFillEmptyRows",
+    .doc = "Adds an element with default_value, in the first column, to each row that has "
+           "none.\n\nThe output is ordered by rows. empty_row_indicator says which rows were "
+           "empty, reverse_index_map where each element went.",
+    .inputs = {{"indices", "i64"},
+               {"values", "T"},
+               on_host("dense_shape", "i64"),
+               {"default_value", "T"}},
+    .outputs = {{"output_indices", "i64"},
+                {"output_values", "T"},
+                {"empty_row_indicator", "bool"},
+                {"reverse_index_map", "i64"}},
+    .attrs = {{"T", any_type}},
+    .infer = infer,
+    .gradient = gradient,
+    .example = R"(
+y = SparseFillEmptyRows(i64[[2, 1], [0, 0]], f32[1, 2], i64[4, 2], f32(9))
+fetch y = i64[[0, 0], [1, 0], [2, 1], [3, 0]]
+fetch y:1 = f32[2, 9, 1, 9]
+fetch y:2 = bool[false, true, false, true]
+fetch y:3 = i64[2, 0]
+)",
+};
+
+} // namespace troupe::ops::sparse_fill_empty_rows_op

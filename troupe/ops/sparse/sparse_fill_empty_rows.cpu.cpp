@@ -1,0 +1,52 @@
+#include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/sparse/shared/sparse.hpp"
+
+namespace troupe::ops::sparse_fill_empty_rows_cpu {
+namespace {
+
+status run(kernel_context& at) {
+  TROUPE_ASSIGN(auto x, sparse_view::read(at, sparse_inputs{0}));
+  const auto& otherwise = at.input(3);
+  if (otherwise.rank() != 0)
+    return invalid("default_value must be a scalar, got shape ", otherwise.dims());
+  if (x.rank() == 0)
+    return invalid("the sparse tensor must have rows, got a scalar");
+  auto rows = x.dims()[0], rank = int64_t{x.rank()};
+  TROUPE_ASSIGN(auto* empty, at.allocate(2, shape{rows}));
+  std::ranges::fill(empty->values<bool>(), true);
+  TROUPE_ASSIGN(auto* map, at.allocate(3, shape{x.count()}));
+  // next[r]: where the next element of row r goes.
+  std::vector<int64_t> next(static_cast<size_t>(rows) + 1);
+  for (int64_t i = 0; i < x.count(); ++i) {
+    ++next[static_cast<size_t>(x.index(i)[0]) + 1];
+    empty->data<bool>()[x.index(i)[0]] = false;
+  }
+  for (size_t row = 0; row < static_cast<size_t>(rows); ++row)
+    next[row + 1] += next[row] + (empty->data<bool>()[row] ? 1 : 0);
+  auto count = next[static_cast<size_t>(rows)];
+  TROUPE_ASSIGN(auto* indices, at.allocate(0, shape{count, rank}));
+  TROUPE_ASSIGN(auto* values, at.allocate(1, shape{count}));
+  auto* to = indices->data<int64_t>();
+  for (int64_t row = 0; row < rows; ++row)
+    if (auto place = next[static_cast<size_t>(row)]; empty->data<bool>()[row]) {
+      std::fill_n(to + place * rank, rank, 0);
+      to[place * rank] = row;
+      copy_elements({otherwise}, {*values, place}, 1);
+    }
+  for (int64_t i = 0; i < x.count(); ++i) {
+    auto place = next[static_cast<size_t>(x.index(i)[0])]++;
+    std::ranges::copy(x.index(i), to + place * rank);
+    copy_elements({x.values(), i}, {*values, place}, 1);
+    map->data<int64_t>()[i] = place;
+  }
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def sparse_fill_empty_rows_cpu{
+    .op = "SparseFillEmptyRows",
+    .run = {{dtype::none, run}},
+};
+
+} // namespace troupe::ops::sparse_fill_empty_rows_cpu

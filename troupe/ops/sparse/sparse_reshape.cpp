@@ -1,0 +1,37 @@
+// SparseReshape: the same elements in another shape.
+#include "troupe/ops/sparse/shared/sparse.hpp"
+
+namespace troupe::ops::sparse_reshape_op {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  TROUPE_ASSIGN(auto indices, at.of_rank(0, 2));
+  TROUPE_ASSIGN(auto before, at.of_rank(1, 1));
+  TROUPE_ASSIGN(auto after, at.of_rank(2, 1));
+  if (indices[1] != unknown_extent && before[0] != unknown_extent && indices[1] != before[0])
+    return at.invalid("indices ", indices, " have ", indices[1],
+                      " coordinates each, the dense shape lists ", before[0], " extents");
+  return shapes{{indices[0], after[0]}, after};
+}
+
+} // namespace
+
+extern constexpr op_def sparse_reshape{
+    .name = "SparseReshape",
+    .doc = "Gives a sparse tensor another shape of as many elements, counting those that are "
+           "not there.\n\nOne extent of new_shape may be -1, which then follows from the "
+           "others. Values, and their order, stay as they are.",
+    .inputs = {{"input_indices", "i64"},
+               on_host("input_shape", "i64"),
+               on_host("new_shape", "i64")},
+    .outputs = {{"output_indices", "i64"}, {"output_shape", "i64"}},
+    .infer = infer,
+    .no_gradient = "indices and shapes are whole numbers",
+    .example = R"(
+y = SparseReshape(i64[[0, 1], [1, 0], [1, 2]], i64[2, 3], i64[3, -1])
+fetch y = i64[[0, 1], [1, 1], [2, 1]]
+fetch y:1 = i64[3, 2]
+)",
+};
+
+} // namespace troupe::ops::sparse_reshape_op

@@ -1,0 +1,17 @@
+#include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+
+namespace troupe::ops::erfc_gpu {
+namespace {
+
+TROUPE_LANE(
+    erfc_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return erfc(x); });
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(erfc){
+    .op = "Erfc",
+    .device = device_kind::gpu,
+    .run = gpu::unary_kernels<erfc_lane>(types::floating),
+};
+
+} // namespace troupe::ops::erfc_gpu

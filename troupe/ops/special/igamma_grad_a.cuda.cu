@@ -1,0 +1,22 @@
+#include "troupe/ops/special/shared/incomplete_functions.cuda.hpp"
+
+namespace troupe::ops::igamma_grad_a_gpu {
+namespace {
+
+struct igamma_grad_a_lane {
+  template <class T>
+  TROUPE_DEVICE T operator()(T a, T x) const {
+    return static_cast<T>(
+        special::incomplete_gamma_slope(a, x, gpu::log_gamma{}, gpu::digamma_of{}));
+  }
+};
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(igamma_grad_a){
+    .op = "IgammaGradA",
+    .device = device_kind::gpu,
+    .run = gpu::binary_kernels<igamma_grad_a_lane>(types::floating),
+};
+
+} // namespace troupe::ops::igamma_grad_a_gpu

@@ -1,0 +1,12 @@
+#include "troupe/ops/state/shared/update.cuda.hpp"
+
+namespace troupe::ops::scatter_nd_add_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd_add){
+    .op = "ScatterNdAdd",
+    .device = device_kind::gpu,
+    .run = gpu::scatter_kernels<adding, true>(gpu::variable_types),
+    .prepare = keep_scatter,
+};
+
+} // namespace troupe::ops::scatter_nd_add_gpu

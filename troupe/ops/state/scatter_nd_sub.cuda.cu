@@ -1,0 +1,12 @@
+#include "troupe/ops/state/shared/update.cuda.hpp"
+
+namespace troupe::ops::scatter_nd_sub_gpu {
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd_sub){
+    .op = "ScatterNdSub",
+    .device = device_kind::gpu,
+    .run = gpu::scatter_kernels<subtracting, true>(gpu::variable_types),
+    .prepare = keep_scatter,
+};
+
+} // namespace troupe::ops::scatter_nd_sub_gpu

@@ -1,0 +1,29 @@
+// ScatterNdUpdate: replaces elements or slices.
+#include "troupe/ops/state/shared/scatter.hpp"
+
+namespace troupe::ops::scatter_nd_update_op {
+
+extern constexpr op_def scatter_nd_update = element_scatter({
+    .name = "ScatterNdUpdate",
+    .doc = "Replaces the elements or slices of a variable that indices names by "
+           "updates.\n\nThe last axis of indices lists coordinates of an element, or of a "
+           "slice where there are fewer of them than axes; updates has an element or slice for "
+           "each. Of what is named twice the last counts. An index outside of the variable "
+           "fails, and changes nothing; with bad_indices_policy=IGNORE it is passed over. "
+           "Updates of one variable exclude each other; with use_locking=false they race, as "
+           "is TensorFlow's default.",
+    .attrs = {{"T", any_type},
+              {"Tindices", index_types},
+              {"use_locking", true},
+              {"bad_indices_policy", ""}},
+    .example = R"(
+v = VariableV2 dtype=f32 shape=[3, 2]
+init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
+step = ScatterNdUpdate(v, i32[[0, 1], [2, 0], [0, 1]], f32[10, 30, 20])
+target init
+run
+fetch step = f32[[1, 20], [3, 4], [30, 6]]
+)",
+});
+
+} // namespace troupe::ops::scatter_nd_update_op

@@ -1,0 +1,75 @@
+// How the elements of variables change, on every device.
+#pragma once
+#include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+
+#include <functional>
+
+namespace troupe::ops {
+
+/// Keeps the attribute use_locking for the kernel.
+inline result<std::shared_ptr<void>> keep_locking(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("use_locking"))};
+}
+
+/// A change of an element by another, in which whole numbers wrap around.
+template <class Op>
+struct wrapping_change {
+  template <class T>
+  constexpr T operator()(const T& value, const T& by) const {
+    return wrapping(Op{}, value, by);
+  }
+};
+using adding = wrapping_change<std::plus<>>;
+using subtracting = wrapping_change<std::minus<>>;
+using multiplying = wrapping_change<std::multiplies<>>;
+
+struct smaller {
+  template <class T>
+  constexpr T operator()(const T& value, const T& by) const {
+    return by < value ? by : value;
+  }
+};
+
+struct larger {
+  template <class T>
+  constexpr T operator()(const T& value, const T& by) const {
+    return value < by ? by : value;
+  }
+};
+
+/// A step against the gradient.
+template <class T>
+struct descend {
+  constexpr T operator()(const T& value, const T& gradient) const {
+    if constexpr (std::is_floating_point_v<T> || is_complex<T>)
+      return value - rate * gradient;
+    else
+      return wrapping(std::minus<>{}, value, wrapping(std::multiplies<>{}, rate, gradient));
+  }
+  T rate;
+};
+
+inline status check_rate(const tensor& rate) {
+  if (rate.rank() == 0)
+    return {};
+  return invalid("alpha must be a scalar, got shape ", rate.dims());
+}
+
+/// Fails where the change of a variable has another shape than its value.
+inline status check_change(const variable& which, const tensor& value, const tensor& change) {
+  if (value.dims() == change.dims())
+    return {};
+  return invalid("variable '", which.name(), "' has a value of shape ", value.dims(),
+                 ", the change has shape ", change.dims());
+}
+
+/// Calls the body with the value of the variable at input 0.
+template <class Body>
+status change_variable(kernel_context& at, bool use_locking, Body&& body) {
+  auto& copies = at.device().memory(); // outlive the step
+  auto& variable = at.variable(0);
+  return use_locking ? variable.update(body, copies) : variable.update_unlocked(body, copies);
+}
+
+} // namespace troupe::ops

@@ -1,0 +1,45 @@
+// Names of devices, whole or in part: "/job:worker/task:1/device:cpu:0", "/job:ps", "/cpu:0".
+#pragma once
+#include "troupe/runtime/types/status.hpp"
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+namespace troupe {
+
+/// One process of a cluster.
+struct task_name {
+  std::string job;
+  int task = 0;
+  auto operator<=>(const task_name&) const = default;
+};
+
+/// Prints "/job:worker/task:1".
+std::string to_string(const task_name& task);
+std::ostream& operator<<(std::ostream& out, const task_name& task);
+
+/// What is empty or negative is left open.
+struct device_name {
+  std::string job;
+  int task = -1;
+  std::string kind; ///< "cpu", "gpu"
+  int ordinal = -1;
+
+  /// Reads parts in any order: /job:J /task:N (or /replica, which must be 0) /device:K:N /cpu:N
+  /// /gpu:N.
+  static result<device_name> parse(std::string_view text);
+
+  bool whole() const noexcept { return !job.empty() && task >= 0 && !kind.empty() && ordinal >= 0; }
+  bool matches(const device_name& whole) const noexcept; ///< says whether no part contradicts
+  task_name on_task() const { return {job, task}; }
+  auto operator<=>(const device_name&) const = default;
+};
+
+std::string to_string(const device_name& name);
+std::ostream& operator<<(std::ostream& out, const device_name& name);
+
+/// Joins two partial names; fails where they contradict each other.
+result<device_name> merge(const device_name& a, const device_name& b);
+
+} // namespace troupe

@@ -1,0 +1,46 @@
+// Differentiation: extends a graph by the nodes that compute gradients (white paper 4.1).
+#pragma once
+#include "troupe/runtime/graph/graph.hpp"
+
+namespace troupe {
+
+/// What an op's gradient function sees: the node, and the gradients that reach its outputs.
+class gradient_context {
+public:
+  gradient_context(node& of, std::vector<edge> output_gradients)
+      : node_(of), output_gradients_(std::move(output_gradients)) {}
+
+  int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
+  edge input(int i) const { return node_.inputs()[static_cast<size_t>(i)]; }
+  edge output(int i) const { return node_.output(i); }
+  /// The gradient with respect to an output; zeros where nothing depends on that output.
+  edge output_gradient(int i);
+  /// Says whether anything depends on that output: if not, its share need not be computed.
+  bool has_output_gradient(int i) const { return bool(output_gradients_[static_cast<size_t>(i)]); }
+  template <class T>
+  const T& attr(std::string_view name) const {
+    return node_.attr<T>(name);
+  }
+  const node& of() const noexcept { return node_; }
+
+  /// Adds a node, named within the gradient's scope.
+  edge op(std::string type, std::vector<edge> inputs, attr_map attrs = {}, int output = 0);
+  edge constant(tensor value);
+
+  /// Gives up on this node with an error that names it.
+  edges fail(std::string_view why);
+
+private:
+  node& node_;
+  std::vector<edge> output_gradients_;
+};
+
+/// Returns d(sum of all ys)/dx for each x, as edges to new nodes under the scope "gradients".
+/// `ys_gradients`, when given, weighs the ys (same shapes); by default ones. An x on which no y
+/// depends gets an edge to nothing. Fails, naming the node, where a gradient on the way is not
+/// defined.
+result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
+                                    std::vector<edge> ys_gradients = {},
+                                    std::source_location where = std::source_location::current());
+
+} // namespace troupe

@@ -1,0 +1,313 @@
+#include "troupe/runtime/graph/graph.hpp"
+
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/graph/signature.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <ostream>
+
+namespace troupe {
+namespace {
+
+// TensorFlow's rule, so that graphs can be exchanged; names that begin with _ are the runtime's
+// own.
+bool valid_name(std::string_view name, bool internal) {
+  auto alnum = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  auto inner = [&](char c) {
+    return alnum(c) || c == '_' || c == '.' || c == '\\' || c == '/' || c == '-' || c == '>';
+  };
+  return !name.empty() && (alnum(name[0]) || name[0] == '.' || (name[0] == '_' && internal)) &&
+         std::ranges::all_of(name, inner);
+}
+
+} // namespace
+
+// Unique in this process: a graph is not taken for another one that stood at its address before.
+uint64_t graph::next_version() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+dtype edge::type() const { return node->output_type(index); }
+
+const partial_shape& edge::dims() const { return node->output_shape(index); }
+
+std::string edge::name() const {
+  if (!node)
+    return "nothing";
+  return index == 0 ? node->name() : concat(node->name(), ':', index);
+}
+
+bool edge::exists() const noexcept { return node && index >= 0 && index < node->outputs(); }
+
+std::ostream& operator<<(std::ostream& out, const edge& what) { return out << what.name(); }
+
+bool node::output_is_ref(int i) const { return output_ports_[static_cast<size_t>(i)]->ref; }
+
+bool node::input_is_ref(int i) const { return input_ports_[static_cast<size_t>(i)]->ref; }
+
+std::string node::description() const {
+  auto where = where_text_.empty() ? to_string(where_) : where_text_;
+  return concat(op_->name, " '", name_, "' (", where, ')');
+}
+
+result<node*> graph::add(node_spec spec) {
+  auto context = [&](const std::string& name) {
+    return concat(spec.op, " '", name, "' (", to_string(spec.where), ')');
+  };
+  auto name = name_for(spec);
+  if (!name)
+    return name.status().within(context(spec.name));
+  auto op = ops_->find_op(spec.op);
+  if (!op)
+    return op.status().within(context(*name));
+  for (const auto& input : spec.inputs) {
+    if (input && &input.node->graph() != this)
+      return invalid("input '", input, "' belongs to another graph").within(context(*name));
+    if (input && !input.exists())
+      return invalid("there is no output '", input, "', ", input.node->description(), " has ",
+                     input.node->outputs())
+          .within(context(*name));
+  }
+  auto matched = match_signature(**op, spec.inputs, std::move(spec.attrs));
+  if (!matched)
+    return matched.status().within(context(*name));
+
+  auto made = std::make_unique<node>();
+  made->id_ = static_cast<int>(nodes_.size());
+  made->name_ = *name;
+  made->op_ = *op;
+  made->attrs_ = std::move(matched->attrs);
+  made->inputs_ = std::move(spec.inputs);
+  made->where_ = spec.where;
+  made->graph_ = this;
+  made->types_ = std::move(matched->output_types);
+  made->input_ports_ = std::move(matched->input_ports);
+  made->output_ports_ = std::move(matched->output_ports);
+  made->device_ = !spec.device.empty() ? std::move(spec.device)
+                  : devices_.empty()   ? std::string{}
+                                       : devices_.back();
+  made->controls_ = std::move(spec.controls);
+  for (const auto& scope : control_scopes_)
+    made->controls_.insert(made->controls_.end(), scope.begin(), scope.end());
+  std::ranges::sort(made->controls_, {}, [](auto* before) { return before ? before->id() : -1; });
+  auto twice = std::ranges::unique(made->controls_);
+  made->controls_.erase(twice.begin(), twice.end());
+  for (auto* before : made->controls_)
+    if (!before || before->graph_ != this)
+      return invalid("a control input belongs to another graph").within(context(*name));
+
+  if ((*op)->infer) {
+    auto inferred = (*op)->infer(infer_context{*made});
+    if (!inferred)
+      return inferred.status().within(context(*name));
+    made->shapes_ = *std::move(inferred);
+  }
+  if (made->shapes_.size() != made->types_.size())
+    return failure(error_kind::internal, "its shape function gave ", made->shapes_.size(),
+                   " shapes for ", made->types_.size(), " outputs")
+        .within(context(*name));
+  auto* added = made.get();
+  by_name_.emplace(added->name_, added);
+  nodes_.push_back(std::move(made));
+  version_ = next_version();
+  return added;
+}
+
+node* graph::add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls) {
+  auto made = std::make_unique<node>(like);
+  made->id_ = static_cast<int>(nodes_.size());
+  made->inputs_ = std::move(inputs);
+  made->controls_ = std::move(controls);
+  made->graph_ = this;
+  auto* added = made.get();
+  by_name_.emplace(added->name_, added);
+  nodes_.push_back(std::move(made));
+  version_ = next_version();
+  return added;
+}
+
+status graph::add_control(node& before, node& after) {
+  if (before.graph_ != this || after.graph_ != this)
+    return invalid("a control edge must stay within one graph");
+  if (std::ranges::find(after.controls_, &before) == after.controls_.end()) {
+    after.controls_.push_back(&before);
+    version_ = next_version();
+  }
+  return {};
+}
+
+node* graph::find(std::string_view name) const noexcept {
+  auto it = by_name_.find(std::string{name});
+  return it == by_name_.end() ? nullptr : it->second;
+}
+
+result<edge> graph::find_edge(std::string_view name) const {
+  int index = 0;
+  auto node_name = name;
+  if (auto colon = name.rfind(':'); colon != name.npos) {
+    node_name = name.substr(0, colon);
+    auto digits = name.substr(colon + 1);
+    auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (digits.empty() || digits.size() > 6 || !std::ranges::all_of(digits, is_digit))
+      return invalid("'", name, "' does not name an output; write 'node' or 'node:1'");
+    for (char digit : digits)
+      index = index * 10 + (digit - '0');
+  }
+  auto* found = find(node_name);
+  if (!found) {
+    std::vector<std::string_view> names;
+    for (const auto& one : nodes_)
+      names.push_back(one->name());
+    return failure(error_kind::not_found, "the graph has no node '", node_name, "'",
+                   did_you_mean(node_name, names));
+  }
+  if (index >= found->outputs())
+    return failure(error_kind::not_found, found->description(), " has ", found->outputs(),
+                   " outputs, there is no '", name, "'");
+  return edge{found, index};
+}
+
+std::string graph::unique(const std::string& name) const {
+  if (!by_name_.contains(name) && !scope_names_.contains(name))
+    return name;
+  for (auto& next = next_suffix_[name];;) {
+    auto candidate = concat(name, '_', ++next);
+    if (!by_name_.contains(candidate) && !scope_names_.contains(candidate))
+      return candidate;
+  }
+}
+
+result<std::string> graph::name_for(const node_spec& spec) const {
+  auto full = scope_ + (spec.name.empty() ? spec.op : spec.name);
+  if (!valid_name(full, spec.op.starts_with('_')))
+    return invalid("'", full, "' is no name: letters, digits and _ . / - only, not first _ / or -");
+  if (spec.name.empty())
+    return unique(full);
+  if (auto* first = find(full))
+    return failure(error_kind::already_exists, "the name '", full, "' is used already by ",
+                   first->description());
+  return full;
+}
+
+void graph::push_scope(std::string_view name) {
+  scopes_.push_back(scope_);
+  auto full = unique(concat(scope_, name));
+  scope_names_.insert(full);
+  scope_ = full + '/';
+}
+
+void graph::pop_scope() {
+  scope_ = std::move(scopes_.back());
+  scopes_.pop_back();
+}
+
+edge graph::add_or_note(node_spec spec) {
+  for (const auto& input : spec.inputs)
+    if (!input)
+      return {}; // what broke this input is noted already
+  auto made = add(std::move(spec));
+  if (made)
+    return (*made)->output(0);
+  note(made.status());
+  return {};
+}
+
+void graph::note(status error) {
+  if (noted_.ok())
+    noted_ = std::move(error);
+}
+
+std::string describe(const graph& of) {
+  std::ostringstream out;
+  for (const auto& at : of.nodes()) {
+    out << at->name() << " = " << at->op().name << '(';
+    const char* between = "";
+    for (const auto& input : at->inputs()) {
+      out << between << input;
+      between = ", ";
+    }
+    for (auto* before : at->controls()) {
+      out << between << '^' << before->name();
+      between = ", ";
+    }
+    out << ')';
+    for (int i = 0; i < at->outputs(); ++i)
+      out << ' ' << at->output_type(i) << at->output_shape(i);
+    if (auto* value = constant_value({at.get(), 0}); value && value->elements() <= 8)
+      out << " = " << *value;
+    out << '\n';
+  }
+  return std::move(out).str();
+}
+
+const tensor* constant_value(edge of) noexcept {
+  if (!of || of.index != 0 || !of.node->inputs().empty() ||
+      has(of.node->op().effects, effect::stateful))
+    return nullptr;
+  auto it = of.node->attrs().find("value");
+  return it == of.node->attrs().end() ? nullptr : it->second.get_if<tensor>();
+}
+
+const node* resource_behind(edge at) noexcept {
+  while (at && at.node->op().makes == resource::none) {
+    // An op with a ref output hands on its first ref input, as Assign does.
+    size_t i = 0;
+    const auto& inputs = at.node->inputs();
+    while (i < inputs.size() && !at.node->input_is_ref(static_cast<int>(i)))
+      ++i;
+    at = i < inputs.size() ? inputs[i] : edge{};
+  }
+  return at.node;
+}
+
+result<std::vector<node*>> topological_order(const graph& of) {
+  enum class mark : uint8_t { fresh, open, done };
+  std::vector<mark> marks(of.nodes().size(), mark::fresh);
+  std::vector<node*> order;
+  order.reserve(of.nodes().size());
+  std::vector<std::pair<node*, size_t>>
+      path; // a node and how many of its predecessors were visited
+  auto predecessor = [](node* at, size_t i) -> node* {
+    if (i < at->inputs().size())
+      return at->inputs()[i].node;
+    i -= at->inputs().size();
+    return i < at->controls().size() ? at->controls()[i] : nullptr;
+  };
+  for (const auto& start : of.nodes()) {
+    if (marks[static_cast<size_t>(start->id())] != mark::fresh)
+      continue;
+    path.emplace_back(start.get(), 0);
+    marks[static_cast<size_t>(start->id())] = mark::open;
+    while (!path.empty()) {
+      auto [at, next] = path.back();
+      auto* before = predecessor(at, next);
+      if (!before) {
+        marks[static_cast<size_t>(at->id())] = mark::done;
+        order.push_back(at);
+        path.pop_back();
+        continue;
+      }
+      ++path.back().second;
+      auto& its_mark = marks[static_cast<size_t>(before->id())];
+      if (its_mark == mark::fresh) {
+        its_mark = mark::open;
+        path.emplace_back(before, 0);
+      } else if (its_mark == mark::open) {
+        std::ostringstream names;
+        auto from = std::ranges::find(path, before, &std::pair<node*, size_t>::first);
+        for (auto it = path.rbegin(); it.base() != from; ++it)
+          names << '\'' << it->first->name() << "' -> ";
+        return invalid(before->description(), ": a cycle without a loop: ", std::move(names).str(),
+                       '\'', path.back().first->name(), "'");
+      }
+    }
+  }
+  return order;
+}
+
+} // namespace troupe

@@ -1,0 +1,165 @@
+// The user's description of a computation: nodes that run ops, and edges that carry tensors.
+#pragma once
+#include "troupe/runtime/graph/op.hpp"
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <source_location>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace troupe {
+
+/// One output of a node, or nothing. Valid as long as its graph.
+struct edge {
+  troupe::node* node = nullptr;
+  int index = 0;
+
+  explicit operator bool() const noexcept { return node != nullptr; }
+  bool operator==(const edge&) const = default;
+  dtype type() const;                ///< requires an edge to something
+  const partial_shape& dims() const; ///< what is known of the shape; likewise
+  std::string name() const;          ///< "w", or "split:1" for further outputs
+  bool exists() const noexcept;      ///< whether the node has such an output
+};
+
+std::ostream& operator<<(std::ostream& out, const edge& what);
+
+/// What is needed to add a node.
+struct node_spec {
+  std::string op;
+  /// Empty: the op's name, made unique. Given: must not be used yet in the current scope.
+  std::string name = {};
+  std::vector<edge> inputs = {}; ///< lists are flattened
+  attr_map attrs = {};           ///< those that cannot be deduced from the inputs
+  std::vector<node*> controls = {};
+  std::string device = {}; ///< such as "/job:ps/task:0", "/cpu:0"; empty: the scope's
+  std::source_location where = std::source_location::current();
+};
+
+/// Immutable once added, except for further control inputs.
+class node {
+public:
+  int id() const noexcept { return id_; } ///< its place in its graph, in the order of adding
+  size_t index() const noexcept { return static_cast<size_t>(id_); } ///< the same, for vectors
+  const std::string& name() const noexcept { return name_; }
+  const op_def& op() const noexcept { return *op_; }
+  const attr_map& attrs() const noexcept { return attrs_; }
+  const std::vector<edge>& inputs() const noexcept { return inputs_; }
+  const std::vector<node*>& controls() const noexcept { return controls_; }
+  const std::string& device() const noexcept { return device_; }
+  const std::source_location& where() const noexcept { return where_; }
+  troupe::graph& graph() const noexcept { return *graph_; }
+
+  int outputs() const noexcept { return static_cast<int>(types_.size()); }
+  dtype output_type(int i) const { return types_[static_cast<size_t>(i)]; }
+  const partial_shape& output_shape(int i) const { return shapes_[static_cast<size_t>(i)]; }
+  bool output_is_ref(int i) const;
+  bool input_is_ref(int i) const; ///< whether the op wants the variable, queue or table itself
+  const port& input_port(int i) const { return *input_ports_[static_cast<size_t>(i)]; }
+  edge output(int i) { return {this, i}; }
+  template <class T>
+  const T& attr(std::string_view attr_name) const {
+    return troupe::attr<T>(attrs_, attr_name);
+  }
+
+  /// How errors call it: `Softmax 'net/probs' (model.cpp:41)`.
+  std::string description() const;
+
+private:
+  friend class graph;
+  friend class rewriter;
+  int id_ = 0;
+  std::string name_;
+  const op_def* op_ = nullptr;
+  attr_map attrs_;
+  std::vector<edge> inputs_;
+  std::vector<node*> controls_;
+  std::string device_;
+  std::source_location where_;
+  std::string where_text_; // of a node that came from another process
+  troupe::graph* graph_ = nullptr;
+  std::vector<dtype> types_;
+  shapes shapes_;
+  std::vector<const port*> input_ports_, output_ports_; // per tensor
+};
+
+/// Grows only: nodes are never removed or replaced, so that edges stay valid. Not thread-safe.
+class graph {
+public:
+  explicit graph(const registry& ops) : ops_(&ops) {}
+  graph(const graph&) = delete;
+  graph& operator=(const graph&) = delete;
+  virtual ~graph() = default;
+
+  /// Checks the node against its op's definition, deduces attributes, types and shapes.
+  result<node*> add(node_spec spec);
+
+  /// Adds a node like one of another graph over the same ops, without checking it again.
+  node* add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls);
+
+  /// Makes `after` run only when `before` has run, in every step that runs both.
+  status add_control(node& before, node& after);
+
+  node* find(std::string_view name) const noexcept;
+  /// Reads "name" or "name:1". Fails with not_found and proposes names that exist.
+  result<edge> find_edge(std::string_view name) const;
+  std::span<const std::unique_ptr<node>> nodes() const noexcept { return nodes_; }
+  const registry& ops() const noexcept { return *ops_; }
+  /// Changes whenever the graph does, to a number that no graph of this process ever had.
+  uint64_t version() const noexcept { return version_; }
+
+  /// New nodes get these until the matching pop. Scope names are made unique among scopes.
+  void push_scope(std::string_view name);
+  void pop_scope();
+  void push_device(std::string device) { devices_.push_back(std::move(device)); }
+  void pop_device() { devices_.pop_back(); }
+  void push_controls(std::vector<node*> before) { control_scopes_.push_back(std::move(before)); }
+  void pop_controls() { control_scopes_.pop_back(); }
+  const std::string& scope() const noexcept { return scope_; } ///< "layer1/" or ""
+
+  /// Code that builds many nodes, such as gradients, notes the first error here and goes on with an
+  /// edge to nothing; who called it takes the error.
+  edge add_or_note(node_spec spec);
+  void note(status error);
+  status take_note() { return std::exchange(noted_, {}); }
+
+  /// Says where a node from another process was built, for its description.
+  void set_origin(node& of, std::string where) { of.where_text_ = std::move(where); }
+  friend class node;
+  friend class rewriter; // changes the graphs that steps own
+
+private:
+  static uint64_t next_version();
+  std::string unique(const std::string& name) const;
+  result<std::string> name_for(const node_spec& spec) const;
+
+  const registry* ops_;
+  std::vector<std::unique_ptr<node>> nodes_;
+  std::unordered_map<std::string, node*> by_name_;
+  mutable std::unordered_map<std::string, int> next_suffix_;
+  std::set<std::string, std::less<>> scope_names_;
+  std::vector<std::string> scopes_, devices_;
+  std::vector<std::vector<node*>> control_scopes_;
+  std::string scope_;
+  uint64_t version_ = 0;
+  status noted_;
+};
+
+/// Prints a line for each node, for people: `sum = Add(x, split:1, ^init) f32[2,3]`.
+std::string describe(const graph& of);
+
+/// The value of an edge that is known while the graph is built, or nullptr.
+const tensor* constant_value(edge of) noexcept;
+
+/// Follows a ref edge back to the node that stands for the variable, queue or table.
+const node* resource_behind(edge ref) noexcept;
+
+/// Orders the nodes so that each comes after its inputs and controls. Fails with the names on the
+/// way for a cycle.
+result<std::vector<node*>> topological_order(const graph& of);
+
+} // namespace troupe

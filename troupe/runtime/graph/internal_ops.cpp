@@ -1,0 +1,200 @@
+#include "troupe/runtime/graph/internal_ops.hpp"
+
+#include "troupe/runtime/graph/infer.hpp"
+
+#include <algorithm>
+
+namespace troupe::internal_ops {
+namespace {
+
+constexpr std::string_view no_gradient = "it is part of a partition, not of a user's graph";
+
+// Unknown extents count as 1, as those in front of the shape, where an axis is negative.
+double extent(const partial_shape& of, int axis) {
+  if (!of.has_rank() || (axis += axis < 0 ? of.rank() : 0) < 0 || axis >= of.rank())
+    return 1;
+  return of[axis] == unknown_extent ? 1 : static_cast<double>(of[axis]);
+}
+
+double elements(const partial_shape& of) {
+  double count = 1;
+  for (int axis = 0; of.has_rank() && axis < of.rank(); ++axis)
+    count *= extent(of, axis);
+  return count;
+}
+
+// One for each element of each stage.
+double flops_of_fused(const node& at) {
+  return elements(at.output_shape(0)) *
+         static_cast<double>(at.attr<std::vector<std::string>>("ops").size());
+}
+
+double flops_of_product(const node& at) {
+  auto inner = at.attr<bool>("transpose_a") ? -2 : -1;
+  return 2 * elements(at.output_shape(0)) * extent(at.inputs()[0].dims(), inner);
+}
+
+// Each output is a sum over a window of the filter, whose last axis are the outputs.
+double flops_of_convolution(const node& at) {
+  const auto& filter = at.inputs()[1].dims();
+  return 2 * elements(at.output_shape(0)) * elements(filter) / std::max(1.0, extent(filter, -1));
+}
+
+} // namespace
+
+bool is_boundary(const node& at) noexcept { return &at.op() == &feed || &at.op() == &fetch; }
+
+bool is_constant(const node& at) noexcept {
+  constexpr auto varies = effect::stateful | effect::random | effect::fed | effect::blocking;
+  return at.inputs().empty() && at.op().makes == resource::none && !has(at.op().effects, varies);
+}
+
+extern constexpr op_def feed{
+    .name = "_Feed",
+    .doc = "Gives the tensor that the client fed.",
+    .outputs = {{"value", "dtype"}},
+    .attrs = {{"index", at_least{0}}, {"dtype", any_type}, {"shape", attr_kind::shape, true}},
+    .effects = effect::fed,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def fetch{
+    .name = "_Fetch",
+    .doc = "Hands a tensor to the client.",
+    .inputs = {{"value", "T"}},
+    .attrs = {{"index", at_least{0}}, {"T", any_type}},
+    .effects = effect::stateful,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def send{
+    .name = "_Send",
+    .doc = "Sends a tensor to another device.",
+    .inputs = {{"value", "T"}},
+    .attrs = {{"key", at_least{0}}, {"to", attr_kind::text}, {"T", any_type}},
+    .effects = effect::stateful,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def recv{
+    .name = "_Recv",
+    .doc = "Waits for a tensor from another device.",
+    .outputs = {{"value", "dtype"}},
+    .attrs = {{"key", at_least{0}},
+              {"from", attr_kind::text},
+              {"dtype", any_type},
+              {"shape", attr_kind::shape, true}},
+    .effects = effect::stateful | effect::blocking,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def send_control{
+    .name = "_SendControl",
+    .doc = "Tells another device that its control inputs have run.",
+    .attrs = {{"key", at_least{0}}, {"to", attr_kind::text}},
+    .effects = effect::stateful,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def recv_control{
+    .name = "_RecvControl",
+    .doc = "Waits for the news from a _SendControl.",
+    .attrs = {{"key", at_least{0}}, {"from", attr_kind::text}},
+    .effects = effect::stateful | effect::blocking,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def fused{
+    .name = "_Fused",
+    .doc = "Computes element-wise ops one after the other, piece by piece.",
+    .inputs = {{"inputs", "Tin"}},
+    .outputs = {{"output", "dtype"}},
+    .attrs = {{"Tin", attr_kind::types},
+              {"dtype", any_type},
+              {"shape", attr_kind::shape, true},
+              {"ops", attr_kind::texts},         // of each stage
+              {"types", attr_kind::types},       // of each stage's inputs
+              {"operands", attr_kind::integers}, // values: the inputs, then each stage's result
+              {"origins", attr_kind::texts}},    // descriptions of the nodes that the stages were
+    .effects = effect::forwardable,
+    .infer = infer::shape_attr,
+    .flops = flops_of_fused,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def biased_product{
+    .name = "_BiasedProduct",
+    .doc = "Multiplies matrices, adds a number to each column, and rectifies if asked. What stands "
+           "before the matrices must be equal, or broadcasts.",
+    .inputs = {{"a", "T"}, {"b", "T"}, {"bias", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"transpose_a", false},
+              {"transpose_b", false},
+              {"broadcasts", false},
+              {"rectify", false},
+              {"T", any_type},
+              {"shape", attr_kind::shape, true}},
+    .infer = infer::shape_attr,
+    .flops = flops_of_product,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def biased_convolution{
+    .name = "_BiasedConvolution",
+    .doc = "Convolves images with a filter, adds a number to each channel, and rectifies if asked.",
+    .inputs = {{"input", "T"}, {"filter", "T"}, {"bias", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"strides", attr_kind::integers},
+              {"padding", attr_kind::text},
+              {"explicit_paddings", attr_kind::integers, true},
+              {"data_format", "NHWC"},
+              {"dilations", attr_kind::integers, true},
+              {"rectify", false},
+              {"T", any_type},
+              {"shape", attr_kind::shape, true}},
+    .infer = infer::shape_attr,
+    .flops = flops_of_convolution,
+    .no_gradient = no_gradient,
+};
+
+// What the three of them do cannot be noted down and repeated: they are stateful.
+extern constexpr op_def swap_out{
+    .name = "_SwapOut",
+    .doc = "Copies a tensor that is used again much later to the host, and lets go of it.",
+    .inputs = {{"value", "T"}},
+    .outputs = {{"saved", "T"}},
+    .attrs = {{"T", any_type}, {"shape", attr_kind::shape, true}}, // unknown: it is no value
+    .effects = effect::stateful,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def swap_in{
+    .name = "_SwapIn",
+    .doc = "Begins to copy a tensor back that _SwapOut has saved.",
+    .inputs = {{"saved", "dtype"}},
+    .outputs = {{"coming", "dtype"}},
+    .attrs = {{"dtype", any_type}, {"shape", attr_kind::shape, true}},
+    .effects = effect::stateful,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def swapped{
+    .name = "_Swapped",
+    .doc = "Lets what follows wait for a tensor that _SwapIn brings.",
+    .inputs = {{"coming", "T"}},
+    .outputs = {{"value", "T"}},
+    .attrs = {{"T", any_type}},
+    .effects = effect::stateful,
+    .infer = infer::same_as_input,
+    .no_gradient = no_gradient,
+};
+
+} // namespace troupe::internal_ops

@@ -1,0 +1,32 @@
+// Ops that the runtime itself puts into the graphs of steps; users never write them.
+#pragma once
+#include "troupe/runtime/graph/op.hpp"
+
+namespace troupe::internal_ops {
+
+extern const op_def feed;         ///< _Feed(index, dtype, shape): what the client gave
+extern const op_def fetch;        ///< _Fetch(value; index): what the client gets
+extern const op_def send;         ///< _Send(value; key, to): leaves the device
+extern const op_def recv;         ///< _Recv(key, dtype, shape): comes from another device
+extern const op_def send_control; ///< _SendControl(key, to): the news that its controls have run
+extern const op_def recv_control; ///< _RecvControl(key)
+extern const op_def fused;        ///< _Fused(inputs; ...): several element-wise ops in one loop
+
+extern const op_def swap_out; ///< _SwapOut(value): its copy in the host's memory
+extern const op_def swap_in;  ///< _SwapIn(saved; dtype, shape): begins to come back
+extern const op_def swapped;  ///< _Swapped(coming): the value, when it is there
+
+extern const op_def biased_product;     ///< _BiasedProduct(a, b, bias; ...): what was joined to it
+extern const op_def biased_convolution; ///< _BiasedConvolution(input, filter, bias; ...)
+
+inline constexpr const op_def* all[] = {
+    &feed,  &fetch,    &send,    &recv,    &send_control,   &recv_control,
+    &fused, &swap_out, &swap_in, &swapped, &biased_product, &biased_convolution};
+
+/// Says whether the node stands for a value that the client gives or gets.
+bool is_boundary(const node& at) noexcept;
+
+/// Says whether the node gives the same in each run, whatever ran before.
+bool is_constant(const node& at) noexcept;
+
+} // namespace troupe::internal_ops

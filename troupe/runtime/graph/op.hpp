@@ -1,0 +1,171 @@
+// The definition of an operation: a filled-in form, known before any graph exists.
+#pragma once
+#include "troupe/runtime/types/attr.hpp"
+#include "troupe/runtime/fwd.hpp"
+
+#include <array>
+#include <concepts>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace troupe {
+
+/// A list of at most N items that can be a constant.
+template <class T, size_t N>
+class upto {
+public:
+  constexpr upto() = default;
+  constexpr upto(std::initializer_list<T> items) {
+    for (const auto& item : items)
+      items_[size_++] = item; // too many items do not compile in a constant
+  }
+  constexpr void push_back(const T& item) { items_[size_++] = item; } // not beyond N
+  constexpr const T* begin() const { return items_.data(); }
+  constexpr const T* end() const { return items_.data() + size_; }
+  constexpr size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr const T& operator[](size_t i) const { return items_[i]; }
+
+private:
+  std::array<T, N> items_{};
+  size_t size_ = 0;
+};
+
+/// What lives longer than a step and is known by name; an op's ref output stands for it.
+enum class resource : uint8_t { none, variable, queue, table };
+
+std::string_view to_string(resource kind) noexcept; ///< "variable", "queue", "table"
+
+/// An input or output of an op.
+struct port {
+  std::string_view name;
+  /// The name of a type ("f32"), of a `type` attribute ("T"), or of a `types` attribute (a list of
+  /// tensors, one of each type).
+  std::string_view type;
+  /// The name of an integer attribute: that many tensors of the type. Empty for exactly one.
+  std::string_view count = {};
+  /// Carries a variable, a queue or a table itself instead of a value (TensorFlow's Ref).
+  bool ref = false;
+  resource to = resource::none; ///< what a ref refers to
+  /// An input that kernels of every device want in the host's memory: a shape, an axis, a count.
+  bool on_host = false;
+};
+
+constexpr port ref(std::string_view name, std::string_view type, resource to = resource::variable) {
+  return {name, type, {}, true, to};
+}
+
+/// An input whose elements the kernel looks at before it can launch anything, such as a shape.
+constexpr port on_host(std::string_view name, std::string_view type, std::string_view count = {}) {
+  return {name, type, count, false, resource::none, true};
+}
+
+/// The least value of an integer attribute, which then has no default.
+struct at_least {
+  int64_t value;
+};
+
+/// Declares an attribute; which constructor is used says the kind, and whether there is a default.
+struct attr_def {
+  using default_value =
+      std::variant<std::monostate, bool, int64_t, double, std::string_view, dtype>;
+
+  constexpr attr_def() = default;
+  /// A type from the set, deduced from the inputs where a port names it.
+  constexpr attr_def(std::string_view n, dtype_set types)
+      : name(n), kind(attr_kind::type), allowed(types) {}
+  constexpr attr_def(std::string_view n, dtype_set types, dtype value)
+      : name(n), kind(attr_kind::type), allowed(types), preset(value) {}
+  constexpr attr_def(std::string_view n, std::same_as<bool> auto value)
+      : name(n), kind(attr_kind::boolean), preset(value) {}
+  constexpr attr_def(std::string_view n, std::same_as<int> auto value)
+      : name(n), kind(attr_kind::integer), preset(int64_t{value}) {}
+  constexpr attr_def(std::string_view n, std::same_as<double> auto value)
+      : name(n), kind(attr_kind::real), preset(value) {}
+  constexpr attr_def(std::string_view n, const char* value)
+      : name(n), kind(attr_kind::text), preset(std::string_view{value}) {}
+  constexpr attr_def(std::string_view n, at_least least)
+      : name(n), kind(attr_kind::integer), minimum(least.value) {}
+  /// Required, unless `optional`: then the default is false, 0, "", or an empty list; for a shape
+  /// it is the unknown shape.
+  constexpr attr_def(std::string_view n, attr_kind k, bool optional_ = false)
+      : name(n), kind(k), optional(optional_) {}
+
+  constexpr bool has_default() const { return optional || preset.index() != 0; }
+
+  std::string_view name;
+  attr_kind kind = attr_kind::boolean;
+  dtype_set allowed = any_type;
+  default_value preset;
+  int64_t minimum = INT64_MIN;
+  bool optional = false;
+};
+
+/// The default as a value; requires has_default().
+attr_value default_of(const attr_def& attr);
+
+/// What a run of an op does beside computing its outputs. Every pass reads these, never op names.
+enum class effect : uint32_t {
+  none = 0,
+  stateful = 1,     ///< reads or changes state: two runs may differ; never folded or merged
+  random = 2,       ///< draws numbers
+  blocking = 4,     ///< may have to wait for another step: ends its region
+  forwardable = 8,  ///< may write its output over an input of the same size
+  fed = 16,         ///< has a value only when it is fed
+  commutative = 32, ///< gives the same when its two inputs are exchanged
+  elementwise = 64, ///< computes each element from the same element of each input: shapes are equal
+  broadcasting =
+      128,       ///< with `elementwise`: inputs are stretched to a joint shape by NumPy's rules
+  of_shape = 256 ///< looks at the types and shapes of its inputs, never at their elements
+};
+
+constexpr effect operator|(effect a, effect b) {
+  return static_cast<effect>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
+}
+constexpr bool has(effect all, effect one) {
+  return (static_cast<uint32_t>(all) & static_cast<uint32_t>(one)) != 0;
+}
+
+using port_list = upto<port, 18>;
+using attr_list = upto<attr_def, 16>;
+using shapes = std::vector<partial_shape>;
+using edges = std::vector<edge>;
+
+/// Everything about an op except its kernels.
+struct op_def {
+  std::string_view name;
+  std::string_view doc; ///< first a sentence; then, after an empty line, details
+  port_list inputs = {};
+  port_list outputs = {};
+  attr_list attrs = {};
+  effect effects = effect::none;
+  resource makes = resource::none;
+  /// Makes what a node stands for, as its attributes say; none for queues, which actors are.
+  std::shared_ptr<named_state> (*make)(const node& of, std::string name) = nullptr;
+  /// Returns one shape per output tensor; reports what can be known to fail.
+  result<shapes> (*infer)(const infer_context&) = nullptr;
+  /// Returns one edge per input tensor: the gradient with respect to it, or an edge to nothing.
+  edges (*gradient)(gradient_context&) = nullptr;
+  /// How many floating-point operations a run takes, for the cost model; else one for each element
+  /// of the largest tensor. Unknown extents count as 1.
+  double (*flops)(const node&) = nullptr;
+  /// Where there is no gradient function: why.
+  std::string_view no_gradient = {};
+  /// Proposes what could stand for the only output of a node, within rounding: an edge that exists,
+  /// or one to cheaper nodes; an edge to nothing if the node is as simple as it gets. Sees pure
+  /// nodes only.
+  edge (*simplify)(simplify_context&) = nullptr;
+  /// A text graph (see docs/text-graphs.md) that shows the op and that the tests run.
+  std::string_view example = {};
+
+  const attr_def* find_attr(std::string_view attr_name) const noexcept;
+};
+
+/// Prints the op as its reference shows it: signature, attributes, doc, example.
+std::string describe(const op_def& op);
+
+} // namespace troupe

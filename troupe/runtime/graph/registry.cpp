@@ -1,0 +1,144 @@
+#include "troupe/runtime/graph/registry.hpp"
+
+#include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace troupe {
+namespace {
+
+status check(const op_def& op) {
+  auto bad = [&](const auto&... parts) {
+    return failure(error_kind::internal, "op ", op.name, ": ", parts...);
+  };
+  if (op.name.empty() || op.name.front() == '_')
+    return bad("names must not be empty, and those that begin with _ are the runtime's own");
+  if (!op.infer)
+    return bad("has no shape function");
+  for (const auto& attr : op.attrs)
+    if (op.find_attr(attr.name) != &attr)
+      return bad("declares attribute ", attr.name, " twice");
+  if (op.makes != resource::none && op.makes != resource::queue && !op.make)
+    return bad("has no function that makes the ", to_string(op.makes));
+  for (const auto& at : op.inputs)
+    if (at.to == resource::queue && !has(op.effects, effect::blocking))
+      return bad("takes a queue, and does not wait for its answer");
+  for (const auto* ports : {&op.inputs, &op.outputs})
+    for (const auto& at : *ports) {
+      auto* type = op.find_attr(at.type);
+      if (!dtype_from(at.type) &&
+          !(type && (type->kind == attr_kind::type || type->kind == attr_kind::types)))
+        return bad("port ", at.name, " has the unknown type ", at.type);
+      if (auto* count = op.find_attr(at.count);
+          !at.count.empty() && (!count || count->kind != attr_kind::integer))
+        return bad("port ", at.name, " has the unknown count ", at.count);
+    }
+  return {};
+}
+
+} // namespace
+
+registry::registry() {
+  for (const auto* op : internal_ops::all)
+    ops_.emplace(op->name, op);
+}
+
+status registry::add(const op_def& op) {
+  TROUPE_TRY(check(op));
+  if (!ops_.emplace(op.name, &op).second)
+    return failure(error_kind::already_exists, "op ", op.name, " is registered already");
+  if (has(op.effects, sized_by_elements)) {
+    auto made = std::make_shared<const op_halves>(op);
+    for (auto* half : {&made->first, &made->second})
+      ops_.emplace(half->name, half);
+    halves_.emplace(op.name, std::move(made));
+  }
+  return {};
+}
+
+status registry::add(const kernel_def& kernel) {
+  if (kernel.run.empty() || std::ranges::count(kernel.run, nullptr, &typed_kernel::run) > 0)
+    return failure(error_kind::internal, "the ", to_string(kernel.device), " kernel of ", kernel.op,
+                   " lacks a function");
+  for (auto device : {device_kind::cpu, device_kind::gpu})
+    if (device == kernel.device || kernel.on_any_device)
+      if (!kernels_.emplace(std::pair{kernel.op, device}, &kernel).second)
+        return failure(error_kind::already_exists, "op ", kernel.op, " has a ", to_string(device),
+                       " kernel already");
+  if (auto it = halves_.find(kernel.op); it != halves_.end() && kernel.device != device_kind::cpu)
+    for (auto* half : {&it->second->first, &it->second->second})
+      kernels_.emplace(std::pair{half->name, kernel.device}, &kernel);
+  return {};
+}
+
+result<const op_def*> registry::find_op(std::string_view name) const {
+  if (auto it = ops_.find(name); it != ops_.end())
+    return it->second;
+  std::vector<std::string_view> names;
+  for (const auto& [known, op] : ops_)
+    if (!known.starts_with('_')) // the runtime's own
+      names.push_back(known);
+  return failure(error_kind::not_found, "there is no op '", name, "'", did_you_mean(name, names));
+}
+
+const kernel_def* registry::find_kernel(std::string_view op, device_kind device) const noexcept {
+  auto it = kernels_.find({op, device});
+  return it == kernels_.end() ? nullptr : it->second;
+}
+
+std::vector<const op_def*> registry::ops() const {
+  std::vector<const op_def*> all;
+  for (const auto& [name, op] : ops_)
+    all.push_back(op);
+  return all;
+}
+
+std::string_view to_string(device_kind kind) noexcept {
+  return kind == device_kind::cpu ? "cpu" : "gpu";
+}
+
+std::vector<std::string> similar(std::string_view name,
+                                 const std::vector<std::string_view>& among) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  auto distance = [&](std::string_view other) { // Levenshtein's, without regard to case
+    std::vector<size_t> row(other.size() + 1);
+    std::iota(row.begin(), row.end(), size_t{0});
+    for (size_t i = 0; i < name.size(); ++i) {
+      auto diagonal = row[0]++;
+      for (size_t j = 0; j < other.size(); ++j) {
+        auto replaced = diagonal + (lower(name[i]) != lower(other[j]));
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      }
+    }
+    return row.back();
+  };
+  std::vector<std::pair<size_t, std::string_view>> ranked;
+  for (auto candidate : among) {
+    auto longest = std::max(name.size(), candidate.size());
+    if (longest > 200 || longest - std::min(name.size(), candidate.size()) > longest / 2)
+      continue;
+    if (auto d = distance(candidate); d <= longest / 3 + 1)
+      ranked.emplace_back(d, candidate);
+  }
+  std::ranges::sort(ranked);
+  std::vector<std::string> best;
+  for (const auto& [d, candidate] : ranked)
+    if (best.size() < 3 && d <= ranked.front().first + 1)
+      best.emplace_back(candidate);
+  return best;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& among) {
+  auto best = similar(name, among);
+  if (best.empty())
+    return {};
+  std::string text = ", did you mean ";
+  for (size_t i = 0; i < best.size(); ++i)
+    text += concat(i == 0 ? "" : i + 1 == best.size() ? " or " : ", ", '\'', best[i], '\'');
+  return text + '?';
+}
+
+} // namespace troupe

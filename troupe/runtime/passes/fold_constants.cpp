@@ -1,0 +1,98 @@
+#include "troupe/runtime/device/flush_subnormals.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/passes/rewriter.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// Constants travel to tasks and stay in memory: large ones are better computed anew.
+constexpr size_t most_bytes = 1 << 18;
+
+// A tensor of which only type and shape are known; there is no memory behind it.
+tensor shape_only(edge of) {
+  static buffer nothing{nullptr, 0, [](buffer*) {}, nullptr};
+  nothing.retain();
+  return tensor::over(&nothing, of.type(), of.dims().known());
+}
+
+bool may_fold(const node& at) {
+  if (!is_pure(at) || !at.controls().empty() || at.inputs().empty() || at.outputs() == 0 ||
+      constant_value({const_cast<node*>(&at), 0}))
+    return false;
+  for (int i = 0; i < at.outputs(); ++i) {
+    const auto& dims = at.output_shape(i);
+    if (at.output_is_ref(i) || (dims.fully_known() && static_cast<size_t>(dims.elements()) >
+                                                          most_bytes / size_of(at.output_type(i))))
+      return false;
+  }
+  bool of_shape = has(at.op().effects, effect::of_shape);
+  return std::ranges::all_of(at.inputs(), [&](edge input) {
+    auto* value = constant_value(input);
+    return (value && input.node->controls().empty()) || (of_shape && input.dims().fully_known());
+  });
+}
+
+// One node at a time, not as a program: what fails leaves all others folded.
+result<std::vector<tensor>> run(const node& at, device& host) {
+  auto* kernel = at.graph().ops().find_kernel(at.op().name, host.kind());
+  auto* function = kernel ? kernel->find(at) : nullptr;
+  if (!function || at.inputs().size() > UINT16_MAX)
+    return failure(error_kind::unimplemented, "there is no kernel");
+  std::shared_ptr<void> state;
+  if (kernel->prepare) {
+    TROUPE_ASSIGN(state, kernel->prepare({at, host}));
+  }
+  std::vector<tensor> slots;
+  std::vector<uint32_t> inputs;
+  std::vector<dtype> types;
+  for (const auto& input : at.inputs()) {
+    auto* value = constant_value(input);
+    inputs.push_back(static_cast<uint32_t>(slots.size()));
+    slots.push_back(value ? *value : shape_only(input));
+  }
+  for (int i = 0; i < at.outputs(); ++i)
+    types.push_back(at.output_type(i));
+  slots.resize(slots.size() + types.size());
+  instruction code{.run = function,
+                   .state = state.get(),
+                   .inputs = inputs.data(),
+                   .output_types = types.data(),
+                   .first_output = static_cast<uint32_t>(inputs.size()),
+                   .input_count = static_cast<uint16_t>(inputs.size()),
+                   .output_count = static_cast<uint16_t>(types.size()),
+                   .origin = &at};
+  kernel_context context{slots.data(), host};
+  context.step_to(code);
+  const flush_subnormals as_steps_do;
+  TROUPE_TRY(run_kernel(code, context));
+  slots.erase(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
+  return slots;
+}
+
+} // namespace
+
+void fold_constants(step_graph& of, device& host) {
+  rewriter change{of};
+  for (auto* at : change.nodes()) {
+    change.refresh(*at);
+    if (!may_fold(*at))
+      continue;
+    auto values = run(*at, host);
+    auto too_large = [](const tensor& one) { return one.empty() || one.bytes() > most_bytes; };
+    if (!values || std::ranges::any_of(*values, too_large))
+      continue;
+    std::vector<edge> by;
+    for (auto& value : *values)
+      if (auto made = change.add_constant(std::move(value), *at))
+        by.push_back({*made, 0});
+    if (change.replace(*at, by))
+      change.take_name(*by[0].node, *at);
+  }
+  change.finish();
+}
+
+} // namespace troupe

@@ -1,0 +1,265 @@
+#include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/passes/rewriter.hpp"
+#include "troupe/runtime/graph/precision.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace troupe {
+namespace {
+
+constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
+
+// The type attribute of a node's f32 data that may as well be `type`; empty where there is none.
+std::string_view data_attr(const node& at, dtype type) {
+  if (has(at.op().effects, impure) || at.op().makes != resource::none)
+    return {};
+  for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
+    if (at.input_is_ref(i))
+      return {};
+    if (at.inputs()[static_cast<size_t>(i)].type() != dtype::f32)
+      continue;
+    const auto* found = at.op().find_attr(at.input_port(i).type);
+    bool good = found && found->kind == attr_kind::type && found->allowed.contains(type);
+    return good ? found->name : std::string_view{};
+  }
+  return {};
+}
+
+// The variables that a node writes into.
+std::vector<const node*> updated_by(const node& at) {
+  std::vector<const node*> found;
+  for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i)
+    if (at.input_is_ref(i))
+      if (const auto* behind = resource_behind(at.inputs()[static_cast<size_t>(i)]))
+        found.push_back(behind);
+  return found;
+}
+
+// A node's part in this: decided for all before any is changed.
+struct part {
+  std::string_view attr;     // of its data; empty: stays as it is
+  std::vector<bool> outputs; // which are such data
+  bool reached = false;      // is given 16 bits, or makes them
+  bool wanted = false;       // has readers that want them, or wants them itself
+
+  bool chosen() const { return reached && wanted; }
+};
+
+class precision_mixer {
+public:
+  precision_mixer(step_graph& of, dtype type) : change_(of), type_(type) {}
+
+  void run() {
+    choose();
+    find_updates();
+    for (auto* at : change_.nodes()) {
+      change_.refresh(*at);
+      for (const auto* variable : updated_by(*at))
+        reads_.erase(variable);
+      if (part_of(*at).chosen())
+        convert(*at);
+      else if (has(at->op().effects, effect::of_shape))
+        look_at_narrow(*at);
+    }
+    change_.finish();
+  }
+
+private:
+  part& part_of(const node& at) { return parts_[static_cast<size_t>(at.id())]; }
+
+  bool is_data(const node& at, size_t input) {
+    return at.input_port(static_cast<int>(input)).type == part_of(at).attr;
+  }
+  bool is_data(const edge& from) {
+    const auto& outputs = part_of(*from.node).outputs;
+    return static_cast<size_t>(from.index) < outputs.size() &&
+           outputs[static_cast<size_t>(from.index)];
+  }
+
+  // What keeps 16 bits has them where it lies between nodes that are worth them.
+  void choose() {
+    parts_.resize(change_.nodes().size());
+    for (auto* at : change_.nodes()) {
+      auto& of = part_of(*at);
+      if (!has(at->op().effects, worth_16_bits | keeps_16_bits))
+        continue;
+      of.attr = data_attr(*at, type_);
+      if (of.attr.empty())
+        continue;
+      for (const auto& port : at->op().outputs) {
+        auto count = port.count.empty() ? 1 : at->attr<int64_t>(port.count);
+        of.outputs.insert(of.outputs.end(), static_cast<size_t>(count), port.type == of.attr);
+      }
+      of.reached = of.wanted = has(at->op().effects, worth_16_bits);
+      for (size_t i = 0; i < at->inputs().size(); ++i)
+        of.reached = of.reached || (is_data(*at, i) && part_of(*at->inputs()[i].node).reached &&
+                                    is_data(at->inputs()[i]));
+    }
+    for (size_t next = change_.nodes().size(); next-- > 0;) {
+      auto* at = change_.nodes()[next];
+      if (part_of(*at).chosen())
+        for (size_t i = 0; i < at->inputs().size(); ++i)
+          if (is_data(*at, i) && is_data(at->inputs()[i]))
+            part_of(*at->inputs()[i].node).wanted = true;
+    }
+  }
+
+  // Who comes after an update of a variable that is to be cast.
+  void find_updates() {
+    for (auto* at : change_.nodes())
+      if (part_of(*at).chosen())
+        for (size_t i = 0; i < at->inputs().size(); ++i)
+          if (const auto& input = at->inputs()[i]; input.node->output_is_ref(input.index))
+            after_updates_.try_emplace(resource_behind(input));
+    for (auto* at : change_.nodes())
+      for (const auto* variable : updated_by(*at))
+        if (auto it = after_updates_.find(variable); it != after_updates_.end()) {
+          it->second.resize(change_.nodes().size());
+          it->second[static_cast<size_t>(at->id())] = true;
+        }
+    for (auto& [variable, after] : after_updates_) {
+      auto begin = std::ranges::find(after, true) - after.begin();
+      for (auto id = static_cast<size_t>(begin); id < after.size(); ++id) {
+        const auto* at = change_.nodes()[id];
+        auto is_after = [&](const node* one) { return after[static_cast<size_t>(one->id())]; };
+        after[id] = after[id] || std::ranges::any_of(at->inputs(), is_after, &edge::node) ||
+                    std::ranges::any_of(at->controls(), is_after);
+      }
+    }
+  }
+
+  bool sees_update(const node& reader, const edge& ref) {
+    const auto* variable = resource_behind(ref);
+    const auto& after = after_updates_[variable];
+    return !variable || (!after.empty() && after[static_cast<size_t>(reader.id())]);
+  }
+
+  void convert(node& at) {
+    const auto& of = part_of(at);
+    auto inputs = at.inputs();
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (is_data(at, i)) {
+        inputs[i] = narrow(inputs[i], at);
+        if (!inputs[i])
+          return;
+      }
+    auto* made = rebuilt(at, std::move(inputs), of.attr);
+    if (!made)
+      return;
+    std::vector<edge> by;
+    for (int i = 0; i < at.outputs(); ++i) {
+      auto one = made->output(i);
+      if (one.type() != at.output_type(i)) {
+        auto wide = cast({&at, i}, one, dtype::f32, at, {});
+        if (!wide)
+          return;
+        narrow_[wide.node] = one;
+        one = wide;
+      }
+      by.push_back(one);
+    }
+    change_.merge(at, by);
+    change_.take_name(*made, at);
+  }
+
+  // Who asks for shapes only is no reason to widen anything.
+  void look_at_narrow(node& at) {
+    auto attr = data_attr(at, type_);
+    if (attr.empty())
+      return;
+    for (int i = 0; i < at.outputs(); ++i)
+      if (floating.contains(at.output_type(i)))
+        return;
+    auto inputs = at.inputs();
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (at.input_port(static_cast<int>(i)).type == attr) {
+        auto known = narrow_.find(inputs[i].node);
+        if (known == narrow_.end())
+          return;
+        inputs[i] = known->second;
+      }
+    if (auto* made = rebuilt(at, std::move(inputs), attr)) {
+      change_.merge(at, *made);
+      change_.take_name(*made, at);
+    }
+  }
+
+  // The same node over other inputs; nullptr where its op does not take them after all.
+  node* rebuilt(const node& at, std::vector<edge> inputs, std::string_view without) {
+    auto attrs = at.attrs();
+    attrs.erase(std::string{without});
+    auto made = change_.add({.op = std::string{at.op().name},
+                             .inputs = std::move(inputs),
+                             .attrs = std::move(attrs),
+                             .controls = at.controls()},
+                            at);
+    return made ? *made : nullptr;
+  }
+
+  // The value in 16 bits, for that reader.
+  edge narrow(const edge& value, const node& reader) {
+    if (auto known = narrow_.find(value.node); known != narrow_.end())
+      return known->second;
+    const auto& like = internal_ops::is_boundary(*value.node) ? reader : *value.node;
+    if (!value.node->output_is_ref(value.index)) {
+      auto& made = casts_[{value.node, value.index, like.device()}];
+      if (!made)
+        made = cast(value, value, type_, like, {});
+      return made;
+    }
+    // A variable must be read when its reader would have read it.
+    if (!sees_update(reader, value)) {
+      auto& made = reads_[resource_behind(value)][{value.node, value.index, like.device()}];
+      if (!made)
+        made = cast(value, value, type_, like, {});
+      return made;
+    }
+    auto after = reader.controls();
+    for (const auto& input : reader.inputs())
+      if (input.node != value.node)
+        after.push_back(input.node);
+    std::ranges::sort(after);
+    auto twice = std::ranges::unique(after);
+    after.erase(twice.begin(), twice.end());
+    return cast(value, value, type_, like, std::move(after));
+  }
+
+  // Called after the value that the user knows.
+  edge cast(const edge& known_as, const edge& value, dtype to, const node& like,
+            std::vector<node*> after) {
+    auto name = known_as.node->name();
+    if (internal_ops::is_boundary(*known_as.node))
+      name = name.substr(name.find('/') + 1);
+    if (known_as.index > 0)
+      name += concat('_', known_as.index);
+    name += concat('/', to);
+    if (change_.graph().find(name))
+      name.clear();
+    auto made = change_.add({.op = "Cast",
+                             .name = std::move(name),
+                             .inputs = {value},
+                             .attrs = {{"DstT", to}},
+                             .controls = std::move(after)},
+                            like);
+    return made ? (*made)->output(0) : edge{};
+  }
+
+  using place = std::tuple<const node*, int, std::string>; // an edge, on a device
+
+  rewriter change_;
+  dtype type_;
+  std::map<const node*, std::vector<bool>> after_updates_; // of a variable: by node id
+  std::vector<part> parts_;                                // by id, of the nodes from before
+  std::map<const node*, edge> narrow_;                     // what a cast to f32 was made from
+  std::map<place, edge> casts_;                            // to 16 bits
+  // The same of variables, by variable: what was read since its last update.
+  std::map<const node*, std::map<place, edge>> reads_;
+};
+
+} // namespace
+
+void mix_precision(step_graph& of, dtype type) { precision_mixer{of, type}.run(); }
+
+} // namespace troupe

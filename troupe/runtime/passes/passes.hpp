@@ -1,0 +1,103 @@
+// The passes over the graph of a step, and the order in which they are run (docs/passes.md).
+#pragma once
+#include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/placement/partition.hpp"
+
+namespace troupe {
+
+/// Whether tensors of GPUs that are used again much later spend the time in between in the host's
+/// memory (docs/memory.md).
+enum class swap_mode : uint8_t {
+  off,
+  automatic, ///< as many as it takes to stay within the GPU's memory, as far as shapes are known
+  on         ///< whatever can be copied there and back meanwhile
+};
+
+struct swap_options {
+  swap_mode mode = swap_mode::off;
+  size_t memory = 0;            ///< of each GPU, in bytes; 0: unknown, and `automatic` does nothing
+  size_t at_least = 256 * 1024; ///< bytes; smaller tensors stay
+};
+
+/// Which passes are run. All of them keep results within rounding, and all effects; only
+/// mixed_precision rounds to fewer digits.
+struct pass_options {
+  bool fold = true;     ///< computes once what is constant
+  bool simplify = true; ///< x + 0, reshapes of reshapes and the like
+  bool merge = true;    ///< computes once what is written several times
+  bool dead = true;     ///< drops control edges that order nothing
+  bool fuse = true;     ///< makes chains of element-wise ops one loop
+  bool schedule = true; ///< orders nodes so that less memory is needed at once
+  bool start = true;    ///< lets exchanges with other devices begin as early as they can
+  /// dtype::bf16 or dtype::f16: ops that gain by it compute f32 values in this type; dtype::none:
+  /// all compute what the graph says (docs/mixed-precision.md)
+  dtype mixed_precision = dtype::none;
+  swap_options swap = {}; ///< of long-lived tensors, in partitions of GPUs
+
+  static constexpr pass_options none() { return {false, false, false, false, false, false, false}; }
+};
+
+/// Lets ops that are declared so (runtime/precision.hpp) take and give `type`, a float of 16 bits,
+/// instead of f32, and inserts the casts that are needed for it. What is fetched, kept in variables
+/// or computed by other ops stays f32.
+void mix_precision(step_graph& of, dtype type);
+
+/// Makes a product of matrices or a convolution, a bias that is added to it and a Relu after that
+/// one node, where the device has a kernel that does all of it as it writes the result: GPUs do,
+/// and processors for convolutions.
+void join_epilogues(step_graph& of, device_kind on);
+
+/// Computes nodes whose inputs are constant, or known in type and shape where that is all they look
+/// at. Keeps a node whose kernel fails, so that it fails when it is run, and one whose value is
+/// large.
+void fold_constants(step_graph& of, device& host);
+
+/// Asks each op for something simpler that gives the same (op_def::simplify).
+void simplify(step_graph& of);
+
+/// Makes nodes that compute the same one node (Click 1995: value numbering over the whole graph).
+void merge_equal_nodes(step_graph& of);
+
+/// Drops what no fetch, target or effect needs. Control edges pass through nodes that only order
+/// others.
+void remove_dead_nodes(step_graph& of);
+
+/// Makes trees of element-wise ops one node each, of op _Fused. For a partition: its device must
+/// have kernels with lanes.
+void fuse_elementwise(step_graph& of, device_kind on);
+
+/// Orders the nodes so that the estimated peak of live bytes is not higher than before, and lower
+/// where a greedy order finds a way. Reads and updates of one variable keep their order.
+void schedule_for_memory(step_graph& of);
+
+/// Puts collective operations, and what is computed for them alone, right behind what they need:
+/// they begin while the rest is computed.
+void start_exchanges(step_graph& of);
+
+/// What the swap pass has done, by its estimates.
+struct swap_report {
+  size_t tensors = 0;
+  int64_t bytes = 0;             ///< of these
+  size_t late = 0;               ///< of these: their copies begin too late to end in time
+  int64_t peak = 0, reduced = 0; ///< live bytes at most, before and after; variables included
+};
+
+/// Lets long-lived tensors of a GPU's partition spend the time between two uses in the host's
+/// memory: inserts _SwapOut after the first, and _SwapIn and _Swapped before the second. The order
+/// of the nodes is that of the launches. Nobody comes to depend on what he did not depend on
+/// through other devices.
+swap_report swap_long_lived(step_graph& of, const swap_options& options);
+
+/// What the order of nodes needs at its peak: bytes of all tensors that are alive at once, as far
+/// as shapes are known. An element of unknown shape counts as one.
+int64_t estimated_peak(const graph& of);
+
+/// Runs the passes that see the whole step, before it is placed. `host` runs what is constant;
+/// without one nothing is folded.
+void optimize(step_graph& of, const pass_options& options, device* host);
+
+/// Runs the passes that need to know the device, after the step was cut.
+void optimize(partition& part, const pass_options& options);
+
+} // namespace troupe

@@ -1,0 +1,278 @@
+#include "troupe/runtime/passes/rewriter.hpp"
+
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// Stand for an output index in what replaces a node.
+constexpr int same_output = -1, several = -2;
+
+constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
+
+// Runs whoever reads it: what it does is not in its outputs.
+bool is_root(const node& at) {
+  return at.op().makes == resource::none &&
+         has(at.op().effects, effect::stateful | effect::blocking);
+}
+
+// Others may count on its having run. Drawing numbers is nothing that one could count on.
+bool has_effect(const node& at) { return is_root(at) && !has(at.op().effects, effect::random); }
+
+} // namespace
+
+bool is_pure(const node& at) noexcept {
+  if (has(at.op().effects, impure) || at.op().makes != resource::none)
+    return false;
+  auto is_ref = [](const edge& one) { return one.node->output_is_ref(one.index); };
+  return std::ranges::none_of(at.inputs(), is_ref); // reading a variable now or later may differ
+}
+
+rewriter::rewriter(step_graph& of) : of_(of), graph_(*of.nodes) {
+  nodes_.reserve(graph_.nodes_.size());
+  by_.resize(graph_.nodes_.size());
+  learned_.resize(graph_.nodes_.size());
+  after_effects_.resize(graph_.nodes_.size());
+  for (const auto& at : graph_.nodes_) {
+    nodes_.push_back(at.get());
+    note(*at);
+  }
+  targets_.assign(of.targets.begin(), of.targets.end());
+  std::ranges::sort(targets_);
+}
+
+void rewriter::note(const node& at) {
+  auto after = [&](const node* before) { return after_effects_[index(*before)]; };
+  after_effects_[index(at)] = has_effect(at) ||
+                              std::ranges::any_of(at.inputs(), after, &edge::node) ||
+                              std::ranges::any_of(at.controls(), after);
+}
+
+bool rewriter::is_target(const node& at) const noexcept {
+  return std::ranges::binary_search(targets_, &at);
+}
+
+edge rewriter::now(edge what) const noexcept {
+  for (;;) {
+    const auto& by = by_[index(*what.node)];
+    if (!by.node)
+      return what;
+    if (by.index <= several)
+      what = several_[static_cast<size_t>(several - by.index)][static_cast<size_t>(what.index)];
+    else
+      what = {by.node, by.index == same_output ? what.index : by.index};
+  }
+}
+
+void rewriter::refresh(node& at) {
+  bool news = false;
+  for (auto& input : at.inputs_) {
+    auto by = now(input);
+    news = news || by != input || learned_[index(*by.node)];
+    input = by;
+  }
+  bool reordered = false;
+  for (auto& before : at.controls_)
+    if (auto* by = now({before, 0}).node; by != before) {
+      before = by;
+      reordered = true;
+    }
+  if (reordered) {
+    std::ranges::sort(at.controls_);
+    auto twice = std::ranges::unique(at.controls_);
+    at.controls_.erase(twice.begin(), twice.end());
+  }
+  if (news)
+    learn_shapes(at);
+}
+
+// What was an unknown extent may be known by now. What can be seen now to fail will do so when it
+// runs.
+void rewriter::learn_shapes(node& at) {
+  if (!at.op().infer)
+    return;
+  auto inferred = at.op().infer(infer_context{at});
+  if (!inferred || inferred->size() != at.shapes_.size())
+    return;
+  for (size_t i = 0; i < at.shapes_.size(); ++i)
+    if (auto merged = troupe::merge(at.shapes_[i], (*inferred)[i]);
+        merged && *merged != at.shapes_[i]) {
+      at.shapes_[i] = *std::move(merged);
+      learned_[index(at)] = true;
+    }
+}
+
+bool rewriter::replace(node& old, const std::vector<edge>& by) {
+  if (by.empty() || static_cast<size_t>(old.outputs()) != by.size() || !old.controls().empty())
+    return false;
+  for (int i = 0; i < old.outputs(); ++i) {
+    const auto& one = by[static_cast<size_t>(i)];
+    if (!one || one.node == &old || one.type() != old.output_type(i) ||
+        one.node->output_is_ref(one.index) || !one.dims().compatible(old.output_shape(i)))
+      return false;
+  }
+  if (!keeps_effects(old, by))
+    return false;
+  merge(old, by);
+  return true;
+}
+
+void rewriter::merge(node& old, const std::vector<edge>& by) {
+  if (by.size() == 1) {
+    by_[index(old)] = by[0];
+  } else {
+    by_[index(old)] = {by[0].node, several - static_cast<int>(several_.size())};
+    several_.push_back(by);
+  }
+  changed_ = true;
+}
+
+void rewriter::merge(node& old, node& by) {
+  by_[index(old)] = {&by, same_output};
+  changed_ = true;
+}
+
+// Whoever waits for `old` waits for all effects before it. It waits for as much through `by` if
+// every way back from `old` meets what `by` is made of before it meets an effect.
+bool rewriter::keeps_effects(const node& old, const std::vector<edge>& by) const {
+  if (!after_effects_[index(old)])
+    return true;
+  if (by.size() > 1)
+    return false; // who waits for the node waits for the first only
+  std::vector<const node*> cover{by[0].node};
+  constexpr size_t enough = 16;
+  for (size_t i = 0; i < cover.size() && cover.size() < enough; ++i) {
+    for (const auto& input : cover[i]->inputs())
+      cover.push_back(input.node);
+    cover.insert(cover.end(), cover[i]->controls().begin(), cover[i]->controls().end());
+  }
+  std::vector<const node*> open{&old};
+  for (size_t i = 0; i < open.size(); ++i) {
+    auto* at = open[i];
+    if (!after_effects_[index(*at)] || std::ranges::find(cover, at) != cover.end())
+      continue;
+    if (has_effect(*at) || open.size() > enough)
+      return false;
+    for (const auto& input : at->inputs())
+      open.push_back(input.node);
+    open.insert(open.end(), at->controls().begin(), at->controls().end());
+  }
+  return true;
+}
+
+result<node*> rewriter::add(node_spec spec, const node& like) {
+  spec.where = like.where_;
+  spec.device = like.device_;
+  TROUPE_ASSIGN(auto* made, graph_.add(std::move(spec)));
+  made->where_text_ = like.where_text_;
+  by_.emplace_back();
+  learned_.push_back(false);
+  after_effects_.push_back(false);
+  note(*made);
+  changed_ = true;
+  return made;
+}
+
+result<node*> rewriter::add_constant(tensor value, const node& like) {
+  auto type = value.type();
+  return add({.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}}, like);
+}
+
+void rewriter::take_name(node& to, const node& from) {
+  graph_.by_name_.erase(to.name_);
+  to.name_ = from.name_;
+  graph_.by_name_[to.name_] = &to;
+}
+
+void rewriter::set_input(node& of, int input, edge to) {
+  of.inputs_[static_cast<size_t>(input)] = to;
+  changed_ = true;
+}
+
+void rewriter::set_controls(node& of, std::vector<node*> controls) {
+  of.controls_ = std::move(controls);
+  changed_ = true;
+}
+
+void rewriter::finish() {
+  if (!changed_)
+    return;
+  for (auto*& target : of_.targets)
+    target = now({target, 0}).node;
+  std::vector<bool> needed(graph_.nodes_.size(), false);
+  std::vector<node*> open;
+  auto need = [&](node* at) {
+    if (!needed[index(*at)]) {
+      needed[index(*at)] = true;
+      open.push_back(at);
+    }
+  };
+  for (const auto& at : graph_.nodes_)
+    if (is_root(*at) && !is_replaced(*at))
+      need(at.get());
+  for (auto* target : of_.targets)
+    need(target);
+  while (!open.empty()) {
+    auto* at = open.back();
+    open.pop_back();
+    refresh(*at);
+    for (const auto& input : at->inputs_)
+      need(input.node);
+    for (auto* before : at->controls_)
+      need(before);
+  }
+  // New nodes move to the place of what they replace, or else to right before the first that
+  // depends on them; all others stay in order.
+  std::vector<std::unique_ptr<node>> all;
+  all.swap(graph_.nodes_);
+  std::vector<size_t> path;
+  auto place = [&](size_t start) {
+    path.push_back(start);
+    while (!path.empty()) {
+      auto& at = all[path.back()];
+      if (!at) {
+        path.pop_back();
+        continue;
+      }
+      auto before = path.size();
+      for (const auto& input : at->inputs_)
+        if (all[index(*input.node)])
+          path.push_back(index(*input.node));
+      for (auto* one : at->controls_)
+        if (all[index(*one)])
+          path.push_back(index(*one));
+      if (path.size() == before) {
+        path.pop_back();
+        graph_.nodes_.push_back(std::move(at));
+      }
+    }
+  };
+  for (size_t i = 0; i < all.size(); ++i)
+    if (needed[i])
+      place(i);
+    else if (auto by = by_[i].node; by && needed[index(*by)])
+      place(index(*by));
+  for (size_t i = 0; i < graph_.nodes_.size(); ++i)
+    graph_.nodes_[i]->id_ = static_cast<int>(i);
+  for (const auto& dead : all)
+    if (dead)
+      if (auto it = graph_.by_name_.find(dead->name_);
+          it != graph_.by_name_.end() && it->second == dead.get())
+        graph_.by_name_.erase(it);
+  graph_.version_ = troupe::graph::next_version();
+}
+
+void rewriter::reorder(troupe::graph& of, std::span<node* const> order) {
+  std::vector<std::unique_ptr<node>> sorted(of.nodes_.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    sorted[i] = std::move(of.nodes_[index(*order[i])]);
+  of.nodes_ = std::move(sorted);
+  for (size_t i = 0; i < of.nodes_.size(); ++i)
+    of.nodes_[i]->id_ = static_cast<int>(i);
+  of.version_ = troupe::graph::next_version();
+}
+
+} // namespace troupe

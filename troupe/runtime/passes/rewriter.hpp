@@ -1,0 +1,73 @@
+// Changes a graph that a step owns: every pass is a walk over its nodes with this at hand.
+#pragma once
+#include "troupe/runtime/graph/extract.hpp"
+
+namespace troupe {
+
+/// Says whether a node does nothing but compute its outputs from the values of its inputs: it may
+/// be run once for many, earlier, or not at all.
+bool is_pure(const node& at) noexcept;
+
+/// Redirects edges, adds nodes, and at the end drops what nobody needs any more. A walk visits the
+/// nodes in order, calls refresh() for each, and may then replace it.
+class rewriter {
+public:
+  explicit rewriter(step_graph& of);
+  rewriter(const rewriter&) = delete;
+  rewriter& operator=(const rewriter&) = delete;
+
+  troupe::graph& graph() noexcept { return graph_; }
+
+  /// The nodes from before, each after what it depends on. New ones are not among them.
+  std::span<node* const> nodes() const noexcept { return nodes_; }
+
+  /// Points inputs and controls to what stands for them by now, and learns more of the shapes.
+  void refresh(node& at);
+
+  /// From now on `by` stands for the outputs of a pure node. Refused (false) where a reader would
+  /// no longer come after what it came after, for another type, or for a shape that contradicts.
+  bool replace(node& old, const std::vector<edge>& by);
+  /// The same for nodes with as many outputs, which depend on the same.
+  void merge(node& old, node& by);
+  /// The same where other edges stand for the outputs, which all come after whatever `old` does.
+  void merge(node& old, const std::vector<edge>& by);
+  bool is_replaced(const node& at) const noexcept { return by_[index(at)].node != nullptr; }
+  edge now(edge what) const noexcept; ///< what stands for it
+
+  /// Adds a node that is reported as `like`: with its device and origin.
+  result<node*> add(node_spec spec, const node& like);
+  /// Adds a Const.
+  result<node*> add_constant(tensor value, const node& like);
+  /// The node takes over the name of one that was replaced.
+  void take_name(node& to, const node& from);
+
+  void set_input(node& of, int input, edge to);
+  void set_controls(node& of, std::vector<node*> controls);
+
+  bool is_target(const node& at) const noexcept;
+
+  /// Drops nodes that have no effect and that no fetch, target or effect needs, and restores the
+  /// order.
+  void finish();
+
+  /// Puts all nodes into another order of dependence.
+  static void reorder(troupe::graph& of, std::span<node* const> order);
+
+private:
+  static size_t index(const node& at) noexcept { return static_cast<size_t>(at.id()); }
+  bool keeps_effects(const node& old, const std::vector<edge>& by) const;
+  void learn_shapes(node& at);
+  void note(const node& at);
+
+  step_graph& of_;
+  troupe::graph& graph_;
+  std::vector<node*> nodes_;
+  std::vector<edge> by_;                   // by node id; an index below 0 has a meaning of its own
+  std::vector<std::vector<edge>> several_; // what stands for nodes of several outputs
+  std::vector<bool> learned_;              // by node id: more is known of its shapes than before
+  std::vector<bool> after_effects_;        // by node id: depends on an effect, or has one
+  std::vector<const node*> targets_;       // sorted
+  bool changed_ = false;
+};
+
+} // namespace troupe

@@ -1,0 +1,116 @@
+#include "troupe/runtime/graph/simplify.hpp"
+
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/passes/rewriter.hpp"
+
+#include <algorithm>
+#include <complex>
+
+namespace troupe {
+namespace {
+
+template <class T>
+bool all_equal(const tensor& in, double value) {
+  return std::ranges::all_of(in.values<T>(), [&](const T& one) {
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      return static_cast<double>(static_cast<float>(one)) == value;
+    else
+      return one == T(value);
+  });
+}
+
+bool all_equal(const tensor& in, double value) {
+  switch (in.type()) {
+    case dtype::u8: return all_equal<uint8_t>(in, value);
+    case dtype::u16: return all_equal<uint16_t>(in, value);
+    case dtype::u32: return all_equal<uint32_t>(in, value);
+    case dtype::u64: return all_equal<uint64_t>(in, value);
+    case dtype::i8: return all_equal<int8_t>(in, value);
+    case dtype::i16: return all_equal<int16_t>(in, value);
+    case dtype::i32: return all_equal<int32_t>(in, value);
+    case dtype::i64: return all_equal<int64_t>(in, value);
+    case dtype::f16: return all_equal<float16>(in, value);
+    case dtype::bf16: return all_equal<bfloat16>(in, value);
+    case dtype::f32: return all_equal<float>(in, value);
+    case dtype::f64: return all_equal<double>(in, value);
+    case dtype::c64: return all_equal<std::complex<float>>(in, value);
+    case dtype::c128: return all_equal<std::complex<double>>(in, value);
+    case dtype::none:
+    case dtype::boolean:
+    case dtype::string: break;
+  }
+  return false;
+}
+
+// Whether broadcasting the first against the second gives the second's shape, whatever it will be.
+bool fits_into(const partial_shape& small, const partial_shape& big) {
+  if (small.has_rank() && small.rank() == 0)
+    return true;
+  if (!small.has_rank() || !big.has_rank() || small.rank() > big.rank())
+    return false;
+  for (int axis = 0; axis < small.rank(); ++axis) {
+    auto extent = small[axis];
+    if (extent != 1 &&
+        (extent == unknown_extent || extent != big[axis + big.rank() - small.rank()]))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool simplify_context::is_all(int i, double value) const {
+  auto* known = constant(i);
+  return known && known->elements() > 0 && all_equal(*known, value);
+}
+
+std::optional<std::vector<int64_t>> simplify_context::integers(int i) const {
+  auto* known = constant(i);
+  if (!known || (known->type() != dtype::i32 && known->type() != dtype::i64))
+    return std::nullopt;
+  auto values = to_integers(*known);
+  return std::vector<int64_t>(values.begin(), values.end());
+}
+
+bool simplify_context::keeps_shape_of(int i) const {
+  for (int other = 0; other < inputs(); ++other)
+    if (other != i && input(other) != input(i) && !fits_into(input(other).dims(), input(i).dims()))
+      return false;
+  return true;
+}
+
+const node* simplify_context::same_op_behind(int i) const noexcept {
+  const auto* behind = input(i).node;
+  return &behind->op() == &node_.op() && is_pure(*behind) ? behind : nullptr;
+}
+
+edge simplify_context::op(std::string name, std::vector<edge> inputs, attr_map attrs) {
+  if (std::ranges::find(inputs, nullptr, &edge::node) != inputs.end())
+    return {};
+  auto made = change_.add(
+      {.op = std::move(name), .inputs = std::move(inputs), .attrs = std::move(attrs)}, node_);
+  return made ? (*made)->output(0) : edge{};
+}
+
+edge simplify_context::constant(tensor value) {
+  auto made = change_.add_constant(std::move(value), node_);
+  return made ? (*made)->output(0) : edge{};
+}
+
+void simplify(step_graph& of) {
+  rewriter change{of};
+  for (auto* at : change.nodes()) {
+    change.refresh(*at);
+    if (!at->op().simplify || !is_pure(*at))
+      continue;
+    auto from_before = of.nodes->nodes().size();
+    simplify_context context{*at, change};
+    auto by = at->op().simplify(context);
+    if (change.replace(*at, {by}) && static_cast<size_t>(by.node->id()) >= from_before)
+      change.take_name(*by.node, *at);
+  }
+  change.finish();
+}
+
+} // namespace troupe

@@ -1,0 +1,41 @@
+// When a step changes its variables, for passes that have one read later than before.
+#pragma once
+#include "troupe/runtime/graph/graph.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace troupe {
+
+class variable_updates {
+public:
+  /// For each node, in order.
+  void note(const node& at) {
+    for (size_t i = 0; i < at.inputs().size(); ++i)
+      if (at.input_is_ref(static_cast<int>(i)))
+        if (auto* behind = resource_behind(at.inputs()[i]))
+          of_[behind].push_back(at.id());
+  }
+
+  /// Whether the variables that the node takes as values would have the same ones where the later
+  /// node stands.
+  bool reads_the_same_at(const node& at, const node& later) const {
+    for (const auto& input : at.inputs()) {
+      if (!input.node->output_is_ref(input.index))
+        continue;
+      auto it = of_.find(resource_behind(input));
+      if (it == of_.end())
+        continue;
+      auto next = std::ranges::upper_bound(it->second, at.id());
+      if (next != it->second.end() && *next < later.id())
+        return false;
+    }
+    return true;
+  }
+
+private:
+  std::map<const node*, std::vector<int>> of_; // ids of nodes that change it, rising
+};
+
+} // namespace troupe

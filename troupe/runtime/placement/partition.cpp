@@ -1,0 +1,260 @@
+#include "troupe/runtime/placement/partition.hpp"
+
+#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/placement/residence.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace troupe {
+namespace {
+
+class cutter {
+public:
+  cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices)
+      : of_(of), chosen_(chosen), devices_(devices), residences_(of, chosen, devices),
+        parts_(devices.size()), copies_(of.nodes().size()), used_(of.nodes().size()) {
+    for (const auto& at : of.nodes()) {
+      for (const auto& input : at->inputs())
+        used_[static_cast<size_t>(input.node->id())] = true;
+      for (auto* before : at->controls())
+        used_[static_cast<size_t>(before->id())] = true;
+    }
+  }
+
+  result<std::vector<partition>> run() {
+    for (const auto& at : of_.nodes())
+      if (!goes_along(*at))
+        TROUPE_TRY(copy(*at));
+    std::vector<partition> made;
+    for (size_t i = 0; i < parts_.size(); ++i)
+      if (parts_[i])
+        made.push_back({devices_[i], std::move(parts_[i])});
+    return made;
+  }
+
+private:
+  status copy(node& at) {
+    auto here = device_of(&at);
+    std::vector<edge> inputs;
+    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
+      TROUPE_ASSIGN(auto local,
+                    bring(at.inputs()[static_cast<size_t>(i)], here, wants_on_host(at, i)));
+      inputs.push_back(local);
+    }
+    // What a node waits for must come before it: a partition is ordered by dependence.
+    std::vector<node*> controls;
+    for (auto* before : at.controls()) {
+      if (goes_along(*before))
+        continue; // there from the start
+      TROUPE_ASSIGN(auto* local, bring_control(before, here));
+      controls.push_back(local);
+    }
+    // Several may come with one message.
+    std::ranges::sort(controls, {}, &node::id);
+    auto twice = std::ranges::unique(controls);
+    controls.erase(twice.begin(), twice.end());
+    auto& made = copies_[static_cast<size_t>(at.id())];
+    if (!counts_first(at, here)) {
+      made = part(here).add_copy(at, std::move(inputs), std::move(controls));
+      return {};
+    }
+    TROUPE_ASSIGN(made, add_halves(at, here, std::move(inputs), std::move(controls)));
+    return {};
+  }
+
+  // Whether a GPU has to look at elements before it knows what comes out (counting.hpp).
+  bool counts_first(const node& at, int here) const {
+    return has(at.op().effects, sized_by_elements) &&
+           kind_of(devices_[static_cast<size_t>(here)]) == device_kind::gpu &&
+           !residences_.runs_on_host(at);
+  }
+
+  // The node as two, with what was counted on its way to the host between them. Returns the second.
+  result<node*> add_halves(const node& at, int here, std::vector<edge> inputs,
+                           std::vector<node*> controls) {
+    TROUPE_TRY(share(at, here, inputs));
+    auto& into = part(here);
+    TROUPE_ASSIGN(auto* first, into.add({.op = op_halves::name_of_first(at.op().name),
+                                         .name = concat("_count_/", at.name()),
+                                         .inputs = inputs,
+                                         .attrs = at.attrs(),
+                                         .controls = std::move(controls),
+                                         .where = at.where()}));
+    into.set_origin(*first, concat("for ", at.description()));
+    auto known = counts_from_shapes(at);
+    auto counts = known ? add_constant(at, here, *known) : send({first, 0}, here, here);
+    TROUPE_TRY(counts.status());
+    inputs.push_back({first, 1});
+    inputs.push_back(*counts);
+    auto attrs = at.attrs();
+    std::vector<partial_shape> shapes;
+    for (int i = 0; i < at.outputs(); ++i)
+      shapes.push_back(at.output_shape(i));
+    attrs["output_shapes"] = std::move(shapes);
+    TROUPE_ASSIGN(auto* second, into.add({.op = op_halves::name_of_second(at.op().name),
+                                          .name = at.name(),
+                                          .inputs = std::move(inputs),
+                                          .attrs = std::move(attrs),
+                                          .where = at.where()}));
+    into.set_origin(*second, concat("for ", at.description()));
+    return second;
+  }
+
+  // Both halves see the same value of a variable, whatever happens to it between them; and what
+  // lies on the host goes to the device once for both.
+  status share(const node& at, int here, std::vector<edge>& inputs) {
+    for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
+      auto& input = inputs[static_cast<size_t>(i)];
+      if (at.input_is_ref(i) || internal_ops::is_constant(*input.node) ||
+          !(input.node->output_is_ref(input.index) || is_uploaded(at, i, here)))
+        continue;
+      TROUPE_ASSIGN(auto* shared,
+                    part(here).add({.op = "Identity",
+                                    .name = concat("shared_", next_key_++, '/', input.node->name()),
+                                    .inputs = {input},
+                                    .where = at.where()}));
+      input = {shared, 0};
+    }
+    return {};
+  }
+
+  bool is_uploaded(const node& at, int input, int here) const {
+    const auto& from = at.inputs()[static_cast<size_t>(input)];
+    return residences_.wants_on_device(at, input) &&
+           (residences_.lies_on_host(from) || device_of(from.node) != here);
+  }
+
+  static std::optional<std::vector<int64_t>> counts_from_shapes(const node& at) {
+    std::vector<int64_t> extents;
+    for (int i = 0; i < at.outputs(); ++i) {
+      const auto& dims = at.output_shape(i);
+      if (!dims.fully_known() || dims.rank() == 0)
+        return {};
+      extents.push_back(dims[0]);
+    }
+    return extents;
+  }
+
+  result<edge> add_constant(const node& like, int here, const std::vector<int64_t>& values) {
+    TROUPE_ASSIGN(auto* made,
+                  part(here).add(
+                      {.op = "Const",
+                       .name = concat("counts_", next_key_++, '/', like.name()),
+                       .attrs = {{"value", tensor::vector<int64_t>(values)}, {"dtype", dtype::i64}},
+                       .where = like.where()}));
+    return edge{made, 0};
+  }
+
+  // Feeds and constants are copied to wherever they are used, instead of being sent.
+  bool goes_along(const node& at) const {
+    return &at.op() == &internal_ops::feed ||
+           (internal_ops::is_constant(at) && at.controls().empty() &&
+            used_[static_cast<size_t>(at.id())]);
+  }
+
+  graph& part(int device) {
+    auto& one = parts_[static_cast<size_t>(device)];
+    if (!one)
+      one = std::make_unique<graph>(of_.ops());
+    return *one;
+  }
+  // A fetch goes where its value is made; what is fed and fetched, to the first device.
+  int device_of(const node* at) const {
+    if (&at->op() == &internal_ops::fetch)
+      return std::max(0, chosen_[static_cast<size_t>(at->inputs()[0].node->id())]);
+    return chosen_[static_cast<size_t>(at->id())];
+  }
+  std::string name_of(int device) const { return to_string(devices_[static_cast<size_t>(device)]); }
+  node* copy_of(const node* at) const { return copies_[static_cast<size_t>(at->id())]; }
+
+  // A fetch or a feed has no device of its own that would want anything.
+  bool wants_on_host(const node& at, int input) const {
+    return chosen_[static_cast<size_t>(at.id())] >= 0 && residences_.wants_on_host(at, input);
+  }
+
+  // The edge, as the device has it: its own, fed, or received. A device that is to look at what it
+  // has made itself sends it to itself, by way of the host's memory.
+  result<edge> bring(edge what, int here, bool on_host) {
+    if (goes_along(*what.node)) {
+      auto& known = brought_[{what.node, what.index, here}];
+      if (!known)
+        known = {part(here).add_copy(*what.node, {}, {}), what.index};
+      return known;
+    }
+    auto from = device_of(what.node);
+    auto* copy = copy_of(what.node);
+    if (from == here && (!on_host || residences_.lies_on_host(what)))
+      return edge{copy, what.index};
+    if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
+      return it->second;
+    TROUPE_ASSIGN(auto received, send({copy, what.index}, from, here));
+    brought_[{what.node, what.index, here}] = received;
+    return received;
+  }
+
+  // From one partition to another, or back to itself by way of the host's memory.
+  result<edge> send(edge what, int from, int here) {
+    auto key = next_key_++;
+    const auto& name = what.node->name();
+    TROUPE_TRY(part(from).add({.op = "_Send",
+                               .name = concat("_send_", key, '/', name),
+                               .inputs = {what},
+                               .attrs = {{"key", key}, {"to", name_of(here)}},
+                               .where = what.node->where()}));
+    TROUPE_ASSIGN(auto* received, part(here).add({.op = "_Recv",
+                                                  .name = concat("_recv_", key, '/', name),
+                                                  .attrs = {{"key", key},
+                                                            {"from", name_of(from)},
+                                                            {"dtype", what.type()},
+                                                            {"shape", what.dims()}},
+                                                  .where = what.node->where()}));
+    return edge{received, 0};
+  }
+
+  result<node*> bring_control(node* before, int here) {
+    auto from = device_of(before);
+    auto* copy = copy_of(before);
+    if (from == here)
+      return copy;
+    // A tensor that comes from that node anyway brings the news with it.
+    for (int i = 0; i < before->outputs(); ++i)
+      if (auto it = brought_.find({before, i, here}); it != brought_.end())
+        return it->second.node;
+    if (auto it = brought_.find({before, -1, here}); it != brought_.end())
+      return it->second.node;
+    auto key = next_key_++;
+    TROUPE_TRY(part(from).add({.op = "_SendControl",
+                               .name = concat("_send_", key, '/', before->name()),
+                               .attrs = {{"key", key}, {"to", name_of(here)}},
+                               .controls = {copy},
+                               .where = before->where()}));
+    TROUPE_ASSIGN(auto* news, part(here).add({.op = "_RecvControl",
+                                              .name = concat("_recv_", key, '/', before->name()),
+                                              .attrs = {{"key", key}, {"from", name_of(from)}},
+                                              .where = before->where()}));
+    brought_[{before, -1, here}] = {news, 0};
+    return news;
+  }
+
+  const graph& of_;
+  const std::vector<int>& chosen_;
+  const device_list& devices_;
+  const residences residences_;
+  std::vector<std::unique_ptr<graph>> parts_;
+  std::vector<node*> copies_;                                 // by the id of the original
+  std::vector<bool> used_;                                    // has successors
+  std::map<std::tuple<const node*, int, int>, edge> brought_; // (node, output, device)
+  int next_key_ = 0;
+};
+
+} // namespace
+
+result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
+                                   const device_list& devices) {
+  return cutter{of, chosen, devices}.run();
+}
+
+} // namespace troupe

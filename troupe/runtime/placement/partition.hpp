@@ -1,0 +1,22 @@
+// Cuts a placed graph into one graph per device, joined by Send and Recv (white paper 3.2.2).
+#pragma once
+#include "troupe/runtime/placement/place.hpp"
+
+#include <memory>
+
+namespace troupe {
+
+/// What one device runs in a step: a graph of its own, in which _Feed, _Fetch, _Send and _Recv
+/// nodes stand for what comes from and goes to the outside. Keys are unique in the step.
+struct partition {
+  device_name device;
+  std::unique_ptr<graph> nodes;
+};
+
+/// Makes a partition for each device that has something to do, with one Recv per (tensor,
+/// destination). A feed is in each partition that reads it. `of` is ordered by dependence, as
+/// extract() makes it, and `chosen` is what place() returned for it.
+result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
+                                   const device_list& devices);
+
+} // namespace troupe

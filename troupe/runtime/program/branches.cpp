@@ -1,0 +1,182 @@
+#include "troupe/runtime/program/branches.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace troupe {
+namespace {
+
+constexpr uint32_t no_node = UINT32_MAX;
+// More parallelism than any task has threads for only costs time to plan.
+constexpr uint32_t most_groups = 512;
+// What is done before this part of a heavy branch has passed counts as there from the start:
+// constants and shapes are needed everywhere, and tie branches together that have nothing in
+// common.
+constexpr double soon = 1.0 / 8;
+// From how many hand-overs on a device spreads one node over its threads.
+constexpr double splits_itself = 10;
+
+// The dominator tree of the nodes of one base region: its parent is the last node that all ways to
+// a node share. Above all is a root that is no node.
+class dominator_tree {
+public:
+  explicit dominator_tree(size_t nodes) : up_(nodes), jump_(nodes), depth_(nodes, 0) {}
+
+  // Nodes must come after their parents.
+  void hang(uint32_t node, uint32_t under) {
+    up_[node] = under;
+    depth_[node] = depth_of(under) + 1;
+    auto far = jump_of(under);
+    jump_[node] = depth_of(under) - depth_of(far) == depth_of(far) - depth_of(jump_of(far))
+                      ? jump_of(far)
+                      : under;
+  }
+  uint32_t parent(uint32_t node) const { return up_[node]; }
+  uint32_t depth_of(uint32_t node) const { return node == no_node ? 0 : depth_[node]; }
+
+  // The ancestor (or the node itself) at a depth that is not below it.
+  uint32_t at_depth(uint32_t node, uint32_t depth) const {
+    while (depth_of(node) > depth)
+      node = depth_of(jump_of(node)) >= depth ? jump_of(node) : up_[node];
+    return node;
+  }
+
+  // The last node that is above both.
+  uint32_t meet(uint32_t a, uint32_t b) const {
+    if (depth_of(a) > depth_of(b))
+      std::swap(a, b);
+    b = at_depth(b, depth_of(a));
+    while (a != b) {
+      bool far = jump_of(a) != jump_of(b);
+      a = far ? jump_of(a) : up_[a];
+      b = far ? jump_of(b) : up_[b];
+    }
+    return a;
+  }
+
+private:
+  uint32_t jump_of(uint32_t node) const { return node == no_node ? no_node : jump_[node]; }
+
+  std::vector<uint32_t> up_, jump_, depth_; // jumps: far ancestors, for ways of logarithmic length
+};
+
+class branch_finder {
+public:
+  branch_finder(const graph& of, const std::vector<uint32_t>& base, const region_options& options)
+      : graph_(of), base_(base), lanes_(static_cast<size_t>(options.lanes)),
+        least_(worth_handing_over(options)),
+        most_(options.nodes_use_all_threads ? splits_itself * options.hand_over : 1e300),
+        tree_(of.nodes().size()), cost_(of.nodes().size()), done_at_(of.nodes().size(), 0),
+        groups_(of.nodes().size(), 0) {
+    for (const auto& at : of.nodes())
+      add(*at, options.measured);
+  }
+
+  std::vector<uint32_t> run() {
+    // A branch costs what its parts cost together.
+    for (size_t id = cost_.size(); id-- > 0;)
+      if (auto above = tree_.parent(static_cast<uint32_t>(id)); above != no_node)
+        cost_[above] += cost_[id];
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>>
+        siblings; // by parent; roots by region
+    for (uint32_t id = 0; id < cost_.size(); ++id) {
+      auto above = tree_.parent(id);
+      siblings[{above, above == no_node ? base_[id] : 0}].push_back(id);
+    }
+    for (const auto& [at, children] : siblings)
+      if (std::ranges::count_if(children, [&](uint32_t id) { return heavy(id); }) > 1)
+        split(children);
+    return std::move(groups_);
+  }
+
+private:
+  bool heavy(uint32_t id) const { return cost_[id] >= least_; }
+
+  // What a node waits for while its region runs.
+  template <class Visit>
+  void each_before(const node& at, Visit visit) const {
+    auto consider = [&](const node& before) {
+      auto id = static_cast<size_t>(before.id());
+      if (!is_at_hand(before) && base_[id] == base_[static_cast<size_t>(at.id())] &&
+          done_at_[id] > soon * least_)
+        visit(static_cast<uint32_t>(id));
+    };
+    for (const auto& input : at.inputs())
+      consider(*input.node);
+    for (const auto* before : at.controls())
+      consider(*before);
+  }
+
+  void add(const node& at, const node_times* measured) {
+    auto id = static_cast<uint32_t>(at.id());
+    bool first = true;
+    uint32_t above = no_node;
+    each_before(at, [&](uint32_t before) {
+      above = first ? before : tree_.meet(above, before);
+      first = false;
+    });
+    tree_.hang(id, above);
+    auto cost = is_at_hand(at) ? 0 : expected_nanoseconds(at, measured);
+    cost_[id] = cost < most_ ? cost : 0;
+    double begin = 0;
+    auto wait_for = [&](const node& before) {
+      begin = std::max(begin, done_at_[static_cast<size_t>(before.id())]);
+    };
+    for (const auto& input : at.inputs())
+      wait_for(*input.node);
+    for (const auto* before : at.controls())
+      wait_for(*before);
+    done_at_[id] = begin + cost;
+  }
+
+  // Those that wait for as many heavy siblings as each other can run at the same time.
+  void split(const std::vector<uint32_t>& children) {
+    auto level = tree_.depth_of(children.front());
+    std::map<uint32_t, size_t> rank_after;
+    std::map<size_t, std::vector<uint32_t>> heavy_at;
+    for (auto id : children) {
+      size_t rank = 0;
+      each_before(*graph_.nodes()[id], [&](uint32_t before) {
+        if (tree_.depth_of(before) >= level)
+          rank = std::max(rank, rank_after[tree_.at_depth(before, level)]);
+      });
+      if (heavy(id) && !has(graph_.nodes()[id]->op().effects, effect::blocking))
+        heavy_at[rank++].push_back(id);
+      rank_after[id] = rank;
+    }
+    for (auto& [rank, heads] : heavy_at)
+      if (heads.size() > 1 && count_ < most_groups)
+        pack(heads);
+  }
+
+  // Shares them out among the lanes, each to the one that has least to do so far.
+  void pack(std::vector<uint32_t>& heads) {
+    std::ranges::stable_sort(heads, std::greater{}, [&](uint32_t id) { return cost_[id]; });
+    std::vector<double> load(std::min(lanes_, heads.size()), 0);
+    for (auto id : heads) {
+      auto lane = std::ranges::min_element(load);
+      *lane += cost_[id];
+      groups_[id] = count_ + 1 + static_cast<uint32_t>(lane - load.begin());
+    }
+    count_ += static_cast<uint32_t>(load.size());
+  }
+
+  const graph& graph_;
+  const std::vector<uint32_t>& base_;
+  size_t lanes_;
+  double least_, most_;
+  dominator_tree tree_;
+  std::vector<double> cost_, done_at_;
+  std::vector<uint32_t> groups_;
+  uint32_t count_ = 0;
+};
+
+} // namespace
+
+std::vector<uint32_t> find_branches(const graph& of, const std::vector<uint32_t>& base,
+                                    const region_options& options) {
+  return branch_finder{of, base, options}.run();
+}
+
+} // namespace troupe

@@ -1,0 +1,194 @@
+#include "troupe/runtime/program/collective.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace troupe {
+namespace {
+
+constexpr size_t most_named = 8;
+
+std::string short_name(const device_name& of) {
+  return concat("/device:", of.kind, ':', of.ordinal);
+}
+
+exchange_kind kind_of(const node& at) {
+  const auto& op = at.op().name;
+  if (op == "CollectiveGather")
+    return exchange_kind::all_gather;
+  if (op == "CollectiveReduceScatter")
+    return exchange_kind::reduce_scatter;
+  return op == "CollectiveReduce" ? exchange_kind::all_reduce : exchange_kind::broadcast;
+}
+
+reduction reduction_of(const node& at) {
+  const auto& merge = at.attr<std::string>("merge_op");
+  return merge == "Mul"   ? reduction::product
+         : merge == "Min" ? reduction::min
+         : merge == "Max" ? reduction::max
+                          : reduction::sum;
+}
+
+exchange_call call_of(const node& at) {
+  exchange_call what{.kind = kind_of(at), .type = at.output_type(0)};
+  if (what.kind == exchange_kind::all_reduce || what.kind == exchange_kind::reduce_scatter) {
+    what.by = reduction_of(at);
+    what.average = at.attr<std::string>("final_op") == "Div";
+  }
+  return what;
+}
+
+bool is_sender(const collective_member& one) { return !one.origin->inputs().empty(); }
+
+auto key_of(const exchange_call& what) {
+  return std::tuple{what.kind, what.by, what.average, what.type};
+}
+
+std::string places(const collective_group& of) {
+  std::string text;
+  for (size_t i = 0; i < of.members.size() && i <= most_named; ++i)
+    text += i == most_named ? ", ..." : concat(i ? ", " : "", to_string(of.members[i].where));
+  return text;
+}
+
+status check_members(const collective_group& of) {
+  const auto& first = of.members.front();
+  auto size = first.origin->attr<int64_t>("group_size");
+  auto wrong = [&](const collective_member& at, const auto&... parts) {
+    return invalid(at.origin->description(), ": ", parts...);
+  };
+  for (const auto& one : of.members) {
+    if (one.origin->attr<int64_t>("group_size") != size)
+      return wrong(one, "group_size is ", one.origin->attr<int64_t>("group_size"), ", and that of ",
+                   first.origin->description(), " in the same group is ", size);
+    if (key_of(call_of(*one.origin)) != key_of(of.call))
+      return wrong(one, "is in one group with ", first.origin->description(),
+                   ", which computes something else or in another type: give them different "
+                   "instance keys");
+    if (one.where.kind != first.where.kind)
+      return wrong(one, "is on ", one.where, ", but ", first.origin->description(),
+                   " of the same group is on ", first.where,
+                   ": put all members on GPUs, or all on processors");
+  }
+  if (static_cast<int64_t>(of.members.size()) != size)
+    return failure(error_kind::failed_precondition, first.origin->description(), ": group ",
+                   of.group_key, ", instance ", of.instance_key, " has ", of.members.size(), " of ",
+                   size, " members in this step, on ", places(of),
+                   ": all members must be run by one step, on devices of one task");
+  if (of.call.kind != exchange_kind::broadcast)
+    return {};
+  auto senders = std::ranges::count_if(of.members, is_sender);
+  if (senders == 1)
+    return {};
+  return wrong(first, "its group has ", senders, " senders, and must have one CollectiveBcastSend");
+}
+
+} // namespace
+
+bool is_asked(const wait_point& wait) noexcept {
+  return wait.queue || is_collective(wait.origin->op());
+}
+
+result<exchange_call> collective_group::check(std::span<const exchange_part> given) const {
+  auto what = call;
+  const exchange_part* first = nullptr;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto& one = given[i];
+    if (call.kind == exchange_kind::broadcast && i != call.root)
+      continue;
+    if (one.input.empty() || one.input.type() != call.type)
+      return failure(error_kind::internal, members[i].origin->description(), ": expected ",
+                     call.type);
+    if (!first)
+      first = &one;
+    else if (!(one.input.dims() == first->input.dims()))
+      return invalid(members[i].origin->description(), ": has ", one.input.dims(), " on ",
+                     members[i].where, ", but ", members.front().origin->description(), " has ",
+                     first->input.dims(), " on ", members.front().where,
+                     ": all members of a group must have one shape");
+  }
+  what.dims = first->input.dims();
+  if (call.kind == exchange_kind::broadcast)
+    for (const auto& one : members)
+      if (const auto& said = one.origin->attr<partial_shape>("shape"); !said.compatible(what.dims))
+        return invalid(one.origin->description(), ": expects ", said, ", but ",
+                       members[call.root].origin->description(), " sends ", what.dims);
+  auto cut = call.kind == exchange_kind::reduce_scatter;
+  if ((cut || call.kind == exchange_kind::all_gather) && what.dims.rank() == 0)
+    return invalid(members.front().origin->description(), ": needs a first axis, got a scalar");
+  auto count = static_cast<int64_t>(members.size());
+  if (cut && what.dims[0] % count != 0)
+    return invalid(members.front().origin->description(), ": the first axis of ", what.dims,
+                   " cannot be cut into ", count, " equal parts");
+  if (call.kind == exchange_kind::all_gather && what.dims[0] > INT64_MAX / count)
+    return invalid(members.front().origin->description(), ": ", count, " of ", what.dims,
+                   " are too many elements");
+  return what;
+}
+
+result<std::vector<collective_group>>
+find_collectives(std::span<const std::shared_ptr<const program>> programs,
+                 std::span<const device_name> devices) {
+  std::map<std::pair<int64_t, int64_t>, collective_group> found;
+  for (uint32_t p = 0; p < programs.size(); ++p)
+    for (uint32_t i = 0; i < programs[p]->waits().size(); ++i) {
+      const auto& at = *programs[p]->waits()[i].origin;
+      if (!is_collective(at.op()))
+        continue;
+      auto group = at.attr<int64_t>("group_key"), instance = at.attr<int64_t>("instance_key");
+      auto& all = found[{group, instance}];
+      all.group_key = group;
+      all.instance_key = instance;
+      all.members.push_back({&at, &programs[p]->device(), devices[p], p, i});
+    }
+  std::vector<collective_group> groups;
+  for (auto& [keys, one] : found) {
+    std::ranges::sort(one.members, {}, [](const collective_member& member) {
+      return std::tie(member.where, member.origin->name());
+    });
+    one.call = call_of(*one.members.front().origin);
+    TROUPE_TRY(check_members(one));
+    one.call.root =
+        static_cast<size_t>(std::ranges::find_if(one.members, is_sender) - one.members.begin());
+    groups.push_back(std::move(one));
+  }
+  return groups;
+}
+
+collective_meeting::collective_meeting(const collective_group& of)
+    : group_(of), parts_(of.members.size()), came_(new std::atomic<bool>[of.members.size()]) {
+  for (size_t i = 0; i < parts_.size(); ++i)
+    parts_[i].on = of.members[i].on;
+  reset();
+}
+
+collective_meeting::arrival collective_meeting::arrive(size_t member, exchange_part mine) noexcept {
+  if (came_[member].exchange(true, std::memory_order_relaxed))
+    return arrival::again;
+  parts_[member] = std::move(mine);
+  return missing_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? arrival::last : arrival::waits;
+}
+
+void collective_meeting::reset() noexcept {
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    parts_[i].input.reset();
+    parts_[i].output.reset();
+    parts_[i].ready.reset();
+    came_[i].store(false, std::memory_order_relaxed);
+  }
+  missing_.store(parts_.size(), std::memory_order_relaxed);
+}
+
+std::string collective_meeting::describe_missing() const {
+  std::string names;
+  size_t missing = 0;
+  for (size_t i = 0; i < parts_.size(); ++i)
+    if (!came_[i].load(std::memory_order_relaxed))
+      if (++missing <= most_named)
+        names += concat(names.empty() ? "" : ", ", short_name(group_.members[i].where));
+  return concat(parts_.size() - missing, " of ", parts_.size(), " members have come",
+                missing ? ", missing: " : "", names, missing > most_named ? ", ..." : "");
+}
+
+} // namespace troupe

@@ -1,0 +1,490 @@
+// Turns a partition's graph into a program.
+#include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/runtime/program/collective.hpp"
+#include "troupe/runtime/program/coming.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/program/order_effects.hpp"
+#include "troupe/runtime/program/program.hpp"
+#include "troupe/runtime/program/regions.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/program/replay.hpp"
+#include "troupe/runtime/placement/residence.hpp"
+#include "troupe/runtime/device/upload.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace troupe {
+
+// Works region by region: first learns what each needs from the others, then writes its code.
+class compiler {
+public:
+  compiler(program& out, const state_finder& find_state, const region_options& options,
+           const kernel_state_finder& find_kernel_state)
+      : out_(out), graph_(*out.graph_), accelerator_(out.device_->as_accelerator()),
+        find_state_(find_state), options_(options), find_kernel_state_(find_kernel_state),
+        residences_(graph_, accelerator_ ? out.device_->kind() : device_kind::cpu),
+        regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
+        members_(regions_.count) {}
+
+  status run() {
+    out_.regions_.resize(regions_.count);
+    for (const auto& at : graph_.nodes())
+      TROUPE_TRY(survey(*at));
+    out_.regions_[0].arrivals = 1; // the start
+    for (uint32_t r = 1; r < regions_.count; ++r)
+      if (out_.regions_[r].arrivals == 0) { // nothing else would start it
+        out_.regions_[r].arrivals = 1;
+        started_.push_back(r);
+      }
+    for (uint32_t r = 0; r < regions_.count; ++r)
+      TROUPE_TRY(write_region(r));
+    for (auto& region : out_.regions_)
+      release_after_last_use(region);
+    weigh();
+    resolve_pointers();
+    return {};
+  }
+
+private:
+  // An instruction whose operands are still offsets into the pools.
+  struct draft {
+    instruction code;
+    size_t inputs = 0, states = npos, types = 0, releases = 0;
+  };
+  static constexpr size_t npos = SIZE_MAX;
+  using endpoint = std::pair<const node*, int>;
+
+  uint32_t region_of(const node& at) const { return regions_.of[static_cast<size_t>(at.id())]; }
+  uint32_t issue_region(const node& at) const {
+    return regions_.issued_from[static_cast<size_t>(at.id())];
+  }
+  bool is(const node& at, const op_def& op) const { return &at.op() == &op; }
+
+  // Gives slots to outputs, and makes a token for each tensor or order that crosses regions.
+  status survey(node& at) {
+    auto later = [&](const node* before) { return before->id() >= at.id(); };
+    if (std::ranges::any_of(at.inputs(), later, &edge::node) ||
+        std::ranges::any_of(at.controls(), later))
+      return failure(error_kind::internal, at.description(), ": comes before what it depends on");
+    auto here = issue_region(at);
+    members_[here].push_back(&at);
+    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
+      const auto& from = at.inputs()[static_cast<size_t>(i)];
+      if (is_at_hand(*from.node) && !is(*from.node, internal_ops::feed))
+        continue; // it does not run: there is nothing to wait for
+      if (from.node->output_is_ref(from.index))
+        need_order(*from.node, here);
+      else
+        need_tensor(from, here);
+      if (accelerator_ && is(*from.node, internal_ops::recv))
+        note_use(wait_of_.at(from.node), at, i);
+    }
+    for (auto* before : at.controls())
+      need_order(*before, here);
+    if (has(at.op().effects, effect::blocking))
+      TROUPE_TRY(add_wait(at));
+    first_slot_[&at] = out_.slots_;
+    out_.slots_ += static_cast<uint32_t>(at.outputs());
+    if (is(at, internal_ops::feed))
+      out_.feeds_.push_back(
+          {static_cast<uint32_t>(at.attr<int64_t>("index")), first_slot_[&at], &at});
+    return {};
+  }
+
+  void note_use(uint32_t wait, const node& by, int input) {
+    if (residences_.wants_on_host(by, input))
+      looked_at_.insert(wait);
+    out_.waits_[wait].on_device =
+        !looked_at_.contains(wait) &&
+        (out_.waits_[wait].on_device || residences_.wants_on_device(by, input));
+  }
+
+  void need_tensor(edge from, uint32_t here) {
+    auto there = region_of(*from.node);
+    if (there == here)
+      return;
+    auto [it, fresh] = imports_[here].emplace(endpoint{from.node, from.index}, 0);
+    if (!fresh)
+      return;
+    it->second = out_.slots_++;
+    tokens_[{from.node, from.index}].emplace_back(here, it->second);
+    ++out_.regions_[here].arrivals;
+  }
+
+  void need_order(const node& before, uint32_t here) {
+    auto there = region_of(before);
+    if (there == here)
+      return;
+    auto [it, fresh] = after_[there].emplace(here, &before);
+    if (fresh)
+      ++out_.regions_[here].arrivals;
+    else if (before.id() > it->second->id())
+      it->second = &before;
+  }
+
+  status add_wait(node& at) {
+    wait_point wait{.origin = &at, .region = region_of(at)};
+    if (!at.inputs().empty() && at.input_is_ref(0)) {
+      wait.queue = resource_behind(at.inputs()[0]);
+      if (!wait.queue || wait.queue->op().makes != resource::queue)
+        return invalid(at.description(), ": its first input must be a queue");
+    } else if (!is(at, internal_ops::recv) && !is(at, internal_ops::recv_control) &&
+               !is_collective(at.op())) {
+      return failure(error_kind::unimplemented, at.description(), ": nothing answers this wait");
+    }
+    for (int i = 0; i < at.outputs(); ++i)
+      wait.slots.push_back(out_.slots_ + static_cast<uint32_t>(i));
+    ++out_.regions_[wait.region].arrivals; // the answer
+    wait_of_[&at] = static_cast<uint32_t>(out_.waits_.size());
+    out_.waits_.push_back(std::move(wait));
+    return {};
+  }
+
+  uint32_t slot_of(edge from, uint32_t here) const {
+    if (region_of(*from.node) == here)
+      return first_slot_.at(from.node) + static_cast<uint32_t>(from.index);
+    return imports_[here].at({from.node, from.index});
+  }
+
+  status write_region(uint32_t here) {
+    auto& region = out_.regions_[here];
+    region.first = static_cast<uint32_t>(drafts_.size());
+    std::multimap<const node*, uint32_t> orders; // who hears when that has run
+    for (auto [target, last] : after_[here])
+      orders.emplace(last, target);
+    auto write_orders = [&](const node& last) {
+      auto [begin, end] = orders.equal_range(&last);
+      for (auto it = begin; it != end; ++it)
+        add(action::token, nullptr).code.target = it->second;
+    };
+    if (here == 0)
+      for (auto target : started_)
+        add(action::token, nullptr).code.target = target;
+    // The answer to a wait may be wanted elsewhere at once.
+    for (const auto& wait : out_.waits_)
+      if (wait.region == here) {
+        write_tokens(*wait.origin);
+        write_orders(*wait.origin);
+      }
+    for (auto* at : members_[here]) {
+      TROUPE_TRY(write_node(*at, here));
+      if (region_of(*at) == here)
+        write_orders(*at);
+    }
+    region.count = static_cast<uint32_t>(drafts_.size()) - region.first;
+    return {};
+  }
+
+  draft& add(action what, const node* origin) {
+    auto& made = drafts_.emplace_back();
+    made.code.what = what;
+    made.code.origin = origin;
+    made.inputs = out_.slot_pool_.size();
+    return made;
+  }
+
+  void add_input(draft& to, uint32_t slot) {
+    out_.slot_pool_.push_back(slot);
+    ++to.code.input_count;
+  }
+
+  status write_node(node& at, uint32_t here) {
+    if (is(at, internal_ops::feed)) {
+      write_tokens(at);
+      return {};
+    }
+    if (at.op().makes != resource::none)
+      return {}; // stands for state; there is nothing to run
+    if (at.inputs().size() > UINT16_MAX || at.outputs() > UINT16_MAX)
+      return invalid(at.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
+    TROUPE_ASSIGN(auto operands, gather(at, here));
+    if (has(at.op().effects, effect::blocking)) {
+      if (is(at, internal_ops::recv) || is(at, internal_ops::recv_control))
+        return {};
+      auto& code = add(action::wait, &at);
+      for (auto slot : operands.slots)
+        add_input(code, slot);
+      code.code.target = wait_of_.at(&at);
+      return {};
+    }
+    if (is(at, internal_ops::fetch)) {
+      auto& code = add(action::fetch, &at);
+      add_input(code, operands.slots[0]);
+      code.code.target = static_cast<uint32_t>(at.attr<int64_t>("index"));
+      out_.fetches_.push_back(code.code.target);
+      return {};
+    }
+    if (is(at, internal_ops::send) || is(at, internal_ops::send_control)) {
+      auto& code = add(action::send, &at);
+      for (auto slot : operands.slots)
+        add_input(code, slot);
+      code.code.target = static_cast<uint32_t>(out_.exports_.size());
+      out_.exports_.push_back(
+          {static_cast<uint32_t>(at.attr<int64_t>("key")), at.attr<std::string>("to"), &at});
+      return {};
+    }
+    return write_kernel(at, operands);
+  }
+
+  struct gathered {
+    std::vector<uint32_t> slots;
+    std::vector<named_state*> states; // empty when there are no refs
+  };
+
+  // A ref that is wanted as a value is read right before its consumer, so that the consumer sees
+  // every update that it depends on.
+  result<gathered> gather(node& at, uint32_t here) {
+    gathered found;
+    bool any_ref = false;
+    std::vector<std::pair<uint32_t, named_state*>> reads;
+    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
+      const auto& from = at.inputs()[static_cast<size_t>(i)];
+      found.states.push_back(nullptr);
+      if (!from.node->output_is_ref(from.index)) {
+        auto uploaded = residences_.wants_on_device(at, i) && residences_.lies_on_host(from);
+        found.slots.push_back(uploaded ? upload(from, here) : slot_of(from, here));
+        continue;
+      }
+      auto* behind = resource_behind(from);
+      if (!behind)
+        return invalid(at.description(), ": input ", i, " refers to nothing");
+      if (!at.input_is_ref(i) && behind->op().makes != resource::variable)
+        return invalid(at.description(), ": input ", i, " must be a value, and '", behind->name(),
+                       "' is a ", to_string(behind->op().makes));
+      if (behind->op().makes == resource::queue)
+        continue; // the wait knows its queue
+      TROUPE_ASSIGN(auto* state, state_behind(*behind));
+      if (at.input_is_ref(i)) {
+        any_ref = true;
+        found.states.back() = state;
+        found.slots.push_back(0);
+      } else {
+        found.slots.push_back(out_.slots_);
+        reads.emplace_back(out_.slots_++, state);
+      }
+    }
+    for (auto [slot, state] : reads) {
+      auto& code = add(action::read, &at);
+      code.code.first_output = slot;
+      code.code.output_count = 1;
+      code.states = out_.state_pool_.size();
+      out_.state_pool_.push_back(state);
+    }
+    if (!any_ref)
+      found.states.clear();
+    return found;
+  }
+
+  // A tensor of the host is taken to the device once in a region that needs it there.
+  uint32_t upload(edge from, uint32_t here) {
+    auto [it, fresh] = uploads_.emplace(std::tuple{from.node, from.index, here}, out_.slots_);
+    if (!fresh)
+      return it->second;
+    ++out_.slots_;
+    auto& code = add(action::upload, from.node);
+    add_input(code, slot_of(from, here));
+    code.code.first_output = it->second;
+    code.code.output_count = 1;
+    if (internal_ops::is_constant(*from.node)) {
+      auto kept = std::make_shared<kept_upload>();
+      code.code.state = kept.get();
+      out_.states_.push_back(std::move(kept));
+    }
+    return it->second;
+  }
+
+  result<named_state*> state_behind(const node& maker) {
+    auto [it, fresh] = known_.emplace(&maker, nullptr);
+    if (fresh) {
+      auto state = find_state_(maker);
+      if (!state)
+        return state.status().within(maker.description());
+      it->second = state->get();
+      out_.named_.push_back(*std::move(state));
+    }
+    return it->second;
+  }
+
+  status write_kernel(node& at, const gathered& operands) {
+    auto on_host = accelerator_ && residences_.runs_on_host(at);
+    auto& device = on_host ? accelerator_->host() : *out_.device_;
+    auto* kernel = graph_.ops().find_kernel(at.op().name, device.kind());
+    auto run = kernel ? kernel->find(at) : nullptr;
+    if (!run)
+      return failure(error_kind::unimplemented, at.description(), ": there is no ",
+                     to_string(device.kind()), " kernel for its types");
+    std::shared_ptr<void> state;
+    if (kernel->prepare) {
+      kernel_state_maker prepare = [&] { return kernel->prepare({at, device}); };
+      auto shared = find_kernel_state_ && has(at.op().effects, effect::stateful);
+      auto prepared = shared ? find_kernel_state_(at, prepare) : prepare();
+      if (!prepared)
+        return prepared.status().within(at.description());
+      state = *std::move(prepared);
+    }
+    auto& code = add(on_host ? action::run_on_host : action::run, &at);
+    code.code.run = run;
+    code.code.state = state.get();
+    if (state)
+      out_.states_.push_back(std::move(state));
+    for (auto slot : operands.slots)
+      add_input(code, slot);
+    if (!operands.states.empty()) {
+      code.states = out_.state_pool_.size();
+      out_.state_pool_.insert(out_.state_pool_.end(), operands.states.begin(),
+                              operands.states.end());
+    }
+    code.code.first_output = first_slot_.at(&at);
+    code.code.output_count = static_cast<uint16_t>(at.outputs());
+    code.types = out_.type_pool_.size();
+    for (int i = 0; i < at.outputs(); ++i)
+      out_.type_pool_.push_back(at.output_type(i));
+    write_tokens(at);
+    return {};
+  }
+
+  // Tensors leave for other regions as soon as they exist.
+  void write_tokens(const node& at) {
+    for (int i = 0; i < at.outputs(); ++i) {
+      auto it = tokens_.find({&at, i});
+      if (it == tokens_.end())
+        continue;
+      for (auto [target, slot] : it->second) {
+        auto& code = add(action::token, &at);
+        add_input(code, first_slot_.at(&at) + static_cast<uint32_t>(i));
+        code.code.target = target;
+        code.code.first_output = slot; // in the other region
+      }
+    }
+  }
+
+  void release_after_last_use(const region& region) {
+    std::map<uint32_t, bool> dead; // slots seen from behind
+    auto begin = region.first, end = region.first + region.count;
+    for (auto at = end; at-- > begin;) {
+      auto& draft = drafts_[at];
+      auto& code = draft.code;
+      std::vector<uint32_t> releases;
+      for (uint16_t i = 0; i < code.output_count; ++i)
+        if (!dead.contains(code.first_output + i))
+          releases.push_back(code.first_output + i); // nobody reads it
+      std::set<uint32_t> dying;
+      for (uint16_t i = 0; i < code.input_count; ++i) {
+        if (draft.states != npos && out_.state_pool_[draft.states + i])
+          continue; // a ref has no slot
+        auto slot = out_.slot_pool_[draft.inputs + i];
+        if (dead.emplace(slot, true).second)
+          dying.insert(slot);
+        if (dying.contains(slot) && i < 64)
+          code.last_uses |= uint64_t{1} << i;
+      }
+      releases.insert(releases.end(), dying.begin(), dying.end());
+      draft.releases = out_.slot_pool_.size();
+      code.release_count = static_cast<uint16_t>(std::min<size_t>(releases.size(), UINT16_MAX));
+      out_.slot_pool_.insert(out_.slot_pool_.end(), releases.begin(), releases.end());
+    }
+    // No instruction would release an answer or a feed that nobody reads.
+    for (auto& wait : out_.waits_)
+      if (&out_.regions_[wait.region] == &region)
+        for (auto& slot : wait.slots)
+          if (!dead.contains(slot))
+            slot = UINT32_MAX;
+    if (&region == &out_.regions_[0])
+      std::erase_if(out_.feeds_, [&](const auto& one) { return !dead.contains(one.slot); });
+  }
+
+  // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its
+  // own.
+  void weigh() {
+    if (accelerator_)
+      return; // launching takes little, whatever is launched
+    auto enough = worth_handing_over(options_);
+    for (auto& region : out_.regions_)
+      for (auto at = region.first + region.count; at-- > region.first;) {
+        auto& code = drafts_[at].code;
+        if (code.what == action::run)
+          region.nanoseconds += expected_nanoseconds(*code.origin, options_.measured);
+        code.leaves_much = code.what == action::token && region.nanoseconds >= enough;
+      }
+    for (auto& region : out_.regions_)
+      region.heavy = region.nanoseconds >= enough;
+  }
+
+  void resolve_pointers() {
+    for (auto& draft : drafts_) {
+      auto code = draft.code;
+      code.inputs = out_.slot_pool_.data() + draft.inputs;
+      code.releases = out_.slot_pool_.data() + draft.releases;
+      code.output_types = out_.type_pool_.data() + draft.types;
+      if (draft.states != npos)
+        code.states = out_.state_pool_.data() + draft.states;
+      out_.code_.push_back(code);
+    }
+  }
+
+  program& out_;
+  graph& graph_;
+  accelerator* const accelerator_; // or null
+  const state_finder& find_state_;
+  const region_options& options_;
+  const kernel_state_finder& find_kernel_state_;
+  const residences residences_;
+  region_map regions_;
+  std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
+  std::vector<std::map<uint32_t, const node*>> after_; // per region: who waits for which node
+  std::vector<uint32_t> started_;                      // regions that need only the start
+  std::vector<std::vector<node*>> members_;            // per region, in order
+  std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
+  std::map<const node*, uint32_t> first_slot_, wait_of_;
+  std::set<uint32_t> looked_at_; // waits for what the host reads
+  std::map<const node*, named_state*> known_;
+  std::map<std::tuple<const node*, int, uint32_t>, uint32_t> uploads_; // slots, by edge and region
+  std::vector<draft> drafts_;
+};
+
+result<std::shared_ptr<const program>>
+program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_finder& find_state,
+                 const region_options& options, const kernel_state_finder& find_kernel_state) {
+  std::shared_ptr<program> made{new program};
+  made->graph_ = std::move(of);
+  made->device_ = &on;
+  order_effects(*made->graph_, options.strict_order);
+  auto regions = options;
+  if (on.as_accelerator())
+    regions.lanes = 1; // all that it runs stands in one line
+  TROUPE_TRY(compiler{*made, find_state, regions, find_kernel_state}.run());
+  if (on.as_accelerator())
+    made->coming_ = find_coming(*made);
+  made->replays_.resize(made->regions_.size());
+  if (on.as_accelerator() && options.replay)
+    for (uint32_t r = 0; r < made->regions_.size(); ++r)
+      made->replays_[r] = region_replay::make(*made, r);
+  return std::shared_ptr<const program>{std::move(made)};
+}
+
+std::string program::describe() const {
+  std::ostringstream out;
+  for (size_t r = 0; r < regions_.size(); ++r) {
+    out << "region " << r << ", after " << regions_[r].arrivals << " tokens:\n";
+    for (uint32_t i = 0; i < regions_[r].count; ++i) {
+      const auto& code = code_[regions_[r].first + i];
+      constexpr const char* names[] = {
+          "run", "run on the host", "upload", "read", "token to region", "send", "fetch", "wait"};
+      out << "  " << names[static_cast<size_t>(code.what)];
+      if (code.what > action::read)
+        out << ' ' << code.target;
+      if (code.origin)
+        out << ' ' << code.origin->op().name << " '" << code.origin->name() << '\'';
+      for (uint16_t k = 0; k < code.input_count; ++k)
+        out << (k ? ", " : " (") << code.inputs[k] << (k + 1 == code.input_count ? ")" : "");
+      if (code.output_count)
+        out << " -> " << code.first_output;
+      out << '\n';
+    }
+  }
+  return std::move(out).str();
+}
+
+} // namespace troupe

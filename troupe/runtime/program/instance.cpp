@@ -1,0 +1,326 @@
+#include "troupe/runtime/program/instance.hpp"
+
+#include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/runtime/device/arrivals.hpp"
+#include "troupe/runtime/device/flush_subnormals.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/program/replay.hpp"
+#include "troupe/runtime/device/upload.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// Nobody wants to know: calls of it are no code.
+struct unwatched {
+  void before(const instruction&) const {}
+  status after(const instruction&) const { return {}; }
+};
+
+// How many instructions may run until one looks at the clock: kernels that take more than 0.1 ms
+// look themselves.
+constexpr std::ptrdiff_t instructions_per_look = 64;
+
+status stopped(const stop_signal& stop) {
+  return stop.late() ? failure(error_kind::deadline_exceeded, "the step was not done in time")
+                     : failure(error_kind::cancelled, "the step was stopped");
+}
+
+// Of its memory: each instruction makes a tensor or two, and lets go of as many.
+constexpr size_t moments_per_instruction = 4;
+
+// More are let go of when their tensors are kept longer than the next steps take.
+constexpr size_t most_memories = 8;
+
+} // namespace
+
+instance::instance(std::shared_ptr<const troupe::program> of)
+    : program_(std::move(of)), space_(program_->device().memory().space()),
+      slots_(new tensor[program_->slots()]), counters_(new counter[program_->regions().size()]) {
+  reset();
+}
+
+void instance::reset() noexcept {
+  auto regions = program_->regions();
+  for (size_t r = 0; r < regions.size(); ++r) {
+    counters_[r].missing.store(regions[r].arrivals, std::memory_order_relaxed);
+    counters_[r].dead.store(false, std::memory_order_relaxed);
+  }
+  for (uint32_t slot = 0; slot < program_->slots(); ++slot)
+    if (!slots_[slot].empty())
+      slots_[slot].reset();
+  if (memory_)
+    memory_->end_log();
+  take_idle_memory();
+}
+
+void instance::watch(step_watch* by) {
+  watch_ = by;
+  if (by && by->takes_times())
+    memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
+}
+
+void instance::take_idle_memory() {
+  auto idle = std::ranges::find_if(memories_, [](const auto& one) { return one->idle(); });
+  if (idle == memories_.end()) {
+    if (memories_.size() == most_memories)
+      memories_.erase(memories_.begin());
+    memories_.push_back(step_memory::make(program_->device().memory()));
+    idle = memories_.end() - 1;
+  }
+  memory_ = idle->get();
+  memory_->reset();
+}
+
+bool instance::arrive(token&& what) noexcept {
+  if (what.slot != token::no_slot)
+    slots_[what.slot] = std::move(what.value);
+  return count_down(what.region, what.dead);
+}
+
+bool instance::answer(uint32_t wait_index, std::span<tensor> values, bool dead) noexcept {
+  const auto& wait = program_->waits()[wait_index];
+  for (size_t i = 0; i < wait.slots.size() && i < values.size(); ++i)
+    if (wait.slots[i] != token::no_slot)
+      slots_[wait.slots[i]] = std::move(values[i]);
+  return count_down(wait.region, dead);
+}
+
+bool instance::count_down(uint32_t region, bool dead) noexcept {
+  auto& counter = counters_[region];
+  if (dead)
+    counter.dead.store(true, std::memory_order_relaxed);
+  return counter.missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+status instance::run(uint32_t which, emission_sink& out, stop_signal& stop) {
+  if (counters_[which].dead.load(std::memory_order_relaxed))
+    return run_dead(which, out);
+  const flush_subnormals while_it_runs;
+  if (auto coming = program_->coming(which); !coming.empty()) [[unlikely]]
+    TROUPE_TRY(await(coming));
+  if (watch_)
+    return run_code(which, out, stop, region_watch{*watch_, which, slots_.get()});
+  if (program_->replay_of(which)) [[unlikely]] {
+    bool done = false;
+    TROUPE_TRY(run_again(which, out, stop, done));
+    if (done)
+      return {};
+  }
+  return run_code(which, out, stop, unwatched{});
+}
+
+template <class Watch>
+status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop, Watch&& watch) {
+  const auto& region = program_->regions()[which];
+  auto* slots = slots_.get();
+  kernel_context context{slots, program_->device(), *memory_, &stop};
+  const auto* code = program_->code().data() + region.first;
+  const auto* look = code + instructions_per_look;
+  for (const auto* end = code + region.count; code != end; ++code) {
+    if (code == look) {
+      look += instructions_per_look;
+      stop.due(); // raises it
+    }
+    if (stop.raised()) [[unlikely]]
+      return stopped(stop);
+    // The last user of a tensor takes it; others share it.
+    auto take = [&](uint16_t i) {
+      auto& slot = slots[code->inputs[i]];
+      return code->last_uses >> i & 1 ? std::move(slot) : slot;
+    };
+    watch.before(*code);
+    switch (code->what) {
+      case action::run: {
+        context.step_to(*code);
+        if (auto ran = run_kernel(*code, context); !ran) [[unlikely]]
+          return stop.raised() ? stopped(stop) : explain(std::move(ran), *code);
+        break;
+      }
+      case action::run_on_host:
+        [[unlikely]] {
+          auto& host = program_->device().as_accelerator()->host();
+          kernel_context beside{slots, host, host.memory(), &stop};
+          beside.step_to(*code);
+          if (auto ran = run_kernel(*code, beside); !ran)
+            return stop.raised() ? stopped(stop) : explain(std::move(ran), *code);
+          break;
+        }
+      case action::upload:
+        [[unlikely]] {
+          auto& to = *program_->device().as_accelerator();
+          auto value = upload(to, slots[code->inputs[0]], static_cast<kept_upload*>(code->state));
+          if (!value)
+            return explain(value.status(), *code);
+          slots[code->first_output] = *std::move(value);
+          break;
+        }
+      case action::read: {
+        auto value = (*code->states)->read();
+        if (!value)
+          return value.status().within(code->origin->description());
+        auto& slot = slots[code->first_output];
+        slot = *std::move(value);
+        if (slot.space() != space_) [[unlikely]]
+          TROUPE_TRY(bring_here(slot, *code));
+        break;
+      }
+      case action::token:
+        out.send_token({.region = code->target,
+                        .slot = code->input_count ? code->first_output : token::no_slot,
+                        .value = code->input_count ? take(0) : tensor{},
+                        .hurry = code->leaves_much});
+        break;
+      case action::send:
+        out.send_export(code->target, code->input_count ? take(0) : tensor{}, false);
+        break;
+      case action::fetch: out.send_fetch(code->target, take(0), false); break;
+      case action::wait: {
+        std::vector<tensor> inputs;
+        for (uint16_t i = 0; i < code->input_count; ++i)
+          inputs.push_back(slots[code->inputs[i]]);
+        out.start_wait(code->target, inputs);
+        break;
+      }
+    }
+    if (auto fine = watch.after(*code); !fine) [[unlikely]]
+      return std::move(fine).within(code->origin->description());
+    for (uint16_t i = 0; i < code->release_count; ++i)
+      slots[code->releases[i]].reset();
+  }
+  return stop.raised() ? stopped(stop) : status{}; // the last kernel may have left off
+}
+
+// Launches what former runs of the region have launched, if that can be.
+status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop, bool& done) {
+  if (stop.due())
+    return stopped(stop);
+  std::vector<tensor> leaving;
+  TROUPE_ASSIGN(done, program_->replay_of(which)->run(slots_.get(), leaving));
+  if (!done)
+    return {};
+  const auto& region = program_->regions()[which];
+  auto code = program_->code().subspan(region.first, region.count);
+  for (const auto& one : code)
+    for (uint16_t i = 0; i < one.release_count; ++i)
+      slots_[one.releases[i]].reset();
+  auto next = leaving.begin();
+  for (const auto& one : code)
+    switch (one.what) {
+      case action::token:
+        out.send_token({.region = one.target,
+                        .slot = one.input_count ? one.first_output : token::no_slot,
+                        .value = std::move(*next++),
+                        .hurry = one.leaves_much});
+        break;
+      case action::send: out.send_export(one.target, std::move(*next++), false); break;
+      case action::fetch: out.send_fetch(one.target, std::move(*next++), false); break;
+      case action::wait: {
+        tensor input = std::move(*next++);
+        out.start_wait(one.target, {&input, one.input_count});
+        break;
+      }
+      default: break;
+    }
+  return {};
+}
+
+// What exchanges bring is used from now on.
+status instance::await(std::span<const uint32_t> slots) const {
+  auto* device = dynamic_cast<arrivals*>(&program_->device());
+  if (!device)
+    return {};
+  for (auto slot : slots)
+    if (!slots_[slot].empty())
+      TROUPE_TRY(device->arrive(slots_[slot]));
+  return {};
+}
+
+// A variable that was assigned on the host is read on a GPU, or the other way round.
+status instance::bring_here(tensor& value, const instruction& at) const {
+  auto* device = program_->device().as_accelerator();
+  if (!device || !value.on_host())
+    return failure(error_kind::failed_precondition, at.origin->description(),
+                   ": reads a variable that lies in the memory of ",
+                   value.on_host() ? "the host" : value.space()->name(),
+                   ": place the variable and who reads it on one device");
+  auto there = device->upload(value);
+  if (!there)
+    return explain(there.status(), at);
+  value = *std::move(there);
+  return {};
+}
+
+status instance::explain(status error, const instruction& at) const {
+  error = std::move(error).within(at.origin->description());
+  if (error.kind() != error_kind::resource_exhausted)
+    return error;
+  const auto& device = program_->device();
+  return failure(error.kind(), error.message(), "; ", to_string(device.kind()), ':',
+                 device.ordinal(), " has ", device.statistics().in_use,
+                 " bytes in use, its limit is ", device.memory_limit());
+}
+
+void instance::list_tensors(std::vector<held_tensor>& to) const {
+  std::vector<const node*> makers(program_->slots());
+  for (const auto& feed : program_->feeds())
+    makers[feed.slot] = feed.origin;
+  for (const auto& wait : program_->waits())
+    for (auto slot : wait.slots)
+      if (slot != token::no_slot)
+        makers[slot] = wait.origin;
+  for (const auto& code : program_->code())
+    if (code.what <= action::read)
+      for (uint16_t i = 0; i < code.output_count; ++i)
+        makers[code.first_output + i] = code.origin;
+    else if (code.what == action::token && code.input_count > 0)
+      makers[code.first_output] = code.origin;
+  for (uint32_t slot = 0; slot < program_->slots(); ++slot) {
+    const auto& value = slots_[slot];
+    if (!value.empty() && makers[slot])
+      to.push_back({makers[slot], value});
+  }
+}
+
+std::string describe_largest(std::vector<held_tensor> held, size_t most) {
+  std::ranges::stable_sort(held, std::ranges::greater{}, [](const held_tensor& one) {
+    return std::pair{one.value.bytes(), one.value.raw()};
+  });
+  auto again =
+      std::ranges::unique(held, {}, [](const held_tensor& one) { return one.value.raw(); });
+  held.erase(again.begin(), held.end());
+  if (held.size() > most)
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(most), held.end());
+  std::string text;
+  for (const auto& one : held)
+    text +=
+        concat(text.empty() ? "; the step's largest tensors: " : ", ", one.value.bytes(),
+               " bytes, ", one.value.type(), one.value.dims(), " of ", one.made_by->description());
+  return text;
+}
+
+// Nothing runs, but everybody who waits hears that nothing comes.
+status instance::run_dead(uint32_t which, emission_sink& out) {
+  const auto& region = program_->regions()[which];
+  for (uint32_t i = 0; i < region.count; ++i) {
+    const auto& code = program_->code()[region.first + i];
+    switch (code.what) {
+      case action::run:
+      case action::run_on_host:
+      case action::upload:
+      case action::read: break;
+      case action::token: out.send_token({.region = code.target, .dead = true}); break;
+      case action::send: out.send_export(code.target, {}, true); break;
+      case action::fetch: out.send_fetch(code.target, {}, true); break;
+      case action::wait:
+        out.send_token({.region = program_->waits()[code.target].region, .dead = true});
+        break;
+    }
+    for (uint16_t k = 0; k < code.release_count; ++k)
+      slots_[code.releases[k]].reset();
+  }
+  return {};
+}
+
+} // namespace troupe

@@ -1,0 +1,100 @@
+// State that outlives steps, held by name in containers: variables (white paper 2, 4.7).
+#pragma once
+#include "troupe/runtime/types/tensor.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace troupe {
+
+/// What containers hold. Any thread may call.
+class named_state {
+public:
+  explicit named_state(std::string name) : name_(std::move(name)) {}
+  named_state(const named_state&) = delete;
+  named_state& operator=(const named_state&) = delete;
+  virtual ~named_state() = default;
+
+  const std::string& name() const noexcept { return name_; }
+  /// The kind of state, for errors; different kinds may have the same name.
+  virtual std::string_view kind() const noexcept = 0;
+  /// Fails unless this is what another declaration of the same kind and name says.
+  virtual status declared_as(const named_state& other) const = 0;
+  /// Returns the value where the state is a single tensor.
+  virtual result<tensor> read() const = 0;
+  virtual void clear() = 0; ///< becomes uninitialised
+
+private:
+  const std::string name_;
+};
+
+/// A tensor that steps read and update. Reading shares the memory; an update copies only while
+/// somebody still holds the old value, so that a read is a consistent snapshot. Any thread may
+/// call.
+class variable final : public named_state {
+public:
+  variable(std::string name, dtype type, partial_shape dims)
+      : named_state(std::move(name)), type_(type), dims_(std::move(dims)) {}
+
+  std::string_view kind() const noexcept override { return "variable"; }
+  status declared_as(const named_state& other) const override;
+  dtype type() const noexcept { return type_; }
+  const partial_shape& dims() const noexcept { return dims_; }
+
+  /// Fails with failed_precondition while nothing was assigned.
+  result<tensor> read() const override;
+  bool initialized() const;
+  /// Fails when type or shape do not fit.
+  status assign(tensor value);
+  void clear() override;
+
+  /// Changes the value in place under the lock: the body may write to the tensor that it gets,
+  /// which nobody else sees meanwhile. A copy gets its memory from `copies`.
+  template <class Body>
+  status update(Body&& body, allocator& copies = heap_allocator()) {
+    std::lock_guard guard{mutex_};
+    TROUPE_TRY(make_private(false, copies));
+    return body(value_);
+  }
+  /// Changes the value in place without the lock, over the eyes of readers: the papers' racy
+  /// update.
+  template <class Body>
+  status update_unlocked(Body&& body, allocator& copies = heap_allocator()) {
+    tensor mine;
+    {
+      std::lock_guard guard{mutex_};
+      TROUPE_TRY(make_private(true, copies));
+      mine = value_;
+    }
+    return body(mine);
+  }
+
+private:
+  status uninitialized() const;
+  status make_private(bool racy, allocator& copies);
+
+  const dtype type_;
+  const partial_shape dims_;
+  mutable std::mutex mutex_;
+  tensor value_;
+  bool owned_ = false; // the memory was made here: nobody but readers shares it
+};
+
+/// The state of one task that belongs together, by name. Any thread may call.
+class container {
+public:
+  /// Returns the state of that kind and name, which is the given one at first sight. Fails if it
+  /// was declared otherwise, such as a variable with another type or shape.
+  result<std::shared_ptr<named_state>> find_or_add(std::shared_ptr<named_state> declared);
+  void clear(); ///< forgets all state; programs that hold it go on with what is uninitialised
+  size_t size() const;
+
+private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string_view, std::string>, std::shared_ptr<named_state>> all_;
+};
+
+} // namespace troupe

@@ -1,0 +1,64 @@
+#include "troupe/runtime/types/attr.hpp"
+
+#include <array>
+#include <ostream>
+
+namespace troupe {
+
+std::string_view to_string(attr_kind kind) noexcept {
+  constexpr std::array<std::string_view, 12> names{
+      "bool",          "int",           "float",        "string",         "type",
+      "shape",         "tensor",        "list of ints", "list of floats", "list of strings",
+      "list of types", "list of shapes"};
+  return names[static_cast<size_t>(kind)];
+}
+
+bool attr_value::operator==(const attr_value& other) const noexcept {
+  if (auto* mine = get_if<troupe::tensor>(), *theirs = other.get_if<troupe::tensor>();
+      mine && theirs)
+    return identical(*mine, *theirs);
+  if (kind() != other.kind() || kind() == attr_kind::tensor)
+    return false;
+  return std::visit(
+      [&](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, troupe::tensor>)
+          return false;
+        else
+          return value == *other.get_if<T>();
+      },
+      content_);
+}
+
+std::ostream& operator<<(std::ostream& out, const attr_value& value) {
+  auto print_one = [&](const auto& one) {
+    using T = std::decay_t<decltype(one)>;
+    if constexpr (std::is_same_v<T, bool>)
+      out << (one ? "true" : "false");
+    else if constexpr (std::is_same_v<T, std::string>)
+      out << '"' << one << '"';
+    else
+      out << one;
+  };
+  std::visit(
+      [&](const auto& held) {
+        if constexpr (requires { held.begin(); }) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::string>) {
+            print_one(held);
+          } else {
+            out << '[';
+            for (size_t i = 0; i < held.size(); ++i) {
+              out << (i ? ", " : "");
+              print_one(held[i]);
+            }
+            out << ']';
+          }
+        } else {
+          print_one(held);
+        }
+      },
+      value.get());
+  return out;
+}
+
+} // namespace troupe

@@ -1,0 +1,83 @@
+// The named constants that parametrize a node, such as transpose_a of a MatMul.
+#pragma once
+#include "troupe/runtime/types/shape.hpp"
+#include "troupe/runtime/types/tensor.hpp"
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace troupe {
+
+enum class attr_kind : uint8_t {
+  boolean,
+  integer,
+  real,
+  text,
+  type,
+  shape,
+  tensor,
+  integers,
+  reals,
+  texts,
+  types,
+  shapes,
+};
+
+std::string_view to_string(attr_kind kind) noexcept;
+
+/// One of the kinds of attr_kind, in that order.
+class attr_value {
+public:
+  using content =
+      std::variant<bool, int64_t, double, std::string, dtype, partial_shape, troupe::tensor,
+                   std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
+                   std::vector<dtype>, std::vector<partial_shape>>;
+
+  attr_value() : content_(false) {}
+  attr_value(bool value) : content_(value) {}
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) attr_value(T value) : content_(static_cast<int64_t>(value)) {}
+  template <std::floating_point T>
+  attr_value(T value) : content_(static_cast<double>(value)) {}
+  attr_value(const char* value) : content_(std::string{value}) {}
+  attr_value(std::string_view value) : content_(std::string{value}) {}
+  attr_value(std::string value) : content_(std::move(value)) {}
+  attr_value(dtype value) : content_(value) {}
+  attr_value(partial_shape value) : content_(std::move(value)) {}
+  attr_value(const shape& value) : content_(partial_shape{value}) {}
+  attr_value(troupe::tensor value) : content_(std::move(value)) {}
+  attr_value(std::vector<int64_t> value) : content_(std::move(value)) {}
+  attr_value(std::vector<double> value) : content_(std::move(value)) {}
+  attr_value(std::vector<std::string> value) : content_(std::move(value)) {}
+  attr_value(std::vector<dtype> value) : content_(std::move(value)) {}
+  attr_value(std::vector<partial_shape> value) : content_(std::move(value)) {}
+
+  attr_kind kind() const noexcept { return static_cast<attr_kind>(content_.index()); }
+  /// Returns nullptr when the value is of another kind.
+  template <class T>
+  const T* get_if() const noexcept {
+    return std::get_if<T>(&content_);
+  }
+  const content& get() const noexcept { return content_; }
+
+  /// Compares contents; tensors by type, shape and bytes.
+  bool operator==(const attr_value& other) const noexcept;
+
+private:
+  content content_;
+};
+
+std::ostream& operator<<(std::ostream& out, const attr_value& value);
+
+using attr_map = std::map<std::string, attr_value, std::less<>>;
+
+/// Returns the attribute's value; requires that the node has it, which adding it to a graph
+/// checked.
+template <class T>
+const T& attr(const attr_map& attrs, std::string_view name) {
+  return *attrs.find(name)->second.get_if<T>();
+}
+
+} // namespace troupe

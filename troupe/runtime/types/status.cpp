@@ -1,0 +1,61 @@
+#include "troupe/runtime/types/status.hpp"
+
+#include <ostream>
+
+namespace troupe {
+
+std::string_view to_string(error_kind kind) noexcept {
+  switch (kind) {
+    case error_kind::ok: return "ok";
+    case error_kind::cancelled: return "cancelled";
+    case error_kind::invalid_argument: return "invalid_argument";
+    case error_kind::deadline_exceeded: return "deadline_exceeded";
+    case error_kind::not_found: return "not_found";
+    case error_kind::already_exists: return "already_exists";
+    case error_kind::resource_exhausted: return "resource_exhausted";
+    case error_kind::failed_precondition: return "failed_precondition";
+    case error_kind::aborted: return "aborted";
+    case error_kind::out_of_range: return "out_of_range";
+    case error_kind::unimplemented: return "unimplemented";
+    case error_kind::internal: return "internal";
+    case error_kind::unavailable: return "unavailable";
+    case error_kind::data_loss: return "data_loss";
+  }
+  return "unknown";
+}
+
+status::status(error_kind kind, std::string message)
+    : what_(kind == error_kind::ok ? nullptr : new what{kind, std::move(message)}) {}
+
+status::status(const status& other) : what_(other.what_ ? new what{*other.what_} : nullptr) {}
+
+status& status::operator=(const status& other) {
+  if (this != &other)
+    what_.reset(other.what_ ? new what{*other.what_} : nullptr);
+  return *this;
+}
+
+const std::string& status::message() const noexcept {
+  static const std::string none;
+  return what_ ? what_->message : none;
+}
+
+status status::within(std::string_view context) && {
+  if (what_)
+    what_->message.insert(0, concat(context, ": "));
+  return std::move(*this);
+}
+
+std::ostream& operator<<(std::ostream& out, const status& what) {
+  out << to_string(what.kind());
+  return what.ok() ? out : out << ": " << what.message();
+}
+
+std::string to_string(const std::source_location& where) {
+  std::string_view file = where.file_name();
+  if (auto slash = file.rfind('/'); slash != file.npos)
+    file.remove_prefix(slash + 1);
+  return concat(file, ':', where.line());
+}
+
+} // namespace troupe

@@ -1,0 +1,191 @@
+#include "troupe/runtime/types/tensor.hpp"
+
+#include <algorithm>
+#include <new>
+#include <ostream>
+
+namespace troupe {
+namespace {
+
+class plain_heap final : public allocator {
+public:
+  void* allocate(size_t bytes) noexcept override {
+    return ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+  }
+  void deallocate(void* memory, size_t) noexcept override {
+    ::operator delete (memory, std::align_val_t{tensor_alignment});
+  }
+};
+
+// One allocation holds the buffer and, aligned behind it, the elements.
+constexpr size_t header = tensor_alignment;
+static_assert(sizeof(buffer) <= header);
+
+void release_numbers(buffer* memory) {
+  auto* from = static_cast<allocator*>(memory->context());
+  auto bytes = memory->bytes();
+  memory->~buffer();
+  from->deallocate(memory, bytes + header);
+}
+
+void release_strings(buffer* memory) {
+  auto* first = static_cast<std::string*>(memory->data());
+  std::destroy_n(first, memory->bytes() / sizeof(std::string));
+  release_numbers(memory);
+}
+
+// The buffer of a device's memory is on the heap.
+void release_distant(buffer* memory) {
+  auto* from = static_cast<allocator*>(memory->context());
+  from->deallocate(memory->data(), memory->bytes());
+  delete memory;
+}
+
+template <class T>
+void print_values(std::ostream& out, const tensor& what, int64_t most) {
+  auto values = what.values<T>();
+  for (int64_t i = 0; i < what.elements(); ++i) {
+    out << (i ? ", " : "");
+    if (i == most) {
+      out << "...";
+      return;
+    }
+    const auto& value = values[static_cast<size_t>(i)];
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      out << static_cast<float>(value);
+    else if constexpr (std::is_same_v<T, std::string>)
+      out << '"' << value << '"';
+    else if constexpr (sizeof(T) == 1 && !std::is_same_v<T, bool>)
+      out << static_cast<int>(value);
+    else
+      out << value;
+  }
+}
+
+void print_values(std::ostream& out, const tensor& what, int64_t most) {
+  switch (what.type()) {
+    case dtype::none: break;
+    case dtype::boolean: return print_values<bool>(out, what, most);
+    case dtype::u8: return print_values<uint8_t>(out, what, most);
+    case dtype::u16: return print_values<uint16_t>(out, what, most);
+    case dtype::u32: return print_values<uint32_t>(out, what, most);
+    case dtype::u64: return print_values<uint64_t>(out, what, most);
+    case dtype::i8: return print_values<int8_t>(out, what, most);
+    case dtype::i16: return print_values<int16_t>(out, what, most);
+    case dtype::i32: return print_values<int32_t>(out, what, most);
+    case dtype::i64: return print_values<int64_t>(out, what, most);
+    case dtype::f16: return print_values<float16>(out, what, most);
+    case dtype::bf16: return print_values<bfloat16>(out, what, most);
+    case dtype::f32: return print_values<float>(out, what, most);
+    case dtype::f64: return print_values<double>(out, what, most);
+    case dtype::c64: return print_values<std::complex<float>>(out, what, most);
+    case dtype::c128: return print_values<std::complex<double>>(out, what, most);
+    case dtype::string: return print_values<std::string>(out, what, most);
+  }
+}
+
+status out_of_memory(size_t bytes, dtype type, const shape& dims) {
+  return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
+                 dims);
+}
+
+result<tensor> make_distant(dtype type, const shape& dims, size_t bytes, allocator& from) {
+  if (type == dtype::string)
+    return invalid("strings cannot lie in the memory of ", from.space()->name());
+  auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes);
+  if (!memory)
+    return out_of_memory(bytes, type, dims);
+  return tensor::over(new buffer{memory, bytes, release_distant, &from, from.space()}, type, dims);
+}
+
+} // namespace
+
+allocator& heap_allocator() noexcept {
+  static plain_heap heap;
+  return heap;
+}
+
+result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
+  auto bytes = size_of(type);
+  bool overflow = false; // shapes that were broadcast or extended were not checked before
+  for (auto extent : dims)
+    overflow |= __builtin_mul_overflow(bytes, static_cast<size_t>(extent), &bytes);
+  if (type == dtype::none || overflow)
+    return invalid("cannot make a tensor of type ", type, " and shape ", dims);
+  if (from.space())
+    return make_distant(type, dims, bytes, from);
+  auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes + header);
+  if (!memory)
+    return out_of_memory(bytes, type, dims);
+  auto* elements = static_cast<char*>(memory) + header;
+  auto is_text = type == dtype::string;
+  if (is_text)
+    std::uninitialized_default_construct_n(reinterpret_cast<std::string*>(elements),
+                                           dims.elements());
+  auto* made =
+      new (memory) buffer{elements, bytes, is_text ? release_strings : release_numbers, &from};
+  return over(made, type, dims);
+}
+
+tensor tensor::over(buffer* memory, dtype type, const shape& dims) noexcept {
+  tensor made;
+  made.buffer_ = memory;
+  made.data_ = memory->data();
+  made.dims_ = dims;
+  made.type_ = type;
+  return made;
+}
+
+tensor tensor::must_make(dtype type, const shape& dims) {
+  auto made = make(type, dims);
+  if (!made)
+    throw std::bad_alloc{};
+  return *std::move(made);
+}
+
+tensor tensor::reshaped(const shape& dims) const noexcept {
+  assert(dims.elements() == elements());
+  tensor view{*this};
+  view.dims_ = dims;
+  return view;
+}
+
+result<tensor> tensor::clone(allocator& from) const {
+  if (space() != from.space())
+    return failure(error_kind::internal, "a tensor ",
+                   space() ? "of " + space()->name() : "of the host",
+                   " cannot be cloned elsewhere");
+  TROUPE_ASSIGN(auto copy, make(type_, dims_, from));
+  if (type_ == dtype::string)
+    std::ranges::copy(values<std::string>(), copy.data<std::string>());
+  else if (bytes() > 0 && space())
+    TROUPE_TRY(space()->copy(copy.raw(), raw(), bytes()));
+  else if (bytes() > 0)
+    std::memcpy(copy.raw(), raw(), bytes());
+  return copy;
+}
+
+std::string to_string(const tensor& what, int64_t most_values) {
+  std::ostringstream out;
+  out << what.type() << what.dims();
+  if (!what.on_host()) {
+    out << " on " << what.space()->name();
+    return std::move(out).str();
+  }
+  out << " {" << std::boolalpha;
+  print_values(out, what, most_values);
+  out << '}';
+  return std::move(out).str();
+}
+
+std::ostream& operator<<(std::ostream& out, const tensor& what) { return out << to_string(what); }
+
+bool identical(const tensor& a, const tensor& b) noexcept {
+  if (a.type() != b.type() || !(a.dims() == b.dims()) || !a.on_host() || !b.on_host())
+    return false;
+  if (a.type() == dtype::string)
+    return std::ranges::equal(a.values<std::string>(), b.values<std::string>());
+  return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+} // namespace troupe

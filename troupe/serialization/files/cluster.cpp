@@ -1,0 +1,143 @@
+#include "troupe/serialization/files/cluster.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <set>
+
+namespace troupe {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t longest_file = 16 << 20;
+
+bool is_job_name(std::string_view name) {
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  auto inner = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+  return !name.empty() && letter(name[0]) && std::ranges::all_of(name, inner);
+}
+
+// "host:port", "[::1]:port".
+bool is_address(std::string_view text) {
+  auto colon = text.rfind(':');
+  if (colon == text.npos || colon == 0)
+    return false;
+  auto host = text.substr(0, colon), digits = text.substr(colon + 1);
+  auto bracketed = host.starts_with('[') && host.ends_with(']') && host.size() > 2;
+  if ((host.find(':') != host.npos && !bracketed) || host.find_first_of(" \t\n/") != host.npos)
+    return false;
+  uint16_t port = 0;
+  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  return problem == std::errc{} && end == digits.data() + digits.size() && port != 0;
+}
+
+std::string print(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// JSON lets a key stand twice, and the last one would win in silence. It also nests as deep as it
+// likes, which printing a value would follow on the stack.
+class parse_watch {
+public:
+  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
+    too_deep = too_deep || depth > 8;
+    if (event == json::parse_event_t::object_start)
+      open_.emplace_back();
+    else if (event == json::parse_event_t::object_end)
+      open_.pop_back();
+    else if (event == json::parse_event_t::key && !open_.back().insert(print(parsed)).second)
+      twice = print(parsed);
+    return !too_deep;
+  }
+
+  std::string twice;
+  bool too_deep = false;
+
+private:
+  std::vector<std::set<std::string>> open_;
+};
+
+} // namespace
+
+result<cluster_spec> parse_cluster(std::string_view text, std::string_view origin) {
+  auto bad = [&](const auto&... parts) { return invalid(origin, ": ", parts...); };
+  json root;
+  parse_watch watch;
+  try {
+    root = json::parse(text, std::ref(watch));
+  } catch (const json::exception& thrown) {
+    std::string_view what = thrown.what();
+    auto after_id = what.find("] ");
+    return bad("is no JSON: ", what.substr(after_id == what.npos ? 0 : after_id + 2));
+  }
+  if (watch.too_deep)
+    return bad("is nested too deeply");
+  if (!watch.twice.empty())
+    return bad("the key ", watch.twice, " stands twice");
+  // As in TF_CONFIG, other keys beside "cluster" say something about this process.
+  if (root.is_object() && root.contains("cluster") && root["cluster"].is_object())
+    root = json(root["cluster"]);
+  if (!root.is_object() || root.empty())
+    return bad(R"(must be an object of jobs such as {"worker": ["127.0.0.1:7001"]})");
+  cluster_spec cluster;
+  std::map<std::string, task_name> tasks;
+  for (const auto& [job, addresses] : root.items()) {
+    if (!is_job_name(job))
+      return bad(print(job), " is no name of a job: letters, digits, _ and - after a letter");
+    if (!addresses.is_array() || addresses.empty())
+      return bad("job '", job, "' must be a list of addresses, got ", print(addresses));
+    for (const auto& one : addresses) {
+      if (!one.is_string() || !is_address(one.get<std::string>()))
+        return bad("job '", job, "': ", print(one), " is no address; write \"host:port\"");
+      auto address = one.get<std::string>();
+      task_name task{job, static_cast<int>(cluster.jobs[job].size())};
+      auto [other, is_new] = tasks.emplace(address, task);
+      if (!is_new)
+        return bad(task, " has the address ", address, " of ", other->second);
+      cluster.jobs[job].push_back(std::move(address));
+    }
+  }
+  return cluster;
+}
+
+result<cluster_spec> read_cluster_file(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::string text(longest_file + 1, '\0');
+  // A folder opens, but cannot be read.
+  if (!file || (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && file.bad()))
+    return failure(error_kind::not_found, "cannot read the cluster file ", path);
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > longest_file)
+    return invalid("the cluster file ", path, " is longer than ", longest_file, " bytes");
+  return parse_cluster(text, path);
+}
+
+std::string to_json(const cluster_spec& cluster) {
+  return json(cluster.jobs).dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+std::vector<task_name> tasks_of(const cluster_spec& cluster) {
+  std::vector<task_name> tasks;
+  for (const auto& [job, addresses] : cluster.jobs)
+    for (size_t i = 0; i < addresses.size(); ++i)
+      tasks.push_back({job, static_cast<int>(i)});
+  return tasks;
+}
+
+result<std::string> address_of(const cluster_spec& cluster, const task_name& task) {
+  auto it = cluster.jobs.find(task.job);
+  if (it == cluster.jobs.end() || task.task < 0 ||
+      static_cast<size_t>(task.task) >= it->second.size()) {
+    std::string known;
+    for (const auto& one : tasks_of(cluster))
+      known += concat(known.empty() ? "" : ", ", one);
+    return failure(error_kind::not_found, "the cluster has no task ", task, ", only ", known);
+  }
+  return it->second[static_cast<size_t>(task.task)];
+}
+
+} // namespace troupe

@@ -1,0 +1,27 @@
+// A static cluster spec: which tasks there are, and where they listen.
+#pragma once
+#include "troupe/runtime/device/device_name.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe {
+
+/// Addresses ("host:port") by job, in the order of the tasks.
+struct cluster_spec {
+  std::map<std::string, std::vector<std::string>> jobs;
+};
+
+/// Reads JSON such as {"worker": ["127.0.0.1:7001", "127.0.0.1:7002"], "ps": ["127.0.0.1:7000"]},
+/// or the same under the key "cluster". Errors name the key; `origin` is the file's name, for them.
+result<cluster_spec> parse_cluster(std::string_view json, std::string_view origin = "cluster");
+result<cluster_spec> read_cluster_file(const std::string& path);
+std::string to_json(const cluster_spec& cluster);
+
+std::vector<task_name> tasks_of(const cluster_spec& cluster);
+/// Fails with not_found, naming the jobs there are.
+result<std::string> address_of(const cluster_spec& cluster, const task_name& task);
+
+} // namespace troupe

@@ -1,0 +1,193 @@
+#include "troupe/serialization/files/npy.hpp"
+
+#include "troupe/serialization/files/npy_header.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace troupe {
+namespace {
+
+constexpr size_t most_text_bytes = size_t{1} << 30;
+constexpr size_t most_empty_strings = size_t{1} << 20; // which take no bytes in a file
+
+// Bytes of what is turned round when the order of bytes is: each half of a complex number.
+size_t number_bytes(dtype type) {
+  return type == dtype::c64 || type == dtype::c128 ? size_of(type) / 2 : size_of(type);
+}
+
+void turn_bytes(std::span<std::byte> all, size_t each) {
+  for (size_t i = 0; i < all.size(); i += each)
+    std::reverse(all.begin() + static_cast<std::ptrdiff_t>(i),
+                 all.begin() + static_cast<std::ptrdiff_t>(i + each));
+}
+
+// Appends a character as UTF-8; fails for what is none.
+bool append_utf8(std::string& to, uint32_t c) {
+  auto tail = [&](int shift) { to += static_cast<char>(0x80 | (c >> shift & 0x3f)); };
+  if (c < 0x80) {
+    to += static_cast<char>(c);
+  } else if (c < 0x800) {
+    to += static_cast<char>(0xc0 | c >> 6);
+    tail(0);
+  } else if (c < 0x10000) {
+    if (c >= 0xd800 && c < 0xe000)
+      return false;
+    to += static_cast<char>(0xe0 | c >> 12);
+    tail(6);
+    tail(0);
+  } else if (c < 0x110000) {
+    to += static_cast<char>(0xf0 | c >> 18);
+    tail(12);
+    tail(6);
+    tail(0);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+class npy_reader {
+public:
+  npy_reader(const npy_header& header, std::span<const std::byte> data)
+      : header_(header), data_(data) {}
+
+  result<tensor> read() const {
+    auto count = static_cast<size_t>(header_.dims.elements());
+    auto each = header_.element.bytes;
+    if (each == 0 ? !data_.empty() || count > most_empty_strings
+                  : data_.size() % each != 0 || count != data_.size() / each)
+      return failure(error_kind::data_loss, "damaged .npy: ", header_.dims, " elements of ", each,
+                     " bytes do not take its ", data_.size(), " bytes");
+    TROUPE_ASSIGN(auto made, tensor::make(header_.element.type, header_.dims));
+    if (header_.fortran_order && header_.dims.rank() > 1) {
+      for (size_t i = 0; i < count; ++i)
+        TROUPE_TRY(element(made, i, in_fortran_order(i)));
+    } else if (header_.element.type == dtype::string || header_.element.type == dtype::boolean) {
+      for (size_t i = 0; i < count; ++i)
+        TROUPE_TRY(element(made, i, i));
+    } else if (count > 0) {
+      std::memcpy(made.raw(), data_.data(), data_.size());
+    }
+    if (header_.element.big_endian && header_.element.type != dtype::string)
+      turn_bytes({static_cast<std::byte*>(made.raw()), made.bytes()}, number_bytes(made.type()));
+    return made;
+  }
+
+private:
+  // Where the element lies whose place in row-major order this is.
+  size_t in_fortran_order(size_t place) const {
+    size_t at = 0, stride = 1;
+    auto rest = place;
+    std::array<size_t, max_rank> indices{};
+    for (int axis = header_.dims.rank() - 1; axis >= 0; --axis) {
+      auto extent = static_cast<size_t>(header_.dims[axis]);
+      indices[static_cast<size_t>(axis)] = rest % extent;
+      rest /= extent;
+    }
+    for (int axis = 0; axis < header_.dims.rank(); ++axis) {
+      at += indices[static_cast<size_t>(axis)] * stride;
+      stride *= static_cast<size_t>(header_.dims[axis]);
+    }
+    return at;
+  }
+
+  status element(tensor& to, size_t i, size_t from) const {
+    auto bytes = data_.subspan(from * header_.element.bytes, header_.element.bytes);
+    if (to.type() == dtype::boolean)
+      to.data<bool>()[i] = bytes[0] != std::byte{};
+    else if (to.type() != dtype::string)
+      std::memcpy(static_cast<std::byte*>(to.raw()) + i * bytes.size(), bytes.data(), bytes.size());
+    else if (header_.element.wide_text)
+      return wide_text(bytes, to.data<std::string>()[i]);
+    else
+      to.data<std::string>()[i] = text(bytes);
+    return {};
+  }
+
+  static std::string text(std::span<const std::byte> bytes) {
+    std::string made{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    made.resize(made.find_last_not_of('\0') + 1); // npos + 1 is 0
+    return made;
+  }
+
+  status wide_text(std::span<const std::byte> bytes, std::string& to) const {
+    size_t zeros = 0; // count only when something follows
+    for (size_t i = 0; i < bytes.size(); i += 4) {
+      uint32_t c = 0;
+      for (size_t k = 0; k < 4; ++k)
+        c = c << 8 | std::to_integer<uint32_t>(bytes[i + (header_.element.big_endian ? k : 3 - k)]);
+      if (c == 0) {
+        ++zeros;
+        continue;
+      }
+      to.append(std::exchange(zeros, 0), '\0');
+      if (!append_utf8(to, c))
+        return failure(error_kind::data_loss, "damaged .npy: ", c, " is no character");
+    }
+    return {};
+  }
+
+  const npy_header& header_;
+  std::span<const std::byte> data_;
+};
+
+std::string_view name_of(dtype type) {
+  switch (type) {
+    case dtype::none:
+    case dtype::string: break;
+    case dtype::boolean: return "|b1";
+    case dtype::u8: return "|u1";
+    case dtype::u16: return "<u2";
+    case dtype::u32: return "<u4";
+    case dtype::u64: return "<u8";
+    case dtype::i8: return "|i1";
+    case dtype::i16: return "<i2";
+    case dtype::i32: return "<i4";
+    case dtype::i64: return "<i8";
+    case dtype::f16: return "<f2";
+    case dtype::bf16: return "|V2";
+    case dtype::f32: return "<f4";
+    case dtype::f64: return "<f8";
+    case dtype::c64: return "<c8";
+    case dtype::c128: return "<c16";
+  }
+  return "";
+}
+
+result<std::string> write_strings(const tensor& value) {
+  size_t longest = 1;
+  for (const auto& each : value.values<std::string>()) {
+    if (each.ends_with('\0'))
+      return invalid("NumPy's text of fixed length cannot end with a zero byte, as '",
+                     each.substr(0, 20), "' does");
+    longest = std::max(longest, each.size());
+  }
+  auto count = value.values<std::string>().size();
+  if (longest > most_text_bytes || (count > 0 && longest > most_text_bytes / count))
+    return failure(error_kind::resource_exhausted, count, " strings of ", longest,
+                   " bytes each are too much for NumPy's text of fixed length");
+  auto all = npy_header_text(concat("|S", longest), value.dims());
+  for (const auto& each : value.values<std::string>())
+    all.append(each).append(longest - each.size(), '\0');
+  return all;
+}
+
+} // namespace
+
+result<tensor> read_npy(std::span<const std::byte> bytes) {
+  TROUPE_ASSIGN(auto header, npy_header::parse(bytes));
+  return npy_reader{header, bytes.subspan(header.bytes)}.read();
+}
+
+result<std::string> write_npy(const tensor& value) {
+  if (value.empty())
+    return invalid("there is nothing to write: the tensor holds nothing");
+  if (value.type() == dtype::string)
+    return write_strings(value);
+  auto all = npy_header_text(name_of(value.type()), value.dims());
+  all.append(static_cast<const char*>(value.raw()), value.bytes());
+  return all;
+}
+
+} // namespace troupe

@@ -1,0 +1,67 @@
+// Graphs in TensorFlow's format, GraphDef (docs/graph-def.md).
+#pragma once
+#include "troupe/runtime/graph/graph.hpp"
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+
+namespace troupe {
+
+struct graph_def_options {
+  /// Stands in errors and descriptions for where a node was built.
+  std::string file = "GraphDef";
+  /// Of all constants that the file writes shorter than they are: few bytes can name many zeros.
+  size_t filled_bytes = size_t{1} << 30;
+};
+
+/// What was added to a graph: its nodes go by the names that the file gives them.
+class imported_graph {
+public:
+  imported_graph(graph& in, std::string scope) : in_(&in), scope_(std::move(scope)) {}
+
+  /// Reads "name" or "name:1". Fails with not_found and proposes names that exist.
+  result<edge> find_edge(std::string_view name) const;
+  /// Returns nullptr where there is no such node. For a call of a function it is a node that runs
+  /// after all of it.
+  node* find(std::string_view name) const noexcept;
+  graph& in() const noexcept { return *in_; }
+
+  /// Calls are replaced by what the functions consist of; their names stay good for look-ups.
+  void add_call(std::string name, std::vector<edge> outputs, node* end);
+
+private:
+  struct call {
+    std::vector<edge> outputs;
+    node* end;
+  };
+  graph* in_;
+  std::string scope_; // "import/" or ""
+  std::map<std::string, call, std::less<>> calls_;
+};
+
+/// Adds the nodes of a binary GraphDef to a graph, in its current scope and on its current device
+/// where they name none. They may stand in any order. Types and attributes become ours: references
+/// are known by the op, quantized numbers are plain ones; attributes that only tell TensorFlow how
+/// to compute are dropped. Calls of the functions in its library are replaced by their nodes, named
+/// `call/node`.
+///
+/// Fails with data_loss for damaged bytes; with unimplemented and a list of all ops that Troupe
+/// does not have; and with an error that names the node for everything else. Nodes that were added
+/// before the error stay.
+result<imported_graph> read_graph_def(std::span<const std::byte> bytes, graph& into,
+                                      const graph_def_options& options = {});
+
+/// The same from the text form (.pbtxt). Errors of its syntax start with `file:line:column`.
+result<imported_graph> read_graph_def_text(std::string_view text, graph& into,
+                                           const graph_def_options& options = {});
+
+enum class graph_def_format : uint8_t { binary, text };
+
+/// Writes all nodes as a GraphDef. Numbers in attributes lose what a float does not hold. Fails for
+/// graphs of more than 2 GiB, the most that the format can have.
+result<std::string> write_graph_def(const graph& of,
+                                    graph_def_format format = graph_def_format::binary);
+
+} // namespace troupe

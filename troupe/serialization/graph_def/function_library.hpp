@@ -1,0 +1,47 @@
+// The functions of a GraphDef, and what can be said of calls of them.
+#pragma once
+#include "troupe/runtime/graph/registry.hpp"
+#include "troupe/serialization/graph_def/values.hpp"
+
+#include <map>
+#include <string_view>
+
+namespace troupe::graph_def {
+
+using attrs = google::protobuf::Map<std::string, AttrValue>;
+
+const AttrValue* find(const attrs& in, const std::string& name);
+
+/// The attribute of a node; where that only names one of the calling node's (`given`), that one.
+const AttrValue* find(const attrs& in, const std::string& name, const attrs& given);
+
+struct function_call {
+  const FunctionDef* body = nullptr; ///< nothing: the node is no call
+  const attrs* given = nullptr;
+  bool partitioned = false; ///< by a PartitionedCall, all of whose outputs are one list
+  explicit operator bool() const { return body != nullptr; }
+};
+
+class function_library {
+public:
+  /// Both must outlive the library.
+  function_library(const FunctionDefLibrary& functions, const registry& ops);
+
+  /// The function that a node calls, by its name or by a PartitionedCall.
+  function_call callee(const NodeDef& of) const;
+
+  /// Says whether a node must run though nobody may need its outputs.
+  bool has_effect(const NodeDef& of) const;
+
+  /// Which of all tensors of a node is the first of its output of that name.
+  result<size_t> first_of(const NodeDef& node, std::string_view output, const attrs& given) const;
+
+private:
+  const registry& ops_;
+  std::map<std::string_view, const FunctionDef*> functions_;
+};
+
+/// How many tensors an argument or result of a function is.
+result<size_t> tensors_of(const OpDef::ArgDef& of, const attrs& in, const attrs& given = {});
+
+} // namespace troupe::graph_def

@@ -1,0 +1,304 @@
+#include "troupe/serialization/text/text_graph.hpp"
+
+#include "troupe/runtime/graph/registry.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "troupe/serialization/wire/origin.hpp"
+#include "troupe/serialization/text/text_scanner.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr error_kind error_kinds[] = {
+    error_kind::cancelled,           error_kind::invalid_argument, error_kind::deadline_exceeded,
+    error_kind::not_found,           error_kind::already_exists,   error_kind::resource_exhausted,
+    error_kind::failed_precondition, error_kind::aborted,          error_kind::out_of_range,
+    error_kind::unimplemented,       error_kind::internal,         error_kind::unavailable,
+    error_kind::data_loss,
+};
+
+class text_graph_parser {
+public:
+  text_graph_parser(std::string_view text, std::string_view file, graph& into,
+                    const text_limits& limits)
+      : in_(text, file, limits.literal_bytes), file_(file), graph_(into) {}
+
+  result<text_graph> parse() {
+    while (in_.next_statement())
+      if (auto done = statement(); !done) {
+        if (!graph_refused_)
+          return done;
+        return promised_refusal(std::move(done));
+      }
+    end_run();
+    return std::move(parsed_);
+  }
+
+private:
+  // A word starts a statement of its own unless it is a name that gets a node: `feed = Const ...`.
+  bool take_statement(std::string_view keyword) {
+    auto start = in_.position();
+    if (in_.take_word(keyword) && !in_.at('='))
+      return true;
+    in_.back_to(start);
+    return false;
+  }
+
+  status statement() {
+    auto start = in_.position();
+    auto line = in_.line_of(start);
+    if (take_statement("run")) {
+      if (!started())
+        return in_.error_at(start, "there is nothing to run before this line");
+      end_run();
+      return in_.end_statement();
+    }
+    if (take_statement("feed"))
+      TROUPE_TRY(feed(start));
+    else if (take_statement("fetch"))
+      TROUPE_TRY(fetch(line));
+    else if (take_statement("target"))
+      TROUPE_TRY(target());
+    else if (take_statement("error"))
+      TROUPE_TRY(error(start));
+    else
+      return node_statement(start);
+    if (run_.line == 0)
+      run_.line = line;
+    return in_.end_statement();
+  }
+
+  bool started() const { return run_.line != 0; }
+
+  void end_run() {
+    if (started())
+      parsed_.runs.push_back(std::exchange(run_, {}));
+  }
+
+  status feed(size_t start) {
+    TROUPE_ASSIGN(auto to, existing_edge("the name of a node to feed"));
+    for (const auto& other : run_.feeds)
+      if (other.to == to)
+        return in_.error_at(start, "'", to, "' is fed already in this run");
+    TROUPE_TRY(in_.expect('=', "'=' and the value to feed"));
+    TROUPE_ASSIGN(auto value, in_.literal());
+    run_.feeds.push_back({to, std::move(value)});
+    return {};
+  }
+
+  status fetch(int line) {
+    TROUPE_ASSIGN(auto from, existing_edge("the name of a node to fetch"));
+    text_fetch wanted{from, {}, 0, line};
+    auto with_tolerance = in_.take('~');
+    if (with_tolerance) {
+      auto at = in_.position();
+      TROUPE_ASSIGN(wanted.tolerance, in_.real());
+      if (!(wanted.tolerance >= 0))
+        return in_.error_at(at, "expected a tolerance of at least 0");
+      TROUPE_TRY(in_.expect('=', "'=' and the expected value"));
+    }
+    if (with_tolerance || in_.take('=')) {
+      TROUPE_ASSIGN(wanted.expected, in_.literal());
+      if (!with_tolerance)
+        wanted.tolerance = default_tolerance(wanted.expected->type());
+    }
+    run_.fetches.push_back(std::move(wanted));
+    return {};
+  }
+
+  status target() {
+    TROUPE_ASSIGN(auto* to, existing_node("the name of a node to run"));
+    run_.targets.push_back(to);
+    return {};
+  }
+
+  status error(size_t start) {
+    if (run_.error)
+      return in_.error_at(start, "this run has an error statement already");
+    TROUPE_ASSIGN(run_.error, error_promise(in_.line_of(start)));
+    return {};
+  }
+
+  result<text_error> error_promise(int line) {
+    auto start = in_.position();
+    TROUPE_ASSIGN(auto kind_name, in_.name("a kind of error, such as invalid_argument"));
+    for (auto kind : error_kinds)
+      if (to_string(kind) == kind_name) {
+        TROUPE_ASSIGN(auto part, in_.quoted());
+        return text_error{kind, std::move(part), line};
+      }
+    std::vector<std::string_view> known;
+    for (auto kind : error_kinds)
+      known.push_back(to_string(kind));
+    return in_.error_at(start, "'", kind_name, "' is not a kind of error",
+                        did_you_mean(kind_name, known));
+  }
+
+  // The graph could not be built. That is what an error statement further down may promise.
+  result<text_graph> promised_refusal(status refusal) {
+    for (in_.skip_line(); in_.next_statement(); in_.skip_line()) {
+      auto start = in_.position();
+      if (!take_statement("error"))
+        continue;
+      TROUPE_ASSIGN(auto promised, error_promise(in_.line_of(start)));
+      TROUPE_TRY(in_.end_statement());
+      TROUPE_TRY(check_error(promised, refusal).within(in_.place(start)));
+      text_graph parsed;
+      parsed.build_error = std::move(promised);
+      return parsed;
+    }
+    return refusal;
+  }
+
+  status refused(size_t at, status why) {
+    graph_refused_ = true;
+    return std::move(why).within(in_.place(at));
+  }
+
+  // `x`, `x:1`.
+  result<edge> existing_edge(std::string_view what) {
+    auto start = in_.position();
+    TROUPE_ASSIGN(auto name, in_.name(what));
+    if (in_.take(':')) {
+      TROUPE_ASSIGN(auto index, in_.integer());
+      name += concat(':', index);
+    }
+    auto found = graph_.find_edge(name);
+    if (!found)
+      return found.status().within(in_.place(start));
+    return *found;
+  }
+
+  result<node*> existing_node(std::string_view what) {
+    auto start = in_.position();
+    TROUPE_ASSIGN(auto name, in_.name(what));
+    if (auto* found = graph_.find(name))
+      return found;
+    std::vector<std::string_view> known;
+    for (const auto& each : graph_.nodes())
+      known.push_back(each->name());
+    return failure(error_kind::not_found, in_.place(start), ": there is no node '", name, "'",
+                   did_you_mean(name, known));
+  }
+
+  status node_statement(size_t start) {
+    TROUPE_ASSIGN(auto name, in_.name("a statement or the name of a new node"));
+    TROUPE_TRY(in_.expect('=', "'=' after the name of a new node"));
+    if (in_.at_literal()) {
+      auto at = in_.position();
+      TROUPE_ASSIGN(auto value, in_.literal());
+      TROUPE_TRY(constant(at, std::move(value), std::move(name), true));
+      return in_.end_statement();
+    }
+    node_spec spec;
+    spec.name = std::move(name);
+    auto op_at = in_.position();
+    TROUPE_ASSIGN(spec.op, in_.name("an op or a literal"));
+    if (in_.take('('))
+      TROUPE_TRY(inputs(spec));
+    auto op = graph_.ops().find_op(spec.op);
+    if (!op)
+      return refused(op_at, op.status());
+    TROUPE_TRY(attributes(**op, spec, true));
+    return add(start, std::move(spec)).status();
+  }
+
+  result<node*> add(size_t start, node_spec spec) {
+    auto origin = concat(file_, ':', in_.line_of(start));
+    auto added = add_with_origin(graph_, std::move(spec), std::move(origin));
+    if (!added)
+      return refused(start, added.status());
+    return added;
+  }
+
+  // A literal gets a node; as an input it has no name of its own.
+  result<node*> constant(size_t start, tensor value, std::string name, bool statement) {
+    auto op = graph_.ops().find_op("Const");
+    if (!op)
+      return refused(start, op.status());
+    node_spec spec;
+    spec.op = "Const";
+    spec.name = std::move(name);
+    if ((*op)->find_attr("dtype"))
+      spec.attrs.emplace("dtype", value.type());
+    spec.attrs.emplace("value", std::move(value));
+    if (statement)
+      TROUPE_TRY(attributes(**op, spec, false));
+    return add(start, std::move(spec));
+  }
+
+  status inputs(node_spec& spec) {
+    if (in_.take(')'))
+      return {};
+    do {
+      if (in_.take('^')) {
+        TROUPE_ASSIGN(auto* before, existing_node("the name of a node after '^'"));
+        spec.controls.push_back(before);
+      } else if (in_.at_literal()) {
+        auto at = in_.position();
+        TROUPE_ASSIGN(auto value, in_.literal());
+        TROUPE_ASSIGN(auto* made, constant(at, std::move(value), {}, false));
+        spec.inputs.push_back(made->output(0));
+      } else {
+        TROUPE_ASSIGN(auto from,
+                      existing_edge("an input: a node's name, '^' and a name, or a literal"));
+        spec.inputs.push_back(from);
+      }
+    } while (in_.take(','));
+    return in_.expect(')', "',' or ')'");
+  }
+
+  // What follows the inputs: attributes and the device, in any order.
+  status attributes(const op_def& op, node_spec& spec, bool with_attrs) {
+    for (;;) {
+      if (in_.take('@')) {
+        auto at = in_.position();
+        if (!spec.device.empty())
+          return in_.error_at(at, "the node has a device already");
+        TROUPE_ASSIGN(spec.device, in_.quoted());
+        continue;
+      }
+      if (!with_attrs || in_.end_statement().ok())
+        return in_.end_statement();
+      auto at = in_.position();
+      TROUPE_ASSIGN(auto name, in_.name("an attribute, '@' and a device, or the end of the line"));
+      TROUPE_TRY(in_.expect('=', "'=' after an attribute's name"));
+      const auto* attr = op.find_attr(name);
+      if (!attr) {
+        std::vector<std::string_view> known;
+        for (const auto& each : op.attrs)
+          known.push_back(each.name);
+        return refused(
+            at, invalid(op.name, " has no attribute '", name, "'", did_you_mean(name, known)));
+      }
+      TROUPE_ASSIGN(auto value, in_.attr(attr->kind));
+      if (!spec.attrs.emplace(std::move(name), std::move(value)).second)
+        return in_.error_at(at, "the attribute '", attr->name, "' is given twice");
+    }
+  }
+
+  text_scanner in_;
+  std::string_view file_;
+  graph& graph_;
+  text_graph parsed_;
+  text_run run_;
+  bool graph_refused_ = false;
+};
+
+} // namespace
+
+result<text_graph> parse_text_graph(std::string_view text, std::string_view file, graph& into,
+                                    const text_limits& limits) {
+  return text_graph_parser{text, file, into, limits}.parse();
+}
+
+status check_error(const text_error& promised, const status& actual) {
+  if (actual.ok())
+    return failure(error_kind::failed_precondition, "expected the error ", to_string(promised.kind),
+                   " \"", promised.part, "\", got success");
+  if (actual.kind() != promised.kind || actual.message().find(promised.part) == std::string::npos)
+    return failure(error_kind::failed_precondition, "expected the error ", to_string(promised.kind),
+                   " \"", promised.part, "\", got ", actual);
+  return {};
+}
+
+} // namespace troupe

@@ -1,0 +1,226 @@
+// Reads messages that others wrote: nothing in them is believed.
+#include "troupe/serialization/wire/capnp_text.hpp"
+#include "troupe/serialization/wire/messages.hpp"
+#include "troupe/serialization/wire/payload.hpp"
+#include "troupe/serialization/wire/wire.capnp.h"
+
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <kj/exception.h>
+
+namespace troupe {
+namespace {
+
+template <class... Ts>
+status damaged_message(const Ts&... parts) {
+  return failure(error_kind::data_loss, "damaged message: ", parts...);
+}
+
+status status_of(wire::Status::Reader from) {
+  auto kind = static_cast<error_kind>(from.getKind());
+  if (kind == error_kind::ok)
+    return {};
+  if (to_string(kind) == "unknown") // from a newer peer
+    kind = error_kind::internal;
+  return {kind, text_of(from.getMessage())};
+}
+
+// Calls `read` with the envelope. Cap'n Proto checks every pointer as it is followed, and throws.
+template <class Result, class Read>
+Result read_root(std::span<const std::byte> bytes, Read read) {
+  if (bytes.size() % sizeof(capnp::word) != 0)
+    return damaged_message("its length is no multiple of 8");
+  kj::Array<capnp::word> aligned;
+  auto words = kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()),
+                            bytes.size() / sizeof(capnp::word));
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(capnp::word) != 0) {
+    aligned = kj::heapArray<capnp::word>(words.size());
+    std::memcpy(static_cast<void*>(aligned.begin()), bytes.data(), bytes.size());
+    words = aligned.asPtr();
+  }
+  capnp::ReaderOptions limits;
+  // Pointers may lead to the same bytes many times; an honest message is read about twice.
+  limits.traversalLimitInWords = 4 * words.size() + 1024;
+  limits.nestingLimit = 16;
+  try {
+    capnp::FlatArrayMessageReader reader{words, limits};
+    if (reader.getEnd() != words.end())
+      return damaged_message("bytes follow its end");
+    return read(reader.getRoot<wire::Envelope>());
+  } catch (const kj::Exception& thrown) {
+    return damaged_message(thrown.getDescription().cStr());
+  }
+}
+
+class reader {
+public:
+  explicit reader(std::span<const tensor> outside) : outside_(outside), used_(outside.size()) {}
+
+  result<message> read(wire::Envelope::Reader from) {
+    auto sizes = from.getOutside();
+    if (sizes.size() != outside_.size())
+      return damaged_message(sizes.size(), " payloads belong to it, there are ", outside_.size());
+    for (unsigned i = 0; i < sizes.size(); ++i)
+      if (sizes[i] != outside_[i].bytes())
+        return damaged_message("payload ", i, " must have ", sizes[i], " bytes, has ",
+                               outside_[i].bytes());
+    return body(from);
+  }
+
+private:
+  result<message> body(wire::Envelope::Reader from) {
+    switch (from.which()) {
+      case wire::Envelope::HELLO: {
+        auto in = from.getHello();
+        return message{hello{in.getVersion(), text_of(in.getSoftware()), text_of(in.getRole()),
+                             text_of(in.getJob()), in.getTask(), in.getIncarnation(),
+                             in.getMaxMessage(), in.getMaxTensorBytes()}};
+      }
+      case wire::Envelope::REFUSAL: return message{refusal{status_of(from.getRefusal())}};
+      case wire::Envelope::REGISTER_GRAPH: return read(from.getRegisterGraph());
+      case wire::Envelope::REGISTER_REPLY: {
+        auto in = from.getRegisterReply();
+        return message{register_reply{in.getRequest(), in.getHandle(), status_of(in.getOutcome())}};
+      }
+      case wire::Envelope::DEREGISTER_GRAPH:
+        return message{deregister_graph{from.getDeregisterGraph()}};
+      case wire::Envelope::RUN_STEP: {
+        auto in = from.getRunStep();
+        TROUPE_ASSIGN(auto feeds, read(in.getFeeds()));
+        return message{run_step{in.getRequest(), in.getHandle(), in.getStep(), in.getDeadlineMs(),
+                                std::move(feeds), in.getTimes(), in.getTrapNonfinite()}};
+      }
+      case wire::Envelope::STEP_DONE: {
+        auto in = from.getStepDone();
+        TROUPE_ASSIGN(auto fetches, read(in.getFetches()));
+        TROUPE_ASSIGN(auto statistics, read(in.getStatistics()));
+        if (!statistics.empty() && statistics.type() != dtype::u8)
+          return damaged_message("statistics are of type ", statistics.type());
+        return message{step_done{in.getRequest(), status_of(in.getOutcome()), std::move(fetches),
+                                 std::move(statistics)}};
+      }
+      case wire::Envelope::CANCEL_STEP: {
+        auto in = from.getCancelStep();
+        return message{cancel_step{in.getStep(), status_of(in.getWhy())}};
+      }
+      case wire::Envelope::TENSOR_PUSH: {
+        auto in = from.getTensorPush();
+        TROUPE_ASSIGN(auto value, read(in.getValue()));
+        return message{tensor_push{in.getStep(), in.getKey(), in.getDead(), std::move(value)}};
+      }
+      case wire::Envelope::PULL: return message{pull{from.getPull()}};
+      case wire::Envelope::PING:
+        return message{ping{from.getPing().getNonce(), from.getPing().getSentNs()}};
+      case wire::Envelope::PONG: return message{pong{from.getPong()}};
+      case wire::Envelope::GOODBYE: return message{goodbye{text_of(from.getGoodbye())}};
+      case wire::Envelope::CONTAINER_RESET: {
+        auto in = from.getContainerReset();
+        return message{container_reset{in.getRequest(), text_of(in.getContainer())}};
+      }
+      case wire::Envelope::REPLY: {
+        auto in = from.getReply();
+        return message{reply{in.getRequest(), status_of(in.getOutcome())}};
+      }
+      case wire::Envelope::DEVICE_LIST_REQUEST:
+        return message{device_list_request{from.getDeviceListRequest()}};
+      case wire::Envelope::DEVICE_LIST_REPLY: return read(from.getDeviceListReply());
+    }
+    return damaged_message("its kind is unknown");
+  }
+
+  result<message> read(wire::RegisterGraph::Reader in) {
+    register_graph made{in.getRequest(),
+                        in.getSession(),
+                        text_of(in.getContainer()),
+                        in.getRegionPerNode(),
+                        {},
+                        in.getDeterministic(),
+                        {},
+                        !in.getNoReplay()};
+    for (auto each : in.getPartitions()) {
+      TROUPE_ASSIGN(auto graph, read(each.getGraph()));
+      if (graph.type() != dtype::u8)
+        return damaged_message("a graph is of type ", graph.type());
+      made.partitions.push_back({text_of(each.getDevice()), std::move(graph)});
+    }
+    for (auto each : in.getCosts()) {
+      if (!(each.getNanoseconds() >= 0 && each.getNanoseconds() < 1e18))
+        return damaged_message("a node is said to take ", each.getNanoseconds(), " ns");
+      made.costs.push_back({text_of(each.getNode()), each.getNanoseconds()});
+    }
+    return message{std::move(made)};
+  }
+
+  result<message> read(wire::DeviceListReply::Reader in) {
+    device_list_reply made{in.getRequest(), {}};
+    for (auto each : in.getDevices())
+      made.devices.push_back({text_of(each.getName()), text_of(each.getKind()),
+                              each.getMemoryBytes(), text_of(each.getDescription())});
+    return message{std::move(made)};
+  }
+
+  result<std::vector<indexed_tensor>> read(capnp::List<wire::IndexedTensor>::Reader from) {
+    std::vector<indexed_tensor> made;
+    for (auto each : from) {
+      TROUPE_ASSIGN(auto value, read(each.getValue()));
+      made.push_back({each.getIndex(), std::move(value)});
+    }
+    return made;
+  }
+
+  result<tensor> read(wire::Tensor::Reader from) {
+    if (from.isNothing())
+      return tensor{};
+    auto dims = from.getShape();
+    if (dims.size() > static_cast<unsigned>(max_rank))
+      return damaged_message("a tensor has ", dims.size(), " axes");
+    std::array<int64_t, max_rank> extents{};
+    for (unsigned axis = 0; axis < dims.size(); ++axis)
+      extents[axis] = dims[axis];
+    std::span<const int64_t> shape_of{extents.data(), dims.size()};
+    if (from.isOutside()) {
+      // Only once: many strings tensors unpacked from one payload would multiply a peer's bytes.
+      if (from.getOutside() >= outside_.size() || used_[from.getOutside()])
+        return damaged_message("it has no payload ", from.getOutside(), " for this tensor");
+      used_[from.getOutside()] = true;
+      return from_payload(from.getType(), shape_of, outside_[from.getOutside()]);
+    }
+    if (!from.isInlined())
+      return damaged_message("a tensor stands in an unknown place");
+    auto bytes = from.getInlined();
+    TROUPE_ASSIGN(auto payload, bytes_to_tensor({reinterpret_cast<const std::byte*>(bytes.begin()),
+                                                 bytes.size()}));
+    return from_payload(from.getType(), shape_of, payload);
+  }
+
+  std::span<const tensor> outside_;
+  std::vector<bool> used_;
+};
+
+} // namespace
+
+result<envelope> read_envelope(std::span<const std::byte> bytes) {
+  return read_root<result<envelope>>(bytes, [](wire::Envelope::Reader from) -> result<envelope> {
+    envelope made;
+    switch (from.which()) {
+      case wire::Envelope::TENSOR_PUSH: made.order = delivery::free; break;
+      case wire::Envelope::HELLO:
+      case wire::Envelope::REFUSAL:
+      case wire::Envelope::CANCEL_STEP:
+      case wire::Envelope::PULL:
+      case wire::Envelope::PING:
+      case wire::Envelope::PONG: made.order = delivery::urgent; break;
+      default: made.order = delivery::ordered; break;
+    }
+    for (auto size : from.getOutside())
+      made.outside.push_back(size);
+    return made;
+  });
+}
+
+result<message> decode(std::span<const std::byte> bytes, std::span<const tensor> outside) {
+  return read_root<result<message>>(
+      bytes, [&](wire::Envelope::Reader from) { return reader{outside}.read(from); });
+}
+
+} // namespace troupe

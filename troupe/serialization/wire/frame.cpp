@@ -1,0 +1,141 @@
+#include "troupe/serialization/wire/frame.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace troupe {
+namespace {
+
+using header_bytes = std::array<std::byte, frame_header_bytes>;
+
+constexpr size_t kind_at = 4, flags_at = 5, reserved_at = 6, size_at = 8, check_at = 12,
+                 transfer_at = 16, checksum_at = 24;
+
+template <class T>
+void put(header_bytes& to, size_t at, T value) {
+  std::memcpy(to.data() + at, &value, sizeof value);
+}
+
+template <class T>
+T get(const header_bytes& from, size_t at) {
+  T value;
+  std::memcpy(&value, from.data() + at, sizeof value);
+  return value;
+}
+
+uint32_t check_of(header_bytes header) {
+  put(header, check_at, uint32_t{0});
+  return static_cast<uint32_t>(checksum_of(header));
+}
+
+// The beginning of what a stranger says, for people.
+std::string quoted(std::span<const std::byte> bytes) {
+  std::string text;
+  for (auto each : bytes.first(std::min<size_t>(bytes.size(), 16))) {
+    auto c = static_cast<char>(each);
+    text += c >= ' ' && c <= '~' ? c : '.';
+  }
+  return text + (bytes.size() > 16 ? "…" : "");
+}
+
+} // namespace
+
+uint64_t checksum_of(std::span<const std::byte> bytes) noexcept {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+header_bytes write_header(const frame_header& header) noexcept {
+  header_bytes bytes{};
+  put(bytes, 0, frame_magic);
+  put(bytes, kind_at, header.kind);
+  put(bytes, size_at, header.size);
+  put(bytes, transfer_at, header.transfer);
+  put(bytes, checksum_at, header.checksum);
+  put(bytes, check_at, check_of(bytes));
+  return bytes;
+}
+
+header_bytes header_for(frame_kind kind, uint64_t transfer,
+                        std::span<const std::byte> body) noexcept {
+  return write_header({kind, static_cast<uint32_t>(body.size()), transfer, checksum_of(body)});
+}
+
+status frame_reader::feed(std::span<const std::byte> bytes, frame_sink& to) {
+  while (failed_.ok() && !bytes.empty()) {
+    if (!in_body_) {
+      auto taken = std::min(bytes.size(), frame_header_bytes - have_);
+      std::memcpy(header_bytes_.data() + have_, bytes.data(), taken);
+      have_ += taken;
+      failed_ = take_header(bytes.subspan(taken), to);
+      bytes = bytes.subspan(taken);
+    } else {
+      auto taken = std::min<size_t>(bytes.size(), header_.size - have_);
+      std::memcpy(target_ + have_, bytes.data(), taken);
+      have_ += taken;
+      bytes = bytes.subspan(taken);
+    }
+    if (failed_.ok() && in_body_ && have_ == header_.size)
+      failed_ = finish_body(to);
+  }
+  return failed_;
+}
+
+status frame_reader::take_header(std::span<const std::byte> rest, frame_sink& to) {
+  header_bytes magic{};
+  put(magic, 0, frame_magic);
+  if (std::memcmp(header_bytes_.data(), magic.data(), std::min<size_t>(have_, 4)) != 0) {
+    if (!first_)
+      return failure(error_kind::data_loss, "a frame does not begin where one must");
+    std::vector<std::byte> said(header_bytes_.begin(),
+                                header_bytes_.begin() + static_cast<std::ptrdiff_t>(have_));
+    said.insert(said.end(), rest.begin(), rest.end());
+    return invalid("the peer does not speak Troupe's protocol: got '", quoted(said), "'");
+  }
+  if (have_ < frame_header_bytes)
+    return {};
+  if (get<uint32_t>(header_bytes_, check_at) != check_of(header_bytes_))
+    return failure(error_kind::data_loss, "a frame's header is damaged");
+  header_ = {get<frame_kind>(header_bytes_, kind_at), get<uint32_t>(header_bytes_, size_at),
+             get<uint64_t>(header_bytes_, transfer_at), get<uint64_t>(header_bytes_, checksum_at)};
+  if (get<uint8_t>(header_bytes_, flags_at) != 0 || get<uint16_t>(header_bytes_, reserved_at) != 0)
+    return invalid("a frame asks for what this version does not know");
+  switch (header_.kind) {
+    case frame_kind::message:
+      if (header_.size > max_message_)
+        return failure(error_kind::resource_exhausted, "a message of ", header_.size,
+                       " bytes is announced, the longest allowed has ", max_message_);
+      message_.resize(header_.size);
+      target_ = message_.data();
+      break;
+    case frame_kind::chunk: {
+      if (header_.size > chunk_bytes)
+        return failure(error_kind::resource_exhausted, "a chunk of ", header_.size,
+                       " bytes is announced, the longest allowed has ", chunk_bytes);
+      TROUPE_ASSIGN(target_, to.chunk_target(header_.transfer, header_.size));
+      break;
+    }
+    default: return invalid("a frame is of unknown kind ", static_cast<int>(header_.kind));
+  }
+  first_ = false;
+  in_body_ = true;
+  have_ = 0;
+  return {};
+}
+
+status frame_reader::finish_body(frame_sink& to) {
+  in_body_ = false;
+  have_ = 0;
+  std::span<const std::byte> body{target_, header_.size};
+  target_ = nullptr;
+  // Hashed as a whole, where it lies: it has just been written and is in the cache.
+  if (checksum_of(body) != header_.checksum)
+    return failure(error_kind::data_loss, "a frame of ", header_.size, " bytes is damaged");
+  if (header_.kind == frame_kind::chunk)
+    return to.on_chunk(header_.transfer, header_.size);
+  return to.on_message(body, header_.transfer);
+}
+
+} // namespace troupe

@@ -1,0 +1,18 @@
+// The order in which the nodes of a file can be added to a graph.
+#pragma once
+#include "troupe/runtime/types/status.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// Orders positions so that each comes after those that stand `before` it, and as they are where
+/// that is so already. Fails for a cycle, and says with `describe` where it is.
+result<std::vector<uint32_t>>
+order_after_inputs(const std::vector<std::vector<uint32_t>>& before,
+                   const std::function<std::string(uint32_t)>& describe);
+
+} // namespace troupe

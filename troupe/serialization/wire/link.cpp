@@ -1,0 +1,207 @@
+#include "troupe/serialization/wire/link.hpp"
+
+#include "troupe/serialization/wire/link_input.hpp"
+#include "troupe/serialization/wire/link_output.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// A stranger gets no more of our memory than a hello needs.
+constexpr size_t longest_hello = 4096;
+constexpr size_t longest_reason = 2048;
+// Below this not even a pull would fit.
+constexpr size_t shortest_limit = 1024;
+
+std::string describe(const hello* peer) {
+  if (!peer)
+    return "a peer that has not introduced itself";
+  if (peer->role == "task")
+    return concat("/job:", peer->job, "/task:", peer->task);
+  return concat("a ", peer->role);
+}
+
+status check(const hello& peer) {
+  if (peer.version != protocol_version)
+    return failure(error_kind::failed_precondition, "the peer (Troupe ", peer.software,
+                   ") speaks version ", peer.version, " of the protocol, this is version ",
+                   protocol_version);
+  if (peer.role != "task" && peer.role != "client")
+    return invalid("the peer's role must be task or client, got '", peer.role, "'");
+  if (peer.role == "task" && (peer.job.empty() || peer.task < 0))
+    return invalid("the peer does not say which task it is");
+  if (peer.max_message < shortest_limit)
+    return invalid("the peer accepts no message of more than ", peer.max_message, " bytes");
+  return {};
+}
+
+} // namespace
+
+struct link::state final : link_receiver {
+  state(link_options o, link_callbacks c)
+      : options(std::move(o)), callbacks(std::move(c)), input(options, *this) {
+    input.set_max_message(longest_hello);
+    options.self.version = protocol_version;
+    options.self.max_message = options.max_message;
+    options.self.max_tensor_bytes = options.max_tensor_bytes;
+    auto first = encode(options.self, {.max_message = longest_hello});
+    if (first)
+      output.push_handshake(*std::move(first));
+    else
+      failed = first.status();
+  }
+
+  status send(const message& what) {
+    TROUPE_TRY(status{failed});
+    encode_options encoding{options.inline_tensor, options.max_message};
+    auto largest = options.max_tensor_bytes;
+    if (peer) {
+      encoding.max_message =
+          static_cast<size_t>(std::min<uint64_t>(encoding.max_message, peer->max_message));
+      largest = std::min(largest, peer->max_tensor_bytes);
+    }
+    TROUPE_ASSIGN(auto encoded, encode(what, encoding));
+    uint64_t total = 0;
+    for (const auto& payload : encoded.outside)
+      total += payload.bytes();
+    if (total > largest)
+      return failure(error_kind::resource_exhausted, name_of(what), ": tensors of ", total,
+                     " bytes are more than ", describe(known_peer()), " accepts: ", largest);
+    if (delivery_of(what) != delivery::urgent)
+      output.push(std::move(encoded));
+    else if (encoded.outside.empty())
+      output.push_urgent(std::move(encoded));
+    else
+      return invalid(name_of(what), ": an urgent message cannot carry a payload");
+    return {};
+  }
+
+  // Ends the connection, and tells the peer why if it may understand.
+  status fail(status why, bool tell) {
+    output.close();
+    if (tell)
+      if (auto last = encode(refusal{{why.kind(), why.message().substr(0, longest_reason)}}))
+        output.push_handshake(*std::move(last));
+    failed = std::move(why);
+    return failed;
+  }
+
+  status receive(std::span<const std::byte> bytes) {
+    TROUPE_TRY(status{failed});
+    heard = heard || !bytes.empty();
+    auto taken = input.receive(bytes);
+    if (taken.ok())
+      return {};
+    return fail(std::move(taken), (peer || refusing) && !peer_refused);
+  }
+
+  status on_message(message what) override {
+    if (auto* no = std::get_if<refusal>(&what)) {
+      peer_refused = true;
+      auto why = no->why.ok() ? failure(error_kind::unavailable, "no reason given") : no->why;
+      return std::move(why).within(concat(describe(known_peer()), " has ended the connection"));
+    }
+    if (auto* first = std::get_if<hello>(&what))
+      return greet(std::move(*first));
+    if (!peer)
+      return invalid("the peer's first message must be hello, got ", name_of(what));
+    if (auto* wanted = std::get_if<pull>(&what))
+      return output.start(wanted->transfer);
+    if (auto* question = std::get_if<ping>(&what))
+      return send(pong{question->nonce});
+    if (!std::holds_alternative<pong>(what) && callbacks.on_message)
+      callbacks.on_message(std::move(what));
+    return {};
+  }
+
+  status send_pull(uint64_t transfer) override { return send(pull{transfer}); }
+
+  status greet(hello who) {
+    if (peer)
+      return invalid("the peer says hello twice");
+    refusing = true;
+    TROUPE_TRY(check(who));
+    if (callbacks.on_hello)
+      TROUPE_TRY(callbacks.on_hello(who));
+    peer = std::move(who);
+    if (output.longest_message() > peer->max_message)
+      return failure(error_kind::resource_exhausted, describe(known_peer()),
+                     " accepts no message of more than ", peer->max_message, " bytes");
+    refusing = false;
+    input.open();
+    output.open();
+    return {};
+  }
+
+  status tick(clock::time_point now) {
+    TROUPE_TRY(status{failed});
+    if (!ticked)
+      first_tick = now;
+    if (heard || !ticked)
+      last_heard = last_ping = now;
+    heard = false;
+    ticked = true;
+    // A stranger that sends a byte now and then is heard, but must not stay for ever.
+    if (!peer && now - first_tick >= options.timeout)
+      last_heard = first_tick;
+    auto silence = now - last_heard;
+    if (silence >= options.timeout)
+      return fail(failure(error_kind::unavailable, "nothing was heard from ",
+                          describe(known_peer()), " for ",
+                          std::chrono::duration_cast<std::chrono::milliseconds>(silence).count(),
+                          " ms"),
+                  false);
+    if (peer && now - last_ping >= options.timeout / 3) {
+      last_ping = now;
+      auto sent = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch());
+      return send(ping{++nonce, sent.count()});
+    }
+    return {};
+  }
+
+  const hello* known_peer() const noexcept { return peer ? &*peer : nullptr; }
+
+  link_options options;
+  link_callbacks callbacks;
+  link_output output;
+  link_input input;
+  std::optional<hello> peer;
+  status failed;
+  bool refusing = false; // the peer speaks our protocol, but we may not want it
+  bool peer_refused = false;
+  bool heard = false;
+  bool ticked = false;
+  clock::time_point first_tick, last_heard, last_ping;
+  uint64_t nonce = 0;
+};
+
+link::link(link_options options, link_callbacks callbacks)
+    : state_(std::make_unique<state>(std::move(options), std::move(callbacks))) {}
+link::link(link&&) noexcept = default;
+link& link::operator=(link&&) noexcept = default;
+link::~link() = default;
+
+status link::send(const message& what) {
+  if (std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what) ||
+      std::holds_alternative<pull>(what) || std::holds_alternative<ping>(what) ||
+      std::holds_alternative<pong>(what))
+    return invalid(name_of(what), " is sent by the link alone");
+  return state_->send(what);
+}
+
+status link::receive(std::span<const std::byte> bytes) { return state_->receive(bytes); }
+
+size_t link::fill(std::vector<char>& out, size_t window) {
+  return state_->output.fill(out, window);
+}
+
+bool link::idle() const noexcept { return state_->output.idle(); }
+bool link::drained() const noexcept { return state_->output.drained(); }
+status link::tick(clock::time_point now) { return state_->tick(now); }
+const hello* link::peer() const noexcept { return state_->known_peer(); }
+uint64_t link::pending_bytes() const noexcept { return state_->input.pending_bytes(); }
+
+} // namespace troupe

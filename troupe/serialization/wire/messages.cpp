@@ -1,0 +1,230 @@
+#include "troupe/serialization/wire/messages.hpp"
+
+#include "troupe/serialization/wire/capnp_text.hpp"
+#include "troupe/serialization/wire/payload.hpp"
+#include "troupe/serialization/wire/wire.capnp.h"
+
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <kj/exception.h>
+
+#include <array>
+
+namespace troupe {
+namespace {
+
+// In the order of the variant.
+constexpr std::array<std::string_view, std::variant_size_v<message>> names{
+    "hello",
+    "refusal",
+    "register_graph",
+    "register_reply",
+    "deregister_graph",
+    "run_step",
+    "step_done",
+    "cancel_step",
+    "tensor_push",
+    "pull",
+    "ping",
+    "pong",
+    "goodbye",
+    "container_reset",
+    "reply",
+    "device_list_request",
+    "device_list_reply",
+};
+
+// Longer texts are cut: an error message must not make the message that carries it fail.
+constexpr size_t longest_text = 64 * 1024;
+
+class writer {
+public:
+  writer(wire::Envelope::Builder to, const encode_options& options) : to_(to), options_(options) {}
+
+  status failed;
+  std::vector<tensor> outside;
+
+  void operator()(const hello& what) {
+    auto to = to_.initHello();
+    to.setVersion(what.version);
+    to.setSoftware(as_text(what.software));
+    to.setRole(as_text(what.role));
+    to.setJob(as_text(what.job));
+    to.setTask(what.task);
+    to.setIncarnation(what.incarnation);
+    to.setMaxMessage(what.max_message);
+    to.setMaxTensorBytes(what.max_tensor_bytes);
+  }
+  void operator()(const refusal& what) { write(to_.initRefusal(), what.why); }
+  void operator()(const register_graph& what) {
+    auto to = to_.initRegisterGraph();
+    to.setRequest(what.request);
+    to.setSession(what.session);
+    to.setContainer(as_text(what.container));
+    to.setRegionPerNode(what.region_per_node);
+    to.setDeterministic(what.deterministic);
+    to.setNoReplay(!what.replay);
+    auto list = to.initPartitions(static_cast<unsigned>(what.partitions.size()));
+    for (unsigned i = 0; i < list.size(); ++i) {
+      list[i].setDevice(as_text(what.partitions[i].device));
+      write(list[i].initGraph(), what.partitions[i].graph);
+    }
+    auto costs = to.initCosts(static_cast<unsigned>(what.costs.size()));
+    for (unsigned i = 0; i < costs.size(); ++i) {
+      costs[i].setNode(as_text(what.costs[i].node));
+      costs[i].setNanoseconds(what.costs[i].nanoseconds);
+    }
+  }
+  void operator()(const register_reply& what) {
+    auto to = to_.initRegisterReply();
+    to.setRequest(what.request);
+    to.setHandle(what.handle);
+    write(to.initOutcome(), what.outcome);
+  }
+  void operator()(const deregister_graph& what) { to_.setDeregisterGraph(what.handle); }
+  void operator()(const run_step& what) {
+    auto to = to_.initRunStep();
+    to.setRequest(what.request);
+    to.setHandle(what.handle);
+    to.setStep(what.step);
+    to.setDeadlineMs(what.deadline_ms);
+    to.setTimes(what.times);
+    to.setTrapNonfinite(what.trap_nonfinite);
+    write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
+  }
+  void operator()(const step_done& what) {
+    auto to = to_.initStepDone();
+    to.setRequest(what.request);
+    write(to.initOutcome(), what.outcome);
+    write(to.initFetches(static_cast<unsigned>(what.fetches.size())), what.fetches);
+    write(to.initStatistics(), what.statistics);
+  }
+  void operator()(const cancel_step& what) {
+    auto to = to_.initCancelStep();
+    to.setStep(what.step);
+    write(to.initWhy(), what.why);
+  }
+  void operator()(const tensor_push& what) {
+    auto to = to_.initTensorPush();
+    to.setStep(what.step);
+    to.setKey(what.key);
+    to.setDead(what.dead);
+    write(to.initValue(), what.value);
+  }
+  void operator()(const pull& what) { to_.setPull(what.transfer); }
+  void operator()(const ping& what) {
+    auto to = to_.initPing();
+    to.setNonce(what.nonce);
+    to.setSentNs(what.sent_ns);
+  }
+  void operator()(const pong& what) { to_.setPong(what.nonce); }
+  void operator()(const goodbye& what) { to_.setGoodbye(as_text(what.reason)); }
+  void operator()(const container_reset& what) {
+    auto to = to_.initContainerReset();
+    to.setRequest(what.request);
+    to.setContainer(as_text(what.container));
+  }
+  void operator()(const reply& what) {
+    auto to = to_.initReply();
+    to.setRequest(what.request);
+    write(to.initOutcome(), what.outcome);
+  }
+  void operator()(const device_list_request& what) { to_.setDeviceListRequest(what.request); }
+  void operator()(const device_list_reply& what) {
+    auto to = to_.initDeviceListReply();
+    to.setRequest(what.request);
+    auto list = to.initDevices(static_cast<unsigned>(what.devices.size()));
+    for (unsigned i = 0; i < list.size(); ++i) {
+      list[i].setName(as_text(what.devices[i].name));
+      list[i].setKind(as_text(what.devices[i].kind));
+      list[i].setMemoryBytes(what.devices[i].memory_bytes);
+      list[i].setDescription(as_text(what.devices[i].description));
+    }
+  }
+
+private:
+  void write(wire::Status::Builder to, const status& what) {
+    to.setKind(static_cast<uint8_t>(what.kind()));
+    to.setMessage(as_text(what.message().size() <= longest_text
+                              ? what.message()
+                              : what.message().substr(0, longest_text) + " [cut]"));
+  }
+
+  void write(capnp::List<wire::IndexedTensor>::Builder to,
+             const std::vector<indexed_tensor>& from) {
+    for (unsigned i = 0; i < to.size(); ++i) {
+      to[i].setIndex(from[i].index);
+      write(to[i].initValue(), from[i].value);
+    }
+  }
+
+  void write(wire::Tensor::Builder to, const tensor& what) {
+    if (what.empty()) {
+      to.setNothing();
+      return;
+    }
+    to.setType(static_cast<uint8_t>(what.type()));
+    auto dims = to.initShape(static_cast<unsigned>(what.rank()));
+    for (int axis = 0; axis < what.rank(); ++axis)
+      dims.set(static_cast<unsigned>(axis), what.dims()[axis]);
+    auto payload = to_payload(what);
+    if (!payload) {
+      failed = payload.status();
+      return;
+    }
+    auto size = payload->bytes();
+    // Half of the message is kept for everything else in it.
+    if (size <= options_.inline_tensor && size <= options_.max_message / 2 - inlined_) {
+      inlined_ += size;
+      auto bytes = bytes_of(*payload);
+      to.setInlined({reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()});
+    } else {
+      to.setOutside(static_cast<uint32_t>(outside.size()));
+      outside.push_back(*std::move(payload));
+    }
+  }
+
+  wire::Envelope::Builder to_;
+  const encode_options& options_;
+  size_t inlined_ = 0;
+};
+
+} // namespace
+
+std::string_view name_of(const message& what) noexcept { return names[what.index()]; }
+
+delivery delivery_of(const message& what) noexcept {
+  if (std::holds_alternative<tensor_push>(what))
+    return delivery::free;
+  if (std::holds_alternative<cancel_step>(what) || std::holds_alternative<pull>(what) ||
+      std::holds_alternative<ping>(what) || std::holds_alternative<pong>(what) ||
+      std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what))
+    return delivery::urgent;
+  return delivery::ordered;
+}
+
+result<encoded_message> encode(const message& what, const encode_options& options) {
+  try {
+    capnp::MallocMessageBuilder builder;
+    auto root = builder.initRoot<wire::Envelope>();
+    writer to{root, options};
+    std::visit(to, what);
+    TROUPE_TRY(std::move(to.failed).within(name_of(what)));
+    auto sizes = root.initOutside(static_cast<unsigned>(to.outside.size()));
+    for (unsigned i = 0; i < sizes.size(); ++i)
+      sizes.set(i, to.outside[i].bytes());
+    auto size = capnp::computeSerializedSizeInWords(builder) * sizeof(capnp::word);
+    if (size > options.max_message)
+      return failure(error_kind::resource_exhausted, name_of(what), ": the message has ", size,
+                     " bytes, the longest allowed has ", options.max_message);
+    encoded_message encoded{std::vector<std::byte>(size), std::move(to.outside)};
+    kj::ArrayOutputStream out{{reinterpret_cast<kj::byte*>(encoded.bytes.data()), size}};
+    capnp::writeMessage(out, builder);
+    return encoded;
+  } catch (const kj::Exception& thrown) { // a text or list beyond what the format can hold
+    return failure(error_kind::resource_exhausted, name_of(what), ": ",
+                   std::string_view{thrown.getDescription().cStr()});
+  }
+}
+
+} // namespace troupe

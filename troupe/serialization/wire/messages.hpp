@@ -1,0 +1,197 @@
+// What tasks and clients say to each other over a link, as plain structs, and their bytes.
+#pragma once
+#include "troupe/runtime/types/tensor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace troupe {
+
+inline constexpr uint32_t protocol_version = 1;
+
+/// First on every connection, both ways. Who does not like it answers `refusal` and closes.
+struct hello {
+  uint32_t version = protocol_version;
+  std::string software; ///< "0.1.0", for people
+  std::string role;     ///< "task" or "client"
+  std::string job;      ///< of a task
+  int32_t task = 0;
+  uint64_t incarnation = 0;      ///< a random number that a task draws when it starts
+  uint64_t max_message = 0;      ///< the longest message that the sender accepts; the link fills in
+  uint64_t max_tensor_bytes = 0; ///< the most payload that one message may bring; likewise
+};
+
+/// Ends a handshake that fails.
+struct refusal {
+  status why;
+};
+
+/// What one device of the receiving task shall run in the steps to come.
+struct registered_partition {
+  std::string device;
+  tensor graph; ///< u8, as write_graph() made it: the receiver checks it when it reads it
+};
+
+struct node_cost {
+  std::string node;
+  double nanoseconds = 0;
+};
+
+/// Master to worker; answered by register_reply.
+struct register_graph {
+  uint64_t request = 0;
+  uint64_t session = 0;
+  std::string container; ///< of variables that name none
+  bool region_per_node = false;
+  std::vector<registered_partition> partitions;
+  bool deterministic = false;        ///< kernels shall give the same bits for any number of threads
+  std::vector<node_cost> costs = {}; ///< of nodes that were measured
+  bool replay = true;                ///< what a GPU is given again and again may be one launch
+};
+
+struct register_reply {
+  uint64_t request = 0;
+  uint64_t handle = 0; ///< names the graph on that worker, from now on
+  status outcome;
+};
+
+/// Master to worker: the graph is not needed any more. No answer.
+struct deregister_graph {
+  uint64_t handle = 0;
+};
+
+/// A value and its place among the feeds or fetches of a registered graph.
+struct indexed_tensor {
+  uint32_t index = 0;
+  tensor value;
+};
+
+/// Master to worker; answered by step_done.
+struct run_step {
+  uint64_t request = 0;
+  uint64_t handle = 0;
+  uint64_t step = 0;
+  uint64_t deadline_ms = 0; ///< from the moment of receipt; 0 for none
+  std::vector<indexed_tensor> feeds;
+  bool times = false; ///< step_done shall bring statistics
+  bool trap_nonfinite = false;
+};
+
+struct step_done {
+  uint64_t request = 0;
+  status outcome;
+  std::vector<indexed_tensor> fetches;
+  tensor statistics = {}; ///< u8, as write_statistics() made it; nothing where nobody asked
+};
+
+/// Either way: the step has failed or is not wanted any more. May come before its run_step.
+struct cancel_step {
+  uint64_t step = 0;
+  status why;
+};
+
+/// Worker to worker: what a Send produced. Ordered with nothing: may come before its run_step.
+struct tensor_push {
+  uint64_t step = 0;
+  uint32_t key = 0;  ///< the edge's number in the step
+  bool dead = false; ///< comes from a branch not taken; then there is no value
+  tensor value;
+};
+
+/// Receiver of an announced payload to its sender: now. The link asks and answers by itself.
+struct pull {
+  uint64_t transfer = 0;
+};
+
+struct ping {
+  uint64_t nonce = 0;
+  int64_t sent_ns = 0; ///< on the sender's own clock
+};
+
+struct pong {
+  uint64_t nonce = 0;
+};
+
+/// Last on a connection that its sender closes on purpose.
+struct goodbye {
+  std::string reason;
+};
+
+/// Forgets the variables of a container; answered by reply.
+struct container_reset {
+  uint64_t request = 0;
+  std::string container;
+};
+
+struct reply {
+  uint64_t request = 0;
+  status outcome;
+};
+
+/// Answered by device_list_reply.
+struct device_list_request {
+  uint64_t request = 0;
+};
+
+struct device_entry {
+  std::string name; ///< "/job:worker/task:0/device:cpu:0"
+  std::string kind; ///< "cpu", "gpu"
+  uint64_t memory_bytes = 0;
+  std::string description;
+};
+
+struct device_list_reply {
+  uint64_t request = 0;
+  std::vector<device_entry> devices;
+};
+
+using message =
+    std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
+                 step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
+                 reply, device_list_request, device_list_reply>;
+
+/// The struct's name: "run_step".
+std::string_view name_of(const message& what) noexcept;
+
+/// How a message may pass others that were sent before it.
+enum class delivery : uint8_t {
+  ordered, ///< after all ordered messages sent before it
+  free,    ///< as soon as it is complete: tensor_push
+  urgent,  ///< before everything that has not left yet, payload included
+};
+
+delivery delivery_of(const message& what) noexcept;
+
+struct encode_options {
+  size_t inline_tensor = 64 * 1024; ///< larger payloads travel outside of the message
+  size_t max_message = 1024 * 1024; ///< the encoding fails rather than being longer
+};
+
+/// A message's bytes, and the payloads that travel beside it as raw bytes.
+struct encoded_message {
+  std::vector<std::byte> bytes;
+  std::vector<tensor> outside; ///< u8, over the memory of the message's tensors of numbers
+};
+
+/// Fails with resource_exhausted for a message that is too long. Tensors must be in memory that the
+/// CPU can read.
+result<encoded_message> encode(const message& what, const encode_options& options = {});
+
+/// What a receiver must know of a message before it takes memory for its payloads.
+struct envelope {
+  delivery order = delivery::ordered;
+  std::vector<uint64_t> outside; ///< bytes of each payload
+};
+
+/// Fails with data_loss. Nothing larger than `bytes` is allocated.
+result<envelope> read_envelope(std::span<const std::byte> bytes);
+
+/// `outside` are u8 tensors of the sizes that the envelope says; numbers will share their memory.
+/// Fails with data_loss for whatever encode() cannot have written.
+result<message> decode(std::span<const std::byte> bytes, std::span<const tensor> outside = {});
+
+} // namespace troupe
