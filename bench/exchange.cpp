@@ -1,8 +1,8 @@
 // A tensor goes from one task to another, each a process of its own on this machine; a step moves
 // it once.
+#include "bench/benchmarks.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
-#include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>

@@ -65,10 +65,10 @@ void add_int8(const std::string& name, Run run) {
 void register_int8() {
   for (auto extent : {256, 1024})
     add_int8("matmul_" + std::to_string(extent),
-        [=](benchmark::State& state) { product(state, extent); });
+             [=](benchmark::State& state) { product(state, extent); });
   for (auto layer : {"3x3_28", "1x1"})
     add_int8(std::string{"conv2d_"} + layer,
-        [=](benchmark::State& state) { convolution(state, all_convolutions().at(layer)); });
+             [=](benchmark::State& state) { convolution(state, all_convolutions().at(layer)); });
 }
 
 } // namespace troupe::bench

@@ -163,7 +163,7 @@ void register_run() {
   add_run("run/callers_64", [](State& state) { callers(state, 64); });
   add_run("run/prepare_100000", [](State& state) { prepare_step(state, {}); });
   add_run("run/prepare_100000_without_passes",
-      [](State& state) { prepare_step(state, pass_options::none()); });
+          [](State& state) { prepare_step(state, pass_options::none()); });
   add_run("run/mlp_step", [](State& state) { mlp_step(state, false); });
   add_run("run/mlp_step_traced", [](State& state) { mlp_step(state, true); });
 }

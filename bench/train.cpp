@@ -27,7 +27,7 @@ void describe_gpu(trainer& model, benchmark::State& state) {
   std::vector<std::pair<int64_t, int64_t>> busy;
   for (const auto& task : found.tasks)
     for (const auto& span : task.spans)
-      if (span.thread >= device_tracks && span.thread < copy_track(0, copy_line::to_host) &&
+      if (span.thread >= device_tracks && span.thread < copy_track(0, copy_stream::to_host) &&
           task.subject_of(span).kind == span_kind::node)
         busy.emplace_back(span.begin_ns, span.end_ns);
   std::ranges::sort(busy);

@@ -61,14 +61,14 @@ TEST_CASE("a client and its tasks may start in any order") {
   watchdog watch;
   auto cluster = make_cluster(2, 1);
   auto client = connect_to(cluster);
-  std::string complaint = "nothing ran";
-  std::jthread early{[&] { complaint = run_all(*client, text_case{counter}); }};
+  std::string device_error = "nothing ran";
+  std::jthread early{[&] { device_error = run_all(*client, text_case{counter}); }};
   std::this_thread::sleep_for(100ms);
   auto two = start_task(cluster, {"worker", 1}), one = start_task(cluster, {"worker", 0});
   std::this_thread::sleep_for(100ms);
   auto ps = start_task(cluster, {"ps", 0});
   early.join();
-  CHECK(complaint == "");
+  CHECK(device_error == "");
 }
 
 TEST_CASE("who gives up early does not make others give up") {

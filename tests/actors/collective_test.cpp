@@ -1,13 +1,13 @@
 // Steps whose devices compute together: on processors and on simulated GPUs, many at once, and when
 // something goes wrong.
-#include "troupe/api/library.hpp"
-#include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "tests/simulated_gpu/simulated_collectives.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/gpu/core/gpu_device.hpp"
 
 #include <random>
 #include <thread>

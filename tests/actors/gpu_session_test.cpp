@@ -1,12 +1,12 @@
 // Steps on simulated GPUs: alone, beside a processor, on other tasks, and when something goes
 // wrong.
-#include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/serialization/files/trace.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/serialization/files/trace.hpp"
 
 #include <array>
 #include <functional>
@@ -341,7 +341,7 @@ fetch z
     const step_span* made = nullptr;
     for (const auto& span : task.spans) {
       const auto& subject = task.subject_of(span);
-      if (span.thread == copy_track(0, copy_line::to_host))
+      if (span.thread == copy_track(0, copy_stream::to_host))
         copied[subject.op] = &span;
       if (span.thread == device_track(0) && subject.name == "y")
         made = &span;

@@ -1,11 +1,11 @@
-#include "troupe/actors/flight_report.hpp"
-#include "troupe/serialization/files/trace.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/local_world.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/trace_rules.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/flight_report.hpp"
+#include "troupe/serialization/files/trace.hpp"
 
 namespace troupe::test::insight_test {
 
@@ -121,7 +121,7 @@ TEST_CASE("the trap works on other tasks, too") {
   REQUIRE(step);
   CHECK(client->run(**step, feeds_of(text.text.runs[0]), deadline));
   auto why =
-      client->run(**step, feeds_of(text.text.runs[0]), deadline, {.trap_nonfinite = true}).status();
+      client->run(**step, feeds_of(text.text.runs[0]), deadline, {.check_numerics = true}).status();
   CHECK(why.kind() == error_kind::invalid_argument);
   CHECK_THAT(first_line(why), Contains("/job:worker/task:0") && Contains("Log 'y'"));
   CHECK_THAT(why.message(), Contains("\n  input 0") && Contains("finite, from -1 to -1"));

@@ -1,13 +1,13 @@
 // Many steps, threads, sessions and bytes at once; and none at all.
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/session.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/api/library.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/processes.hpp"
-#include "tests/support/text_case.hpp"
-#include "tests/support/watchdog.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/scoped_actor.hpp>

@@ -1,10 +1,10 @@
 #include "troupe/actors/master.hpp"
 
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/prepared_step.hpp"
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text_case.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/prepared_step.hpp"
 
 namespace troupe::test::master_test {
 

@@ -1,11 +1,11 @@
 // Whoever connects may be anybody, and so may whoever listens where a task should be.
-#include "troupe/serialization/wire/frame.hpp"
-#include "troupe/serialization/wire/link.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_socket.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/serialization/wire/frame.hpp"
+#include "troupe/serialization/wire/link.hpp"
 
 #include <random>
 

@@ -1,5 +1,8 @@
 #include "troupe/actors/worker.hpp"
 
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text_case.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/task_program.hpp"
@@ -9,9 +12,6 @@
 #include "troupe/runtime/placement/partition.hpp"
 #include "troupe/runtime/placement/place.hpp"
 #include "troupe/serialization/wire/wire.hpp"
-#include "tests/support/actor_world.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/text_case.hpp"
 
 namespace troupe::test::worker_test {
 

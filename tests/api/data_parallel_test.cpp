@@ -1,8 +1,8 @@
 // Copies of a model on several devices learn what one learns from the whole batch.
-#include "troupe/devices/cpu/cpu_device.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>
@@ -176,10 +176,10 @@ TEST_CASE("gradients that travel together come to what each comes to on its own"
     for (auto replay : {true, false}) {
       devices_session session{gpus, count, std::random_device{}(), {.replay = replay}};
       INFO(count << (gpus ? " GPUs" : " processors") << ", seed " << session.seed());
-      auto alone = train(session, by, 8, 5, {.exchange_bytes = 0});
+      auto alone = train(session, by, 8, 5, {.bucket_bytes = 0});
       for (auto bytes : {64, 150, 1 << 20}) {
         INFO(bytes << " bytes");
-        auto together = train(session, by, 8, 5, {.exchange_bytes = bytes});
+        auto together = train(session, by, 8, 5, {.bucket_bytes = bytes});
         CHECK(together.losses == alone.losses);
         for (size_t i = 0; i < alone.variables.size(); ++i)
           for (size_t v = 0; v < alone.variables[i].size(); ++v)
@@ -211,7 +211,7 @@ TEST_CASE("parcels of gradients are of one type, are not too large, and leave no
           loss = loss + sum_of(1000, "d");
           return loss;
         },
-        [] { return std::make_unique<gradient_descent>(0.1); }, {.exchange_bytes = bytes});
+        [] { return std::make_unique<gradient_descent>(0.1); }, {.bucket_bytes = bytes});
     std::vector<int64_t> sizes; // of what is exchanged on the first device, but for the loss
     for (const auto& at : g.nodes())
       if (at->op().name == "CollectiveReduce" && at->device().ends_with(":0") &&

@@ -1,6 +1,6 @@
 // Gradients of rows stay gradients of rows.
-#include "troupe/api/train/indexed_slices.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/api/train/indexed_slices.hpp"
 #include "troupe/troupe.hpp"
 
 #include <functional>

@@ -108,7 +108,7 @@ TEST_CASE("a run without a waiting thread tells the same before its end is told"
   CHECK(found.begin_ns <= found.tasks.at(0).begin_ns);
   CHECK(found.tasks.at(0).end_ns <= found.end_ns);
   CHECK(s.node_times().size() == 1);
-  auto trapped = prepared.run_async({tensor::scalar(-1.0f)}, {.trap_nonfinite = true});
+  auto trapped = prepared.run_async({tensor::scalar(-1.0f)}, {.check_numerics = true});
   CHECK(failure_of([&] { trapped.get(); }).kind() == error_kind::invalid_argument);
 }
 
@@ -153,8 +153,8 @@ TEST_CASE("the trap names the first node that makes a NaN, its line, and what it
     return failure_of([&] { in.run({{x, {2.0f, -1.0f}}}, {y}, {}, options); });
   };
   CHECK(run(s, {}).ok());
-  auto trapping = session::local({.trap_nonfinite = true});
-  for (const auto& why : {run(s, {.trap_nonfinite = true}), run(trapping, {})}) {
+  auto trapping = session::local({.check_numerics = true});
+  for (const auto& why : {run(s, {.check_numerics = true}), run(trapping, {})}) {
     CHECK(why.kind() == error_kind::invalid_argument);
     CHECK_THAT(first_line(why.message()),
                Contains(concat("Log 'bad' (insight_test.cpp:", line, ")")));
@@ -165,7 +165,7 @@ TEST_CASE("the trap names the first node that makes a NaN, its line, and what it
   }
   CHECK(failure_of([&] { trapping.run({{x, {1.0f, 2.0f}}}, {y}); }).ok());
   auto fused = session::local();
-  CHECK_THAT(first_line(run(fused, {.trap_nonfinite = true}).message()),
+  CHECK_THAT(first_line(run(fused, {.check_numerics = true}).message()),
              Contains(concat("Log 'bad' (insight_test.cpp:", line, ")"))); // among the others
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("a training step whose weights overflow is caught where they do") {
   auto w = g.variable(tensor::vector<float>({1e30f, 1}), "w");
   auto loss = sum(square(w));
   auto* train = gradient_descent{-1e10f}.minimize(loss);
-  auto s = session::local({.trap_nonfinite = true});
+  auto s = session::local({.check_numerics = true});
   s.run(g.initializer());
   auto why = failure_of([&] { s.run(train); });
   CHECK(why.kind() == error_kind::invalid_argument);
@@ -191,13 +191,13 @@ TEST_CASE(
   auto s = session::local();
   s.run(g.initializer());
   auto why = failure_of([&] {
-    s.run({{x, {1.0f, INFINITY}}}, {}, {more}, {.trap_nonfinite = true});
+    s.run({{x, {1.0f, INFINITY}}}, {}, {more}, {.check_numerics = true});
   });
   CHECK_THAT(first_line(why.message()), Contains("AssignAdd 'more'"));
   CHECK_THAT(why.message(), Contains("\n  variable 'v' f32[2]: 1 of 2 values is not finite"));
   CHECK_THAT(why.message(), Contains("\n  input 0 'v' f32[2]: finite, from 1 to 2"));
   CHECK_THAT(why.message(), Contains("\n  input 1 '_feed_0/x' f32[2]: 1 of 2"));
-  CHECK(failure_of([&] { s.run({}, {}, {none}, {.trap_nonfinite = true}); }).ok());
+  CHECK(failure_of([&] { s.run({}, {}, {none}, {.check_numerics = true}); }).ok());
 }
 
 } // namespace troupe::test::insight_test

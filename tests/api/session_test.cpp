@@ -1,5 +1,5 @@
-#include "troupe/api/library.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/api/library.hpp"
 #include "troupe/troupe.hpp"
 
 #include <atomic>
@@ -330,7 +330,7 @@ TEST_CASE("steps beyond the most at once wait in line, no longer than their dead
   auto taken = queue_dequeue(queue, {dtype::i32})[0];
   auto given = g.placeholder(dtype::i32, {});
   auto put = queue_enqueue(queue, {given});
-  auto s = session::local({.most_steps_at_once = 1});
+  auto s = session::local({.max_concurrent_steps = 1});
   auto take = s.prepare({}, {taken + 1});
   auto give = s.prepare({given}, {}, {put});
   auto first = take.run_async(), second = take.run_async();

@@ -143,7 +143,7 @@ TEST_CASE("L-BFGS learns from data that is fed, and stops where there is nothing
   CHECK(found.loss < 1e-8);
   CHECK(s.fetch(w).values<float>()[1] == Approx(-2).epsilon(1e-3));
   auto falls = g.variable(0.0, "falls");
-  lbfgs endless{falls * 1.0, {}, {.most_steps = 5}};
+  lbfgs endless{falls * 1.0, {}, {.max_steps = 5}};
   s.run(g.initializer());
   CHECK_FALSE(endless.minimize(s).converged);
 }

@@ -1,9 +1,9 @@
 // Which algorithm is taken, told by trials whose times the test makes up.
 #include "troupe/devices/gpu/core/autotuner.hpp"
 
-#include "troupe/devices/gpu/core/time_launches.hpp"
 #include "tests/devices/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/core/time_launches.hpp"
 
 #include <barrier>
 
@@ -99,7 +99,7 @@ TEST_CASE("nothing is tried on a device that is lost or does not answer") {
 
 TEST_CASE("trials end when they have taken long enough") {
   int tried = 0;
-  auto found = try_algorithms(advised(4), {.runs = 2, .most_nanoseconds = 1000},
+  auto found = try_algorithms(advised(4), {.runs = 2, .max_nanoseconds = 1000},
                               taking({300, 250, 1, 1}, error_kind::internal, &tried));
   CHECK(tried == 2); // 600 ns, then 1100
   CHECK(ranking(found.order) == order{1, 0, 2, 3});
@@ -109,7 +109,7 @@ TEST_CASE("trials end when they have taken long enough") {
 TEST_CASE("trials tell the largest workspace that one of them had") {
   std::vector<algorithm> three{numbered(0, 10), numbered(1, 1000), numbered(2, 5000)};
   auto found = try_algorithms(three, {}, taking({300, 200, -1}, error_kind::resource_exhausted));
-  CHECK(found.most_workspace == 1000);
+  CHECK(found.max_workspace == 1000);
 }
 
 TEST_CASE("a question is tried once, and others have answers of their own") {
@@ -163,7 +163,7 @@ TEST_CASE("trials that could not be made are made again, a few times") {
     CHECK(ranking(answer.order) == order{0, 1});
     CHECK(answer.final);
     CHECK(ranking(tuner.ask(7, advised(2), lost).order) == order{0, 1});
-    CHECK(tried == autotuner<int>::most_attempts);
+    CHECK(tried == autotuner<int>::max_attempts);
   }
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("any number of threads and questions agree in the end") {
 
 TEST_CASE("questions are forgotten before there are too many") {
   autotuner<int> tuner;
-  auto most = static_cast<int>(autotuner<int>::most_questions);
+  auto most = static_cast<int>(autotuner<int>::max_questions);
   int tried = 0;
   auto run = taking({200, 100}, error_kind::internal, &tried);
   for (int question = 0; question <= most; ++question)

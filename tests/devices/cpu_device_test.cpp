@@ -1,9 +1,9 @@
 #include "troupe/devices/cpu/cpu_device.hpp"
 
-#include "troupe/devices/cpu/thread_team.hpp"
-#include "troupe/devices/gpu/cuda/cuda.hpp"
-#include "troupe/devices/deterministic/deterministic.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/devices/cpu/thread_team.hpp"
+#include "troupe/devices/deterministic/deterministic.hpp"
+#include "troupe/devices/gpu/cuda/cuda.hpp"
 
 #include <algorithm>
 #include <ctime>

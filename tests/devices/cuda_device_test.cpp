@@ -1,9 +1,9 @@
 // The device over CUDA's driver, where there is a GPU.
+#include "tests/support/catch.hpp"
+#include "tests/support/watchdog.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/cuda/cuda.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/watchdog.hpp"
 
 #include <future>
 #include <random>

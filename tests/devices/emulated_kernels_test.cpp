@@ -1,10 +1,10 @@
 // The kernels of devices/cuda on an emulated grid: which elements they touch, for any shape.
 #define TROUPE_GPU_GRID "tests/simulated_gpu/grid.hpp"
+#include "tests/simulated_gpu/simulated_bias.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/devices/gpu/cuda/add_bias.cuda.cu"
 #include "troupe/devices/gpu/cuda/combine.cuda.cu"
 #include "troupe/devices/gpu/cuda/copy.cuda.cu"
-#include "tests/simulated_gpu/simulated_bias.hpp"
-#include "tests/support/catch.hpp"
 
 #include <cstring>
 #include <numeric>

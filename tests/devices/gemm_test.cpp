@@ -1,8 +1,8 @@
 #include "troupe/devices/cpu/gemm.hpp"
 
+#include "tests/support/catch.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/deterministic/deterministic.hpp"
-#include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Where a GPU's tensors get their memory: as it is needed, from a reserve, and from the host's.
-#include "troupe/devices/gpu/core/reservation.hpp"
-#include "troupe/runtime/device/swapping.hpp"
 #include "tests/devices/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/core/reservation.hpp"
+#include "troupe/runtime/device/swapping.hpp"
 
 #include <map>
 #include <thread>
@@ -23,7 +23,7 @@ result<tensor> put_away(simulated_gpu& in, tensor what) { return swapping_of(in)
 result<tensor> bring_back(simulated_gpu& in, tensor saved) {
   TROUPE_ASSIGN(auto coming, swapping_of(in).swap_in(saved, in.device->memory()));
   saved.reset();
-  TROUPE_TRY(swapping_of(in).arrive(coming));
+  TROUPE_TRY(swapping_of(in).wait_for(coming));
   return coming;
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("tensors on their way may be let go of at any moment") {
     saved = tensor{};
     if (dice() % 2 == 0)
       continue; // its memory goes to whoever comes next, while it is still written
-    REQUIRE(swapping_of(gpu).arrive(*coming));
+    REQUIRE(swapping_of(gpu).wait_for(*coming));
     auto y = gpu.add(*coming, 1);
     coming = tensor{};
     REQUIRE(y);

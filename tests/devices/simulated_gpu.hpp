@@ -1,9 +1,9 @@
 // A GPU's device on a driver that runs streams as threads and dawdles at random.
 #pragma once
-#include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/gpu/core/make_device.hpp"
 #include "tests/simulated_gpu/simulated_driver.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/gpu/core/make_device.hpp"
 
 #include <algorithm>
 #include <future>

@@ -1,17 +1,17 @@
 // A convolution, its bias and its Relu, by the kernels of real GPUs on a simulated one: what is
 // asked of cuDNN is computed as its reference says, and compared with the processor's.
-#include "troupe/actors/client.hpp"
-#include "troupe/devices/gpu/cuda/convolve.hpp"
-#include "tests/simulated_gpu/simulated_kernels.hpp"
-#include "troupe/ops/all.hpp"
 #include "tests/fake_cudnn/cudnn_kernels.hpp"
 #include "tests/fake_cudnn/fake_cudnn.hpp"
 #include "tests/simulated_gpu/portable_kernels.hpp"
+#include "tests/simulated_gpu/simulated_kernels.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/op_samples.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/client.hpp"
+#include "troupe/devices/gpu/cuda/convolve.hpp"
+#include "troupe/ops/all.hpp"
 
 #include <deque>
 #include <random>

@@ -1,18 +1,18 @@
 // What is asked of cuDNN where it and our kernels both compute a layer: golden cases, random ones,
 // and what it must not be asked.
-#include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/gpu/cuda/layers.hpp"
-#include "troupe/devices/gpu/core/fastest.hpp"
-#include "troupe/devices/gpu/core/make_device.hpp"
-#include "tests/simulated_gpu/simulated_driver.hpp"
-#include "troupe/serialization/text/close_to.hpp"
 #include "tests/fake_cudnn/fake_cudnn.hpp"
 #include "tests/ops/golden_case.hpp"
+#include "tests/simulated_gpu/simulated_driver.hpp"
 #include "tests/simulated_gpu/simulated_layers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/gpu/core/kernel_selection.hpp"
+#include "troupe/devices/gpu/core/make_device.hpp"
+#include "troupe/devices/gpu/cuda/layers.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 
 #include <random>
 #include <set>
@@ -111,14 +111,14 @@ void check_against_processors(layer_session& on, const std::string& text) {
 
 struct dice {
   std::mt19937 bits;
-  int upto(int most) { return std::uniform_int_distribution{1, most}(bits); }
-  bool coin() { return upto(2) == 1; }
+  int inplace_vector(int most) { return std::uniform_int_distribution{1, most}(bits); }
+  bool coin() { return inplace_vector(2) == 1; }
   const char* type() {
     constexpr const char* all[] = {"f32", "f16", "bf16", "f64"};
-    return all[upto(4) - 1];
+    return all[inplace_vector(4) - 1];
   }
   // Others each time: a session goes on where a node of that name and these seeds has stopped.
-  std::string seeds() { return concat(" seed=", upto(1000), " seed2=", ++drawn, '\n'); }
+  std::string seeds() { return concat(" seed=", inplace_vector(1000), " seed2=", ++drawn, '\n'); }
   int drawn = 0;
 };
 
@@ -163,9 +163,9 @@ std::string numbers(dice& by, const std::string& name, const std::string& dims,
 std::string random_pooling(dice& by) {
   extents axes, sizes, strides;
   for (int i = by.coin() ? 2 : 3; i > 0; --i) {
-    axes.push_back(by.upto(7));
-    sizes.push_back(by.upto(std::min(3, axes.back())));
-    strides.push_back(by.upto(3));
+    axes.push_back(by.inplace_vector(7));
+    sizes.push_back(by.inplace_vector(std::min(3, axes.back())));
+    strides.push_back(by.inplace_vector(3));
   }
   auto first = by.coin();
   auto windows = concat(" ksize=", listed(arranged(1, 1, sizes, first)),
@@ -173,7 +173,8 @@ std::string random_pooling(dice& by) {
                         by.coin() ? "SAME" : "VALID", '"', format_of(axes.size(), first), '\n');
   const auto* d = axes.size() == 2 ? "" : "3D";
   std::string type = by.type();
-  auto dims = concat("i32", listed(arranged(by.upto(3), by.upto(5), axes, first)));
+  auto dims =
+      concat("i32", listed(arranged(by.inplace_vector(3), by.inplace_vector(5), axes, first)));
   return concat(whole_numbers(by, "x", dims, type), "y = MaxPool", d, "(x)", windows,
                 "s = Shape(y)\n", whole_numbers(by, "dy", "s", type), "dx = MaxPool", d,
                 "Grad(x, y, dy)", windows, "a = AvgPool", d, "(x)", windows, "da = AvgPool", d,
@@ -181,16 +182,17 @@ std::string random_pooling(dice& by) {
 }
 
 std::string random_softmax(dice& by) {
-  auto dims = concat("i32", listed({by.upto(9), by.upto(40)}));
+  auto dims = concat("i32", listed({by.inplace_vector(9), by.inplace_vector(40)}));
   return concat(numbers(by, "x", dims, by.type()), "y = Softmax(x)\nz = LogSoftmax(x)\n",
                 "fetch y\nfetch z\n");
 }
 
 std::string random_lrn(dice& by) {
-  auto dims = concat("i32", listed({by.upto(3), by.upto(4), by.upto(4), by.upto(20)}));
+  auto dims = concat("i32", listed({by.inplace_vector(3), by.inplace_vector(4),
+                                    by.inplace_vector(4), by.inplace_vector(20)}));
   auto type = std::string{by.type()};
-  auto with = concat(" depth_radius=", by.upto(8) - 1, " bias=", by.upto(3), ".25 alpha=0.",
-                     by.upto(9), " beta=0.", by.upto(9), '\n');
+  auto with = concat(" depth_radius=", by.inplace_vector(8) - 1, " bias=", by.inplace_vector(3),
+                     ".25 alpha=0.", by.inplace_vector(9), " beta=0.", by.inplace_vector(9), '\n');
   return concat(numbers(by, "x", dims, type), numbers(by, "dy", dims, type), "y = LRN(x)", with,
                 "dx = LRNGrad(dy, x, y)", with, "fetch y\nfetch dx\n");
 }
@@ -198,13 +200,13 @@ std::string random_lrn(dice& by) {
 std::string random_batch_norm(dice& by) {
   extents axes;
   for (int i = by.coin() ? 2 : 3; i > 0; --i)
-    axes.push_back(by.upto(4));
-  auto first = by.coin(), training = by.upto(3) > 1;
-  auto channels = by.upto(6);
+    axes.push_back(by.inplace_vector(4));
+  auto first = by.coin(), training = by.inplace_vector(3) > 1;
+  auto channels = by.inplace_vector(6);
   std::string type = by.type(), own = type == "f64" ? "f64" : "f32";
-  auto dims = concat("i32", listed(arranged(1 + by.upto(3), channels, axes, first)));
+  auto dims = concat("i32", listed(arranged(1 + by.inplace_vector(3), channels, axes, first)));
   auto each = concat("i32[", channels, ']');
-  auto with = concat(" epsilon=0.00", by.upto(9), format_of(axes.size(), first),
+  auto with = concat(" epsilon=0.00", by.inplace_vector(9), format_of(axes.size(), first),
                      " is_training=", training ? "true" : "false");
   // Away from 0, where everything is lost in cancellation, and of small variance.
   return concat(
@@ -212,7 +214,7 @@ std::string random_batch_norm(dice& by) {
       numbers(by, "offset", each, own), numbers(by, "mean", each, own), "v = RandomUniform(", each,
       ") dtype=f32", by.seeds(), "v1 = Add(v, f32(0.5))\nvariance = Cast(v1) DstT=", own,
       "\ny = FusedBatchNormV3(x, scale, offset, mean, variance)", with,
-      training ? concat(" exponential_avg_factor=0.", by.upto(9)) : "",
+      training ? concat(" exponential_avg_factor=0.", by.inplace_vector(9)) : "",
       "\nsingle = Cast(scale) DstT=f32\n", "g = FusedBatchNormGradV3(dy, x, single, y:3, y:4, y:5)",
       with,
       "\nfetch y\nfetch y:1\nfetch y:2\nfetch y:3\nfetch y:4\nfetch g\nfetch g:1\nfetch g:2\n");

@@ -1,9 +1,9 @@
 // Fuzzing kernels that take apart bytes: a graph around an op, fed with one string.
 #pragma once
-#include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/serialization/text/text_graph.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/evaluate.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
 
 namespace troupe::fuzz {
 

@@ -1,6 +1,6 @@
 // Base64: what is taken comes back as it was, but for its padding.
-#include "troupe/ops/strings/shared/base64.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "troupe/ops/strings/shared/base64.hpp"
 
 namespace troupe::fuzz::decode_base64 {
 

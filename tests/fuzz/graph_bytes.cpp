@@ -1,9 +1,9 @@
 // Written graphs: what read_graph() takes can be written again. The checksum is made right first,
 // or nothing would get past it.
+#include "tests/fuzz/fuzz.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 #include "troupe/serialization/wire/wire.hpp"
-#include "tests/fuzz/fuzz.hpp"
 
 #include <cstring>
 #include <vector>

@@ -3,8 +3,8 @@
 // all others.
 #include "troupe/serialization/wire/link.hpp"
 
-#include "troupe/serialization/wire/frame.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "troupe/serialization/wire/frame.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // Messages: what decode() takes can be encoded again, and payloads are of the size announced.
 #include "troupe/serialization/wire/messages.hpp"
 
-#include "troupe/serialization/wire/payload.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "troupe/serialization/wire/payload.hpp"
 
 namespace troupe::fuzz::messages {
 

@@ -1,9 +1,9 @@
 // A task's statistics: what read_statistics() takes can be written again, and drawn.
 #include "troupe/serialization/files/statistics.hpp"
 
-#include "troupe/serialization/wire/payload.hpp"
-#include "troupe/serialization/files/trace.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "troupe/serialization/files/trace.hpp"
+#include "troupe/serialization/wire/payload.hpp"
 
 namespace troupe::fuzz::statistics {
 

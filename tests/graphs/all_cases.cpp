@@ -1,8 +1,8 @@
 #include "tests/graphs/all_cases.hpp"
 
-#include "troupe/api/library.hpp"
 #include "tests/support/data_folder.hpp"
 #include "tests/support/text_case.hpp"
+#include "troupe/api/library.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,10 +1,10 @@
 // What steps on simulated GPUs repeat as recordings gives what single launches give.
-#include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "tests/graphs/all_cases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/devices/gpu/core/gpu_device.hpp"
 
 #include <atomic>
 #include <future>

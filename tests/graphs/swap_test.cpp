@@ -1,13 +1,13 @@
 // Steps whose long-lived tensors spend a while in the host's memory.
-#include "troupe/actors/client.hpp"
-#include "troupe/devices/gpu/core/gpu_device.hpp"
-#include "troupe/runtime/graph/gradient.hpp"
-#include "troupe/runtime/graph/gradient_options.hpp"
-#include "troupe/runtime/graph/internal_ops.hpp"
-#include "troupe/runtime/device/swapping.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/client.hpp"
+#include "troupe/devices/gpu/core/gpu_device.hpp"
+#include "troupe/runtime/device/swapping.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/graph/gradient_options.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
 
 #include <cstring>
 #include <future>

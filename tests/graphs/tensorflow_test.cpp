@@ -1,13 +1,13 @@
 // Models that TensorFlow has built and run give the same here
 // (tests/graphs/tensorflow/generate.py).
-#include "troupe/api/library.hpp"
-#include "troupe/serialization/text/close_to.hpp"
-#include "troupe/serialization/graph_def.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/unzip.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 
 namespace troupe::test::tensorflow_test {
 
@@ -53,7 +53,7 @@ std::unique_ptr<model> imported(const std::string& bytes) {
   return made;
 }
 
-std::string complaints(const model& of, const pass_options& passes) {
+std::string device_errors(const model& of, const pass_options& passes) {
   client_options options;
   options.ops = &library();
   options.make_devices = [] { return make_devices({.intra_op_threads = 2, .gpus = 0}); };
@@ -80,8 +80,8 @@ void run(const std::string& name) {
   watchdog watch;
   auto bytes = unzipped(data_folder("graphs/tensorflow") / concat(name, ".pb.gz"));
   auto original = imported(bytes);
-  CHECK(complaints(*original, pass_options::none()) == "");
-  CHECK(complaints(*original, {}) == "");
+  CHECK(device_errors(*original, pass_options::none()) == "");
+  CHECK(device_errors(*original, {}) == "");
 }
 
 } // namespace

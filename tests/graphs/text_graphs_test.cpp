@@ -1,10 +1,10 @@
 // Runs every case in this folder, and every op's example, in one process and spread over clusters.
-#include "troupe/api/library.hpp"
 #include "tests/graphs/all_cases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/api/library.hpp"
 
 namespace troupe::test::text_graphs_test {
 

@@ -1,11 +1,11 @@
 // What every op promises by being in the library.
 #include "tests/ops/every_op.hpp"
 
-#include "troupe/serialization/text/close_to.hpp"
+#include "tests/support/catch.hpp"
 #include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
 #include "troupe/serialization/wire/wire.hpp"
-#include "tests/support/catch.hpp"
 
 #include <algorithm>
 
@@ -15,8 +15,8 @@ namespace {
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-complaints check_definition(const op_def& op) {
-  complaints found;
+device_errors check_definition(const op_def& op) {
+  device_errors found;
   auto first = op.doc.substr(0, op.doc.find("\n\n"));
   if (first.empty() || !is_letter(first.front()) || first.back() != '.')
     found.push_back(concat("its doc must begin with a sentence, got '", first, "'"));
@@ -41,8 +41,8 @@ bool runs_without_kernel(const op_def& op) {
          op.makes == resource::queue;
 }
 
-complaints check_kernel(const op_def& op) {
-  complaints found;
+device_errors check_kernel(const op_def& op) {
+  device_errors found;
   auto* kernel = library().find_kernel(op.name, device_kind::cpu);
   if (!kernel) {
     if (!runs_without_kernel(op))
@@ -69,14 +69,14 @@ complaints check_kernel(const op_def& op) {
   return found;
 }
 
-complaints check_example(const op_def& op, placeholders shapes) {
+device_errors check_example(const op_def& op, placeholders shapes) {
   if (needs_runtime(library(), op))
     return {};
-  return run_example(library(), op, small_device(), shapes).complaints;
+  return run_example(library(), op, small_device(), shapes).device_errors;
 }
 
 // Runs each sample in every type that the attribute allows.
-void check_types(const op_sample& sample, const attr_def& attr, complaints& found) {
+void check_types(const op_sample& sample, const attr_def& attr, device_errors& found) {
   std::optional<std::vector<tensor>> expected;
   for (auto type : {dtype::f64, dtype::f32, dtype::f16, dtype::bf16, dtype::boolean, dtype::u8,
                     dtype::u16, dtype::u32, dtype::u64, dtype::i8, dtype::i16, dtype::i32,
@@ -142,13 +142,13 @@ status copy_by_graph_def_text(const graph& from, graph& to) {
   return read_graph_def_text(text, to).status();
 }
 
-complaints check_serialization(const op_def& op, status (*copy_to)(const graph&, graph&)) {
+device_errors check_serialization(const op_def& op, status (*copy_to)(const graph&, graph&)) {
   graph written{library()}, read{library()};
   if (auto parsed = parse_text_graph(op.example, op.name, written); !parsed)
     return {parsed.status().message()};
   if (auto outcome = copy_to(written, read); !outcome)
     return {outcome.message()};
-  complaints found;
+  device_errors found;
   for (const auto& at : written.nodes()) {
     auto* copy = read.find(at->name());
     if (!copy)
@@ -213,7 +213,7 @@ TEST_CASE("every shape function agrees with the kernel where nothing is known") 
 TEST_CASE("every op runs in all its types, and to the same effect") {
   check_every_op(
       [](const op_def& op) {
-        complaints found;
+        device_errors found;
         if (needs_runtime(library(), op))
           return found;
         auto shown = run_example(library(), op, small_device(), placeholders::as_written);

@@ -1,8 +1,8 @@
 #include "tests/ops/every_op.hpp"
 
+#include "tests/support/catch.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/ops/all.hpp"
-#include "tests/support/catch.hpp"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ device& small_device() {
   return *made;
 }
 
-void check_every_op(const std::function<complaints(const op_def&)>& check,
+void check_every_op(const std::function<device_errors(const op_def&)>& check,
                     const std::vector<exception>& exceptions) {
   for (const auto* op : library().ops()) {
     if (op->name.starts_with('_'))
@@ -32,8 +32,8 @@ void check_every_op(const std::function<complaints(const op_def&)>& check,
     auto found = check(*op);
     auto excepted = std::ranges::find(exceptions, op->name, &exception::op);
     if (excepted == exceptions.end())
-      for (const auto& complaint : found)
-        FAIL_CHECK(op->name << ": " << complaint);
+      for (const auto& device_error : found)
+        FAIL_CHECK(op->name << ": " << device_error);
     else if (found.empty())
       FAIL_CHECK(op->name << " needs its exception no more: " << excepted->reason);
   }

@@ -21,11 +21,11 @@ struct exception {
   std::string_view reason;
 };
 
-using complaints = std::vector<std::string>;
+using device_errors = std::vector<std::string>;
 
-/// Fails the test for each complaint about an op without an exception, for each exception that is
-/// not needed any more, and for exceptions of ops that do not exist.
-void check_every_op(const std::function<complaints(const op_def&)>& check,
+/// Fails the test for each device_error about an op without an exception, for each exception that
+/// is not needed any more, and for exceptions of ops that do not exist.
+void check_every_op(const std::function<device_errors(const op_def&)>& check,
                     const std::vector<exception>& exceptions = {});
 
 } // namespace troupe::test

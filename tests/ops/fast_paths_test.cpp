@@ -1,9 +1,9 @@
 // Kernels have faster ways for large operands, which small examples do not reach: they must compute
 // the same.
-#include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/serialization/text/text_graph.hpp"
 #include "tests/ops/every_op.hpp"
 #include "tests/support/evaluate.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
 
 #include "tests/support/catch.hpp"
 

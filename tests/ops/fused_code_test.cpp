@@ -1,8 +1,8 @@
 // The kernels that GPUs get for fused ops are programs that their compiler takes.
-#include "troupe/devices/gpu/cuda/compiled_kernel.hpp"
-#include "troupe/ops/internal/fused_code.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
+#include "troupe/devices/gpu/cuda/compiled_kernel.hpp"
+#include "troupe/ops/internal/fused_code.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #include "tests/ops/golden_case.hpp"
 
-#include "troupe/serialization/text/close_to.hpp"
-#include "troupe/serialization/graph_def.hpp"
 #include "tests/ops/every_op.hpp"
 #include "tests/support/data_folder.hpp"
 #include "tests/support/unzip.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -59,7 +59,7 @@ public:
       tolerance_ = constant_value({const_cast<node*>(given), 0})->data<double>()[0];
   }
 
-  std::string complaint() {
+  std::string device_error() {
     std::vector<node*> starts;
     for_each_numbered(graph_, "init_", case_.inputs().size(),
                       [&](size_t, node& at) { starts.push_back(&at); });
@@ -191,7 +191,7 @@ std::string complaint_about(client& in, const registry& ops, const golden_case& 
     return refused && kind != error_kind::internal ? ""
                                                    : concat(what.op(), ": ", imported.status());
   }
-  auto why = case_runner{in, nodes}.complaint();
+  auto why = case_runner{in, nodes}.device_error();
   auto cleared = in.reset("", step_clock::now() + std::chrono::seconds{20});
   return why.empty() && !cleared ? concat(cleared) : why;
 }

@@ -1,12 +1,12 @@
 // Ops compute what an independent implementation computes (tests/ops/goldens/README.md).
-#include "troupe/api/library.hpp"
-#include "troupe/devices/gpu/core/fastest.hpp"
 #include "tests/ops/every_op.hpp"
 #include "tests/ops/few_goldens.hpp"
 #include "tests/ops/golden_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/real_gpus.hpp"
 #include "tests/support/simulated_gpus.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/devices/gpu/core/kernel_selection.hpp"
 
 #include <map>
 
@@ -89,7 +89,8 @@ TEST_CASE("every op has at least six golden cases") {
       [&](const op_def& op) {
         auto found = cases.find(op.name);
         auto count = found == cases.end() ? 0 : found->second;
-        return count >= 6 ? complaints{} : complaints{concat("has only ", count, " golden cases")};
+        return count >= 6 ? device_errors{}
+                          : device_errors{concat("has only ", count, " golden cases")};
       },
       few_goldens());
 }

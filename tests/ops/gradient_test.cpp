@@ -1,6 +1,6 @@
 // Every gradient agrees with central differences.
-#include "troupe/runtime/graph/gradient.hpp"
 #include "tests/ops/every_op.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -83,7 +83,7 @@ class comparison {
 public:
   comparison(rebuilt& what, std::vector<edge> ys) : what_(what), ys_(std::move(ys)) {}
 
-  status run(complaints& found) {
+  status run(device_errors& found) {
     evaluator by{*what_.in, small_device()};
     TROUPE_ASSIGN(auto values, by.run(what_.feeds, ys_));
     std::vector<edge> weight_edges;
@@ -113,7 +113,7 @@ public:
   }
 
 private:
-  status compare(evaluator& by, edge x, const tensor& analytic, complaints& found) {
+  status compare(evaluator& by, edge x, const tensor& analytic, device_errors& found) {
     auto feed = std::ranges::find(what_.feeds, x, &evaluator::feed::first);
     auto original = feed->second;
     if (!analytic.empty() && !(analytic.dims() == original.dims()))
@@ -148,7 +148,7 @@ private:
 };
 
 // Differentiates all outputs together, and each alone, so that gradients of some may be absent.
-void check_sample(const op_sample& sample, bool known, complaints& found) {
+void check_sample(const op_sample& sample, bool known, device_errors& found) {
   for (int only = -1; only < 8; ++only) {
     auto constant = std::vector<bool>(sample.inputs.size());
     for (size_t i = 0; i < constant.size(); ++i)
@@ -178,8 +178,8 @@ void check_sample(const op_sample& sample, bool known, complaints& found) {
   }
 }
 
-complaints check(const op_def& op, bool known) {
-  complaints found;
+device_errors check(const op_def& op, bool known) {
+  device_errors found;
   if (!op.gradient || op.inputs.empty() || needs_runtime(library(), op))
     return found;
   auto shown = run_example(library(), op, small_device(), placeholders::as_written);
@@ -192,7 +192,7 @@ complaints check(const op_def& op, bool known) {
 
 // z = op(x + i y, ...) for each op that computes complex elements from complex elements, and all
 // that is real about z.
-complaints check_complex(const op_def& op) {
+device_errors check_complex(const op_def& op) {
   auto maps_elements = has(op.effects, effect::elementwise) && !op.inputs.empty() &&
                        op.outputs[0].type == op.inputs[0].type;
   auto* type = maps_elements ? op.find_attr(op.inputs[0].type) : nullptr;
@@ -220,7 +220,7 @@ complaints check_complex(const op_def& op) {
   auto z = add(std::string{op.name}, operands);
   for (auto* real : {"Real", "Imag", "ComplexAbs", "Angle"})
     ys.push_back(add(real, {z}, {{"Tout", dtype::f64}}));
-  complaints found;
+  device_errors found;
   if (auto outcome = comparison{what, ys}.run(found); !outcome)
     found.push_back(concat(outcome));
   return found;

@@ -1,8 +1,8 @@
 // Lookup tables, beyond what their examples show.
-#include "troupe/ops/lookup/shared/lookup_table.hpp"
-#include "troupe/serialization/text/close_to.hpp"
 #include "tests/ops/every_op.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/ops/lookup/shared/lookup_table.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 
 #include <atomic>
 #include <filesystem>
@@ -20,8 +20,8 @@ using troupe::ops::table_content;
 namespace {
 
 void holds(const std::string& text) {
-  for (const auto& complaint : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(complaint << "\nof\n" << text);
+  for (const auto& device_error : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(device_error << "\nof\n" << text);
 }
 
 // A text file that goes with it.

@@ -1,12 +1,12 @@
 // What the kernels of GPUs make of many elements is what processors make of them, to the bit:
 // sorts, scans and reductions go other ways than for the few elements of examples and golden cases.
-#include "troupe/api/library.hpp"
-#include "troupe/serialization/text/close_to.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/real_gpus.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 
 #include <functional>
 #include <limits>

@@ -1,7 +1,7 @@
 // What kernels of GPUs are made of does what its header says, on simulated ones. Many kernels use
 // sorts, scans along rows and reductions (many_elements_test.cpp); the others are called here.
-#include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 #include "tests/devices/simulated_gpu.hpp"
+#include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 
 #include <numeric>
 

@@ -1,6 +1,6 @@
-#include "troupe/devices/cpu/cpu_device.hpp"
 #include "tests/ops/every_op.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
 
 namespace troupe::test::quantized_test {
 
@@ -8,8 +8,8 @@ namespace {
 
 void holds(std::string_view text) {
   auto device = make_cpu_device({.intra_op_threads = 2});
-  for (const auto& complaint : complaints_about(library(), text, *device))
-    FAIL_CHECK(complaint);
+  for (const auto& device_error : complaints_about(library(), text, *device))
+    FAIL_CHECK(device_error);
 }
 
 // Bytes a and b of many values, and how far from 0 they are as whole numbers. The ranges of the

@@ -1,6 +1,6 @@
+#include "tests/ops/every_op.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/ops/random/shared/philox.hpp"
-#include "tests/ops/every_op.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -130,12 +130,12 @@ error invalid_argument "minval must be less than maxval, got 3 and 3"
 }
 
 TEST_CASE("whole numbers are even over any range, the largest included") {
-  auto complaints = complaints_about(library(), R"(
+  auto device_errors = complaints_about(library(), R"(
 least = RandomUniformInt(i64[1000], i32(-2147483648), i32(-2147483647)) seed=1
 fetch least = i32{1000}[-2147483648]
 )",
-                                     small_device());
-  CHECK(complaints.empty());
+                                        small_device());
+  CHECK(device_errors.empty());
   graph in{library()};
   auto constant = [&](tensor value) {
     auto type = value.type();

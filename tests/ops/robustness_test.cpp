@@ -76,7 +76,7 @@ tensor filled(const tensor& like, int64_t value) {
 }
 
 // Any outcome is fine but a crash, and an error that says that Troupe is wrong.
-void survive(const op_sample& sample, complaints& found) try {
+void survive(const op_sample& sample, device_errors& found) try {
   for (bool known : {true, false})
     for (bool constant : {true, false}) {
       if (known != constant && sample.inputs.empty())
@@ -98,7 +98,7 @@ void survive(const op_sample& sample, complaints& found) try {
     found.back() += concat(' ', to_string(input));
 }
 
-void reshape_inputs(const op_sample& sample, complaints& found) {
+void reshape_inputs(const op_sample& sample, device_errors& found) {
   auto count = sample.inputs.size();
   for (const auto& to : reshapings)
     for (size_t only = 0; only <= count; ++only) { // each input alone, then all
@@ -110,7 +110,7 @@ void reshape_inputs(const op_sample& sample, complaints& found) {
     }
 }
 
-void replace_integers(const op_sample& sample, complaints& found) {
+void replace_integers(const op_sample& sample, device_errors& found) {
   for (auto value : hostile_integers) {
     for (size_t i = 0; i < sample.inputs.size(); ++i)
       if (index_types.contains(sample.inputs[i].type()) && !sample.inputs[i].empty()) {
@@ -131,8 +131,8 @@ void replace_integers(const op_sample& sample, complaints& found) {
   }
 }
 
-complaints check(const op_def& op, void (*vary)(const op_sample&, complaints&)) {
-  complaints found;
+device_errors check(const op_def& op, void (*vary)(const op_sample&, device_errors&)) {
+  device_errors found;
   if (needs_runtime(library(), op))
     return found;
   for (const auto& sample :

@@ -1,7 +1,7 @@
 // Random ops with parameters draw from the distributions that they promise.
+#include "tests/ops/every_op.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
-#include "tests/ops/every_op.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -256,10 +256,10 @@ TEST_CASE("a sampler that learns samples what it saw") {
 
 TEST_CASE("what cannot be sampled is refused") {
   auto refused = [](std::string_view call, std::string_view why) {
-    auto complaints = complaints_about(
+    auto device_errors = complaints_about(
         library(), concat("x = ", call, "\nfetch x\nerror invalid_argument \"", why, "\"\n"),
         small_device());
-    for (const auto& one : complaints)
+    for (const auto& one : device_errors)
       FAIL_CHECK(one);
   };
   refused("UniformCandidateSampler(i64[[0]]) num_true=1 num_sampled=4 unique=true range_max=3",
@@ -277,13 +277,13 @@ TEST_CASE("what cannot be sampled is refused") {
 }
 
 TEST_CASE("unique classes that hardly ever come are given up for lost") {
-  auto complaints = complaints_about(library(), R"(
+  auto device_errors = complaints_about(library(), R"(
 x = FixedUnigramCandidateSampler(i64[[0]]) num_true=1 num_sampled=2 unique=true range_max=2 unigrams=[1, 0] seed=1
 fetch x
 error resource_exhausted "but needs 1 more that differ"
 )",
-                                     small_device());
-  CHECK(complaints.empty());
+                                        small_device());
+  CHECK(device_errors.empty());
 }
 
 } // namespace troupe::test::sampling_test

@@ -8,8 +8,8 @@ namespace troupe::test::sequence_test {
 namespace {
 
 void holds(std::string_view text) {
-  for (const auto& complaint : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(complaint);
+  for (const auto& device_error : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(device_error);
 }
 
 } // namespace

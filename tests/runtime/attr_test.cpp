@@ -1,5 +1,5 @@
-#include "troupe/runtime/types/attr.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/types/attr.hpp"
 
 namespace troupe::test::attr_test {
 

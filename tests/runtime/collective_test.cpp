@@ -1,11 +1,11 @@
 // Who belongs to which group, and how the members of one meet.
 #include "troupe/runtime/program/collective.hpp"
 
-#include "troupe/api/library.hpp"
-#include "troupe/devices/cpu/cpu_device.hpp"
-#include "troupe/devices/collective/exchange.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/devices/collective/exchange.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -101,7 +101,7 @@ TEST_CASE("members of a group are in the order of their devices") {
     for (int i = 0; i < 3; ++i)
       CHECK(one.members[static_cast<size_t>(i)].where.ordinal == i);
     CHECK(one.call.average == (one.instance_key == 2));
-    CHECK(one.call.kind == exchange_kind::all_reduce);
+    CHECK(one.call.kind == collective_kind::all_reduce);
   }
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("whoever comes last takes what all have brought, in any order") {
     given.add(i, "CollectiveReduce", sum_of(5));
   auto found = given.find();
   REQUIRE(found);
-  collective_meeting meeting{found->front()};
+  collective_rendezvous meeting{found->front()};
   for (int round = 0; round < 200; ++round) {
     std::vector<size_t> order(5);
     std::iota(order.begin(), order.end(), 0);
@@ -176,11 +176,11 @@ TEST_CASE("whoever comes last takes what all have brought, in any order") {
     for (size_t i = 0; i < 5 && i < until; ++i) {
       auto input = tensor::scalar(static_cast<float>(order[i]));
       auto outcome = meeting.arrive(order[i], input);
-      REQUIRE(outcome ==
-              (i == 4 ? collective_meeting::arrival::last : collective_meeting::arrival::waits));
+      REQUIRE(outcome == (i == 4 ? collective_rendezvous::arrival::last
+                                 : collective_rendezvous::arrival::waits));
       if (dice() % 3 == 0)
         REQUIRE(meeting.arrive(order[i], tensor::scalar(-1.0f)) ==
-                collective_meeting::arrival::again);
+                collective_rendezvous::arrival::again);
       auto text = meeting.describe_missing();
       INFO(text);
       REQUIRE(text.starts_with(concat(i + 1, " of 5 members have come")));
@@ -203,7 +203,7 @@ TEST_CASE("of many threads that arrive, one is the last and sees all") {
     given.add(i, "CollectiveReduce", sum_of(members));
   auto found = given.find();
   REQUIRE(found);
-  collective_meeting meeting{found->front()};
+  collective_rendezvous meeting{found->front()};
   for (int round = 0; round < 200; ++round) {
     std::atomic<int> last = 0, wrong = 0;
     {
@@ -211,7 +211,7 @@ TEST_CASE("of many threads that arrive, one is the last and sees all") {
       for (size_t i = 0; i < members; ++i)
         threads.emplace_back([&, i] {
           if (meeting.arrive(i, tensor::scalar(static_cast<float>(i))) !=
-              collective_meeting::arrival::last)
+              collective_rendezvous::arrival::last)
             return;
           ++last;
           for (size_t k = 0; k < members; ++k)
@@ -230,7 +230,7 @@ TEST_CASE("inputs that do not fit together are an error that names two members")
   auto found = given.find();
   REQUIRE(found);
   auto check = [&](tensor a, tensor b) {
-    std::vector<exchange_part> parts(2);
+    std::vector<collective_part> parts(2);
     parts[0].input = std::move(a);
     parts[1].input = std::move(b);
     return found->front().check(parts).status();
@@ -288,20 +288,20 @@ TEST_CASE("processors compute what a group asks for, in all types") {
   for (int i = 0; i < 4; ++i)
     devices.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 2}));
   for (auto type : {dtype::f16, dtype::bf16, dtype::f32, dtype::f64, dtype::i32, dtype::i64})
-    for (auto kind : {exchange_kind::all_reduce, exchange_kind::reduce_scatter,
-                      exchange_kind::all_gather, exchange_kind::broadcast})
+    for (auto kind : {collective_kind::all_reduce, collective_kind::reduce_scatter,
+                      collective_kind::all_gather, collective_kind::broadcast})
       for (auto by : {reduction::sum, reduction::min, reduction::max, reduction::product})
         for (int64_t rows : {0, 4, 4 * 700}) {
           size_t members = 1 + dice() % 4;
           if (rows % static_cast<int64_t>(members) != 0)
             members = 4;
-          exchange_call what{.kind = kind,
-                             .by = by,
-                             .average = by == reduction::sum && dice() % 2 == 0,
-                             .type = type,
-                             .dims = shape{rows, 3},
-                             .root = dice() % members};
-          std::vector<exchange_part> parts;
+          collective_call what{.kind = kind,
+                               .by = by,
+                               .average = by == reduction::sum && dice() % 2 == 0,
+                               .type = type,
+                               .dims = shape{rows, 3},
+                               .root = dice() % members};
+          std::vector<collective_part> parts;
           for (size_t i = 0; i < members; ++i)
             parts.push_back({devices[i].get(), random_numbers(type, what.dims, dice), {}});
           REQUIRE(exchange(what, parts, nullptr));
@@ -327,11 +327,11 @@ TEST_CASE("processors compute what a group asks for, in all types") {
             int64_t wrong = 0;
             for (int64_t i = 0; i < out.elements(); ++i) {
               double want = 0;
-              if (kind == exchange_kind::broadcast)
+              if (kind == collective_kind::broadcast)
                 want = number(parts[what.root].input, i);
-              else if (kind == exchange_kind::all_gather)
+              else if (kind == collective_kind::all_gather)
                 want = number(parts[static_cast<size_t>(i / count)].input, i % count);
-              else if (kind == exchange_kind::reduce_scatter)
+              else if (kind == collective_kind::reduce_scatter)
                 want = expected(i + static_cast<int64_t>(m) * out.elements());
               else
                 want = expected(i);

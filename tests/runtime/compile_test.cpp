@@ -1,6 +1,6 @@
-#include "troupe/runtime/program/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/program/program.hpp"
 
 namespace troupe::test::compile_test {
 
@@ -39,7 +39,7 @@ TEST_CASE("code without waits is one region, in order, and knows where tensors d
   w.fetch(3, product);
   auto made = *w.compile();
   REQUIRE(made->regions().size() == 1);
-  CHECK(made->regions()[0].arrivals == 1);
+  CHECK(made->regions()[0].required_tokens == 1);
   auto code = made->code();
   REQUIRE(code.size() == 4);
   CHECK(code[0].origin->name() == "Const");
@@ -68,7 +68,7 @@ TEST_CASE("waits start regions of their own, and tokens carry what these need") 
   w.fetch(0, w.op("Mul", {sum, w.one}));
   auto made = *w.compile();
   REQUIRE(made->regions().size() == 2);
-  CHECK(made->regions()[1].arrivals == 2); // the answer, and the constant once
+  CHECK(made->regions()[1].required_tokens == 2); // the answer, and the constant once
   REQUIRE(made->waits().size() == 1);
   CHECK(made->waits()[0].region == 1);
   CHECK(made->waits()[0].queue == nullptr);
@@ -169,7 +169,7 @@ TEST_CASE("a region does not wait for the node that stands for a variable") {
   w.fetch(0, v);
   auto made = *w.compile();
   REQUIRE(made->regions().size() == 2);
-  CHECK(made->regions()[1].arrivals == 1); // the answer
+  CHECK(made->regions()[1].required_tokens == 1); // the answer
 }
 
 } // namespace troupe::test::compile_test

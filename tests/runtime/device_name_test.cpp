@@ -1,5 +1,5 @@
-#include "troupe/runtime/device/device_name.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/device/device_name.hpp"
 
 namespace troupe::test::device_name_test {
 

@@ -1,6 +1,6 @@
+#include "tests/support/catch.hpp"
 #include "troupe/runtime/types/dtype.hpp"
 #include "troupe/runtime/types/status.hpp"
-#include "tests/support/catch.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
-#include "troupe/runtime/insight/flight_recorder.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/insight/flight_recorder.hpp"
 
 #include <thread>
 

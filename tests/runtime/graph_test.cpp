@@ -1,6 +1,6 @@
-#include "troupe/runtime/graph/graph.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe::test::graph_test {
 

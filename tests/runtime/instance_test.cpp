@@ -1,6 +1,6 @@
-#include "troupe/runtime/program/instance.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/program/instance.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -63,13 +63,13 @@ TEST_CASE("a region starts with the last of its tokens, and only then") {
   auto ask = w.op("Ask", {q, w.one});
   w.fetch(0, w.op("Add", {ask, w.one}));
   auto running = w.start();
-  REQUIRE(running.arrive({.region = 0}));
+  REQUIRE(running.receive({.region = 0}));
   REQUIRE(running.run(0, w.out, w.stop).ok());
   CHECK(w.out.take() == "wait 0 with 1\n");
   REQUIRE(w.out.tokens.size() == 1);
   std::vector<tensor> reply{number(10), number(11)};
   CHECK_FALSE(running.answer(0, reply, false));
-  CHECK(running.arrive(std::move(w.out.tokens[0])));
+  CHECK(running.receive(std::move(w.out.tokens[0])));
   REQUIRE(running.run(1, w.out, w.stop).ok());
   CHECK(w.out.take() == "fetch 0 i64[] {11}\n");
 }
@@ -80,7 +80,7 @@ TEST_CASE("an error names the node and its line, and nothing after it runs") {
   auto fails = add(*w.in, {.op = "Fail", .name = "trouble", .inputs = {w.one}});
   w.fetch(0, fails);
   auto running = w.start();
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   auto ended = running.run(0, w.out, w.stop);
   CHECK(concat(ended) ==
         concat("aborted: Fail 'trouble' (instance_test.cpp:", line, "): as it was told"));
@@ -92,7 +92,7 @@ TEST_CASE("reading a variable that was never assigned names reader and variable"
   auto v = add(*w.in, {.op = "Variable", .name = "weights", .attrs = {{"dtype", dtype::i64}}});
   w.op("Neg", {v});
   auto running = w.start();
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   auto ended = running.run(0, w.out, w.stop);
   CHECK(ended.kind() == error_kind::failed_precondition);
   CHECK(ended.message().starts_with("Neg 'Neg' (instance_test.cpp:"));
@@ -103,13 +103,13 @@ TEST_CASE("a stopped step ends between two instructions") {
   world w;
   w.fetch(0, w.one);
   auto running = w.start();
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   w.stop.raise();
   CHECK(running.run(0, w.out, w.stop).kind() == error_kind::cancelled);
   CHECK(w.out.take().empty());
   running.reset();
   w.stop.arm();
-  REQUIRE(running.arrive({.region = 0}));
+  REQUIRE(running.receive({.region = 0}));
   CHECK(running.run(0, w.out, w.stop).ok());
   CHECK(w.out.take() == "fetch 0 i64[] {1}\n");
 }
@@ -139,7 +139,7 @@ TEST_CASE("an element-wise op writes over an input that dies, and over no other"
   };
   running.set_feed(0, block(10));
   running.set_feed(1, block(20));
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
   CHECK(w.out.take() == "fetch 0 i64[4] {51, 51, 51, 51}\nfetch 1 i64[4] {20, 20, 20, 20}\n");
   CHECK(w.device.memory().live == 2); // nothing was allocated
@@ -147,7 +147,7 @@ TEST_CASE("an element-wise op writes over an input that dies, and over no other"
   running.reset();
   running.set_feed(0, shared);
   running.set_feed(1, shared);
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
   CHECK(shared.values<int64_t>()[0] == 5); // the client's tensor is not touched
 }
@@ -163,7 +163,7 @@ TEST_CASE("a dead token reaches every fetch, export and wait behind it, and runs
   w.fetch(1, w.op("Ask", {q, ask}));
   auto running = w.start();
   REQUIRE(w.state["Variable"].assign(number(5)).ok());
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
   w.out.take();
   REQUIRE(running.answer(0, {}, true));
@@ -171,7 +171,7 @@ TEST_CASE("a dead token reaches every fetch, export and wait behind it, and runs
   CHECK(w.out.take() == "fetch 0 dead\nexport 0 dead\n");
   REQUIRE(w.out.tokens.size() == 1);
   CHECK(w.out.tokens[0].dead);
-  REQUIRE(running.arrive(std::move(w.out.tokens[0]))); // in the place of the second answer
+  REQUIRE(running.receive(std::move(w.out.tokens[0]))); // in the place of the second answer
   REQUIRE(running.run(2, w.out, w.stop).ok());
   CHECK(w.out.take() == "fetch 1 dead\n");
   CHECK(w.state["Variable"].read()->data<int64_t>()[0] == 5);
@@ -184,7 +184,7 @@ TEST_CASE("kernels that cannot get memory fail with the node's name") {
   auto running = w.start();
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
   w.device.memory().limit = 100;
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   auto ended = running.run(0, w.out, w.stop);
   CHECK(ended.kind() == error_kind::resource_exhausted);
   CHECK(ended.message().starts_with("AddN 'AddN' (instance_test.cpp:"));
@@ -202,7 +202,7 @@ TEST_CASE("regions of one step may run on several threads") {
   struct crew final : emission_sink {
     void send_token(token&& what) override {
       auto region = what.region;
-      if (on.arrive(std::move(what)))
+      if (on.receive(std::move(what)))
         offer(region);
     }
     void send_export(uint32_t, tensor&&, bool) override {}
@@ -267,7 +267,7 @@ TEST_CASE("a region of many instructions notices its deadline") {
   w.fetch(0, x);
   auto running = w.start();
   running.set_feed(0, number(1));
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   w.stop.arm(stop_signal::clock::now());
   auto ended = running.run(0, w.out, w.stop);
   CHECK(ended.kind() == error_kind::deadline_exceeded);
@@ -283,7 +283,7 @@ TEST_CASE("element-wise nodes write over what nobody needs any more") {
   w.fetch(0, y);
   auto running = w.start();
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
   CHECK(running.memory().allocations == 1);
   CHECK(running.memory().peak == 8064); // and the buffer's own 64 bytes
@@ -298,7 +298,7 @@ TEST_CASE("a step's memory counts each step for itself, whatever is left of thos
   for (int step = 0; step < 20; ++step) { // w.out keeps what was fetched
     running.reset();
     running.set_feed(0, *tensor::make(dtype::i64, {100}));
-    running.arrive({.region = 0});
+    running.receive({.region = 0});
     REQUIRE(running.run(0, w.out, w.stop).ok());
     CHECK(running.memory().allocations >= 2);
     CHECK(running.memory().in_use == 864);
@@ -315,7 +315,7 @@ TEST_CASE("the largest tensors of a step are listed by the nodes that made them"
   auto running = w.start();
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
   w.device.memory().limit = 100;
-  running.arrive({.region = 0});
+  running.receive({.region = 0});
   auto ended = running.run(0, w.out, w.stop);
   REQUIRE(ended.kind() == error_kind::resource_exhausted);
   CHECK(ended.message().find("8000 bytes") != std::string::npos);

@@ -1,5 +1,5 @@
-#include "troupe/runtime/insight/node_times.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/insight/node_times.hpp"
 
 namespace troupe::test::node_times_test {
 

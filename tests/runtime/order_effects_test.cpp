@@ -1,8 +1,8 @@
 #include "troupe/runtime/program/order_effects.hpp"
 
-#include "troupe/runtime/graph/prune.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_steps.hpp"
+#include "troupe/runtime/graph/prune.hpp"
 
 #include <algorithm>
 

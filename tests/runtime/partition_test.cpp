@@ -1,8 +1,8 @@
 #include "troupe/runtime/placement/partition.hpp"
 
-#include "troupe/runtime/graph/extract.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/extract.hpp"
 
 #include <random>
 

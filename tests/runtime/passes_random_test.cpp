@@ -1,7 +1,7 @@
 // Random graphs of pure ops give the same with and without passes.
-#include "troupe/serialization/text/close_to.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pass_case.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 
 #include <random>
 

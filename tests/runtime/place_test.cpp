@@ -1,9 +1,9 @@
 #include "troupe/runtime/placement/place.hpp"
 
-#include "troupe/runtime/graph/extract.hpp"
-#include "troupe/runtime/insight/node_times.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/insight/node_times.hpp"
 
 namespace troupe::test::place_test {
 

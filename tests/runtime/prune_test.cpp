@@ -1,6 +1,6 @@
-#include "troupe/runtime/graph/prune.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/prune.hpp"
 
 namespace troupe::test::prune_test {
 

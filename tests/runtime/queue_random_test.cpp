@@ -1,6 +1,6 @@
 // The queue against a model that is too simple to be wrong, under random requests.
-#include "troupe/runtime/state/queue.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/state/queue.hpp"
 
 #include <map>
 #include <random>

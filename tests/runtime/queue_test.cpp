@@ -1,5 +1,5 @@
-#include "troupe/runtime/state/queue.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/state/queue.hpp"
 
 namespace troupe::test::queue_test {
 

@@ -1,6 +1,6 @@
-#include "troupe/runtime/program/regions.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_steps.hpp"
+#include "troupe/runtime/program/regions.hpp"
 
 #include <algorithm>
 #include <set>
@@ -71,7 +71,7 @@ struct towers {
   edge source =
       add(in, {.op = "Placeholder", .attrs = {{"dtype", dtype::f32}, {"shape", shape{1000}}}});
   // Such a product is estimated at 1.2 microseconds.
-  region_options two_lanes{.lanes = 2, .hand_over = 1'000};
+  region_options two_workers{.workers = 2, .dispatch_ns = 1'000};
 };
 
 std::set<uint32_t> regions_of(const region_map& found, std::vector<edge> nodes) {
@@ -88,12 +88,12 @@ TEST_CASE("parallel branches that are worth another thread become regions") {
   auto fork = t.product(t.source);
   auto left = t.tower(fork, 10), right = t.tower(fork, 10), small = t.tower(fork, 1);
   auto joint = add(t.in, {.op = "AddN", .inputs = {left, right, small}});
-  auto found = find_regions(t.in, t.two_lanes);
+  auto found = find_regions(t.in, t.two_workers);
   CHECK(regions_of(found, {left, right, fork, joint}).size() == 4);
   CHECK(regions_of(found, {small, fork}).size() == 1);
   CHECK(found.count == 4);
-  t.two_lanes.lanes = 1;
-  CHECK(find_regions(t.in, t.two_lanes).count == 1);
+  t.two_workers.workers = 1;
+  CHECK(find_regions(t.in, t.two_workers).count == 1);
 }
 
 TEST_CASE("a constant that both branches need does not tie them together") {
@@ -102,38 +102,38 @@ TEST_CASE("a constant that both branches need does not tie them together") {
   auto plus = [&](edge to) { return add(t.in, {.op = "Add", .inputs = {to, three}}); };
   auto left = t.tower(plus(fork), 10), right = t.tower(plus(t.product(fork)), 10);
   auto joint = add(t.in, {.op = "AddN", .inputs = {left, right}});
-  CHECK(regions_of(find_regions(t.in, t.two_lanes), {left, right, fork, joint}).size() == 4);
+  CHECK(regions_of(find_regions(t.in, t.two_workers), {left, right, fork, joint}).size() == 4);
 }
 
 TEST_CASE("branches that are cheaper than a few hand-overs stay together") {
   towers t;
   auto left = t.tower(t.source, 2), right = t.tower(t.source, 2);
   add(t.in, {.op = "AddN", .inputs = {left, right}});
-  CHECK(find_regions(t.in, t.two_lanes).count == 1);
+  CHECK(find_regions(t.in, t.two_workers).count == 1);
 }
 
-TEST_CASE("many branches are shared out among as many regions as there are lanes") {
+TEST_CASE("many branches are shared out among as many regions as there are workers") {
   towers t;
   std::vector<edge> tops;
   for (int i = 0; i < 9; ++i)
     tops.push_back(t.tower(t.source, 10));
-  CHECK(regions_of(find_regions(t.in, t.two_lanes), tops).size() == 2);
+  CHECK(regions_of(find_regions(t.in, t.two_workers), tops).size() == 2);
 }
 
 TEST_CASE("a heavy chain is not cut, and work after a join does not wait beside it") {
   towers t;
   auto top = t.tower(t.tower(t.source, 20), 20);
   add(t.in, {.op = "AddN", .inputs = {top, t.source}});
-  CHECK(find_regions(t.in, t.two_lanes).count == 1);
+  CHECK(find_regions(t.in, t.two_workers).count == 1);
 }
 
 TEST_CASE("nodes that use all threads by themselves need no others beside them") {
   towers t;
-  t.two_lanes.nodes_use_all_threads = true;
+  t.two_workers.nodes_use_all_threads = true;
   auto left = t.tower(t.source, 10), right = t.tower(t.source, 10);
-  CHECK(regions_of(find_regions(t.in, t.two_lanes), {left, right}).size() == 2);
-  t.two_lanes.hand_over = 100; // a product is worth ten of these
-  CHECK(find_regions(t.in, t.two_lanes).count == 1);
+  CHECK(regions_of(find_regions(t.in, t.two_workers), {left, right}).size() == 2);
+  t.two_workers.dispatch_ns = 100; // a product is worth ten of these
+  CHECK(find_regions(t.in, t.two_workers).count == 1);
 }
 
 TEST_CASE("measured times decide where there are some") {
@@ -143,8 +143,8 @@ TEST_CASE("measured times decide where there are some") {
   node_times measured;
   for (const auto& at : t.in.nodes())
     measured.add({.node = at->name(), .runs = 1, .mean_ns = 5'000});
-  t.two_lanes.measured = &measured;
-  CHECK(regions_of(find_regions(t.in, t.two_lanes), {left, right}).size() == 2);
+  t.two_workers.measured = &measured;
+  CHECK(regions_of(find_regions(t.in, t.two_workers), {left, right}).size() == 2);
 }
 
 TEST_CASE("regions of random graphs are convex, form no cycle and can all start") {

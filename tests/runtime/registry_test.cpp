@@ -1,7 +1,7 @@
+#include "tests/support/catch.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/graph/registry.hpp"
-#include "tests/support/catch.hpp"
 
 namespace troupe::test::registry_test {
 

@@ -1,5 +1,5 @@
-#include "troupe/runtime/types/shape.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/types/shape.hpp"
 
 namespace troupe::test::shape_test {
 

@@ -1,6 +1,6 @@
-#include "troupe/runtime/graph/signature.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/signature.hpp"
 
 namespace troupe::test::signature_test {
 

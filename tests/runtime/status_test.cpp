@@ -1,5 +1,5 @@
-#include "troupe/runtime/types/status.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/types/status.hpp"
 
 #include <set>
 

@@ -1,6 +1,6 @@
-#include "troupe/runtime/program/step_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/program/step_memory.hpp"
 
 #include <thread>
 

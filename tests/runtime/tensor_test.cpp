@@ -1,6 +1,6 @@
-#include "troupe/runtime/types/tensor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/types/tensor.hpp"
 
 #include <thread>
 

@@ -1,5 +1,5 @@
-#include "troupe/runtime/state/variable.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/state/variable.hpp"
 
 #include <thread>
 

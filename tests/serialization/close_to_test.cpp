@@ -1,5 +1,5 @@
-#include "troupe/serialization/text/close_to.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/text/close_to.hpp"
 
 #include <limits>
 

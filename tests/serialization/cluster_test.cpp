@@ -1,5 +1,5 @@
-#include "troupe/serialization/files/cluster.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/files/cluster.hpp"
 
 #include <unistd.h>
 

@@ -53,7 +53,7 @@ struct printer {
   void operator()(const register_reply& m) { all(m.request, m.handle, m.outcome); }
   void operator()(const deregister_graph& m) { all(m.handle); }
   void operator()(const run_step& m) {
-    all(m.request, m.handle, m.step, m.deadline_ms, m.feeds, m.times, m.trap_nonfinite);
+    all(m.request, m.handle, m.step, m.deadline_ms, m.feeds, m.times, m.check_numerics);
   }
   void operator()(const step_done& m) { all(m.request, m.outcome, m.fetches, m.statistics); }
   void operator()(const cancel_step& m) { all(m.step, m.why); }

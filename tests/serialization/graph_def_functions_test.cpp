@@ -1,9 +1,9 @@
 // Calls of functions in a GraphDef become what the functions consist of.
+#include "tests/support/catch.hpp"
+#include "tests/support/evaluate.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/serialization/graph_def.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/evaluate.hpp"
 
 namespace troupe::test::graph_def_functions_test {
 namespace {

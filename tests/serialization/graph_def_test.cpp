@@ -1,8 +1,8 @@
 #include "troupe/serialization/graph_def.hpp"
 
-#include "troupe/serialization/text/text_graph.hpp"
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
 
 namespace troupe::test::graph_def_test {
 namespace {

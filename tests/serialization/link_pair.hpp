@@ -1,7 +1,7 @@
 // Two links joined by a lossless pipe, whose portions the test chooses.
 #pragma once
-#include "troupe/serialization/wire/link.hpp"
 #include "tests/serialization/example_messages.hpp"
+#include "troupe/serialization/wire/link.hpp"
 
 #include <random>
 

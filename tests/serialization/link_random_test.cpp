@@ -1,9 +1,9 @@
 // Random traffic in random portions, and what happens when bytes are damaged, cut or invented.
-#include "troupe/serialization/wire/frame.hpp"
 #include "tests/serialization/link_pair.hpp"
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/serialization/wire/frame.hpp"
 
 namespace troupe::test::link_random_test {
 namespace {

@@ -1,7 +1,7 @@
-#include "troupe/serialization/wire/frame.hpp"
 #include "tests/serialization/link_pair.hpp"
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/wire/frame.hpp"
 
 namespace troupe::test::link_test {
 namespace {

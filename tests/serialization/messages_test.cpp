@@ -1,7 +1,7 @@
-#include "troupe/serialization/wire/payload.hpp"
 #include "tests/serialization/example_messages.hpp"
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/wire/payload.hpp"
 
 #include <random>
 

@@ -41,14 +41,17 @@ TEST_CASE("node times come back from a file as they were written") {
 }
 
 TEST_CASE("text that is no node times says what it should have been") {
-  auto complaint = [](std::string_view text) { return parse_node_times(text).status().message(); };
-  CHECK(complaint("{") == "node times: expected a JSON object");
-  CHECK(complaint("{}") == "node times: expected \"troupe\": \"node times\"");
-  CHECK(complaint(R"({"troupe": "node times", "version": 7})") == "node times: expected version 1");
-  CHECK(complaint(R"({"troupe": "node times", "version": 1, "nodes": 1})") ==
+  auto device_error = [](std::string_view text) {
+    return parse_node_times(text).status().message();
+  };
+  CHECK(device_error("{") == "node times: expected a JSON object");
+  CHECK(device_error("{}") == "node times: expected \"troupe\": \"node times\"");
+  CHECK(device_error(R"({"troupe": "node times", "version": 7})") ==
+        "node times: expected version 1");
+  CHECK(device_error(R"({"troupe": "node times", "version": 1, "nodes": 1})") ==
         "node times: expected a list of nodes");
   auto one = [&](std::string_view node) {
-    return complaint(concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
+    return device_error(concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
   };
   CHECK(one("3").starts_with("node times, entry 0"));
   CHECK(one(R"({"node": "a", "runs": 1, "mean_ns": -1, "mean_bytes": 0})").find("'a'") !=

@@ -1,6 +1,6 @@
-#include "troupe/serialization/wire/payload.hpp"
-#include "troupe/serialization/files/statistics.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/files/statistics.hpp"
+#include "troupe/serialization/wire/payload.hpp"
 
 #include <random>
 

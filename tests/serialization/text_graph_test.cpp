@@ -1,6 +1,6 @@
-#include "troupe/serialization/text/text_graph.hpp"
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
 
 #include <cmath>
 #include <limits>

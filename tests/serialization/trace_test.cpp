@@ -1,6 +1,6 @@
-#include "troupe/serialization/files/trace.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/trace_rules.hpp"
+#include "troupe/serialization/files/trace.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -69,7 +69,7 @@ TEST_CASE("a trace shows a GPU's memory over time, and its copies on tracks of t
   task.memory = {{.device = "/job:a/task:0/device:gpu:0",
                   .at_ns = {1'000'300, 1'000'900},
                   .bytes = {4096, 0}}};
-  task.spans.push_back({1, copy_track(0, copy_line::to_host), 1'002'000, 1'004'500, 64});
+  task.spans.push_back({1, copy_track(0, copy_stream::to_host), 1'002'000, 1'004'500, 64});
   auto trace = json::parse(trace_json(std::span{&step, 1}));
   CHECK(test::broken_rule(trace) == "");
   std::vector<double> bytes;

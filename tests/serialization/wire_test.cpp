@@ -1,9 +1,9 @@
-#include "troupe/serialization/wire/origin.hpp"
-#include "troupe/serialization/wire/payload.hpp"
-#include "troupe/serialization/text/text_graph.hpp"
-#include "troupe/serialization/wire/wire.hpp"
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
+#include "troupe/serialization/wire/origin.hpp"
+#include "troupe/serialization/wire/payload.hpp"
+#include "troupe/serialization/wire/wire.hpp"
 
 #include <random>
 

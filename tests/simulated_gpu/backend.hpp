@@ -3,7 +3,7 @@
 #pragma once
 #include "tests/simulated_gpu/emulated_cuda.hpp"
 #include "tests/simulated_gpu/simulated_driver.hpp"
-#include "troupe/devices/gpu/core/complaints.hpp"
+#include "troupe/devices/gpu/core/device_errors.hpp"
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "troupe/devices/gpu/core/layers.hpp"
 #include "troupe/devices/gpu/core/solver.hpp"
@@ -43,13 +43,13 @@ status launch(kernel_context& at, void (*kernel)(Params...), unsigned blocks,
           device.compute());
 }
 
-inline bool begin_complaint(int& stage) {
-  int expected = troupe::gpu::complaint::none;
+inline bool begin_device_error(int& stage) {
+  int expected = troupe::gpu::device_error::none;
   return std::atomic_ref{stage}.compare_exchange_strong(expected,
-                                                        troupe::gpu::complaint::in_writing);
+                                                        troupe::gpu::device_error::in_writing);
 }
-inline void end_complaint(int& stage) {
-  std::atomic_ref{stage}.store(troupe::gpu::complaint::written);
+inline void end_device_error(int& stage) {
+  std::atomic_ref{stage}.store(troupe::gpu::device_error::written);
 }
 
 inline result<troupe::gpu::solver*> solver_of(kernel_context&) {

@@ -60,7 +60,7 @@ public:
 
   void run() {
     for (;;) {
-      take_turns();
+      launch_lock();
       if (std::ranges::all_of(lanes_, is(lane::doing::ended)))
         return;
       let_go();
@@ -69,7 +69,7 @@ public:
 
 private:
   // In an order that changes.
-  void take_turns() {
+  void launch_lock() {
     static thread_local std::minstd_rand dice;
     auto first = dice() % lanes_.size();
     auto backwards = dice() % 2 == 0;

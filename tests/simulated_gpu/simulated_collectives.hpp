@@ -1,7 +1,7 @@
 // Simulated GPUs that compute together (devices/gpu/collectives.hpp).
 #pragma once
-#include "troupe/devices/gpu/core/collectives.hpp"
 #include "tests/simulated_gpu/simulated_driver.hpp"
+#include "troupe/devices/gpu/core/collectives.hpp"
 
 namespace troupe::gpu {
 

@@ -1,8 +1,8 @@
 #include "tests/simulated_gpu/simulated_driver.hpp"
 
-#include "troupe/devices/cpu/exchange.hpp"
 #include "tests/simulated_gpu/simulated_bias.hpp"
 #include "tests/simulated_gpu/simulated_collectives.hpp"
+#include "troupe/devices/cpu/exchange.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -189,7 +189,7 @@ private:
 
 class exchange_on_threads final : public communicator {
 public:
-  status launch(const exchange_call& what, std::span<const share> all) override {
+  status launch(const collective_call& what, std::span<const share> all) override {
     auto where = std::make_shared<assembly>(all.size());
     {
       std::lock_guard guard{mutex_};
@@ -225,26 +225,26 @@ public:
   }
 
 private:
-  static void compute(const exchange_call& what, std::vector<const void*> from, size_t member,
+  static void compute(const collective_call& what, std::vector<const void*> from, size_t member,
                       char* to) {
     auto count = what.dims.elements();
     auto members = from.size();
     auto bytes = static_cast<size_t>(count) * size_of(what.type);
     switch (what.kind) {
-      case exchange_kind::broadcast:
+      case collective_kind::broadcast:
         if (member != what.root && bytes > 0)
           std::memcpy(to, from[what.root], bytes);
         return;
-      case exchange_kind::all_gather:
+      case collective_kind::all_gather:
         for (size_t i = 0; i < members && bytes > 0; ++i)
           std::memcpy(to + i * bytes, from[i], bytes);
         return;
-      case exchange_kind::reduce_scatter:
+      case collective_kind::reduce_scatter:
         count /= static_cast<int64_t>(members);
         for (auto& one : from)
           one = static_cast<const char*>(one) + member * (bytes / members);
         break;
-      case exchange_kind::all_reduce: break;
+      case collective_kind::all_reduce: break;
     }
     if (count > 0)
       troupe::combine(to, from, 0, count, what.type, what.by, what.average);
@@ -327,7 +327,7 @@ public:
     return true;
   }
 
-  complaint_boxes& complaints() noexcept override { return complaints_; }
+  device_error_flags& device_errors() noexcept override { return complaints_; }
 
   void* allocate(size_t bytes) noexcept override {
     std::lock_guard guard{mutex_};
@@ -426,7 +426,7 @@ public:
   }
 
   int64_t gpu() const noexcept override { return gpu_; }
-  result<std::shared_ptr<communicator>> introduce(std::span<driver* const>) override {
+  result<std::shared_ptr<communicator>> make_communicator(std::span<driver* const>) override {
     return std::shared_ptr<communicator>{std::make_shared<exchange_on_threads>()};
   }
   status combine(void* to, std::span<const void* const> from, int64_t count, dtype type,
@@ -528,8 +528,8 @@ private:
   std::map<void*, size_t> blocks_;
   std::string misdeeds_;
   status lost_;
-  complaint_boxes::boxes boxes_;
-  complaint_boxes complaints_{boxes_};
+  device_error_flags::boxes boxes_;
+  device_error_flags complaints_{boxes_};
 };
 
 } // namespace

@@ -24,7 +24,7 @@ struct simulation {
 class simulated_driver : public driver {
 public:
   /// Launches a function: a kernel. It may touch memory of the device until it returns, and may
-  /// run many times, where it is captured. Its error is a complaint.
+  /// run many times, where it is captured. Its error is a device_error.
   virtual status launch(std::function<status()> kernel, stream in) = 0;
   using driver::launch;
   /// How many launches and copies were asked for; those of a graph are one.

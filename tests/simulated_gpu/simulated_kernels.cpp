@@ -1,7 +1,7 @@
 #include "tests/simulated_gpu/simulated_kernels.hpp"
 
-#include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "tests/simulated_gpu/simulated_driver.hpp"
+#include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <algorithm>
@@ -33,10 +33,10 @@ status copy_node(const node& of, simulated_state& to) {
       inputs.push_back({to.own.add_copy(*maker, {}, {}), 0});
       continue;
     }
-    TROUPE_ASSIGN(auto* stand_in,
+    TROUPE_ASSIGN(auto* placeholder_for,
                   to.own.add({.op = "Placeholder",
                               .attrs = {{"dtype", from.type()}, {"shape", from.dims()}}}));
-    inputs.push_back({stand_in, 0});
+    inputs.push_back({placeholder_for, 0});
   }
   to.like = to.own.add_copy(of, std::move(inputs), {});
   return {};
@@ -288,7 +288,7 @@ status launch(kernel_context& at) {
 // Who talks to the world, or to state that is no variable, belongs to a processor; and who is sized
 // by elements, where there is no kernel in two halves.
 bool is_a_gpus(const op_def& op) {
-  if (has(op.effects, sized_by_elements))
+  if (has(op.effects, data_dependent_shape))
     return false;
   auto on_variables = false;
   for (const auto& one : op.inputs) {
@@ -309,7 +309,7 @@ std::deque<kernel_def> simulated_kernels(const registry& of) {
       auto& one = made.emplace_back(*kernel);
       one.device = device_kind::gpu;
       one.run = {};
-      upto<typed_kernel, 18> types;
+      inplace_vector<typed_kernel, 18> types;
       for (const auto& typed : kernel->run)
         types.push_back({.type = typed.type, .run = launch});
       one.run = types;

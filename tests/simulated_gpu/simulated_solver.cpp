@@ -1,6 +1,6 @@
 // What libraries compute on real GPUs, by Eigen: whatever surrounds their calls is tested with it.
-#include "troupe/devices/gpu/core/solver.hpp"
 #include "tests/simulated_gpu/simulated_driver.hpp"
+#include "troupe/devices/gpu/core/solver.hpp"
 
 #include <Eigen/Dense>
 

@@ -1,6 +1,6 @@
 // Many steps on a GPU leave nothing behind.
-#include "troupe/runtime/device/accelerator.hpp"
 #include "tests/support/real_gpus.hpp"
+#include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::test::gpu_steady_test {

@@ -1,8 +1,8 @@
 // A deterministic actor system: no threads, virtual time, and an order of execution that the test
 // chooses.
 #pragma once
-#include "troupe/actors/errors.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/errors.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>

@@ -1,10 +1,10 @@
 // A session with its own task in a deterministic actor system.
 #pragma once
+#include "tests/support/actor_world.hpp"
+#include "tests/support/text_case.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/session.hpp"
 #include "troupe/api/library.hpp"
-#include "tests/support/actor_world.hpp"
-#include "tests/support/text_case.hpp"
 
 #include <stdexcept>
 

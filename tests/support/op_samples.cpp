@@ -41,7 +41,7 @@ std::string with_shapes(std::string text, const text_graph& parsed, placeholders
   return text;
 }
 
-void run_all(const text_graph& text, evaluator& by, std::vector<std::string>& complaints) {
+void run_all(const text_graph& text, evaluator& by, std::vector<std::string>& device_errors) {
   for (const auto& run : text.runs) {
     std::vector<evaluator::feed> feeds;
     std::vector<edge> fetches;
@@ -52,18 +52,18 @@ void run_all(const text_graph& text, evaluator& by, std::vector<std::string>& co
     auto outcome = by.run(feeds, fetches, run.targets);
     if (run.error) {
       if (auto expected = check_error(*run.error, outcome.status()); !expected)
-        complaints.push_back(expected.message());
+        device_errors.push_back(expected.message());
       continue;
     }
     if (!outcome) {
-      complaints.push_back(outcome.status().message());
+      device_errors.push_back(outcome.status().message());
       continue;
     }
     std::string why;
     for (size_t i = 0; i < run.fetches.size(); ++i)
       if (const auto& fetch = run.fetches[i];
           fetch.expected && !close_to((*outcome)[i], *fetch.expected, fetch.tolerance, &why))
-        complaints.push_back(concat("line ", fetch.line, ": ", why));
+        device_errors.push_back(concat("line ", fetch.line, ": ", why));
   }
 }
 
@@ -141,10 +141,10 @@ std::vector<std::string> complaints_about(const registry& ops, std::string_view 
   auto parsed = parse_text_graph(text, "text", in);
   if (!parsed)
     return {parsed.status().message()};
-  std::vector<std::string> complaints;
+  std::vector<std::string> device_errors;
   evaluator by{in, on};
-  run_all(*parsed, by, complaints);
-  return complaints;
+  run_all(*parsed, by, device_errors);
+  return device_errors;
 }
 
 bool needs_runtime(const registry& ops, const op_def& op) {
@@ -162,27 +162,27 @@ example_run run_example(const registry& ops, const op_def& op, device& on, place
   if (parsed && shapes != placeholders::as_written)
     parsed = parse_text_graph(with_shapes(std::string{op.example}, *parsed, shapes), op.name, in);
   if (!parsed) {
-    shown.complaints.push_back(parsed.status().message());
+    shown.device_errors.push_back(parsed.status().message());
     return shown;
   }
   auto& of = shapes == placeholders::as_written ? written : in;
   if (std::ranges::none_of(of.nodes(), [&](const auto& at) { return &at->op() == &op; }))
-    shown.complaints.push_back("does not show the op");
+    shown.device_errors.push_back("does not show the op");
   if (shapes == placeholders::as_fed)
     for (const auto& at : of.nodes())
       for (int i = 0; &at->op() == &op && i < at->outputs(); ++i)
         if (!at->output_shape(i).fully_known())
-          shown.complaints.push_back(concat(at->name(), ": the shape of output ", i,
-                                            " is inferred only as ", at->output_shape(i)));
+          shown.device_errors.push_back(concat(at->name(), ": the shape of output ", i,
+                                               " is inferred only as ", at->output_shape(i)));
   evaluator by{of, on};
   by.observe([&](const node& at, const auto& inputs, const auto&) {
     if (&at.op() == &op)
       shown.samples.push_back({&op, without_deduced(op, at.attrs()), inputs, tables_of(at, by)});
   });
-  run_all(*parsed, by, shown.complaints);
+  run_all(*parsed, by, shown.device_errors);
   if (shapes == placeholders::as_written) { // once more, with memory reused as in a program
     evaluator reusing{of, on};
-    run_all(*parsed, reusing, shown.complaints);
+    run_all(*parsed, reusing, shown.device_errors);
   }
   return shown;
 }

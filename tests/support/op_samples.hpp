@@ -1,7 +1,7 @@
 // Samples of an op at work, taken from the example in its definition and varied in type and value.
 #pragma once
-#include "troupe/ops/lookup/shared/lookup_table.hpp"
 #include "tests/support/evaluate.hpp"
+#include "troupe/ops/lookup/shared/lookup_table.hpp"
 
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ struct op_sample {
 /// What running an example showed.
 struct example_run {
   std::vector<op_sample> samples; ///< one for each run of a node of the op
-  std::vector<std::string> complaints;
+  std::vector<std::string> device_errors;
 };
 
 enum class placeholders { as_written, as_fed, unknown };

@@ -1,8 +1,8 @@
 // A text graph whose first run is closed, for tests of passes.
 #pragma once
+#include "tests/support/text_case.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/passes/passes.hpp"
-#include "tests/support/text_case.hpp"
 
 namespace troupe::test {
 

@@ -1,10 +1,10 @@
 // Sessions on the GPUs of this machine, for tests that are marked [gpu].
 #pragma once
+#include "tests/support/catch.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/cuda/cuda.hpp"
-#include "tests/support/catch.hpp"
 
 namespace troupe::test {
 

@@ -1,10 +1,10 @@
 #include "tests/support/simulated_gpus.hpp"
 
+#include "tests/simulated_gpu/portable_kernels.hpp"
+#include "tests/simulated_gpu/simulated_kernels.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/core/make_device.hpp"
-#include "tests/simulated_gpu/simulated_kernels.hpp"
 #include "troupe/ops/all.hpp"
-#include "tests/simulated_gpu/portable_kernels.hpp"
 
 #include <stdexcept>
 

@@ -1,8 +1,8 @@
 // Sessions with simulated GPUs: every op runs on them, by the kernels of GPUs, or by
 // the processor's where there are none, or where they are a library's.
 #pragma once
-#include "troupe/devices/gpu/core/memory_options.hpp"
 #include "tests/simulated_gpu/simulated_driver.hpp"
+#include "troupe/devices/gpu/core/memory_options.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 

@@ -117,7 +117,7 @@ status ones(kernel_context& at) {
 
 struct entry {
   std::string_view op;
-  upto<typed_kernel, 18> run;
+  inplace_vector<typed_kernel, 18> run;
   decltype(kernel_def::prepare) prepare = nullptr;
 };
 

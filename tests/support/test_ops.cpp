@@ -1,7 +1,7 @@
 #include "tests/support/test_ops.hpp"
 
-#include "troupe/runtime/graph/counting.hpp"
 #include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -220,7 +220,7 @@ constexpr op_def definitions[] = {
      .inputs = x,
      .outputs = {{"places", "i64"}},
      .attrs = of_kinds,
-     .effects = sized_by_elements,
+     .effects = data_dependent_shape,
      .infer = as_many_as_are_not_zero},
     {.name = "HostOnly",
      .doc = "For tests.",

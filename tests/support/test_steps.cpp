@@ -54,7 +54,7 @@ void stage::send_token(token&& to_region) {
   auto shared = std::make_shared<token>(std::move(to_region));
   under_way_.push_back([this, shared](uint32_t& region) {
     region = shared->region;
-    return on_.arrive(std::move(*shared));
+    return on_.receive(std::move(*shared));
   });
 }
 

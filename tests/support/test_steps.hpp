@@ -1,8 +1,8 @@
 // Runs programs without actors: whatever is under way is delivered in an order of the test's
 // choice.
 #pragma once
-#include "troupe/runtime/program/instance.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/program/instance.hpp"
 
 #include <functional>
 #include <optional>
@@ -70,8 +70,8 @@ private:
 /// The ways of cutting regions, in turn: at waits, each node alone, at branches of any weight.
 inline region_options cutting(unsigned round) {
   return {.one_per_node = round % 3 == 1,
-          .lanes = round % 3 == 2 ? 2 + static_cast<int>(round % 4) : 1,
-          .hand_over = 10.0 * (1 + round % 7)};
+          .workers = round % 3 == 2 ? 2 + static_cast<int>(round % 4) : 1,
+          .dispatch_ns = 10.0 * (1 + round % 7)};
 }
 
 } // namespace troupe::test

@@ -28,7 +28,7 @@ std::string complaint_about(const text_run& run, const result<std::vector<tensor
 /// Prepares and runs the first run (or another) in a session.
 result<std::vector<tensor>> run(client& in, const text_case& what, size_t which = 0,
                                 std::chrono::milliseconds timeout = std::chrono::seconds{20});
-/// Runs all of it, and returns the first complaint.
+/// Runs all of it, and returns the first device_error.
 std::string run_all(client& in, const text_case& what);
 
 /// Copies a graph onto tasks: nodes that neither have nor use refs go round-robin over `devices`.

@@ -19,7 +19,9 @@ track track_of(const json& event) {
 double begin_of(const json& event) { return event.at("ts").get<double>(); }
 double end_of(const json& event) { return begin_of(event) + event.at("dur").get<double>(); }
 
-std::string complaint(const char* rule, const json& event) { return rule + (": " + event.dump()); }
+std::string device_error(const char* rule, const json& event) {
+  return rule + (": " + event.dump());
+}
 
 // Slices of one thread, in the trace's order.
 std::string broken_nesting(const std::vector<json>& slices) {
@@ -27,12 +29,12 @@ std::string broken_nesting(const std::vector<json>& slices) {
   double last = 0;
   for (const auto& one : slices) {
     if (begin_of(one) < last)
-      return complaint("begins before the one before it", one);
+      return device_error("begins before the one before it", one);
     last = begin_of(one);
     while (!open.empty() && open.back() <= begin_of(one) + rounding)
       open.pop_back();
     if (!open.empty() && end_of(one) > open.back() + rounding)
-      return complaint("ends after what encloses it", one);
+      return device_error("ends after what encloses it", one);
     open.push_back(end_of(one));
   }
   return "";
@@ -51,17 +53,17 @@ std::string broken_pairs(const std::vector<json>& events, const char* first, con
   for (const auto& one : events) {
     auto id = one.at("cat").get<std::string>() + ' ' + one.at("id").get<std::string>();
     if (one.at("ph") == first && !open.emplace(id, one).second)
-      return complaint("its id is in use", one);
+      return device_error("its id is in use", one);
     if (one.at("ph") != last)
       continue;
     auto it = open.find(id);
     if (it == open.end())
-      return complaint("ends what did not begin", one);
+      return device_error("ends what did not begin", one);
     if (begin_of(one) + rounding < begin_of(it->second))
-      return complaint("ends before it begins", one);
+      return device_error("ends before it begins", one);
     open.erase(it);
   }
-  return open.empty() ? "" : complaint("does not end", open.begin()->second);
+  return open.empty() ? "" : device_error("does not end", open.begin()->second);
 }
 
 std::string check(const json& trace) {
@@ -74,19 +76,19 @@ std::string check(const json& trace) {
     auto phase = one.at("ph").get<std::string>();
     auto on = track_of(one);
     if (one.at("name").get<std::string>().empty())
-      return complaint("has no name", one);
+      return device_error("has no name", one);
     if (phase == "M") {
       if (one.at("args").at("name").get<std::string>().empty())
-        return complaint("gives no name", one);
+        return device_error("gives no name", one);
       one.at("name") == "process_name" ? (void)named_processes.insert(on.first)
                                        : (void)named_threads.insert(on);
       continue;
     }
     if (begin_of(one) < 0)
-      return complaint("lies before the beginning", one);
+      return device_error("lies before the beginning", one);
     if (phase == "X") {
       if (one.at("dur").get<double>() < 0)
-        return complaint("takes less than no time", one);
+        return device_error("takes less than no time", one);
       slices[on].push_back(one);
     } else if (phase == "b" || phase == "e") {
       spans.push_back(one);
@@ -94,25 +96,25 @@ std::string check(const json& trace) {
       arrows.push_back(one);
     } else if (phase == "C") {
       if (one.at("args").at("bytes").get<double>() < 0)
-        return complaint("counts less than nothing", one);
+        return device_error("counts less than nothing", one);
       if (auto& last = counters[{on.first, one.at("name").get<std::string>()}];
           begin_of(one) < std::exchange(last, begin_of(one)))
-        return complaint("a counter goes back in time", one);
+        return device_error("a counter goes back in time", one);
     } else {
-      return complaint("is of an unknown phase", one);
+      return device_error("is of an unknown phase", one);
     }
     if (!named_processes.contains(on.first))
-      return complaint("its process has no name", one);
+      return device_error("its process has no name", one);
   }
   for (const auto& [on, of] : slices) {
     if (!named_threads.contains(on))
-      return complaint("its thread has no name", of.front());
+      return device_error("its thread has no name", of.front());
     if (auto why = broken_nesting(of); !why.empty())
       return why;
   }
   for (const auto& one : arrows)
     if (!within_a_slice(one, slices))
-      return complaint("hangs in the air", one);
+      return device_error("hangs in the air", one);
   auto why = broken_pairs(spans, "b", "e");
   return why.empty() ? broken_pairs(arrows, "s", "f") : why;
 }

@@ -6,7 +6,7 @@
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/session.hpp"
 #include "troupe/actors/system.hpp"
-#include "troupe/runtime/device/ticks.hpp"
+#include "troupe/runtime/device/tsc_clock.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -226,7 +226,7 @@ private:
 
   // What one run shall tell, and to whom.
   struct measurement {
-    watch_options watch = {};
+    profile_options watch = {};
     step_statistics* to = nullptr;
     bool sampled = false;
     int64_t begin_ns = 0;
@@ -238,7 +238,7 @@ private:
     made.to = wants.statistics;
     made.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
     made.watch.times = made.to || made.sampled;
-    made.watch.trap_nonfinite = wants.trap_nonfinite || options().trap_nonfinite;
+    made.watch.check_numerics = wants.check_numerics || options().check_numerics;
     made.begin_ns = made.watch.times ? steady_ns() : 0;
     return made;
   }
@@ -255,7 +255,8 @@ private:
   }
 
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
-                     step_clock::time_point deadline, watch_options watch, step_statistics& found) {
+                     step_clock::time_point deadline, profile_options watch,
+                     step_statistics& found) {
     step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch};
     // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
     // actor with it, until the deadline though the answer has come.
@@ -268,7 +269,7 @@ private:
   }
 
   status drive(prepared_step& what, std::span<const tensor> feeds, std::span<tensor> fetches,
-               step_clock::time_point deadline, watch_options watch, step_statistics& found) {
+               step_clock::time_point deadline, profile_options watch, step_statistics& found) {
     TROUPE_TRY(check_feeds(what.signature, feeds));
     driver end;
     if (!end.enter(what.gate, deadline))
@@ -279,7 +280,7 @@ private:
   }
 
   status drive(task_program& program, driver& end, std::span<const tensor> feeds,
-               std::span<tensor> fetches, step_clock::time_point deadline, watch_options watch,
+               std::span<tensor> fetches, step_clock::time_point deadline, profile_options watch,
                step_statistics& found) {
     auto in = program.check_out();
     if (watch.any())

@@ -2,9 +2,9 @@
 // Knows no CAF type, so that `api/` can stand on it.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/passes.hpp"
-#include "troupe/runtime/graph/registry.hpp"
 
 #include <chrono>
 #include <functional>
@@ -25,7 +25,7 @@ using device_maker = std::function<result<std::vector<std::shared_ptr<device>>>(
 /// How the steps of a session are compiled and run.
 struct program_options {
   bool region_per_node = false; ///< for debugging: every node waits for messages of its own
-  size_t most_at_once = 0;      ///< steps of one kind; the others wait in line. 0: no limit
+  size_t max_concurrent = 0;    ///< steps of one kind; the others wait in line. 0: no limit
   bool deterministic = false;   ///< the same bits for any number of threads
   bool replay = true;           ///< what is launched on a GPU again and again becomes one launch
   bool place_by_cost = false;   ///< placing::by_cost
@@ -41,7 +41,7 @@ struct client_options {
   program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
-  bool trap_nonfinite = false;                    ///< in all steps
+  bool check_numerics = false;                    ///< in all steps
   std::vector<node_time> measured = {};           ///< what former processes have found
   uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
 };
@@ -50,7 +50,7 @@ struct client_options {
 struct run_insight {
   step_statistics* statistics =
       nullptr;                 ///< filled in before the run's end is told, also of a run that fails
-  bool trap_nonfinite = false; ///< fail at the first node that makes a NaN or an infinity
+  bool check_numerics = false; ///< fail at the first node that makes a NaN or an infinity
 };
 
 struct device_info {

@@ -3,9 +3,9 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/step_table.hpp"
+#include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/link.hpp"
 #include "troupe/serialization/wire/payload.hpp"
-#include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 
 #include <caf/io/broker.hpp>
@@ -269,7 +269,7 @@ caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle
                      .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
                      .feeds = std::move(what.feeds),
                      .times = what.watch.times,
-                     .trap_nonfinite = what.watch.trap_nonfinite},
+                     .check_numerics = what.watch.check_numerics},
             promise);
         return promise;
       },

@@ -8,8 +8,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t most_waits = 16, most_events = 16, longest_report = 4096,
-                 longest_error = 16 * 1024;
+constexpr size_t max_waits = 16, max_events = 16, longest_report = 4096, longest_error = 16 * 1024;
 
 class report {
 public:
@@ -44,9 +43,9 @@ private:
   }
 
   void add_line(const auto&... parts) {
-    if (++count_ <= most_waits)
+    if (++count_ <= max_waits)
       lines_ += concat("\n    ", parts...);
-    else if (count_ == most_waits + 1)
+    else if (count_ == max_waits + 1)
       lines_ += "\n    and more";
   }
 
@@ -83,7 +82,7 @@ private:
   }
 
   void add_events() {
-    auto events = in_.program().recorder().last_of(step_, most_events);
+    auto events = in_.program().recorder().last_of(step_, max_events);
     if (events.empty())
       return;
     text_ += concat("\n  ", in_.program().task(), " did last");

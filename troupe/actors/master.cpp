@@ -129,7 +129,7 @@ result<step_ptr> compile(master_self self, const prepare_request& what) {
   for (auto* at : placed.moved)
     tell_moved(*at);
   TROUPE_ASSIGN(auto parts, cut(*closed.nodes, placed.chosen, options.devices));
-  auto step = std::make_shared<prepared_step>(options.programs.most_at_once);
+  auto step = std::make_shared<prepared_step>(options.programs.max_concurrent);
   step->signature = what.signature;
   for (auto& part : parts) {
     optimize(part, options.passes);

@@ -4,8 +4,8 @@
 #pragma once
 #include "troupe/actors/fwd.hpp"
 #include "troupe/actors/session_messages.hpp"
-#include "troupe/runtime/program/instance.hpp"
 #include "troupe/runtime/placement/partition.hpp"
+#include "troupe/runtime/program/instance.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
 #include <caf/actor.hpp>
@@ -86,7 +86,7 @@ struct run_request {
   uint64_t step = 0;
   step_clock::time_point deadline;
   std::vector<indexed_tensor> feeds;
-  watch_options watch = {};
+  profile_options watch = {};
 };
 
 struct step_result {

@@ -23,7 +23,7 @@ struct participant {
 /// renews it.
 class prepared_step : public std::enable_shared_from_this<prepared_step> {
 public:
-  explicit prepared_step(size_t most_at_once = 0) : gate(most_at_once) {}
+  explicit prepared_step(size_t max_concurrent = 0) : gate(max_concurrent) {}
   prepared_step(const prepared_step&) = delete;
   prepared_step& operator=(const prepared_step&) = delete;
   ~prepared_step(); ///< tells the workers that they may forget their parts

@@ -53,12 +53,12 @@ private:
   void join(const collective_seat& seat, tensor input) {
     auto& meeting = in_.meeting(seat.group);
     const auto& group = meeting.group();
-    exchange_part mine{.on = group.members[seat.member].on, .input = std::move(input)};
-    if (auto prepared = prepare_exchange(group.call, mine); !prepared)
+    collective_part mine{.on = group.members[seat.member].on, .input = std::move(input)};
+    if (auto prepared = prepare_collective(group.call, mine); !prepared)
       return in_.conductor().abort(
           in_.conductor().step(),
           std::move(prepared).within(group.members[seat.member].origin->description()), unit_);
-    if (meeting.arrive(seat.member, std::move(mine)) != collective_meeting::arrival::last)
+    if (meeting.arrive(seat.member, std::move(mine)) != collective_rendezvous::arrival::last)
       return;
     auto& all = meeting.take();
     auto outcome = [&]() -> status {
@@ -137,11 +137,11 @@ private:
                                           .dead = dead,
                                           .value = std::move(value)}});
     } else {
-      hand_over(route, std::move(value), dead);
+      export_value(route, std::move(value), dead);
     }
   }
 
-  void hand_over(const export_route& route, tensor&& value, bool dead) {
+  void export_value(const export_route& route, tensor&& value, bool dead) {
     in_.end_wait(route.program, route.wait, value.bytes());
     deliver(in_.region(route.program, route.region),
             token{.region = route.region,
@@ -165,9 +165,9 @@ bool region_actor::heavy() const noexcept {
 bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* one = content_if<token>(message)) {
     one->region = which_;
-    auto hurry = one->hurry;
-    if (in_->part(program_).arrive(std::move(*one)))
-      become_ready(unit, hurry);
+    auto prefer_other_thread = one->prefer_other_thread;
+    if (in_->part(program_).receive(std::move(*one)))
+      become_ready(unit, prefer_other_thread);
     return true;
   }
   if (auto* answer = content_if<wait_answer>(message)) {
@@ -189,13 +189,13 @@ void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
     become_ready(unit, false);
 }
 
-void region_actor::become_ready(caf::execution_unit* unit, bool hurry) {
+void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thread) {
   if (!in_->conductor().enter())
     return;                     // the step has failed
   intrusive_ptr_add_ref_impl(); // until it has run
   if (auto* own = in_->program().launches(program_))
     own->run_later(this);
-  else if (unit && !(hurry && heavy()))
+  else if (unit && !(prefer_other_thread && heavy()))
     unit->exec_later(this);
   else
     home_system().scheduler().enqueue(this);

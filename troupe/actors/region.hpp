@@ -28,7 +28,7 @@ public:
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
   void take(wait_answer& what, caf::execution_unit* unit);
-  void become_ready(caf::execution_unit* unit, bool hurry);
+  void become_ready(caf::execution_unit* unit, bool prefer_other_thread);
 
   std::shared_ptr<task_instance> in_;
   uint32_t program_, which_;

@@ -1,6 +1,6 @@
 #include "troupe/actors/session.hpp"
 
-#include "troupe/actors/hand_over.hpp"
+#include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/master.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/messages.hpp"

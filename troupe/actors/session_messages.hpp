@@ -2,7 +2,7 @@
 #pragma once
 #include "troupe/actors/client.hpp"
 #include "troupe/runtime/graph/extract.hpp"
-#include "troupe/runtime/program/step_watch.hpp"
+#include "troupe/runtime/program/step_profiler.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
@@ -32,7 +32,7 @@ struct step_request {
   std::shared_ptr<prepared_step> step;
   std::vector<tensor> feeds; ///< in the signature's order, of the fed edges' types and shapes
   step_clock::time_point deadline;
-  watch_options watch = {};
+  profile_options watch = {};
 };
 
 struct step_outcome {

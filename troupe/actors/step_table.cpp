@@ -22,7 +22,7 @@ status no_room(size_t steps, size_t bytes) {
 
 } // namespace
 
-void step_table::hand_over(task_instance& in, tensor_push&& what, caf::execution_unit* unit) {
+void step_table::deliver_push(task_instance& in, tensor_push&& what, caf::execution_unit* unit) {
   const auto* route = in.program().import(what.key);
   if (!route) {
     in.conductor().abort(what.step, invalid("a tensor came for the unknown key ", what.key), unit);
@@ -82,7 +82,7 @@ status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
         return twice(one.key);
   }
   for (auto& one : waiting)
-    hand_over(*in, std::move(one), unit);
+    deliver_push(*in, std::move(one), unit);
   return {};
 }
 
@@ -133,7 +133,7 @@ void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
     }
   }
   if (in && first)
-    hand_over(*in, std::move(what), unit);
+    deliver_push(*in, std::move(what), unit);
   else if (in)
     in->conductor().abort(what.step, twice(what.key), unit);
 }

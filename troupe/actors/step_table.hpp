@@ -54,7 +54,7 @@ private:
   void forget_old_early();
   void push_early(tensor_push&& what);
   void refuse_early(uint64_t step, status why);
-  static void hand_over(task_instance& in, tensor_push&& what, caf::execution_unit* unit);
+  static void deliver_push(task_instance& in, tensor_push&& what, caf::execution_unit* unit);
 
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, running> running_;

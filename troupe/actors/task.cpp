@@ -1,8 +1,8 @@
 #include "troupe/actors/task.hpp"
 
 #include "troupe/actors/dial.hpp"
+#include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/exchange.hpp"
-#include "troupe/actors/hand_over.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/step_table.hpp"

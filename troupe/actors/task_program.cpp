@@ -1,8 +1,8 @@
 #include "troupe/actors/task_program.hpp"
 
 #include "troupe/actors/region.hpp"
-#include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/device/thread_number.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -185,7 +185,7 @@ std::shared_ptr<const std::vector<span_subject>> task_program::subjects() const 
   if (!subjects_) {
     auto made = std::make_shared<std::vector<span_subject>>();
     for (size_t p = 0; p < programs_.size(); ++p)
-      step_watch::append_subjects(*programs_[p], device_names_[p], *made);
+      step_profiler::append_subjects(*programs_[p], device_names_[p], *made);
     subjects_ = std::move(made);
   }
   return subjects_;
@@ -198,7 +198,7 @@ task_instance::task_instance(const task_program& of) : program_(of) {
                       std::make_unique<std::atomic<int64_t>[]>(one->regions().size())});
   }
   for (const auto& one : of.collectives())
-    meetings_.push_back(std::make_unique<collective_meeting>(one));
+    meetings_.push_back(std::make_unique<collective_rendezvous>(one));
 }
 
 void task_instance::reset() noexcept {
@@ -242,12 +242,12 @@ void task_instance::end_wait(uint32_t of_program, uint32_t of_wait, uint64_t byt
     watches_[of_program]->end_wait(of_wait, bytes);
 }
 
-void task_instance::watch(watch_options what) {
+void task_instance::watch(profile_options what) {
   watching_ = what;
   watched_since_ = steady_ns();
   if (what.any() && watches_.empty())
     for (const auto& one : program_.programs())
-      watches_.push_back(std::make_unique<step_watch>(*one));
+      watches_.push_back(std::make_unique<step_profiler>(*one));
   for (size_t p = 0; p < parts_.size(); ++p) {
     if (what.any())
       watches_[p]->begin(what);
@@ -270,7 +270,7 @@ void task_instance::collect(task_statistics& found) const {
     parts_[p]->collect_memory(memory);
     if (!memory.bytes.empty())
       found.memory.push_back(std::move(memory));
-    first += static_cast<uint32_t>(step_watch::subjects_of(*program_.programs()[p]));
+    first += static_cast<uint32_t>(step_profiler::subjects_of(*program_.programs()[p]));
   }
   if (!std::ranges::is_sorted(found.spans, {}, &step_span::begin_ns))
     std::ranges::stable_sort(found.spans, {}, &step_span::begin_ns);

@@ -5,8 +5,8 @@
 #include "troupe/actors/launch_thread.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/program/collective.hpp"
 #include "troupe/runtime/insight/flight_recorder.hpp"
+#include "troupe/runtime/program/collective.hpp"
 
 #include <array>
 #include <atomic>
@@ -161,13 +161,13 @@ public:
   instance& part(uint32_t of_program) { return *parts_[of_program]; }
   region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
   conductor_actor& conductor() noexcept { return *conductor_; }
-  collective_meeting& meeting(uint32_t of_group) noexcept { return *meetings_[of_group]; }
+  collective_rendezvous& meeting(uint32_t of_group) noexcept { return *meetings_[of_group]; }
 
   /// Makes it ready for another step, after one that ended well.
   void reset() noexcept;
 
   /// Has the next step note down what it does, until the instance is checked in.
-  void watch(watch_options what);
+  void watch(profile_options what);
   /// What the step did, which has ended; takes the place of what `to` held, whose memory is used
   /// again. Nothing where nobody asked for times.
   void collect(task_statistics& to) const;
@@ -208,10 +208,10 @@ private:
     std::unique_ptr<std::atomic<int64_t>[]> waits, regions; // since when, in ticks
   };
   std::vector<clues> clues_; // per program
-  std::vector<std::unique_ptr<collective_meeting>> meetings_;
-  watch_options watching_;
+  std::vector<std::unique_ptr<collective_rendezvous>> meetings_;
+  profile_options watching_;
   int64_t watched_since_ = 0;
-  std::vector<std::unique_ptr<step_watch>> watches_; // made when first wanted
+  std::vector<std::unique_ptr<step_profiler>> watches_; // made when first wanted
   std::vector<std::vector<region_actor*>> regions_;
   std::vector<caf::actor> region_handles_;
   caf::actor conductor_handle_;

@@ -293,7 +293,7 @@ void serve_run(worker_self self, run_step& what, const incoming& from) {
               what.step,
               deadline,
               std::move(what.feeds),
-              {.times = what.times, .trap_nonfinite = what.trap_nonfinite}},
+              {.times = what.times, .check_numerics = what.check_numerics}},
              std::move(on_end));
 }
 

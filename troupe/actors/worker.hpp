@@ -3,8 +3,8 @@
 #include "troupe/actors/fwd.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/device/device_name.hpp"
-#include "troupe/runtime/program/regions.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/program/regions.hpp"
 
 #include <caf/actor.hpp>
 

@@ -21,7 +21,7 @@ namespace troupe {
 /// It ends, with all its actors, when it gets an exit message; prepared steps must be gone before
 /// the actor system is. The scheduler is used as it is: session_options::inter_op_threads means
 /// nothing. What a step shall watch for, its request says: step_request::watch counts instead of
-/// session_options::trap_nonfinite and sample_every.
+/// session_options::check_numerics and sample_every.
 caf::actor spawn_session(caf::actor_system& system, const session_options& options = {},
                          std::source_location where = std::source_location::current());
 

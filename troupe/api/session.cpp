@@ -2,7 +2,7 @@
 
 #include "troupe/api/client_options.hpp"
 #include "troupe/api/library.hpp"
-#include "troupe/runtime/device/rundown.hpp"
+#include "troupe/runtime/device/sharded_refcount.hpp"
 #include "troupe/serialization/files/cluster.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace troupe {
 namespace {
 
 // A process that runs ever new signatures, or ever new graphs, must not keep all of them.
-constexpr size_t most_cached_steps = 256;
+constexpr size_t max_cached_steps = 256;
 
 std::string at(const char* function, const std::source_location& where) {
   return concat(function, " (", to_string(where), ')');
@@ -27,7 +27,7 @@ T unwrap(result<T> outcome, const char* function, const std::source_location& wh
 }
 
 run_insight insight_of(const run_options& options) {
-  return {.statistics = options.statistics, .trap_nonfinite = options.trap_nonfinite};
+  return {.statistics = options.statistics, .check_numerics = options.check_numerics};
 }
 
 struct signature_key {
@@ -67,7 +67,7 @@ client_options to_client(const session_options& from, std::source_location where
   to.gpu_launch_threads = from.gpu_launch_threads;
   to.container = from.container;
   to.programs = {.region_per_node = from.region_per_node,
-                 .most_at_once = from.most_steps_at_once,
+                 .max_concurrent = from.max_concurrent_steps,
                  .replay = from.gpu_replay,
                  .place_by_cost = from.place_by_cost};
   to.passes = from.passes;
@@ -84,8 +84,8 @@ client_options to_client(const session_options& from, std::source_location where
   to.timeout = from.timeout;
   to.peer_timeout = from.peer_timeout;
   to.programs.deterministic = from.deterministic;
-  to.trap_nonfinite = from.trap_nonfinite;
-  to.passes.fuse = from.passes.fuse && !from.trap_nonfinite; // the trap is to name the very op
+  to.check_numerics = from.check_numerics;
+  to.passes.fuse = from.passes.fuse && !from.check_numerics; // the trap is to name the very op
   to.sample_every = from.sample_every;
   to.measured = from.node_times;
   return to;
@@ -148,7 +148,7 @@ struct session::state {
     std::erase_if(steps, [&](const auto& entry) {
       return entry.first.of == &of && entry.first.version != key.version;
     });
-    if (steps.size() >= most_cached_steps)
+    if (steps.size() >= max_cached_steps)
       steps.clear();
     steps.emplace(std::move(key), made);
     return made;
@@ -177,7 +177,7 @@ struct session::state {
 };
 
 struct session::shared_state {
-  rundown users; // of the state, apart from the session itself
+  sharded_refcount users; // of the state, apart from the session itself
   std::unique_ptr<session::state> state;
 };
 
@@ -201,7 +201,7 @@ public:
 
 private:
   session::shared_state& of_;
-  rundown::ticket ticket_;
+  sharded_refcount::ticket ticket_;
 };
 
 std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& options,

@@ -58,9 +58,9 @@ struct session_options {
   /// Each GPU's kernels are launched by a thread of its own, not by whichever brings the work,
   /// which then goes on; costs a wake-up.
   bool gpu_launch_threads = false;
-  std::string container = {};    ///< of variables that name none
-  size_t most_steps_at_once = 0; ///< of each prepared step; the others wait in line. 0: no limit
-  bool region_per_node = false;  ///< for debugging: no node shares straight-line code with another
+  std::string container = {};      ///< of variables that name none
+  size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit
+  bool region_per_node = false; ///< for debugging: no node shares straight-line code with another
   /// Nodes that name no device run on a GPU, or on the processor of its task, whichever is expected
   /// to take less time with all copies; false: on the GPU if that has a kernel (docs/gpu.md).
   bool place_by_cost = true;
@@ -75,7 +75,7 @@ struct session_options {
   std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
   bool deterministic = false;  ///< the same bits for any number of threads: see docs/insight.md
-  bool trap_nonfinite = false; ///< as in run_options, for all runs
+  bool check_numerics = false; ///< as in run_options, for all runs
   uint64_t sample_every = 0;   ///< measures one run in so many for node_times(); 0: none
   /// What nodes cost, as far as it is known from before (read_node_times); else it is estimated
   /// from shapes until runs are measured. Decides which branches of a graph run in parallel.
@@ -89,7 +89,7 @@ struct run_options {
   /// a picture of it. Must live as long as the run.
   step_statistics* statistics = nullptr;
   /// Fails at the first node that makes a NaN or an infinity, and tells its inputs. On processors.
-  bool trap_nonfinite = false;
+  bool check_numerics = false;
 };
 
 /// A kind of step, compiled once. Any number of threads may run it at once. May outlive its

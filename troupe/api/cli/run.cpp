@@ -7,10 +7,10 @@
 #include "troupe/api/npy.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/passes/passes.hpp"
-#include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/files/file.hpp"
-#include "troupe/serialization/text/text_graph.hpp"
 #include "troupe/serialization/files/trace.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -89,7 +89,7 @@ struct command_options {
   double timeout = 60;
   int gpus = 0;
   size_t gpu_memory_limit = 0, gpu_memory_reserve = 0;
-  bool deterministic = false, trap_nonfinite = false, passes = true, dump = false;
+  bool deterministic = false, check_numerics = false, passes = true, dump = false;
   asked what;
 };
 
@@ -145,7 +145,7 @@ bool run_file(const command_options& chosen) {
              s,
              {.timeout = std::chrono::milliseconds{static_cast<int64_t>(chosen.timeout * 1000)},
               .statistics = chosen.trace.empty() ? nullptr : &step,
-              .trap_nonfinite = chosen.trap_nonfinite}};
+              .check_numerics = chosen.check_numerics}};
   auto save = [&] {
     if (!chosen.trace.empty())
       throw_if_failed(write_trace(chosen.trace, steps));
@@ -199,7 +199,7 @@ void add_run(CLI::App& to, int& exit_code) {
       ->transform(CLI::AsSizeValue{false});
   command->add_option("--trace", chosen->trace,
                       "Write what ran when to this file, for ui.perfetto.dev");
-  command->add_flag("--trap-nonfinite", chosen->trap_nonfinite,
+  command->add_flag("--trap-nonfinite", chosen->check_numerics,
                     "Fail at the first node that makes a NaN or an infinity");
   command->add_flag("--deterministic", chosen->deterministic,
                     "Compute the same bits for any number of threads");

@@ -84,7 +84,8 @@ void print_op(std::ostream& out, const op_def& op) {
 std::string reference(const registry& ops) {
   std::ostringstream out;
   out << "# Ops\n\n"
-         "Generated from the op definitions (`cmake --build --preset default --target generate`); do not "
+         "Generated from the op definitions (`cmake --build --preset default --target generate`); "
+         "do not "
          "edit.\n"
          "The examples are text graphs ([docs/text-graphs.md](text-graphs.md)); `troupe run` runs "
          "them, and so do the tests.\n\n| op | |\n|---|---|\n";

@@ -85,9 +85,9 @@ private:
     }
   }
 
-  int64_t exchange_bytes() const {
+  int64_t bucket_bytes() const {
     auto first = value_or_throw(device_name::parse(devices_.front()));
-    return options_.exchange_bytes.value_or(int64_t{first.kind == "gpu" ? 4096 : 64} << 10);
+    return options_.bucket_bytes.value_or(int64_t{first.kind == "gpu" ? 4096 : 64} << 10);
   }
 
   // What the gradient takes, where all replicas know it by now.
@@ -117,7 +117,7 @@ private:
       size_t which;
       int64_t bytes;
     };
-    const auto most = exchange_bytes();
+    const auto most = bucket_bytes();
     std::map<dtype, open> filling;
     std::vector<parcel> made;
     for (auto v : last_first()) {
@@ -244,9 +244,9 @@ data_parallel_training train_data_parallel(graph_builder& in,
                                            const data_parallel_options& options, location where) {
   if (devices.empty())
     reject("train_data_parallel", where, "needs at least one device");
-  if (options.exchange_bytes.value_or(0) < 0)
-    reject("train_data_parallel", where, "exchange_bytes must not be negative, got ",
-           *options.exchange_bytes);
+  if (options.bucket_bytes.value_or(0) < 0)
+    reject("train_data_parallel", where, "bucket_bytes must not be negative, got ",
+           *options.bucket_bytes);
   return builder{in, devices, options, where}.run(model, make_optimizer);
 }
 

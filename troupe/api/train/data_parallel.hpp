@@ -45,7 +45,7 @@ struct data_parallel_options {
   /// those of the last variables first, which are known first; larger ones on their own. 0: each on
   /// its own. Must not be negative. Unless it is said: 4 MiB on GPUs, and 64 KiB on processors,
   /// where the copies that it takes soon cost more than they save.
-  std::optional<int64_t> exchange_bytes = {};
+  std::optional<int64_t> bucket_bytes = {};
 };
 
 /// What was built.

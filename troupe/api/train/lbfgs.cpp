@@ -57,8 +57,8 @@ edge direction(edge gradient, edge s, edge y, int memory, location where) {
 lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options& options,
              location where)
     : options_(options), loss_(loss) {
-  if (options.memory < 1 || options.most_steps < 0 || options.most_trials < 1)
-    reject("lbfgs", where, "memory and most_trials must be at least 1, most_steps not negative");
+  if (options.memory < 1 || options.max_steps < 0 || options.max_trials < 1)
+    reject("lbfgs", where, "memory and max_trials must be at least 1, max_steps not negative");
   auto found = optimizer::compute_gradients(loss, variables, where);
   auto* in = dynamic_cast<graph_builder*>(&loss.node->graph());
   if (!in)
@@ -140,13 +140,13 @@ lbfgs::outcome lbfgs::minimize(session& in, const std::vector<feed>& feeds, loca
     so_far.largest_gradient = start.largest_gradient;
     so_far.converged = start.largest_gradient <= options_.tolerance;
     // Not below 0: rounding has made the direction useless, or numbers are not finite.
-    if (so_far.converged || so_far.steps == options_.most_steps || !(start.slope < 0))
+    if (so_far.converged || so_far.steps == options_.max_steps || !(start.slope < 0))
       return so_far;
 
     double low = 0, high = std::numeric_limits<double>::infinity();
     double length = so_far.steps == 0 ? std::min(1.0, 1 / std::sqrt(-start.slope)) : 1;
     bool found = false;
-    for (int i = 0; i < options_.most_trials && !found; ++i) {
+    for (int i = 0; i < options_.max_trials && !found; ++i) {
       move(length);
       auto here = look(in, feeds, where);
       if (!(here.loss <= start.loss + enough * length * start.slope))

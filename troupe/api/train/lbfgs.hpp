@@ -7,8 +7,8 @@ namespace troupe {
 
 struct lbfgs_options {
   int memory = 10;         ///< how many past steps the curvature is estimated from
-  int most_steps = 100;    ///< directions to follow
-  int most_trials = 20;    ///< points to look at along each of them
+  int max_steps = 100;     ///< directions to follow
+  int max_trials = 20;     ///< points to look at along each of them
   double tolerance = 1e-5; ///< done when no element of the gradient is larger
 };
 
@@ -27,7 +27,7 @@ public:
   struct outcome {
     double loss = 0, largest_gradient = 0;
     int steps = 0;
-    bool converged = false; ///< else it has taken most_steps, or found no better point
+    bool converged = false; ///< else it has taken max_steps, or found no better point
   };
   /// Moves the variables to a minimum nearby, and says how far it came. May be called again, with
   /// other feeds too; it then goes on with what it knows of the curvature.

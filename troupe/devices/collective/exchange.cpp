@@ -5,11 +5,11 @@
 
 namespace troupe {
 
-status prepare_exchange(const exchange_call& what, exchange_part& mine) {
-  return mine.on->as_accelerator() ? gpu::prepare_exchange(what, mine) : status{};
+status prepare_collective(const collective_call& what, collective_part& mine) {
+  return mine.on->as_accelerator() ? gpu::prepare_collective(what, mine) : status{};
 }
 
-status exchange(const exchange_call& what, std::span<exchange_part> all, stop_signal* stop) {
+status exchange(const collective_call& what, std::span<collective_part> all, stop_signal* stop) {
   return all.front().on->as_accelerator() ? gpu::exchange(what, all)
                                           : exchange_on_processors(what, all, stop);
 }

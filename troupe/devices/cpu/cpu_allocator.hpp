@@ -1,7 +1,7 @@
 // The CPU device's memory: the heap, behind a cache of freed blocks.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
-#include "troupe/runtime/device/memory_gauge.hpp"
+#include "troupe/runtime/device/memory_usage_source.hpp"
 
 #include <array>
 #include <memory>
@@ -13,7 +13,7 @@ namespace troupe {
 /// they are made of huge pages where the system has some. Never waits: a thread that finds a class
 /// taken by another goes to the heap. Under sanitizers nothing is kept, so that they see every
 /// block.
-class cpu_allocator final : public allocator, public memory_gauge {
+class cpu_allocator final : public allocator, public memory_usage_source {
 public:
   struct abandon {
     void operator()(cpu_allocator* one) const noexcept { one->give_up(1); }

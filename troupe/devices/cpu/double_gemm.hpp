@@ -1,6 +1,6 @@
 // Matrix products of double, which oneDNN does not have.
 #pragma once
-#include "troupe/runtime/device/stop.hpp"
+#include "troupe/runtime/device/stop_signal.hpp"
 
 #include <cstdint>
 

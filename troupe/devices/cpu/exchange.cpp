@@ -64,7 +64,7 @@ void combine_typed(T* to, std::span<const void* const> from, int64_t begin, int6
   }
 }
 
-double nanoseconds_of(const exchange_call& what, size_t members) {
+double nanoseconds_of(const collective_call& what, size_t members) {
   return 0.05 * static_cast<double>(members * size_of(what.type));
 }
 
@@ -91,11 +91,11 @@ void combine(void* to, std::span<const void* const> from, int64_t begin, int64_t
   }
 }
 
-status exchange_on_processors(const exchange_call& what, std::span<exchange_part> all,
+status exchange_on_processors(const collective_call& what, std::span<collective_part> all,
                               stop_signal* stop) {
   auto dims = what.output_dims(all.size());
   auto& first = *all.front().on;
-  if (what.kind == exchange_kind::broadcast) {
+  if (what.kind == collective_kind::broadcast) {
     auto value = all[what.root].input;
     for (auto& one : all)
       one.output = value;
@@ -106,7 +106,7 @@ status exchange_on_processors(const exchange_call& what, std::span<exchange_part
   std::vector<const void*> from;
   for (const auto& one : all)
     from.push_back(one.input.raw());
-  if (what.kind == exchange_kind::reduce_scatter) {
+  if (what.kind == collective_kind::reduce_scatter) {
     auto bytes = static_cast<size_t>(dims.elements()) * size_of(what.type);
     for (auto& one : all) {
       TROUPE_ASSIGN(one.output, tensor::make(what.type, dims, one.on->memory()));
@@ -123,14 +123,14 @@ status exchange_on_processors(const exchange_call& what, std::span<exchange_part
     return {};
   }
   TROUPE_ASSIGN(auto made, tensor::make(what.type, dims, first.memory()));
-  if (elements > 0 && what.kind == exchange_kind::all_reduce)
+  if (elements > 0 && what.kind == collective_kind::all_reduce)
     first.parallel_for(
         elements, cost,
         [&](int64_t begin, int64_t end) {
           combine(made.raw(), from, begin, end, what.type, what.by, what.average);
         },
         stop);
-  if (elements > 0 && what.kind == exchange_kind::all_gather)
+  if (elements > 0 && what.kind == collective_kind::all_gather)
     for (size_t i = 0; i < all.size(); ++i)
       std::memcpy(static_cast<char*>(made.raw()) + i * all[i].input.bytes(), from[i],
                   all[i].input.bytes());

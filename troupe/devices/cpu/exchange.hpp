@@ -8,7 +8,7 @@ namespace troupe {
 /// outputs that are equal share their memory. Members are taken in their order, so that the same
 /// inputs give the same bits; 16-bit numbers are summed up in f32, and rounded once. Leaves off
 /// when `stop` is due.
-status exchange_on_processors(const exchange_call& what, std::span<exchange_part> all,
+status exchange_on_processors(const collective_call& what, std::span<collective_part> all,
                               stop_signal* stop);
 
 /// Reduces elements [begin, end) of several places into one, in order: what a processor does, and

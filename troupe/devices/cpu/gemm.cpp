@@ -171,7 +171,7 @@ bool is_long(const product<T>& what) {
 // as deep as those that oneDNN packs costs nothing; blocks of less than all rows and columns cost
 // up to a tenth, because the operands are packed again for each. Where there are few rows or
 // columns, nothing is packed, and reading memory is what takes the time.
-constexpr int64_t slice_depth = 384, block_area = 5'000'000, most_columns = 4096;
+constexpr int64_t slice_depth = 384, block_area = 5'000'000, max_columns = 4096;
 constexpr int64_t few = 16, block_memory = 16'000'000;
 
 // The length of blocks of about the same size that cover the extent.
@@ -194,7 +194,7 @@ status multiply_in_blocks(const product<T>& part, const product<T>& whole, stop_
       depth = block_memory / few;
   } else if (sizeof(T) == sizeof(float)) { // products of doubles look at the signal themselves
     depth = slice_depth;
-    columns = even_blocks(columns, most_columns);
+    columns = even_blocks(columns, max_columns);
     rows = even_blocks(rows, block_area / columns);
   }
   for (int64_t i = 0; i < part.m; i += rows) {

@@ -49,7 +49,7 @@ extern constexpr op_def bias_add{
     .inputs = {{"value", "T"}, {"bias", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"data_format", "NHWC"}},
-    .effects = effect::forwardable | keeps_16_bits | adds,
+    .effects = effect::forwardable | autocast_infer | adds,
     .infer = infer,
     .gradient = gradient,
     .simplify = simplify,

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/activation/shared/bias.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 namespace troupe::ops::bias_add_cpu {
 namespace {
@@ -61,7 +61,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> table(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 

@@ -1,7 +1,7 @@
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 
-#include "troupe/ops/kernel/gpu/lanes.cuda.hpp"
 #include "troupe/ops/activation/shared/bias.hpp"
+#include "troupe/ops/kernel/gpu/scalar_functions.cuda.hpp"
 
 namespace troupe::ops::bias_add_gpu {
 namespace {
@@ -38,7 +38,7 @@ status add_bias_on_gpu(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> bias_add_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> bias_add_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, add_bias_on_gpu<Ts>}...};
 }
 

@@ -1,5 +1,5 @@
-#include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 #include "troupe/ops/activation/shared/bias.hpp"
+#include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 
 namespace troupe::ops::bias_add_grad_gpu {
 namespace {
@@ -31,7 +31,7 @@ status add_up_bias(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> bias_add_grad_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> bias_add_grad_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, add_up_bias<Ts>}...};
 }
 

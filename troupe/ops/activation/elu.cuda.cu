@@ -3,8 +3,8 @@
 namespace troupe::ops::elu_gpu {
 namespace {
 
-TROUPE_LANE(
-    elu_lane,
+TROUPE_SCALAR_FUNCTION(
+    elu_fn,
     template <class T> TROUPE_DEVICE T operator()(T x) const { return x < T(0) ? expm1(x) : x; });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(elu){
     .op = "Elu",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<elu_lane>(types::floating),
+    .run = gpu::unary_kernels<elu_fn>(types::floating),
 };
 
 } // namespace troupe::ops::elu_gpu

@@ -16,7 +16,7 @@ extern constexpr op_def leaky_relu = activation({
     .name = "LeakyRelu",
     .doc = "Computes x where it is positive, alpha * x elsewhere, of each element.",
     .attrs = {{"alpha", 0.2}, {"T", floating, dtype::f32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .gradient = gradient,
     .example = R"(
 y = LeakyRelu(f32[-1, 0, 2.5]) alpha=0.25

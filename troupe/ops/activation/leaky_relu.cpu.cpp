@@ -1,4 +1,4 @@
-#include "troupe/ops/activation/shared/leak.cpu.hpp"
+#include "troupe/ops/activation/shared/leaky_relu.cpu.hpp"
 
 namespace troupe::ops::leaky_relu_cpu {
 namespace {

@@ -1,10 +1,10 @@
+#include "troupe/ops/activation/shared/leaky_relu.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
-#include "troupe/ops/activation/shared/leak.hpp"
 
 namespace troupe::ops::leaky_relu_gpu {
 namespace {
 
-struct leaky_relu_lane {
+struct leaky_relu_fn {
   float alpha;
   template <class T>
   TROUPE_DEVICE T operator()(T x) const {
@@ -14,7 +14,7 @@ struct leaky_relu_lane {
 
 template <class T>
 status run_leaky_relu(kernel_context& at) {
-  return gpu::unary_with<T, T>(at, leaky_relu_lane{at.state<float>()});
+  return gpu::unary_with<T, T>(at, leaky_relu_fn{at.state<float>()});
 }
 
 } // namespace

@@ -20,7 +20,7 @@ extern constexpr op_def leaky_relu_grad = activation_gradient({
     .doc = "Passes the gradients on where the features of a LeakyRelu are positive, times alpha "
            "elsewhere.\n\nThe features may be the inputs or, for a positive alpha, the outputs.",
     .attrs = {{"alpha", 0.2}, {"T", floating, dtype::f32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .gradient = gradient,
     .example = R"(
 dx = LeakyReluGrad(f32[1, 2, 3], f32[-1, 0, 5]) alpha=0.5

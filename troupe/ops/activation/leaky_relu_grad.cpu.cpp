@@ -1,5 +1,5 @@
+#include "troupe/ops/activation/shared/leaky_relu.cpu.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
-#include "troupe/ops/activation/shared/leak.cpu.hpp"
 
 namespace troupe::ops::leaky_relu_grad_cpu {
 namespace {

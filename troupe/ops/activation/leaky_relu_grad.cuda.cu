@@ -1,10 +1,10 @@
+#include "troupe/ops/activation/shared/leaky_relu.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
-#include "troupe/ops/activation/shared/leak.hpp"
 
 namespace troupe::ops::leaky_relu_grad_gpu {
 namespace {
 
-struct leaky_relu_grad_lane {
+struct leaky_relu_grad_fn {
   float alpha;
   template <class T>
   TROUPE_DEVICE T operator()(T gradient, T feature) const {
@@ -15,7 +15,7 @@ struct leaky_relu_grad_lane {
 template <class T>
 status run_leaky_relu_grad(kernel_context& at) {
   TROUPE_TRY(gpu::check_paired(at));
-  return gpu::binary_with<T, T>(at, leaky_relu_grad_lane{at.state<float>()});
+  return gpu::binary_with<T, T>(at, leaky_relu_grad_fn{at.state<float>()});
 }
 
 } // namespace

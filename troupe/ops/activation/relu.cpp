@@ -16,7 +16,7 @@ extern constexpr op_def relu = activation({
     .name = "Relu",
     .doc = "Computes max(x, 0) of each element.",
     .attrs = {{"T", real_numbers}},
-    .effects = keeps_16_bits | rectifies,
+    .effects = autocast_infer | rectifies,
     .gradient = gradient,
     .example = R"(
 x = Placeholder dtype=f32 shape=[-1]

@@ -3,8 +3,8 @@
 namespace troupe::ops::relu_gpu {
 namespace {
 
-TROUPE_LANE(
-    relu_lane,
+TROUPE_SCALAR_FUNCTION(
+    relu_fn,
     template <class T> TROUPE_DEVICE T operator()(T x) const { return x <= T(0) ? T(0) : x; });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(relu){
     .op = "Relu",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<relu_lane>(gpu::usual_types),
+    .run = gpu::unary_kernels<relu_fn>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::relu_gpu

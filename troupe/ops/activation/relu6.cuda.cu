@@ -3,8 +3,8 @@
 namespace troupe::ops::relu6_gpu {
 namespace {
 
-TROUPE_LANE(
-    relu6_lane, template <class T> TROUPE_DEVICE T operator()(T x) const {
+TROUPE_SCALAR_FUNCTION(
+    relu6_fn, template <class T> TROUPE_DEVICE T operator()(T x) const {
       return x <= T(0) ? T(0) : x >= T(6) ? T(6) : x;
     });
 
@@ -13,7 +13,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(relu6){
     .op = "Relu6",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<relu6_lane>(gpu::usual_types),
+    .run = gpu::unary_kernels<relu6_fn>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::relu6_gpu

@@ -18,7 +18,7 @@ extern constexpr op_def relu6_grad = activation_gradient({
            "elsewhere.\n\n"
            "The features may be the inputs or the outputs of that Relu6.",
     .attrs = {{"T", real_numbers}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .gradient = gradient,
     .example = R"(
 dx = Relu6Grad(f32[1, 2, 3], f32[-1, 5, 6])

@@ -18,7 +18,7 @@ extern constexpr op_def relu_grad = activation_gradient({
         "Passes the gradients on where the features of a Relu are positive, and zero elsewhere.\n\n"
         "The features may be the inputs or the outputs of that Relu.",
     .attrs = {{"T", real_numbers}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .gradient = gradient,
     .example = R"(
 dy = Placeholder dtype=f32 shape=[-1]

@@ -5,7 +5,7 @@
 namespace troupe::ops::selu_gpu {
 namespace {
 
-struct selu_lane {
+struct selu_fn {
   template <class T>
   TROUPE_DEVICE T operator()(T x) const {
     constexpr auto scale = static_cast<T>(selu_scale), below = static_cast<T>(selu_scale_alpha);
@@ -18,7 +18,7 @@ struct selu_lane {
 extern constexpr kernel_def TROUPE_GPU_KERNEL(selu){
     .op = "Selu",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<selu_lane>(types::floating),
+    .run = gpu::unary_kernels<selu_fn>(types::floating),
 };
 
 } // namespace troupe::ops::selu_gpu

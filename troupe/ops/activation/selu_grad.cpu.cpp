@@ -1,5 +1,5 @@
-#include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
 #include "troupe/ops/activation/selu.hpp"
+#include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
 
 namespace troupe::ops::selu_grad_cpu {
 namespace {

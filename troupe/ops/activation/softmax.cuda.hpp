@@ -90,7 +90,7 @@ status softmax(kernel_context& at) {
     return invalid("logits must have a last axis, got a scalar");
   auto size = in.dims()[in.rank() - 1], rows = size > 0 ? in.elements() / size : 0;
   const troupe::gpu::softmax_layer what{Logarithm, dtype_of<T>, rows, size};
-  TROUPE_ASSIGN(auto* out, forward_if_decided(at, what, in.dims()));
+  TROUPE_ASSIGN(auto* out, forward_unless_tuning(at, what, in.dims()));
   if (in.elements() == 0)
     return {};
   const auto* x = in.data<T>();
@@ -105,7 +105,7 @@ status softmax(kernel_context& at) {
 }
 
 template <bool Logarithm, class... Ts>
-constexpr upto<typed_kernel, 18> softmax_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> softmax_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, softmax<Ts, Logarithm>}...};
 }
 

@@ -3,8 +3,8 @@
 namespace troupe::ops::softsign_gpu {
 namespace {
 
-TROUPE_LANE(
-    softsign_lane,
+TROUPE_SCALAR_FUNCTION(
+    softsign_fn,
     template <class T> TROUPE_DEVICE T operator()(T x) const { return x / (T(1) + fabs(x)); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(softsign){
     .op = "Softsign",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<softsign_lane>(types::floating),
+    .run = gpu::unary_kernels<softsign_fn>(types::floating),
 };
 
 } // namespace troupe::ops::softsign_gpu

@@ -3,8 +3,8 @@
 namespace troupe::ops::softsign_grad_gpu {
 namespace {
 
-TROUPE_LANE(
-    softsign_grad_lane, template <class T> TROUPE_DEVICE T operator()(T gradient, T feature) const {
+TROUPE_SCALAR_FUNCTION(
+    softsign_grad_fn, template <class T> TROUPE_DEVICE T operator()(T gradient, T feature) const {
       auto root = T(1) + fabs(feature);
       return gradient / (root * root);
     });
@@ -14,7 +14,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(softsign_grad){
     .op = "SoftsignGrad",
     .device = device_kind::gpu,
-    .run = gpu::paired_kernels<softsign_grad_lane>(types::floating),
+    .run = gpu::paired_kernels<softsign_grad_fn>(types::floating),
 };
 
 } // namespace troupe::ops::softsign_grad_gpu

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/strings/shared/summarize.hpp"
 
 namespace troupe::ops::assert_cpu {
@@ -20,7 +20,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def assert__cpu{
     .op = "Assert",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "summarize">,
+    .prepare = cache_attr<int64_t, "summarize">,
 };
 
 } // namespace troupe::ops::assert_cpu

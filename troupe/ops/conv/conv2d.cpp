@@ -30,7 +30,7 @@ extern constexpr op_def conv2d{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"dilations", attr_kind::integers, true}},
-    .effects = worth_16_bits | is_convolution,
+    .effects = autocast_allow | is_convolution,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

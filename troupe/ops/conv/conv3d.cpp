@@ -21,7 +21,7 @@ extern constexpr op_def conv3d{
               {"padding", attr_kind::text},
               {"data_format", "NDHWC"},
               {"dilations", attr_kind::integers, true}},
-    .effects = worth_16_bits,
+    .effects = autocast_allow,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

@@ -20,7 +20,7 @@ extern constexpr op_def conv3d_backprop_filter_v2{
               {"padding", attr_kind::text},
               {"data_format", "NDHWC"},
               {"dilations", attr_kind::integers, true}},
-    .effects = worth_16_bits,
+    .effects = autocast_allow,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

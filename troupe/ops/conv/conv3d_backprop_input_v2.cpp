@@ -21,7 +21,7 @@ extern constexpr op_def conv3d_backprop_input_v2{
               {"data_format", "NDHWC"},
               {"dilations", attr_kind::integers, true},
               {"Tshape", index_types, dtype::i32}},
-    .effects = worth_16_bits,
+    .effects = autocast_allow,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

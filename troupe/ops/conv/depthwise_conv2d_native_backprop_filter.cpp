@@ -21,7 +21,7 @@ extern constexpr op_def depthwise_conv2d_native_backprop_filter{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"dilations", attr_kind::integers, true}},
-    .effects = worth_16_bits,
+    .effects = autocast_allow,
     .infer = functions::infer,
     .gradient = functions::gradient,
     .flops = functions::flops,

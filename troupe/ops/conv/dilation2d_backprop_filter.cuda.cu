@@ -1,6 +1,6 @@
+#include "troupe/ops/conv/shared/dilation.cuda.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/reduction/shared/reduce.cuda.hpp"
-#include "troupe/ops/conv/shared/dilation.cuda.hpp"
 
 namespace troupe::ops::dilation2d_backprop_filter_gpu {
 namespace {

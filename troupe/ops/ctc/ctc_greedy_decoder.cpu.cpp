@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/ctc/shared/ctc.cpu.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 namespace troupe::ops::abs_gpu {
 namespace {
 
-TROUPE_LANE(
-    abs_lane, template <class T> TROUPE_DEVICE T operator()(T x) const {
+TROUPE_SCALAR_FUNCTION(
+    abs_fn, template <class T> TROUPE_DEVICE T operator()(T x) const {
       if constexpr (gpu::is_whole<T>)
         return x < 0 ? gpu::difference(T(0), x) : x;
       else
@@ -16,7 +16,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(abs){
     .op = "Abs",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<abs_lane>(gpu::usual_types),
+    .run = gpu::unary_kernels<abs_fn>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::abs_gpu

@@ -14,7 +14,7 @@ extern constexpr op_def add{
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers | one_of(dtype::string)}},
     .effects = adds | effect::forwardable | effect::commutative | effect::elementwise |
-               effect::broadcasting | keeps_16_bits,
+               effect::broadcasting | autocast_infer,
     .infer = infer::broadcast_inputs,
     .gradient = sum_gradient,
     .simplify = simplify_sum,

@@ -3,8 +3,8 @@
 namespace troupe::ops::add_gpu {
 namespace {
 
-TROUPE_LANE(
-    add_lane,
+TROUPE_SCALAR_FUNCTION(
+    add_fn,
     template <class T> TROUPE_DEVICE T operator()(T a, T b) const { return gpu::sum(a, b); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(add){
     .op = "Add",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<add_lane>(types::real_numbers),
+    .run = gpu::binary_kernels<add_fn>(types::real_numbers),
 };
 
 } // namespace troupe::ops::add_gpu

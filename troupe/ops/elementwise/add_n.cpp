@@ -29,7 +29,7 @@ extern constexpr op_def add_n{
     .inputs = {{"inputs", "T", "N"}},
     .outputs = {{"sum", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", numbers}},
-    .effects = effect::forwardable | keeps_16_bits,
+    .effects = effect::forwardable | autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

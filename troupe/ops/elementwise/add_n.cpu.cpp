@@ -48,7 +48,7 @@ status add_all_inputs(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, add_all_inputs<Ts>}...};
 }
 

@@ -62,7 +62,7 @@ status run_add_n(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> add_n_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> add_n_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_add_n<Ts>}...};
 }
 

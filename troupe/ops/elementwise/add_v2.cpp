@@ -14,7 +14,7 @@ extern constexpr op_def add_v2{
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers}},
     .effects = adds | effect::forwardable | effect::commutative | effect::elementwise |
-               effect::broadcasting | keeps_16_bits,
+               effect::broadcasting | autocast_infer,
     .infer = infer::broadcast_inputs,
     .gradient = sum_gradient,
     .simplify = simplify_sum,

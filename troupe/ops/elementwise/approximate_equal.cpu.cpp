@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 #include <cmath>
 
@@ -35,7 +35,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 
@@ -44,7 +44,7 @@ constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
 extern constexpr kernel_def approximate_equal_cpu{
     .op = "ApproximateEqual",
     .run = kernels(types::numbers),
-    .prepare = keep_attr<double, "tolerance">,
+    .prepare = cache_attr<double, "tolerance">,
 };
 
 } // namespace troupe::ops::approximate_equal_cpu

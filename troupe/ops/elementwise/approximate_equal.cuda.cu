@@ -1,10 +1,10 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::approximate_equal_gpu {
 namespace {
 
-struct approximate_equal_lane {
+struct approximate_equal_fn {
   double tolerance;
   TROUPE_DEVICE bool operator()(float a, float b) const {
     return fabs(a - b) <= static_cast<float>(tolerance); // as a float would have it
@@ -21,11 +21,11 @@ struct approximate_equal_lane {
 template <class T>
 status run_approximate_equal(kernel_context& at) {
   TROUPE_TRY(gpu::check_paired(at));
-  return gpu::binary_with<T, bool>(at, approximate_equal_lane{at.state<double>()});
+  return gpu::binary_with<T, bool>(at, approximate_equal_fn{at.state<double>()});
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> approximate_equal_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> approximate_equal_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_approximate_equal<Ts>}...};
 }
 
@@ -35,7 +35,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(approximate_equal){
     .op = "ApproximateEqual",
     .device = device_kind::gpu,
     .run = approximate_equal_kernels(gpu::usual_types),
-    .prepare = keep_attr<double, "tolerance">,
+    .prepare = cache_attr<double, "tolerance">,
 };
 
 } // namespace troupe::ops::approximate_equal_gpu

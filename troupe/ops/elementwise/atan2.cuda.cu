@@ -3,8 +3,8 @@
 namespace troupe::ops::atan2_gpu {
 namespace {
 
-TROUPE_LANE(
-    atan2_lane,
+TROUPE_SCALAR_FUNCTION(
+    atan2_fn,
     template <class T> TROUPE_DEVICE T operator()(T y, T x) const { return atan2(y, x); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(atan2){
     .op = "Atan2",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<atan2_lane>(types::floating),
+    .run = gpu::binary_kernels<atan2_fn>(types::floating),
 };
 
 } // namespace troupe::ops::atan2_gpu

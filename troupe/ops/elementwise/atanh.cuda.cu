@@ -3,15 +3,15 @@
 namespace troupe::ops::atanh_gpu {
 namespace {
 
-TROUPE_LANE(
-    atanh_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return atanh(x); });
+TROUPE_SCALAR_FUNCTION(
+    atanh_fn, template <class T> TROUPE_DEVICE T operator()(T x) const { return atanh(x); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(atanh){
     .op = "Atanh",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<atanh_lane>(types::floating),
+    .run = gpu::unary_kernels<atanh_fn>(types::floating),
 };
 
 } // namespace troupe::ops::atanh_gpu

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/elementwise/shared/conversion.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 #include <limits>
 
@@ -39,7 +39,7 @@ status cast(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, cast<Ts>}...};
 }
 

@@ -44,7 +44,7 @@ struct cast_body {
   }
 };
 
-struct cast_lane {
+struct cast_fn {
   TROUPE_DEVICE float operator()(float x) const { return x; }
 };
 
@@ -59,19 +59,19 @@ status run_cast(kernel_context& at) {
   // Training with mixed precision goes back and forth between these.
   if constexpr (std::is_same_v<From, float>) {
     if (target == dtype::f16)
-      return gpu::unary<float, cast_lane, float16>(at);
+      return gpu::unary<float, cast_fn, float16>(at);
     if (target == dtype::bf16)
-      return gpu::unary<float, cast_lane, bfloat16>(at);
+      return gpu::unary<float, cast_fn, bfloat16>(at);
   }
   if constexpr (is_half<From>)
     if (target == dtype::f32)
-      return gpu::unary<From, cast_lane, float>(at);
+      return gpu::unary<From, cast_fn, float>(at);
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
   return gpu::for_each(at, x.elements(), cast_body<From>{x.data<From>(), out->raw(), target});
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> cast_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> cast_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_cast<Ts>}...};
 }
 

@@ -22,7 +22,7 @@ struct clip_by_value_body {
 };
 
 template <class T>
-struct clip_by_value_lane {
+struct clip_by_value_fn {
   const T *low, *high;
   TROUPE_DEVICE compute_type<T> operator()(compute_type<T> x) const {
     return clip(x, gpu::load(*low), gpu::load(*high));
@@ -42,12 +42,12 @@ status run_clip_by_value(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, t.dims()));
   auto* to = out->template data<T>();
   if (low_step + high_step == 0)
-    return gpu::map(at, count, clip_by_value_lane<T>{low, high}, to, x);
+    return gpu::map(at, count, clip_by_value_fn<T>{low, high}, to, x);
   return gpu::for_each(at, count, clip_by_value_body<T>{x, low, high, low_step, high_step, to});
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> clip_by_value_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> clip_by_value_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_clip_by_value<Ts>}...};
 }
 

@@ -1,10 +1,10 @@
-#include "troupe/ops/elementwise/shared/refusals.cuda.hpp"
+#include "troupe/ops/elementwise/shared/argument_checks.cuda.hpp"
 
 namespace troupe::ops::div_gpu {
 namespace {
 
-TROUPE_LANE(
-    div_lane,
+TROUPE_SCALAR_FUNCTION(
+    div_fn,
     template <class T> TROUPE_DEVICE T operator()(T a, T b) const { return gpu::quotient(a, b); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(div){
     .op = "Div",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels_unless<div_lane, zero_divisor>(gpu::usual_types),
+    .run = gpu::binary_kernels_unless<div_fn, zero_divisor>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::div_gpu

@@ -7,7 +7,7 @@ namespace troupe::ops::equal_cpu {
 extern constexpr kernel_def equal_cpu{
     .op = "Equal",
     .run = equality_kernels<std::equal_to<>>(types::numbers + types::boolean + types::string),
-    .prepare = keep_attr<bool, "incompatible_shape_error">,
+    .prepare = cache_attr<bool, "incompatible_shape_error">,
 };
 
 } // namespace troupe::ops::equal_cpu

@@ -3,17 +3,16 @@
 namespace troupe::ops::equal_gpu {
 namespace {
 
-TROUPE_LANE(
-    equal_lane,
-    template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a == b; });
+TROUPE_SCALAR_FUNCTION(
+    equal_fn, template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a == b; });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(equal){
     .op = "Equal",
     .device = device_kind::gpu,
-    .run = gpu::equality_kernels<equal_lane>(types::real_numbers + types::boolean),
-    .prepare = keep_attr<bool, "incompatible_shape_error">,
+    .run = gpu::equality_kernels<equal_fn>(types::real_numbers + types::boolean),
+    .prepare = cache_attr<bool, "incompatible_shape_error">,
 };
 
 } // namespace troupe::ops::equal_gpu

@@ -3,15 +3,15 @@
 namespace troupe::ops::exp_gpu {
 namespace {
 
-TROUPE_LANE(
-    exp_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return exp(x); });
+TROUPE_SCALAR_FUNCTION(
+    exp_fn, template <class T> TROUPE_DEVICE T operator()(T x) const { return exp(x); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(exp){
     .op = "Exp",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<exp_lane>(types::floating),
+    .run = gpu::unary_kernels<exp_fn>(types::floating),
 };
 
 } // namespace troupe::ops::exp_gpu

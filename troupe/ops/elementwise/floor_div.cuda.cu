@@ -1,18 +1,18 @@
-#include "troupe/ops/elementwise/shared/refusals.cuda.hpp"
+#include "troupe/ops/elementwise/shared/argument_checks.cuda.hpp"
 
 namespace troupe::ops::floor_div_gpu {
 namespace {
 
-TROUPE_LANE(
-    floor_div_lane, template <class T> TROUPE_DEVICE T operator()(T a, T b)
-                        const { return gpu::floored_quotient(a, b); });
+TROUPE_SCALAR_FUNCTION(
+    floor_div_fn, template <class T> TROUPE_DEVICE T operator()(T a, T b)
+                      const { return gpu::floored_quotient(a, b); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(floor_div){
     .op = "FloorDiv",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels_unless<floor_div_lane, zero_divisor>(gpu::usual_types),
+    .run = gpu::binary_kernels_unless<floor_div_fn, zero_divisor>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::floor_div_gpu

@@ -3,16 +3,15 @@
 namespace troupe::ops::greater_gpu {
 namespace {
 
-TROUPE_LANE(
-    greater_lane,
-    template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a > b; });
+TROUPE_SCALAR_FUNCTION(
+    greater_fn, template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a > b; });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(greater){
     .op = "Greater",
     .device = device_kind::gpu,
-    .run = gpu::comparison_kernels<greater_lane>(types::real_numbers),
+    .run = gpu::comparison_kernels<greater_fn>(types::real_numbers),
 };
 
 } // namespace troupe::ops::greater_gpu

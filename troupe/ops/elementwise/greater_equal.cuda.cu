@@ -3,8 +3,8 @@
 namespace troupe::ops::greater_equal_gpu {
 namespace {
 
-TROUPE_LANE(
-    greater_equal_lane,
+TROUPE_SCALAR_FUNCTION(
+    greater_equal_fn,
     template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a >= b; });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(greater_equal){
     .op = "GreaterEqual",
     .device = device_kind::gpu,
-    .run = gpu::comparison_kernels<greater_equal_lane>(types::real_numbers),
+    .run = gpu::comparison_kernels<greater_equal_fn>(types::real_numbers),
 };
 
 } // namespace troupe::ops::greater_equal_gpu

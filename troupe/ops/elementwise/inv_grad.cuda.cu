@@ -3,16 +3,16 @@
 namespace troupe::ops::inv_grad_gpu {
 namespace {
 
-TROUPE_LANE(
-    inv_grad_lane, template <class T> TROUPE_DEVICE T operator()(T y, T dy)
-                       const { return dy == T(0) ? T(0) : -dy * y * y; });
+TROUPE_SCALAR_FUNCTION(
+    inv_grad_fn, template <class T> TROUPE_DEVICE T operator()(T y, T dy)
+                     const { return dy == T(0) ? T(0) : -dy * y * y; });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(inv_grad){
     .op = "InvGrad",
     .device = device_kind::gpu,
-    .run = gpu::paired_kernels<inv_grad_lane>(types::floating),
+    .run = gpu::paired_kernels<inv_grad_fn>(types::floating),
 };
 
 } // namespace troupe::ops::inv_grad_gpu

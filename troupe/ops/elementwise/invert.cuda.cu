@@ -3,8 +3,8 @@
 namespace troupe::ops::invert_gpu {
 namespace {
 
-TROUPE_LANE(
-    invert_lane,
+TROUPE_SCALAR_FUNCTION(
+    invert_fn,
     template <class T> TROUPE_DEVICE T operator()(T x) const { return static_cast<T>(~x); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(invert){
     .op = "Invert",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<invert_lane>(types::integers),
+    .run = gpu::unary_kernels<invert_fn>(types::integers),
 };
 
 } // namespace troupe::ops::invert_gpu

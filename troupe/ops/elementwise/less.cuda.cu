@@ -3,15 +3,15 @@
 namespace troupe::ops::less_gpu {
 namespace {
 
-TROUPE_LANE(
-    less_lane, template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a < b; });
+TROUPE_SCALAR_FUNCTION(
+    less_fn, template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a < b; });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(less){
     .op = "Less",
     .device = device_kind::gpu,
-    .run = gpu::comparison_kernels<less_lane>(types::real_numbers),
+    .run = gpu::comparison_kernels<less_fn>(types::real_numbers),
 };
 
 } // namespace troupe::ops::less_gpu

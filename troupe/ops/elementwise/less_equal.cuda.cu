@@ -3,8 +3,8 @@
 namespace troupe::ops::less_equal_gpu {
 namespace {
 
-TROUPE_LANE(
-    less_equal_lane,
+TROUPE_SCALAR_FUNCTION(
+    less_equal_fn,
     template <class T> TROUPE_DEVICE bool operator()(T a, T b) const { return a <= b; });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(less_equal){
     .op = "LessEqual",
     .device = device_kind::gpu,
-    .run = gpu::comparison_kernels<less_equal_lane>(types::real_numbers),
+    .run = gpu::comparison_kernels<less_equal_fn>(types::real_numbers),
 };
 
 } // namespace troupe::ops::less_equal_gpu

@@ -3,15 +3,15 @@
 namespace troupe::ops::log_gpu {
 namespace {
 
-TROUPE_LANE(
-    log_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return log(x); });
+TROUPE_SCALAR_FUNCTION(
+    log_fn, template <class T> TROUPE_DEVICE T operator()(T x) const { return log(x); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(log){
     .op = "Log",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<log_lane>(types::floating),
+    .run = gpu::unary_kernels<log_fn>(types::floating),
 };
 
 } // namespace troupe::ops::log_gpu

@@ -6,7 +6,7 @@ namespace troupe::ops::logical_and_cpu {
 
 extern constexpr kernel_def logical_and_cpu{
     .op = "LogicalAnd",
-    .run = {{dtype::none, binary<bool, std::logical_and<>>, binary_lane<bool, std::logical_and<>>,
+    .run = {{dtype::none, binary<bool, std::logical_and<>>, binary_loop<bool, std::logical_and<>>,
              cheap}},
 };
 

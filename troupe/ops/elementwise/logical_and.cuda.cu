@@ -3,15 +3,15 @@
 namespace troupe::ops::logical_and_gpu {
 namespace {
 
-TROUPE_LANE(
-    logical_and_lane, TROUPE_DEVICE bool operator()(bool a, bool b) const { return a && b; });
+TROUPE_SCALAR_FUNCTION(
+    logical_and_fn, TROUPE_DEVICE bool operator()(bool a, bool b) const { return a && b; });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(logical_and){
     .op = "LogicalAnd",
     .device = device_kind::gpu,
-    .run = {{.run = gpu::binary<bool, logical_and_lane>, .code = logical_and_lane::code}},
+    .run = {{.run = gpu::binary<bool, logical_and_fn>, .code = logical_and_fn::code}},
 };
 
 } // namespace troupe::ops::logical_and_gpu

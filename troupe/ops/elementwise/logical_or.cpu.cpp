@@ -6,7 +6,7 @@ namespace troupe::ops::logical_or_cpu {
 
 extern constexpr kernel_def logical_or_cpu{
     .op = "LogicalOr",
-    .run = {{dtype::none, binary<bool, std::logical_or<>>, binary_lane<bool, std::logical_or<>>,
+    .run = {{dtype::none, binary<bool, std::logical_or<>>, binary_loop<bool, std::logical_or<>>,
              cheap}},
 };
 

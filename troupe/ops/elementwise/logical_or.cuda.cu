@@ -3,15 +3,15 @@
 namespace troupe::ops::logical_or_gpu {
 namespace {
 
-TROUPE_LANE(
-    logical_or_lane, TROUPE_DEVICE bool operator()(bool a, bool b) const { return a || b; });
+TROUPE_SCALAR_FUNCTION(
+    logical_or_fn, TROUPE_DEVICE bool operator()(bool a, bool b) const { return a || b; });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(logical_or){
     .op = "LogicalOr",
     .device = device_kind::gpu,
-    .run = {{.run = gpu::binary<bool, logical_or_lane>, .code = logical_or_lane::code}},
+    .run = {{.run = gpu::binary<bool, logical_or_fn>, .code = logical_or_fn::code}},
 };
 
 } // namespace troupe::ops::logical_or_gpu

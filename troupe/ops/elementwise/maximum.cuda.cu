@@ -3,8 +3,8 @@
 namespace troupe::ops::maximum_gpu {
 namespace {
 
-TROUPE_LANE(
-    maximum_lane,
+TROUPE_SCALAR_FUNCTION(
+    maximum_fn,
     template <class T> TROUPE_DEVICE T operator()(T a, T b) const { return gpu::larger(b, a); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(maximum){
     .op = "Maximum",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<maximum_lane>(types::real_numbers),
+    .run = gpu::binary_kernels<maximum_fn>(types::real_numbers),
 };
 
 } // namespace troupe::ops::maximum_gpu

@@ -1,10 +1,10 @@
-#include "troupe/ops/elementwise/shared/refusals.cuda.hpp"
+#include "troupe/ops/elementwise/shared/argument_checks.cuda.hpp"
 
 namespace troupe::ops::mod_gpu {
 namespace {
 
-TROUPE_LANE(
-    mod_lane,
+TROUPE_SCALAR_FUNCTION(
+    mod_fn,
     template <class T> TROUPE_DEVICE T operator()(T a, T b) const { return gpu::remainder(a, b); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(mod){
     .op = "Mod",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels_unless<mod_lane, zero_divisor>(gpu::usual_types),
+    .run = gpu::binary_kernels_unless<mod_fn, zero_divisor>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::mod_gpu

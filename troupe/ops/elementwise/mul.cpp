@@ -36,7 +36,7 @@ extern constexpr op_def mul{
     .outputs = {{"z", "T"}},
     .attrs = {{"T", numbers}},
     .effects = effect::forwardable | effect::commutative | effect::elementwise |
-               effect::broadcasting | keeps_16_bits,
+               effect::broadcasting | autocast_infer,
     .infer = infer::broadcast_inputs,
     .gradient = gradient,
     .simplify = simplify,

@@ -3,8 +3,8 @@
 namespace troupe::ops::mul_gpu {
 namespace {
 
-TROUPE_LANE(
-    mul_lane,
+TROUPE_SCALAR_FUNCTION(
+    mul_fn,
     template <class T> TROUPE_DEVICE T operator()(T a, T b) const { return gpu::product(a, b); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(mul){
     .op = "Mul",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<mul_lane>(types::real_numbers),
+    .run = gpu::binary_kernels<mul_fn>(types::real_numbers),
 };
 
 } // namespace troupe::ops::mul_gpu

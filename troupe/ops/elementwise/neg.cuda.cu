@@ -3,8 +3,8 @@
 namespace troupe::ops::neg_gpu {
 namespace {
 
-TROUPE_LANE(
-    neg_lane, template <class T> TROUPE_DEVICE T operator()(T x) const {
+TROUPE_SCALAR_FUNCTION(
+    neg_fn, template <class T> TROUPE_DEVICE T operator()(T x) const {
       if constexpr (gpu::is_whole<T>)
         return gpu::difference(T(0), x);
       else
@@ -16,7 +16,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(neg){
     .op = "Neg",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<neg_lane>(gpu::usual_types),
+    .run = gpu::unary_kernels<neg_fn>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::neg_gpu

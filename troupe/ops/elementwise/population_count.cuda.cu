@@ -3,7 +3,7 @@
 namespace troupe::ops::population_count_gpu {
 namespace {
 
-struct population_count_lane {
+struct population_count_fn {
   template <class T>
   TROUPE_DEVICE uint8_t operator()(T x) const {
     return gpu::bits_set(x);
@@ -15,9 +15,9 @@ struct population_count_lane {
 extern constexpr kernel_def TROUPE_GPU_KERNEL(population_count){
     .op = "PopulationCount",
     .device = device_kind::gpu,
-    .run = {{dtype::i32, gpu::unary<int32_t, population_count_lane, uint8_t>},
-            {dtype::i64, gpu::unary<int64_t, population_count_lane, uint8_t>},
-            {dtype::u8, gpu::unary<uint8_t, population_count_lane, uint8_t>}},
+    .run = {{dtype::i32, gpu::unary<int32_t, population_count_fn, uint8_t>},
+            {dtype::i64, gpu::unary<int64_t, population_count_fn, uint8_t>},
+            {dtype::u8, gpu::unary<uint8_t, population_count_fn, uint8_t>}},
 };
 
 } // namespace troupe::ops::population_count_gpu

@@ -1,5 +1,5 @@
+#include "troupe/ops/elementwise/shared/argument_checks.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
-#include "troupe/ops/elementwise/shared/refusals.hpp"
 
 #include <cmath>
 
@@ -32,7 +32,7 @@ status raise(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {std::is_integral_v<Ts> ? typed_kernel{dtype_of<Ts>, raise<Ts>} // may fail
                                  : binary_kernel<Ts, power>(raise<Ts>)...};
 }

@@ -3,15 +3,15 @@
 namespace troupe::ops::rint_gpu {
 namespace {
 
-TROUPE_LANE(
-    rint_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return rint(x); });
+TROUPE_SCALAR_FUNCTION(
+    rint_fn, template <class T> TROUPE_DEVICE T operator()(T x) const { return rint(x); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(rint){
     .op = "Rint",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<rint_lane>(types::floating),
+    .run = gpu::unary_kernels<rint_fn>(types::floating),
 };
 
 } // namespace troupe::ops::rint_gpu

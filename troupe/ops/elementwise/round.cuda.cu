@@ -3,8 +3,8 @@
 namespace troupe::ops::round_gpu {
 namespace {
 
-TROUPE_LANE(
-    round_lane, template <class T> TROUPE_DEVICE T operator()(T x) const {
+TROUPE_SCALAR_FUNCTION(
+    round_fn, template <class T> TROUPE_DEVICE T operator()(T x) const {
       if constexpr (gpu::is_whole<T>)
         return x;
       else
@@ -16,7 +16,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(round){
     .op = "Round",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<round_lane>(gpu::usual_types),
+    .run = gpu::unary_kernels<round_fn>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::round_gpu

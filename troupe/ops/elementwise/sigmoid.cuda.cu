@@ -3,8 +3,8 @@
 namespace troupe::ops::sigmoid_gpu {
 namespace {
 
-TROUPE_LANE(
-    sigmoid_lane,
+TROUPE_SCALAR_FUNCTION(
+    sigmoid_fn,
     template <class T> TROUPE_DEVICE T operator()(T x) const { return gpu::logistic(x); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sigmoid){
     .op = "Sigmoid",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<sigmoid_lane>(types::floating),
+    .run = gpu::unary_kernels<sigmoid_fn>(types::floating),
 };
 
 } // namespace troupe::ops::sigmoid_gpu

@@ -3,8 +3,8 @@
 namespace troupe::ops::sigmoid_grad_gpu {
 namespace {
 
-TROUPE_LANE(
-    sigmoid_grad_lane,
+TROUPE_SCALAR_FUNCTION(
+    sigmoid_grad_fn,
     template <class T> TROUPE_DEVICE T operator()(T y, T dy) const { return dy * y * (T(1) - y); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sigmoid_grad){
     .op = "SigmoidGrad",
     .device = device_kind::gpu,
-    .run = gpu::paired_kernels<sigmoid_grad_lane>(types::floating),
+    .run = gpu::paired_kernels<sigmoid_grad_fn>(types::floating),
 };
 
 } // namespace troupe::ops::sigmoid_grad_gpu

@@ -3,8 +3,8 @@
 namespace troupe::ops::sign_gpu {
 namespace {
 
-TROUPE_LANE(
-    sign_lane, template <class T> TROUPE_DEVICE T operator()(T x) const {
+TROUPE_SCALAR_FUNCTION(
+    sign_fn, template <class T> TROUPE_DEVICE T operator()(T x) const {
       return x > 0 ? T(1) : x < 0 ? T(-1) : x;
     });
 
@@ -13,7 +13,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sign){
     .op = "Sign",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<sign_lane>(gpu::usual_types),
+    .run = gpu::unary_kernels<sign_fn>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::sign_gpu

@@ -3,15 +3,15 @@
 namespace troupe::ops::sin_gpu {
 namespace {
 
-TROUPE_LANE(
-    sin_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return sin(x); });
+TROUPE_SCALAR_FUNCTION(
+    sin_fn, template <class T> TROUPE_DEVICE T operator()(T x) const { return sin(x); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sin){
     .op = "Sin",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<sin_lane>(types::floating),
+    .run = gpu::unary_kernels<sin_fn>(types::floating),
 };
 
 } // namespace troupe::ops::sin_gpu

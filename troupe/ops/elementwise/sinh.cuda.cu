@@ -3,15 +3,15 @@
 namespace troupe::ops::sinh_gpu {
 namespace {
 
-TROUPE_LANE(
-    sinh_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return sinh(x); });
+TROUPE_SCALAR_FUNCTION(
+    sinh_fn, template <class T> TROUPE_DEVICE T operator()(T x) const { return sinh(x); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(sinh){
     .op = "Sinh",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<sinh_lane>(types::floating),
+    .run = gpu::unary_kernels<sinh_fn>(types::floating),
 };
 
 } // namespace troupe::ops::sinh_gpu

@@ -3,8 +3,8 @@
 namespace troupe::ops::square_gpu {
 namespace {
 
-TROUPE_LANE(
-    square_lane,
+TROUPE_SCALAR_FUNCTION(
+    square_fn,
     template <class T> TROUPE_DEVICE T operator()(T x) const { return gpu::product(x, x); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(square){
     .op = "Square",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<square_lane>(gpu::usual_types),
+    .run = gpu::unary_kernels<square_fn>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::square_gpu

@@ -3,8 +3,8 @@
 namespace troupe::ops::squared_difference_gpu {
 namespace {
 
-TROUPE_LANE(
-    squared_difference_lane, template <class T> TROUPE_DEVICE T operator()(T a, T b) const {
+TROUPE_SCALAR_FUNCTION(
+    squared_difference_fn, template <class T> TROUPE_DEVICE T operator()(T a, T b) const {
       auto d = gpu::difference(a, b);
       return gpu::product(d, d);
     });
@@ -14,7 +14,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(squared_difference){
     .op = "SquaredDifference",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<squared_difference_lane>(gpu::usual_types),
+    .run = gpu::binary_kernels<squared_difference_fn>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::squared_difference_gpu

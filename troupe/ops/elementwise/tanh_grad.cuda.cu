@@ -3,8 +3,8 @@
 namespace troupe::ops::tanh_grad_gpu {
 namespace {
 
-TROUPE_LANE(
-    tanh_grad_lane,
+TROUPE_SCALAR_FUNCTION(
+    tanh_grad_fn,
     template <class T> TROUPE_DEVICE T operator()(T y, T dy) const { return dy * (T(1) - y * y); });
 
 } // namespace
@@ -12,7 +12,7 @@ TROUPE_LANE(
 extern constexpr kernel_def TROUPE_GPU_KERNEL(tanh_grad){
     .op = "TanhGrad",
     .device = device_kind::gpu,
-    .run = gpu::paired_kernels<tanh_grad_lane>(types::floating),
+    .run = gpu::paired_kernels<tanh_grad_fn>(types::floating),
 };
 
 } // namespace troupe::ops::tanh_grad_gpu

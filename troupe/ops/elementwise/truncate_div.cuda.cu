@@ -1,18 +1,18 @@
-#include "troupe/ops/elementwise/shared/refusals.cuda.hpp"
+#include "troupe/ops/elementwise/shared/argument_checks.cuda.hpp"
 
 namespace troupe::ops::truncate_div_gpu {
 namespace {
 
-TROUPE_LANE(
-    truncate_div_lane, template <class T> TROUPE_DEVICE T operator()(T a, T b)
-                           const { return gpu::truncated_quotient(a, b); });
+TROUPE_SCALAR_FUNCTION(
+    truncate_div_fn, template <class T> TROUPE_DEVICE T operator()(T a, T b)
+                         const { return gpu::truncated_quotient(a, b); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(truncate_div){
     .op = "TruncateDiv",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels_unless<truncate_div_lane, zero_divisor>(gpu::usual_types),
+    .run = gpu::binary_kernels_unless<truncate_div_fn, zero_divisor>(gpu::usual_types),
 };
 
 } // namespace troupe::ops::truncate_div_gpu

@@ -1,6 +1,6 @@
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/image/shared/crop_boxes.hpp"
 #include "troupe/ops/image/shared/resize_geometry.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 namespace troupe::ops::crop_and_resize_cpu {
 namespace {
@@ -51,7 +51,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> table(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 

@@ -8,7 +8,7 @@ template <class T>
 struct crop_body {
   crop_geometry where;
   crop_settings how;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const T* from;
   float* to;
 
@@ -50,7 +50,7 @@ status run_crop_and_resize(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> crop_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> crop_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_crop_and_resize<Ts>}...};
 }
 

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/image/shared/crop_boxes.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 #include <algorithm>
 
@@ -59,7 +59,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> table(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 

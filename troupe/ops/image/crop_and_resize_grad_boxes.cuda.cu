@@ -14,7 +14,7 @@ struct summed_ends {
 template <class T>
 struct box_gradient_body {
   crop_geometry where;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const float* dy;
   const T* from;
   float* to;
@@ -75,7 +75,7 @@ status run_box_gradient(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> box_gradient_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> box_gradient_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_box_gradient<Ts>}...};
 }
 

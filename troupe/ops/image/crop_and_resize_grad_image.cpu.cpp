@@ -1,6 +1,6 @@
-#include "troupe/ops/kernel/attr_state.hpp"
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/image/shared/crop_boxes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::crop_and_resize_grad_image_cpu {
@@ -57,7 +57,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def crop_and_resize_grad_image_cpu{
     .op = "CropAndResizeGradImage",
     .run = {{dtype::f16, run<float16>}, {dtype::f32, run<float>}, {dtype::f64, run<double>}},
-    .prepare = keep_attr<std::string, "method">,
+    .prepare = cache_attr<std::string, "method">,
 };
 
 } // namespace troupe::ops::crop_and_resize_grad_image_cpu

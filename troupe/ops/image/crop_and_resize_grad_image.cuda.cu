@@ -1,13 +1,13 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/image/shared/crop_boxes.hpp"
 #include "troupe/ops/image/shared/resize.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::crop_and_resize_grad_image_gpu {
 namespace {
 
 struct crop_numbers_body {
   crop_geometry where;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   TROUPE_DEVICE void operator()(int64_t b) const {
     if (auto image = where.image_of[b]; image < 0 || image >= where.batch)
       wrong.add(image, where.batch);
@@ -84,7 +84,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(crop_and_resize_grad_image){
     .run = {{dtype::f16, run_image_gradient<float16>},
             {dtype::f32, run_image_gradient<float>},
             {dtype::f64, run_image_gradient<double>}},
-    .prepare = keep_attr<std::string, "method">,
+    .prepare = cache_attr<std::string, "method">,
 };
 
 } // namespace troupe::ops::crop_and_resize_grad_image_gpu

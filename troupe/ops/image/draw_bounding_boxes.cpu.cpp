@@ -1,6 +1,6 @@
+#include "troupe/ops/image/shared/drawn_boxes.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
-#include "troupe/ops/image/shared/drawn_boxes.hpp"
 
 #include <algorithm>
 

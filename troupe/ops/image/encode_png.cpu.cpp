@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/image/shared/png.cpu.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 #include <bit>
 
@@ -88,7 +88,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def encode_png_cpu{
     .op = "EncodePng",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "compression">,
+    .prepare = cache_attr<int64_t, "compression">,
 };
 
 } // namespace troupe::ops::encode_png_cpu

@@ -14,7 +14,7 @@ extern constexpr op_def non_max_suppression{
     .inputs = {{"boxes", "f32"}, {"scores", "f32"}, on_host("max_output_size", "i32")},
     .outputs = {{"selected_indices", "i32"}},
     .attrs = {{"iou_threshold", 0.5}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer_suppression,
     .no_gradient = "its output are numbers of boxes",
     .example = R"(

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/image/shared/suppression.cpu.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::non_max_suppression_cpu {
 namespace {
@@ -11,7 +11,7 @@ status run(kernel_context& at) { return suppress(at, static_cast<float>(at.state
 extern constexpr kernel_def non_max_suppression_cpu{
     .op = "NonMaxSuppression",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<double, "iou_threshold">,
+    .prepare = cache_attr<double, "iou_threshold">,
 };
 
 } // namespace troupe::ops::non_max_suppression_cpu

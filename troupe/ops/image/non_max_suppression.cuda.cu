@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/image/shared/suppression.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::non_max_suppression_gpu {
 namespace {
@@ -15,7 +15,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(non_max_suppression){
     .op = "NonMaxSuppression",
     .device = device_kind::gpu,
     .run = {{dtype::none, gpu::in_halves<non_max_suppression_count, gpu::put_chosen>}},
-    .prepare = keep_attr<double, "iou_threshold">,
+    .prepare = cache_attr<double, "iou_threshold">,
 };
 
 } // namespace troupe::ops::non_max_suppression_gpu

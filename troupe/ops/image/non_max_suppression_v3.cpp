@@ -16,7 +16,7 @@ extern constexpr op_def non_max_suppression_v3{
     .outputs = {{"selected_indices", "i32"}},
     .attrs = {{"T", one_of(dtype::f16, dtype::f32), dtype::f32},
               {"T_threshold", one_of(dtype::f16, dtype::f32), dtype::f32}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer_suppression,
     .no_gradient = "its output are numbers of boxes",
     .example = R"(

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/image/shared/resize.cpu.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::resize_area_cpu {
 namespace {
@@ -13,7 +13,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def resize_area_cpu{
     .op = "ResizeArea",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<bool, "align_corners">,
+    .prepare = cache_attr<bool, "align_corners">,
 };
 
 } // namespace troupe::ops::resize_area_cpu

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/image/shared/resize.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::resize_area_gpu {
 namespace {
@@ -10,7 +10,7 @@ status resize_area_on_gpu(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> resize_area_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> resize_area_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, resize_area_on_gpu<Ts>}...};
 }
 
@@ -20,7 +20,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_area){
     .op = "ResizeArea",
     .device = device_kind::gpu,
     .run = resize_area_kernels(types::floating + type_list<uint8_t>{}),
-    .prepare = keep_attr<bool, "align_corners">,
+    .prepare = cache_attr<bool, "align_corners">,
 };
 
 } // namespace troupe::ops::resize_area_gpu

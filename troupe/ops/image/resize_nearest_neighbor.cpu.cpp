@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/image/shared/nearest.cpu.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops::resize_nearest_neighbor_cpu {
 namespace {
@@ -16,9 +16,9 @@ status run(kernel_context& at) {
   const auto& how = at.state<resize_options>();
   auto rows = nearest_pixels(dims[1], size[0], how),
        columns = nearest_pixels(dims[2], size[1], how);
-  with_unit(images.type(), [&]<class Unit>(std::type_identity<Unit>) {
-    const auto* from = static_cast<const Unit*>(images.raw());
-    auto* to = static_cast<Unit*>(out->raw());
+  with_word(images.type(), [&]<class Word>(std::type_identity<Word>) {
+    const auto* from = static_cast<const Word*>(images.raw());
+    auto* to = static_cast<Word*>(out->raw());
     auto channels = dims[3];
     at.parallel_for(dims[0] * size[0], 1.0 * static_cast<double>(size[1] * channels),
                     [&](int64_t begin, int64_t end) {

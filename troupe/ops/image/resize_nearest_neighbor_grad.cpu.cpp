@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/image/shared/nearest.cpu.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 namespace troupe::ops::resize_nearest_neighbor_grad_cpu {
 namespace {
@@ -40,7 +40,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> table(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 

@@ -43,7 +43,7 @@ status resize_nearest_grad_on_gpu(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> resize_nearest_grad_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> resize_nearest_grad_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, resize_nearest_grad_on_gpu<Ts>}...};
 }
 

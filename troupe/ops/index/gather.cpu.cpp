@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/gathering.cpu.hpp"
+#include "troupe/ops/index/shared/gather.cpu.hpp"
 
 namespace troupe::ops::gather_cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/gathering.cuda.hpp"
+#include "troupe/ops/index/shared/gather.cuda.hpp"
 
 namespace troupe::ops::gather_gpu {
 namespace {

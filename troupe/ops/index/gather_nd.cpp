@@ -1,6 +1,6 @@
 // GatherNd: blocks of a tensor by their coordinates.
-#include "troupe/ops/index/shared/nd_indices.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/index/shared/nd_indices.hpp"
 
 namespace troupe::ops::gather_nd_op {
 namespace {

@@ -1,5 +1,5 @@
 #include "troupe/ops/index/shared/nd_indices.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops::gather_nd_cpu {
@@ -19,7 +19,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def gather_nd_cpu{
     .op = "GatherNd",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<std::string, "bad_indices_policy">,
+    .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
 } // namespace troupe::ops::gather_nd_cpu

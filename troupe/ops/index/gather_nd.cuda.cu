@@ -1,6 +1,6 @@
 #include "troupe/ops/index/shared/nd_indices.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
-#include "troupe/ops/kernel/gpu/taking.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
 
 namespace troupe::ops::gather_nd_gpu {
 namespace {
@@ -26,7 +26,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(gather_nd){
     .op = "GatherNd",
     .device = device_kind::gpu,
     .run = {{dtype::none, run_gather_nd}},
-    .prepare = keep_attr<std::string, "bad_indices_policy">,
+    .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
 } // namespace troupe::ops::gather_nd_gpu

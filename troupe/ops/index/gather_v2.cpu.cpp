@@ -1,5 +1,5 @@
-#include "troupe/ops/index/shared/gathering.cpu.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/index/shared/gather.cpu.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::gather_v2_cpu {
 namespace {
@@ -14,7 +14,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def gather_v2_cpu{
     .op = "GatherV2",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "batch_dims">,
+    .prepare = cache_attr<int64_t, "batch_dims">,
 };
 
 } // namespace troupe::ops::gather_v2_cpu

@@ -1,5 +1,5 @@
-#include "troupe/ops/index/shared/gathering.cuda.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/index/shared/gather.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::gather_v2_gpu {
 namespace {
@@ -15,7 +15,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(gather_v2){
     .op = "GatherV2",
     .device = device_kind::gpu,
     .run = {{dtype::none, run_gather_v2}},
-    .prepare = keep_attr<int64_t, "batch_dims">,
+    .prepare = cache_attr<int64_t, "batch_dims">,
 };
 
 } // namespace troupe::ops::gather_v2_gpu

@@ -1,5 +1,5 @@
 // LowerBound: where values belong in sorted rows.
-#include "troupe/ops/index/shared/bounds.hpp"
+#include "troupe/ops/index/shared/search_sorted.hpp"
 
 namespace troupe::ops::lower_bound_op {
 

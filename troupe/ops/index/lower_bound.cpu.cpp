@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/bounds.cpu.hpp"
+#include "troupe/ops/index/shared/search_sorted.cpu.hpp"
 
 namespace troupe::ops::lower_bound_cpu {
 

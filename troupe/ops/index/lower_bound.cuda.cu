@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/bounds.cuda.hpp"
+#include "troupe/ops/index/shared/search_sorted.cuda.hpp"
 
 namespace troupe::ops::lower_bound_gpu {
 

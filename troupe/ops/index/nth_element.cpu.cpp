@@ -1,5 +1,5 @@
 #include "troupe/ops/index/nth_element.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
 
 #include <cmath>
@@ -34,7 +34,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 
@@ -43,7 +43,7 @@ constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
 extern constexpr kernel_def nth_element_cpu{
     .op = "NthElement",
     .run = kernels(types::real_numbers),
-    .prepare = keep_attr<bool, "reverse">,
+    .prepare = cache_attr<bool, "reverse">,
 };
 
 } // namespace troupe::ops::nth_element_cpu

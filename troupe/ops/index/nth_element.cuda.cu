@@ -1,7 +1,7 @@
-#include "troupe/ops/index/shared/order_keys.cuda.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
 #include "troupe/ops/index/nth_element.hpp"
+#include "troupe/ops/index/shared/order_keys.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 
 namespace troupe::ops::nth_element_gpu {
@@ -79,7 +79,7 @@ status run_nth(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> nth_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> nth_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_nth<Ts>}...};
 }
 
@@ -89,7 +89,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(nth_element){
     .op = "NthElement",
     .device = device_kind::gpu,
     .run = nth_kernels(types::floating + type_list<int32_t, int64_t>{}),
-    .prepare = keep_attr<bool, "reverse">,
+    .prepare = cache_attr<bool, "reverse">,
 };
 
 } // namespace troupe::ops::nth_element_gpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/index/one_hot.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops::one_hot_cpu {
@@ -31,7 +31,7 @@ extern constexpr kernel_def one_hot_cpu{
     .op = "OneHot",
     .run = {{dtype::u8, run<uint8_t>}, {dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
     .key = "TI",
-    .prepare = keep_attr<int64_t, "axis">,
+    .prepare = cache_attr<int64_t, "axis">,
 };
 
 } // namespace troupe::ops::one_hot_cpu

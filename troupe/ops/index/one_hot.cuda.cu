@@ -1,7 +1,7 @@
-#include "troupe/ops/index/one_hot.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/index/one_hot.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 
 namespace troupe::ops::one_hot_gpu {
 namespace {
@@ -49,7 +49,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(one_hot){
     .device = device_kind::gpu,
     .run = {{dtype::u8, run_one_hot}, {dtype::i32, run_one_hot}, {dtype::i64, run_one_hot}},
     .key = "TI",
-    .prepare = keep_attr<int64_t, "axis">,
+    .prepare = cache_attr<int64_t, "axis">,
 };
 
 } // namespace troupe::ops::one_hot_gpu

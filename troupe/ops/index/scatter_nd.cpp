@@ -1,7 +1,7 @@
 // ScatterNd: blocks added up at their coordinates.
-#include "troupe/ops/index/shared/nd_indices.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/index/shared/nd_indices.hpp"
 
 namespace troupe::ops::scatter_nd_op {
 namespace {

@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/scattering.cpu.hpp"
+#include "troupe/ops/index/shared/tensor_scatter.cpu.hpp"
 
 namespace troupe::ops::scatter_nd_cpu {
 namespace {
@@ -14,7 +14,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 
@@ -23,7 +23,7 @@ constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
 extern constexpr kernel_def scatter_nd_cpu{
     .op = "ScatterNd",
     .run = kernels(types::numbers + types::boolean + types::string),
-    .prepare = keep_attr<std::string, "bad_indices_policy">,
+    .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
 } // namespace troupe::ops::scatter_nd_cpu

@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/scattering.cuda.hpp"
+#include "troupe/ops/index/shared/tensor_scatter.cuda.hpp"
 
 namespace troupe::ops::scatter_nd_gpu {
 namespace {
@@ -17,7 +17,7 @@ status run_scatter_nd(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> scatter_nd_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> scatter_nd_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_scatter_nd<Ts>}...};
 }
 
@@ -27,7 +27,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd){
     .op = "ScatterNd",
     .device = device_kind::gpu,
     .run = scatter_nd_kernels(gpu::scattered_types),
-    .prepare = keep_attr<std::string, "bad_indices_policy">,
+    .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
 } // namespace troupe::ops::scatter_nd_gpu

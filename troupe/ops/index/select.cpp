@@ -38,7 +38,7 @@ extern constexpr op_def select{
     .inputs = {{"condition", "bool"}, {"t", "T"}, {"e", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}},
-    .effects = effect::forwardable | keeps_16_bits,
+    .effects = effect::forwardable | autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/choice.cpu.hpp"
+#include "troupe/ops/index/shared/select.cpu.hpp"
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -22,8 +22,8 @@ status run(kernel_context& at) {
     return invalid("condition must be a scalar, a vector of rows, or have the shape ", dims,
                    ", got ", condition.dims());
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {1, 2}, dims));
-  with_unit(out->type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(out->type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     const auto *from_yes = static_cast<const T*>(yes.raw()),
                *from_no = static_cast<const T*>(no.raw());
     auto* to = static_cast<T*>(out->raw());

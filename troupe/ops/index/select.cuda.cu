@@ -1,5 +1,5 @@
-#include "troupe/ops/index/shared/choice.cuda.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/index/shared/select.cuda.hpp"
 
 namespace troupe::ops::select_gpu {
 namespace {

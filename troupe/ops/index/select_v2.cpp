@@ -28,7 +28,7 @@ extern constexpr op_def select_v2{
     .inputs = {{"condition", "bool"}, {"t", "T"}, {"e", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/choice.cpu.hpp"
+#include "troupe/ops/index/shared/select.cpu.hpp"
 
 namespace troupe::ops::select_v2_cpu {
 namespace {
@@ -8,7 +8,7 @@ result<tensor> stretched(kernel_context& at, const tensor& x, const shape& dims,
   if (x.dims() == dims || (may_be_one && x.elements() == 1))
     return x;
   TROUPE_ASSIGN(auto out, tensor::make(x.type(), dims, at.memory()));
-  copy_walked(at, walk::broadcast(dims, x.dims()), {x}, out);
+  copy_strided(at, strided_iterator::broadcast(dims, x.dims()), {x}, out);
   return out;
 }
 
@@ -26,8 +26,8 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto no, stretched(at, e, dims, true));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   int64_t step_yes = yes.elements() == 1 ? 0 : 1, step_no = no.elements() == 1 ? 0 : 1;
-  with_unit(out->type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(out->type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     const auto *from_yes = static_cast<const T*>(yes.raw()),
                *from_no = static_cast<const T*>(no.raw());
     auto* to = static_cast<T*>(out->raw());

@@ -1,11 +1,11 @@
-#include "troupe/ops/index/shared/choice.cuda.hpp"
+#include "troupe/ops/index/shared/select.cuda.hpp"
 
 namespace troupe::ops::select_v2_gpu {
 namespace {
 
 template <class T>
 struct select_v2_body {
-  gpu::places of_condition_and_yes, of_no;
+  gpu::strided_index of_condition_and_yes, of_no;
   const bool* condition;
   const T *yes, *no;
   T* out;
@@ -30,8 +30,9 @@ status run_select_v2(kernel_context& at) {
       return gpu::map(at, dims.elements(), gpu::choice{}, to, chosen, yes, no);
     return gpu::for_each(
         at, dims.elements(),
-        select_v2_body<T>{gpu::places{walk::broadcast(dims, condition.dims(), t.dims())},
-                          gpu::places{walk::broadcast(dims, e.dims())}, chosen, yes, no, to});
+        select_v2_body<T>{
+            gpu::strided_index{strided_iterator::broadcast(dims, condition.dims(), t.dims())},
+            gpu::strided_index{strided_iterator::broadcast(dims, e.dims())}, chosen, yes, no, to});
   });
 }
 

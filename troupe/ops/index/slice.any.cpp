@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -16,7 +16,7 @@ status run(kernel_context& at) {
   auto strides = strides_of(x.dims());
   auto dims = x.dims();
   int64_t first = 0;
-  walk places;
+  strided_iterator places;
   for (size_t i = 0; i < rank; ++i) {
     auto axis = static_cast<int>(i);
     auto extent = x.dims()[axis];
@@ -32,7 +32,7 @@ status run(kernel_context& at) {
     return {};
   }
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  copy_walked(at, places, {x, first}, *out);
+  copy_strided(at, places, {x, first}, *out);
   return {};
 }
 

@@ -54,7 +54,7 @@ extern constexpr op_def slice{
     .inputs = {{"input", "T"}, on_host("begin", "Index"), on_host("size", "Index")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Index", index_types}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

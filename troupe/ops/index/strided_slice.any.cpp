@@ -13,7 +13,7 @@ status run(kernel_context& at) {
     return {};
   }
   TROUPE_ASSIGN(auto* out, at.allocate(0, slice.dims));
-  copy_walked(at, slice.places, {x, slice.first}, *out);
+  copy_strided(at, slice.places, {x, slice.first}, *out);
   return {};
 }
 

@@ -13,7 +13,7 @@ status run(kernel_context& at) {
     return invalid("dy must have the shape ", slice.dims, " of the slice, got ", dy.dims());
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   fill_zeros(at, *out);
-  copy_to_walked(at, slice.places, dy, {*out, slice.first});
+  copy_to_strided(at, slice.places, dy, {*out, slice.first});
   return {};
 }
 

@@ -1,6 +1,6 @@
 // TensorScatterAdd: updates added to blocks of a tensor.
-#include "troupe/ops/index/shared/nd_indices.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/index/shared/nd_indices.hpp"
 
 namespace troupe::ops::tensor_scatter_add_op {
 namespace {

@@ -1,6 +1,6 @@
 // TensorScatterSub: updates subtracted from blocks of a tensor.
-#include "troupe/ops/index/shared/nd_indices.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/index/shared/nd_indices.hpp"
 
 namespace troupe::ops::tensor_scatter_sub_op {
 namespace {

@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/scattering.cuda.hpp"
+#include "troupe/ops/index/shared/tensor_scatter.cuda.hpp"
 
 namespace troupe::ops::tensor_scatter_sub_gpu {
 
@@ -6,7 +6,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(tensor_scatter_sub){
     .op = "TensorScatterSub",
     .device = device_kind::gpu,
     .run = gpu::tensor_scatter_kernels<scatter_sub>(gpu::scattered_types),
-    .prepare = keep_attr<std::string, "bad_indices_policy">,
+    .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
 } // namespace troupe::ops::tensor_scatter_sub_gpu

@@ -1,6 +1,6 @@
 // TensorScatterUpdate: a tensor with some blocks replaced.
-#include "troupe/ops/index/shared/nd_indices.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/index/shared/nd_indices.hpp"
 
 namespace troupe::ops::tensor_scatter_update_op {
 namespace {

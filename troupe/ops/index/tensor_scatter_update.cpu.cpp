@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/scattering.cpu.hpp"
+#include "troupe/ops/index/shared/tensor_scatter.cpu.hpp"
 
 namespace troupe::ops::tensor_scatter_update_cpu {
 namespace {
@@ -16,7 +16,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def tensor_scatter_update_cpu{
     .op = "TensorScatterUpdate",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<std::string, "bad_indices_policy">,
+    .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
 } // namespace troupe::ops::tensor_scatter_update_cpu

@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/scattering.cuda.hpp"
+#include "troupe/ops/index/shared/tensor_scatter.cuda.hpp"
 
 namespace troupe::ops::tensor_scatter_update_gpu {
 namespace {
@@ -18,7 +18,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(tensor_scatter_update){
     .op = "TensorScatterUpdate",
     .device = device_kind::gpu,
     .run = {{dtype::none, run_tensor_scatter_update}},
-    .prepare = keep_attr<std::string, "bad_indices_policy">,
+    .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
 } // namespace troupe::ops::tensor_scatter_update_gpu

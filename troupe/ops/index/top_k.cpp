@@ -1,5 +1,5 @@
 // TopK: the greatest elements of each row; k is an attribute.
-#include "troupe/ops/index/shared/greatest.hpp"
+#include "troupe/ops/index/shared/top_k.hpp"
 
 namespace troupe::ops::top_k_op {
 namespace {

@@ -1,5 +1,5 @@
-#include "troupe/ops/index/shared/greatest.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/index/shared/top_k.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::top_k_cpu {
 namespace {
@@ -11,7 +11,7 @@ status run(kernel_context& at) { return find_greatest(at, at.state<int64_t>()); 
 extern constexpr kernel_def top_k_cpu{
     .op = "TopK",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "k">,
+    .prepare = cache_attr<int64_t, "k">,
 };
 
 } // namespace troupe::ops::top_k_cpu

@@ -1,5 +1,5 @@
 // TopKV2: the greatest elements of each row; k is an input.
-#include "troupe/ops/index/shared/greatest.hpp"
+#include "troupe/ops/index/shared/top_k.hpp"
 
 namespace troupe::ops::top_k_v2_op {
 namespace {

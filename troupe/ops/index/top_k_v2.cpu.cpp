@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/greatest.hpp"
+#include "troupe/ops/index/shared/top_k.hpp"
 
 namespace troupe::ops::top_k_v2_cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "troupe/ops/index/shared/greatest.cuda.hpp"
+#include "troupe/ops/index/shared/top_k.cuda.hpp"
 
 namespace troupe::ops::top_k_v2_gpu {
 namespace {
@@ -10,7 +10,7 @@ status run_top_k_v2(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> top_k_v2_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> top_k_v2_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_top_k_v2<Ts>}...};
 }
 

@@ -1,5 +1,5 @@
 // UpperBound: where values belong in sorted rows.
-#include "troupe/ops/index/shared/bounds.hpp"
+#include "troupe/ops/index/shared/search_sorted.hpp"
 
 namespace troupe::ops::upper_bound_op {
 

@@ -1,6 +1,6 @@
 // Where: where a tensor is not zero.
-#include "troupe/runtime/graph/counting.hpp"
 #include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::where_op {
 namespace {
@@ -19,7 +19,7 @@ extern constexpr op_def where{
     .inputs = {{"input", "T"}},
     .outputs = {{"index", "i64"}},
     .attrs = {{"T", numbers | one_of(dtype::boolean), dtype::boolean}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer,
     .no_gradient = "coordinates are whole numbers",
     .example = R"(

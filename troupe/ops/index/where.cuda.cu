@@ -1,5 +1,5 @@
+#include "troupe/ops/kernel/gpu/two_phase.cuda.hpp"
 #include "troupe/ops/sets/shared/equal_rows.cuda.hpp"
-#include "troupe/ops/kernel/gpu/counting.cuda.hpp"
 
 namespace troupe::ops::where_gpu {
 namespace {

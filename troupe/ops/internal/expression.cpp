@@ -1,6 +1,6 @@
 #include "troupe/ops/internal/expression.hpp"
 
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 // Of the first-level cache, what intermediate values may take; the rest is for inputs and output.
 constexpr size_t scratch_bytes = 24 * 1024;
-constexpr size_t most_tiled_bytes = 8 * 1024;
+constexpr size_t max_tiled_bytes = 8 * 1024;
 constexpr int64_t longest_piece = 2048;
 // Rows shorter than this are repeated in memory, so that pieces need not end with them.
 constexpr int64_t short_row = 256;
@@ -33,7 +33,7 @@ struct expression::operand {
 };
 
 struct expression::pieces {
-  std::array<operand, fused_stages::most_inputs> inputs;
+  std::array<operand, fused_stages::max_inputs> inputs;
   std::byte* to = nullptr;
   size_t to_size = 0;
   int64_t length = 0;
@@ -46,10 +46,10 @@ result<expression> expression::of(const node& fused) {
   for (const auto& stage : made.form_.all) {
     auto* kernel = fused.graph().ops().find_kernel(stage.op->name, device_kind::cpu);
     auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
-    if (!entry || !entry->lane)
+    if (!entry || !entry->inner_loop)
       return failure(error_kind::unimplemented, stage.op->name, " of ", stage.operand_type,
                      " cannot be part of an expression");
-    made.lanes_.push_back({.run = entry->lane});
+    made.loops_.push_back({.run = entry->inner_loop});
     made.cost_ += entry->cost;
   }
   made.assign_buffers();
@@ -73,12 +73,12 @@ void expression::assign_buffers() {
       if (value < form_.inputs || last_use[value] != i || (k == 1 && at.operands[0] == value))
         continue;
       const auto& from = form_.all[value - form_.inputs];
-      (from.type == at.type ? in_place : released).push_back(lanes_[value - form_.inputs].buffer);
+      (from.type == at.type ? in_place : released).push_back(loops_[value - form_.inputs].buffer);
     }
     auto& source = in_place.empty() ? free : in_place;
     if (source.empty())
       source.push_back(buffers_++);
-    lanes_[i].buffer = source.back();
+    loops_[i].buffer = source.back();
     source.pop_back();
     free.insert(free.end(), in_place.begin(), in_place.end());
     free.insert(free.end(), released.begin(), released.end());
@@ -106,7 +106,7 @@ bool expression::classify(const kernel_context& at, const shape& dims, pieces& h
       return false;
     as.period = input.elements();
     auto bytes = static_cast<size_t>(as.period) * as.size;
-    if (as.period < short_row && tiled_bytes + bytes <= most_tiled_bytes) {
+    if (as.period < short_row && tiled_bytes + bytes <= max_tiled_bytes) {
       as.tile = 1; // where exactly follows from the length of pieces
       tiled_bytes += bytes;
       tiles += as.size;
@@ -130,7 +130,7 @@ bool expression::classify(const kernel_context& at, const shape& dims, pieces& h
 
 void expression::run_range(const pieces& how, int64_t begin, int64_t end) const {
   alignas(tensor_alignment)
-      std::byte scratch[scratch_bytes + fused_stages::most_inputs * tensor_alignment];
+      std::byte scratch[scratch_bytes + fused_stages::max_inputs * tensor_alignment];
   for (size_t i = 0; i < form_.inputs; ++i)
     if (const auto& as = how.inputs[i]; as.tile) {
       auto length = static_cast<size_t>(how.length + as.period) * as.size,
@@ -152,7 +152,7 @@ void expression::run_range(const pieces& how, int64_t begin, int64_t end) const 
         steps[k] = 1;
         if (value >= form_.inputs) {
           from[k] = scratch +
-                    lanes_[value - form_.inputs].buffer * widest_ * static_cast<size_t>(how.length);
+                    loops_[value - form_.inputs].buffer * widest_ * static_cast<size_t>(how.length);
           continue;
         }
         const auto& as = how.inputs[value];
@@ -162,8 +162,8 @@ void expression::run_range(const pieces& how, int64_t begin, int64_t end) const 
       }
       auto* to = s + 1 == form_.all.size()
                      ? bytes_at(how.to, begin, how.to_size)
-                     : scratch + lanes_[s].buffer * widest_ * static_cast<size_t>(how.length);
-      lanes_[s].run(from, steps, to, count);
+                     : scratch + loops_[s].buffer * widest_ * static_cast<size_t>(how.length);
+      loops_[s].run(from, steps, to, count);
     }
     begin += count;
   }
@@ -179,13 +179,13 @@ status expression::run_stage_by_stage(kernel_context& at, const fused_stages::sh
     const auto& stage = form_.all[s];
     TROUPE_ASSIGN(auto made, tensor::make(stage.type, *dims.of[s], at.memory()));
     const auto &a = values[stage.operands[0]], &b = values[stage.operands[stage.arity - 1]];
-    auto plan = walk::broadcast(*dims.of[s], a.dims(), b.dims());
+    auto plan = strided_iterator::broadcast(*dims.of[s], a.dims(), b.dims());
     auto size = size_of(a.type());
     at.parallel_for(made.elements(), cost_, [&](int64_t begin, int64_t end) {
-      plan.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
+      plan.runs(begin, end, [&](int64_t i, const strided_iterator::offsets& where, int64_t count) {
         const void* from[] = {bytes_at(a.raw(), where[0], size), bytes_at(b.raw(), where[1], size)};
         int64_t steps[] = {plan.step(0), plan.step(1)};
-        lanes_[s].run(from, steps, bytes_at(made.raw(), i, size_of(stage.type)), count);
+        loops_[s].run(from, steps, bytes_at(made.raw(), i, size_of(stage.type)), count);
       });
     });
     values.push_back(std::move(made));

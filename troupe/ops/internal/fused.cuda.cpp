@@ -1,7 +1,7 @@
 // The kernel of _Fused on GPUs: one that is compiled when it is first wanted.
 #include "troupe/devices/gpu/cuda/compiled_kernel.hpp"
 #include "troupe/ops/internal/fused_code.hpp"
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <map>
@@ -79,7 +79,7 @@ int width_for(const kernel_context& at, const tensor& out, const std::vector<bes
 }
 
 fused_steps steps_of(const shape& input, const shape& output) {
-  auto places = walk::broadcast(output, input);
+  auto places = strided_iterator::broadcast(output, input);
   fused_steps made{.rank = places.rank()};
   for (int axis = 0; axis < places.rank(); ++axis) {
     made.extents[axis] = places.extent(axis);
@@ -112,9 +112,9 @@ status run(kernel_context& at) {
 
   int64_t packs = count / variant.width;
   auto* to = out->raw();
-  std::array<const void*, fused_stages::most_inputs> from{};
-  std::array<int64_t, fused_stages::most_inputs> rows{};
-  std::array<fused_steps, fused_stages::most_inputs> steps{};
+  std::array<const void*, fused_stages::max_inputs> from{};
+  std::array<int64_t, fused_stages::max_inputs> rows{};
+  std::array<fused_steps, fused_stages::max_inputs> steps{};
   std::vector<void*> arguments{&packs, &count, &to};
   for (int i = 0; i < at.inputs(); ++i) {
     auto which = static_cast<size_t>(i);
@@ -131,9 +131,9 @@ status run(kernel_context& at) {
   }
   auto& device = gpu::gpu_of(at.device());
   TROUPE_ASSIGN(auto kernel, kernels.find_or_make(variant, device.driver().about()));
-  constexpr int64_t threads = 256, most_blocks = 1 << 16;
+  constexpr int64_t threads = 256, max_blocks = 1 << 16;
   auto items = std::max(packs, count - packs * variant.width);
-  auto blocks = std::min((items + threads - 1) / threads, most_blocks);
+  auto blocks = std::min((items + threads - 1) / threads, max_blocks);
   TROUPE_TRY(device.driver().make_current());
   return kernel->launch(static_cast<unsigned>(blocks), threads, arguments.data(), device.compute());
 }

@@ -5,8 +5,8 @@
 
 namespace troupe::ops {
 
-// ops/lanes.cuda.hpp, as the build has put it into the program.
-extern const char* const lanes_text;
+// ops/functions.cuda.hpp, as the build has put it into the program.
+extern const char* const scalar_functions_text;
 
 namespace {
 
@@ -72,9 +72,9 @@ std::string_view c_name(dtype type) {
 }
 
 // "struct tanh_lane { ..."
-std::string_view name_of(std::string_view lane) {
-  lane.remove_prefix(std::string_view{"struct "}.size());
-  return lane.substr(0, lane.find(' '));
+std::string_view name_of(std::string_view function) {
+  function.remove_prefix(std::string_view{"struct "}.size());
+  return function.substr(0, function.find(' '));
 }
 
 } // namespace
@@ -82,8 +82,8 @@ std::string_view name_of(std::string_view lane) {
 result<std::string> fused_code(const fused_stages& stages, std::span<const dtype> inputs,
                                const registry& ops, const fused_variant& variant) {
   std::ostringstream out;
-  out << preamble << lanes_text << "\nnamespace troupe::ops {\n";
-  std::vector<std::string_view> lanes;
+  out << preamble << scalar_functions_text << "\nnamespace troupe::ops {\n";
+  std::vector<std::string_view> functions;
   std::set<std::string_view> written;
   for (const auto& stage : stages.all) {
     auto* kernel = ops.find_kernel(stage.op->name, device_kind::gpu);
@@ -91,9 +91,9 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
     if (!entry || !entry->code)
       return failure(error_kind::unimplemented, stage.op->name, " of ", stage.operand_type,
                      " cannot be part of an expression on a GPU");
-    lanes.emplace_back(entry->code);
-    if (written.insert(lanes.back()).second)
-      out << lanes.back() << '\n';
+    functions.emplace_back(entry->code);
+    if (written.insert(functions.back()).second)
+      out << functions.back() << '\n';
   }
   auto result_type = c_name(stages.all.back().type);
 
@@ -107,7 +107,7 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
   for (size_t s = 0; s < stages.all.size(); ++s) {
     const auto& stage = stages.all[s];
     out << "  auto v" << inputs.size() + s << " = load(storing<" << c_name(stage.type)
-        << ">::store(" << name_of(lanes[s]) << "{}(v" << stage.operands[0];
+        << ">::store(" << name_of(functions[s]) << "{}(v" << stage.operands[0];
     if (stage.arity == 2)
       out << ", v" << stage.operands[1];
     out << ")));\n";

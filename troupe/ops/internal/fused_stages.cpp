@@ -13,7 +13,7 @@ result<fused_stages> fused_stages::of(const node& fused) {
   const auto& operands = fused.attr<std::vector<int64_t>>("operands");
   fused_stages made;
   made.inputs = fused.inputs().size();
-  if (names.empty() || names.size() > most_stages || made.inputs > most_inputs ||
+  if (names.empty() || names.size() > max_stages || made.inputs > max_inputs ||
       types.size() != names.size() || origins.size() != names.size())
     return malformed();
   std::vector<dtype> known;

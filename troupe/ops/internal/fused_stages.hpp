@@ -18,7 +18,7 @@ struct fused_stage {
 
 struct fused_stages {
   /// The most stages and inputs of one node, so that a piece of each fits the first-level cache.
-  static constexpr size_t most_stages = 32, most_inputs = 16;
+  static constexpr size_t max_stages = 32, max_inputs = 16;
 
   size_t inputs = 0;
   std::vector<fused_stage> all;
@@ -28,7 +28,7 @@ struct fused_stages {
 
   /// The shape of each stage's result.
   struct shapes {
-    std::array<const shape*, most_stages> of;
+    std::array<const shape*, max_stages> of;
     std::vector<shape> joint; ///< most have the shape of one of their operands, others need memory
   };
   status find_shapes(const kernel_context& at, shapes& found) const;

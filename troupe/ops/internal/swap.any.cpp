@@ -1,7 +1,7 @@
 // Tensors that spend a while in the host's memory. Devices that cannot do it keep them.
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/device/swapping.hpp"
+#include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops::swap_any {
 namespace {
@@ -19,14 +19,14 @@ status run_out(kernel_context& at) {
 
 status run_in(kernel_context& at) {
   auto* device = swapping_of(at);
-  TROUPE_ASSIGN(auto coming, device ? device->swap_in(at.input(0), at.memory()) : at.input(0));
-  at.set_output(0, std::move(coming));
+  TROUPE_ASSIGN(auto pending, device ? device->swap_in(at.input(0), at.memory()) : at.input(0));
+  at.set_output(0, std::move(pending));
   return {};
 }
 
 status run_arrival(kernel_context& at) {
   if (auto* device = swapping_of(at))
-    TROUPE_TRY(device->arrive(at.input(0)));
+    TROUPE_TRY(device->wait_for(at.input(0)));
   at.set_output(0, at.input(0));
   return {};
 }

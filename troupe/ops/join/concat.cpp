@@ -1,5 +1,5 @@
 // Concat: tensors joined along an axis.
-#include "troupe/ops/join/shared/concatenation.hpp"
+#include "troupe/ops/join/shared/concat.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/precision.hpp"
@@ -20,7 +20,7 @@ extern constexpr op_def concat{
     .inputs = {on_host("concat_dim", "i32"), {"values", "T", "N"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,4 +1,4 @@
-#include "troupe/ops/join/shared/concatenation.hpp"
+#include "troupe/ops/join/shared/concat.hpp"
 
 namespace troupe::ops::concat_v2_any {
 namespace {

@@ -1,6 +1,6 @@
 // ConcatV2: tensors joined along an axis.
-#include "troupe/ops/join/shared/concatenation.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/join/shared/concat.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/precision.hpp"
 
@@ -22,7 +22,7 @@ extern constexpr op_def concat_v2{
     .inputs = {{"values", "T", "N"}, on_host("axis", "Tidx")},
     .outputs = {{"output", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}, {"Tidx", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,7 +1,7 @@
 // DynamicPartition: rows sorted into tensors by number.
 #include "troupe/ops/define/build.hpp"
-#include "troupe/runtime/graph/counting.hpp"
 #include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::dynamic_partition_op {
 namespace {
@@ -49,7 +49,7 @@ extern constexpr op_def dynamic_partition{
     .inputs = {{"data", "T"}, {"partitions", "i32"}},
     .outputs = {{"outputs", "T", "num_partitions"}},
     .attrs = {{"num_partitions", at_least{1}}, {"T", any_type}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,4 +1,4 @@
-#include "troupe/ops/join/shared/partitioning.hpp"
+#include "troupe/ops/join/shared/dynamic_partition.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

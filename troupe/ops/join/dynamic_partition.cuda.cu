@@ -1,13 +1,13 @@
-#include "troupe/ops/join/shared/partitioning.hpp"
-#include "troupe/ops/kernel/gpu/counting.cuda.hpp"
-#include "troupe/ops/kernel/gpu/taking.cuda.hpp"
-#include "troupe/ops/kernel/gpu/updates.cuda.hpp"
+#include "troupe/ops/join/shared/dynamic_partition.hpp"
+#include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
+#include "troupe/ops/kernel/gpu/ordered_scatter.cuda.hpp"
+#include "troupe/ops/kernel/gpu/two_phase.cuda.hpp"
 
 namespace troupe::ops::dynamic_partition_gpu {
 namespace {
 
 struct partition_number_body {
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const int32_t* partitions;
   int64_t limit;
   int64_t* to;

@@ -1,4 +1,4 @@
-#include "troupe/ops/join/shared/stitching.hpp"
+#include "troupe/ops/join/shared/dynamic_stitch.hpp"
 
 namespace troupe::ops::dynamic_stitch_cpu {
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/join/shared/stitching.cuda.hpp"
+#include "troupe/ops/join/shared/dynamic_stitch.cuda.hpp"
 
 namespace troupe::ops::dynamic_stitch_gpu {
 

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops::pack_any {
@@ -16,11 +16,11 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   auto inner = product(first, axis, first.rank()), outer = product(first, 0, axis);
-  walk places;
+  strided_iterator places;
   places.push_back(outer, {inner * at.inputs(), 0});
   places.push_back(inner, {1, 0});
   for (int i = 0; i < at.inputs(); ++i)
-    copy_to_walked(at, places, at.input(i), {*out, i * inner});
+    copy_to_strided(at, places, at.input(i), {*out, i * inner});
   return {};
 }
 
@@ -29,7 +29,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def pack_any{
     .op = "Pack",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "axis">,
+    .prepare = cache_attr<int64_t, "axis">,
     .on_any_device = true,
 };
 

@@ -41,7 +41,7 @@ extern constexpr op_def pack{
     .inputs = {{"values", "T", "N"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}, {"axis", 0}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

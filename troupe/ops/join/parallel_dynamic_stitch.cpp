@@ -1,6 +1,6 @@
 // ParallelDynamicStitch: rows of several tensors put where indices say.
-#include "troupe/ops/join/shared/stitching.hpp"
-#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/ops/join/shared/dynamic_stitch.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::parallel_dynamic_stitch_op {
 
@@ -12,7 +12,7 @@ extern constexpr op_def parallel_dynamic_stitch{
     .inputs = {{"indices", "i32", "N"}, {"data", "T", "N"}},
     .outputs = {{"merged", "T"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer_stitching,
     .gradient = stitching_gradient,
     .example = R"(

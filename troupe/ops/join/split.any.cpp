@@ -17,12 +17,12 @@ status run(kernel_context& at) {
   auto dims = x.dims();
   dims.set(axis, x.dims()[axis] / parts);
   auto inner = product(dims, axis, dims.rank()), outer = product(dims, 0, axis);
-  walk places;
+  strided_iterator places;
   places.push_back(outer, {inner * parts, 0});
   places.push_back(inner, {1, 0});
   for (int i = 0; i < parts; ++i) {
     TROUPE_ASSIGN(auto* out, at.allocate(i, dims));
-    copy_walked(at, places, {x, i * inner}, *out);
+    copy_strided(at, places, {x, i * inner}, *out);
   }
   return {};
 }

@@ -39,7 +39,7 @@ extern constexpr op_def split{
     .inputs = {on_host("split_dim", "i32"), {"value", "T"}},
     .outputs = {{"output", "T", "num_split"}},
     .attrs = {{"num_split", at_least{1}}, {"T", any_type}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

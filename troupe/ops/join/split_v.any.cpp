@@ -1,5 +1,5 @@
-#include "troupe/ops/join/shared/splitting.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/join/shared/split.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
@@ -22,11 +22,11 @@ status run(kernel_context& at) {
   for (int i = 0; i < at.outputs(); ++i) {
     auto length = sizes[static_cast<size_t>(i)] * inner;
     dims.set(axis, sizes[static_cast<size_t>(i)]);
-    walk places;
+    strided_iterator places;
     places.push_back(outer, {x.dims()[axis] * inner, 0});
     places.push_back(length, {1, 0});
     TROUPE_ASSIGN(auto* out, at.allocate(i, dims));
-    copy_walked(at, places, {x, first}, *out);
+    copy_strided(at, places, {x, first}, *out);
     first += length;
   }
   return {};

@@ -1,6 +1,6 @@
 // SplitV: parts of given extents along an axis.
-#include "troupe/ops/join/shared/splitting.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/join/shared/split.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/precision.hpp"
 
@@ -46,7 +46,7 @@ extern constexpr op_def split_v{
     .inputs = {{"value", "T"}, on_host("size_splits", "Tlen"), on_host("split_dim", "i32")},
     .outputs = {{"output", "T", "num_split"}},
     .attrs = {{"num_split", at_least{1}}, {"T", any_type}, {"Tlen", index_types, dtype::i64}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -13,7 +13,7 @@ status run(kernel_context& at) {
     return invalid("multiples must list ", x.rank(), " axes, got ", multiples.size());
   auto strides = strides_of(x.dims());
   std::array<int64_t, max_rank> extents{};
-  walk places;
+  strided_iterator places;
   for (int axis = 0; axis < x.rank(); ++axis) {
     auto i = static_cast<size_t>(axis);
     int64_t extent = 0;
@@ -25,7 +25,7 @@ status run(kernel_context& at) {
   }
   TROUPE_ASSIGN(auto dims, shape::make(std::span{extents}.first(multiples.size())));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  copy_walked(at, places, {x}, *out);
+  copy_strided(at, places, {x}, *out);
   return {};
 }
 

@@ -59,7 +59,7 @@ extern constexpr op_def tile{
     .inputs = {{"input", "T"}, on_host("multiples", "Tmultiples")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tmultiples", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops::unpack_any {
@@ -14,12 +14,12 @@ status run(kernel_context& at) {
   gone.set(static_cast<size_t>(axis));
   auto dims = without(x.dims(), gone, false);
   auto inner = product(dims, axis, dims.rank()), outer = product(dims, 0, axis);
-  walk places;
+  strided_iterator places;
   places.push_back(outer, {inner * at.outputs(), 0});
   places.push_back(inner, {1, 0});
   for (int i = 0; i < at.outputs(); ++i) {
     TROUPE_ASSIGN(auto* out, at.allocate(i, dims));
-    copy_walked(at, places, {x, i * inner}, *out);
+    copy_strided(at, places, {x, i * inner}, *out);
   }
   return {};
 }
@@ -29,7 +29,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def unpack_any{
     .op = "Unpack",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "axis">,
+    .prepare = cache_attr<int64_t, "axis">,
     .on_any_device = true,
 };
 

@@ -36,7 +36,7 @@ extern constexpr op_def unpack{
     .inputs = {{"value", "T"}},
     .outputs = {{"output", "T", "num"}},
     .attrs = {{"num", at_least{0}}, {"T", any_type}, {"axis", 0}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -26,7 +26,7 @@ void copy_run(const T* from, int64_t step, T* to, int64_t count) {
 // Neighbours of the source are one row of the output apart: goes tile by tile, so that a cache line
 // is used whole before it is dropped.
 template <class T>
-void transpose_tiles(kernel_context& at, const walk& places, const T* from, T* to) {
+void transpose_tiles(kernel_context& at, const strided_iterator& places, const T* from, T* to) {
   auto last = places.rank() - 1;
   auto rows = places.extent(last - 1), columns = places.extent(last), stride = places.step(0);
   auto bands = (rows + tile - 1) / tile, matrices = places.elements() / (rows * columns);
@@ -53,9 +53,10 @@ char* address(const elements_from& part) {
          part.first * static_cast<int64_t>(size_of(part.of.type()));
 }
 
-// The walk's `from` operand names places in `from`, `to` those in `to`; -1 stands for all in order.
-void launch_copy(const memory_space& in, const walk& places, elements_from from, int from_operand,
-                 elements_from to, int to_operand) {
+// The strided_iterator's `from` operand names places in `from`, `to` those in `to`; -1 stands for
+// all in order.
+void launch_copy(const memory_space& in, const strided_iterator& places, elements_from from,
+                 int from_operand, elements_from to, int to_operand) {
   strided_copy what{.to = address(to),
                     .from = address(from),
                     .element_bytes = size_of(to.of.type()),
@@ -89,8 +90,8 @@ void copy_elements(elements_from from, elements_from to, int64_t count) {
                                   static_cast<size_t>(count) * size_of(to.of.type())));
     return;
   }
-  with_unit(to.of.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(to.of.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     std::copy_n(elements<T>(from), count, elements<T>(to));
   });
 }
@@ -110,8 +111,8 @@ void copy_bytes(kernel_context& at, const tensor& from, const tensor& to) {
 void fill_elements(const tensor& value, elements_from to, int64_t count) {
   if (auto* space = to.of.space())
     return launch_fill(*space, value, to, count);
-  with_unit(to.of.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(to.of.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     std::fill_n(elements<T>(to), count, *static_cast<const T*>(value.raw()));
   });
 }
@@ -139,8 +140,8 @@ void fill_zeros(kernel_context& at, const tensor& to) {
     static_cast<void>(space->fill(to.raw(), zero.data(), size_of(to.type()), to.elements()));
     return;
   }
-  with_unit(to.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(to.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     auto* target = static_cast<T*>(to.raw());
     at.parallel_for(to.elements(), 0.2, [&](int64_t begin, int64_t end) {
       std::fill(target + begin, target + end, T{});
@@ -148,55 +149,60 @@ void fill_zeros(kernel_context& at, const tensor& to) {
   });
 }
 
-void copy_walked(kernel_context& at, const walk& places, elements_from from, const tensor& to) {
+void copy_strided(kernel_context& at, const strided_iterator& places, elements_from from,
+                  const tensor& to) {
   if (to.elements() == 0)
     return;
   if (auto* space = to.space())
     return launch_copy(*space, places, from, 0, {to}, -1);
-  with_unit(to.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(to.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     auto* source = elements<T>(from);
     auto* target = static_cast<T*>(to.raw());
     if (places.rank() >= 2 && places.step(0) > 1 && places.stride(places.rank() - 2, 0) == 1)
       return transpose_tiles<T>(at, places, source, target);
     at.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
-      places.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
-        copy_run(source + where[0], places.step(0), target + i, count);
-      });
+      places.runs(begin, end,
+                  [&](int64_t i, const strided_iterator::offsets& where, int64_t count) {
+                    copy_run(source + where[0], places.step(0), target + i, count);
+                  });
     });
   });
 }
 
-void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, elements_from to) {
+void copy_to_strided(kernel_context& at, const strided_iterator& places, const tensor& from,
+                     elements_from to) {
   if (from.elements() == 0)
     return;
   if (auto* space = to.of.space())
     return launch_copy(*space, places, {from}, -1, to, 0);
-  with_unit(from.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(from.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     auto* source = static_cast<const T*>(from.raw());
     auto* target = elements<T>(to);
     at.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
-      places.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
-        if (places.step(0) == 1)
-          std::copy_n(source + i, count, target + where[0]);
-        else
-          for (int64_t k = 0; k < count; ++k)
-            target[where[0] + k * places.step(0)] = source[i + k];
-      });
+      places.runs(begin, end,
+                  [&](int64_t i, const strided_iterator::offsets& where, int64_t count) {
+                    if (places.step(0) == 1)
+                      std::copy_n(source + i, count, target + where[0]);
+                    else
+                      for (int64_t k = 0; k < count; ++k)
+                        target[where[0] + k * places.step(0)] = source[i + k];
+                  });
     });
   });
 }
 
-void copy_between(kernel_context& at, const walk& places, elements_from from, elements_from to) {
+void copy_between(kernel_context& at, const strided_iterator& places, elements_from from,
+                  elements_from to) {
   if (auto* space = to.of.space())
     return launch_copy(*space, places, from, 0, to, 1);
-  with_unit(from.of.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(from.of.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     auto* source = elements<T>(from);
     auto* target = elements<T>(to);
     at.parallel_for(places.elements(), nanoseconds_per_copy, [&](int64_t begin, int64_t end) {
-      places.runs(begin, end, [&](int64_t, const walk::offsets& where, int64_t count) {
+      places.runs(begin, end, [&](int64_t, const strided_iterator::offsets& where, int64_t count) {
         for (int64_t k = 0; k < count; ++k)
           target[where[1] + k * places.step(1)] = source[where[0] + k * places.step(0)];
       });
@@ -206,8 +212,8 @@ void copy_between(kernel_context& at, const walk& places, elements_from from, el
 
 void take_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
                  int64_t length, const tensor& to) {
-  with_unit(to.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(to.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     auto* source = static_cast<const T*>(from.raw());
     auto* target = static_cast<T*>(to.raw());
     auto cost = 3 + nanoseconds_per_copy * static_cast<double>(length);
@@ -226,8 +232,8 @@ void take_blocks(kernel_context& at, const tensor& from, std::span<const int64_t
 void put_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
                 int64_t length, const tensor& to) {
   constexpr int64_t columns = 512;
-  with_unit(to.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(to.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     auto* source = static_cast<const T*>(from.raw());
     auto* target = static_cast<T*>(to.raw());
     auto width = std::min(columns, length);

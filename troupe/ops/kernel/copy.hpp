@@ -1,7 +1,7 @@
 // Moving elements whatever their type: kernels that change no values are instantiated per size
 // only.
 #pragma once
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 #include <string>
@@ -11,21 +11,21 @@ namespace troupe::ops {
 
 /// An element as bytes. It may be read where the tensor's own type was written.
 template <class Word, size_t Words = 1>
-struct [[gnu::may_alias]] unit {
+struct [[gnu::may_alias]] word {
   Word words[Words];
 };
 
-/// Calls the body with a std::type_identity of the unit that has the type's size, or of
+/// Calls the body with a std::type_identity of the word that has the type's size, or of
 /// std::string.
 template <class Body>
-auto with_unit(dtype type, Body&& body) {
+auto with_word(dtype type, Body&& body) {
   switch (type == dtype::string ? 0 : size_of(type)) {
     case 0: return body(std::type_identity<std::string>{});
-    case 1: return body(std::type_identity<unit<uint8_t>>{});
-    case 2: return body(std::type_identity<unit<uint16_t>>{});
-    case 4: return body(std::type_identity<unit<uint32_t>>{});
-    case 8: return body(std::type_identity<unit<uint64_t>>{});
-    default: return body(std::type_identity<unit<uint64_t, 2>>{});
+    case 1: return body(std::type_identity<word<uint8_t>>{});
+    case 2: return body(std::type_identity<word<uint16_t>>{});
+    case 4: return body(std::type_identity<word<uint32_t>>{});
+    case 8: return body(std::type_identity<word<uint64_t>>{});
+    default: return body(std::type_identity<word<uint64_t, 2>>{});
   }
 }
 
@@ -53,14 +53,18 @@ result<tensor*> output_from_input(kernel_context& at, int i);
 /// Makes all elements zero.
 void fill_zeros(kernel_context& at, const tensor& to);
 
-/// Fills `to` in order with the elements at the places in `from` that the walk names.
-void copy_walked(kernel_context& at, const walk& places, elements_from from, const tensor& to);
+/// Fills `to` in order with the elements at the places in `from` that the strided_iterator names.
+void copy_strided(kernel_context& at, const strided_iterator& places, elements_from from,
+                  const tensor& to);
 
-/// Copies the elements of `from` in order to the places in `to` that the walk names.
-void copy_to_walked(kernel_context& at, const walk& places, const tensor& from, elements_from to);
+/// Copies the elements of `from` in order to the places in `to` that the strided_iterator names.
+void copy_to_strided(kernel_context& at, const strided_iterator& places, const tensor& from,
+                     elements_from to);
 
-/// Copies from the places that the walk names for its first operand to those for its second.
-void copy_between(kernel_context& at, const walk& places, elements_from from, elements_from to);
+/// Copies from the places that the strided_iterator names for its first operand to those for its
+/// second.
+void copy_between(kernel_context& at, const strided_iterator& places, elements_from from,
+                  elements_from to);
 
 /// Fills `to` with blocks of `length` neighbours: the i-th is number places[i] of those in `from`,
 /// or zeros where that is negative.

@@ -1,7 +1,7 @@
 // Lists of element types that kernels are instantiated for, and the arithmetic that they share.
 #pragma once
-#include "troupe/runtime/types/compute_type.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/types/compute_type.hpp"
 
 #include <type_traits>
 

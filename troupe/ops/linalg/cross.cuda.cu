@@ -34,7 +34,7 @@ status run_cross(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> cross_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> cross_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_cross<Ts>}...};
 }
 

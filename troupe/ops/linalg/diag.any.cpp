@@ -1,5 +1,5 @@
-#include "troupe/ops/linalg/shared/diagonals.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/linalg/shared/diagonals.hpp"
 
 namespace troupe::ops::diag_any {
 namespace {
@@ -12,7 +12,7 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   fill_zeros(at, *out);
   matrices all{1, diagonal.elements(), diagonal.elements()};
-  copy_to_walked(at, all.places(), diagonal, {*out});
+  copy_to_strided(at, all.places(), diagonal, {*out});
   return {};
 }
 

@@ -1,5 +1,5 @@
-#include "troupe/ops/linalg/shared/diagonals.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/linalg/shared/diagonals.hpp"
 
 namespace troupe::ops::diag_part_any {
 namespace {
@@ -14,7 +14,7 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, shape::make(first));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   matrices all{1, dims.elements(), dims.elements()};
-  copy_walked(at, all.places(), {x}, *out);
+  copy_strided(at, all.places(), {x}, *out);
   return {};
 }
 

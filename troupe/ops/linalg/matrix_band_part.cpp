@@ -1,6 +1,6 @@
 // MatrixBandPart: matrices that are zero away from their diagonals.
-#include "troupe/ops/linalg/shared/diagonals.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/linalg/shared/diagonals.hpp"
 
 namespace troupe::ops::matrix_band_part_op {
 namespace {

@@ -1,5 +1,5 @@
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/linalg/shared/diagonals.hpp"
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
 
 namespace troupe::ops::matrix_band_part_gpu {
 namespace {
@@ -9,7 +9,7 @@ template <class T>
 struct matrix_band_body {
   gpu::divisor by_columns, by_rows;
   gpu::integers lower, upper;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   int64_t rows, columns;
   const T* from;
   T* to;

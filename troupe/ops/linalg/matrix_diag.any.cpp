@@ -1,5 +1,5 @@
-#include "troupe/ops/linalg/shared/diagonals.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/linalg/shared/diagonals.hpp"
 
 namespace troupe::ops::matrix_diag_any {
 namespace {
@@ -14,7 +14,7 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto into, matrices_of(dims));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   fill_zeros(at, *out);
-  copy_to_walked(at, into.places(), diagonal, {*out});
+  copy_to_strided(at, into.places(), diagonal, {*out});
   return {};
 }
 

@@ -1,5 +1,5 @@
-#include "troupe/ops/linalg/shared/diagonals.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/linalg/shared/diagonals.hpp"
 
 namespace troupe::ops::matrix_diag_part_any {
 namespace {
@@ -12,7 +12,7 @@ status run(kernel_context& at) {
     dims.push_back(x.dims()[axis]);
   dims.push_back(from.diagonal());
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  copy_walked(at, from.places(), {x}, *out);
+  copy_strided(at, from.places(), {x}, *out);
   return {};
 }
 

@@ -1,6 +1,6 @@
 // MatrixDiagPart: the diagonals of matrices.
-#include "troupe/ops/linalg/shared/diagonals.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/linalg/shared/diagonals.hpp"
 
 namespace troupe::ops::matrix_diag_part_op {
 namespace {

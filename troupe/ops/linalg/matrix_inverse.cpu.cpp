@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/dense_algebra.hpp"
 #include "troupe/ops/linalg/shared/matrices.cpu.hpp"
 
@@ -26,7 +26,7 @@ struct inversion {
 extern constexpr kernel_def matrix_inverse_cpu{
     .op = "MatrixInverse",
     .run = kernels_of<inversion>(types::fields),
-    .prepare = keep_attr<bool, "adjoint">,
+    .prepare = cache_attr<bool, "adjoint">,
 };
 
 } // namespace troupe::ops::matrix_inverse_cpu

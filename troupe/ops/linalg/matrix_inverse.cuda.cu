@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/solver.cuda.hpp"
 
 namespace troupe::ops::matrix_inverse_gpu {
@@ -26,7 +26,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_inverse){
     .op = "MatrixInverse",
     .device = device_kind::gpu,
     .run = kernels_of<inversion_on_gpu>(gpu::solved_types),
-    .prepare = keep_attr<bool, "adjoint">,
+    .prepare = cache_attr<bool, "adjoint">,
 };
 
 } // namespace troupe::ops::matrix_inverse_gpu

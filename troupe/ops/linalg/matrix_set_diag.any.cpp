@@ -1,5 +1,5 @@
-#include "troupe/ops/linalg/shared/diagonals.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/linalg/shared/diagonals.hpp"
 
 namespace troupe::ops::matrix_set_diag_any {
 namespace {
@@ -11,7 +11,7 @@ status run(kernel_context& at) {
   if (!wanted.compatible(diagonal.dims()))
     return invalid("diagonal must have shape ", wanted, ", got ", diagonal.dims());
   TROUPE_ASSIGN(auto* out, output_from_input(at, 0));
-  copy_to_walked(at, in.places(), diagonal, {*out});
+  copy_to_strided(at, in.places(), diagonal, {*out});
   return {};
 }
 

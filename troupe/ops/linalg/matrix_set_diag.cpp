@@ -1,6 +1,6 @@
 // MatrixSetDiag: matrices with their diagonals replaced.
-#include "troupe/ops/linalg/shared/diagonals.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/linalg/shared/diagonals.hpp"
 
 namespace troupe::ops::matrix_set_diag_op {
 namespace {

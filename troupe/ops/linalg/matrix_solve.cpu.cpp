@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/dense_algebra.hpp"
 #include "troupe/ops/linalg/shared/matrices.cpu.hpp"
 
@@ -31,7 +31,7 @@ struct solution {
 extern constexpr kernel_def matrix_solve_cpu{
     .op = "MatrixSolve",
     .run = kernels_of<solution>(types::fields),
-    .prepare = keep_attr<bool, "adjoint">,
+    .prepare = cache_attr<bool, "adjoint">,
 };
 
 } // namespace troupe::ops::matrix_solve_cpu

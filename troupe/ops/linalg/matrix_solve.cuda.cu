@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/solver.cuda.hpp"
 
 namespace troupe::ops::matrix_solve_gpu {
@@ -32,7 +32,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_solve){
     .op = "MatrixSolve",
     .device = device_kind::gpu,
     .run = kernels_of<solution_on_gpu>(gpu::solved_types),
-    .prepare = keep_attr<bool, "adjoint">,
+    .prepare = cache_attr<bool, "adjoint">,
 };
 
 } // namespace troupe::ops::matrix_solve_gpu

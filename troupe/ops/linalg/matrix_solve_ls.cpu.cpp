@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/dense_algebra.hpp"
 #include "troupe/ops/linalg/shared/least_squares.hpp"
 
@@ -43,7 +43,7 @@ struct solution {
 extern constexpr kernel_def matrix_solve_ls_cpu{
     .op = "MatrixSolveLs",
     .run = kernels_of<solution>(types::fields),
-    .prepare = keep_attr<bool, "fast">,
+    .prepare = cache_attr<bool, "fast">,
 };
 
 } // namespace troupe::ops::matrix_solve_ls_cpu

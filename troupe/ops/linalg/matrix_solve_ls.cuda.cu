@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/least_squares.hpp"
 #include "troupe/ops/linalg/shared/solver.cuda.hpp"
 #include "troupe/ops/matmul/shared/product.cuda.hpp"
@@ -148,7 +148,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_solve_ls){
     .op = "MatrixSolveLs",
     .device = device_kind::gpu,
     .run = kernels_of<least_squares_on_gpu>(gpu::solved_types),
-    .prepare = keep_attr<bool, "fast">,
+    .prepare = cache_attr<bool, "fast">,
 };
 
 } // namespace troupe::ops::matrix_solve_ls_gpu

@@ -6,13 +6,13 @@ namespace troupe::ops::matrix_triangular_solve_gpu {
 namespace {
 
 // An operand's matrices, as many as there are solutions.
-void write_out(kernel_context& at, const walk& batches, int operand, int64_t size,
+void write_out(kernel_context& at, const strided_iterator& batches, int operand, int64_t size,
                const tensor& from, const tensor& to) {
-  walk places;
+  strided_iterator places;
   for (int axis = 0; axis < batches.rank(); ++axis)
     places.push_back(batches.extent(axis), {batches.stride(axis, operand), 0});
   places.push_back(size, {1, 0});
-  copy_walked(at, places, {from}, to);
+  copy_strided(at, places, {from}, to);
 }
 
 struct triangular_solution_on_gpu {

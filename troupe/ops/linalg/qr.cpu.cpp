@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/dense_algebra.hpp"
 #include "troupe/ops/linalg/shared/matrices.cpu.hpp"
 
@@ -31,7 +31,7 @@ struct factorization {
 extern constexpr kernel_def qr_cpu{
     .op = "Qr",
     .run = kernels_of<factorization>(types::fields),
-    .prepare = keep_attr<bool, "full_matrices">,
+    .prepare = cache_attr<bool, "full_matrices">,
 };
 
 } // namespace troupe::ops::qr_cpu

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/solver.cuda.hpp"
 
 namespace troupe::ops::qr_gpu {
@@ -37,7 +37,7 @@ struct qr_on_gpu {
                              take_r_body<T>{m, n, p, a.template data<T>(), r->template data<T>()}));
     // The reflectors move to where all columns of q have room.
     TROUPE_ASSIGN(auto columns, gpu::room_for<T>(at, of.count * m * p));
-    walk places;
+    strided_iterator places;
     places.push_back(of.count, {m * n, m * p});
     places.push_back(m * least, {1, 1});
     copy_between(at, places, {a}, {columns});
@@ -54,7 +54,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(qr){
     .op = "Qr",
     .device = device_kind::gpu,
     .run = kernels_of<qr_on_gpu>(gpu::solved_types),
-    .prepare = keep_attr<bool, "full_matrices">,
+    .prepare = cache_attr<bool, "full_matrices">,
 };
 
 } // namespace troupe::ops::qr_gpu

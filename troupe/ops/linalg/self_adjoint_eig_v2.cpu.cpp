@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/dense_algebra.hpp"
 #include "troupe/ops/linalg/shared/matrices.cpu.hpp"
 
@@ -33,7 +33,7 @@ struct decomposition {
 extern constexpr kernel_def self_adjoint_eig_v2_cpu{
     .op = "SelfAdjointEigV2",
     .run = kernels_of<decomposition>(types::fields),
-    .prepare = keep_attr<bool, "compute_v">,
+    .prepare = cache_attr<bool, "compute_v">,
 };
 
 } // namespace troupe::ops::self_adjoint_eig_v2_cpu

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/linalg/shared/solver.cuda.hpp"
 
 namespace troupe::ops::self_adjoint_eig_v2_gpu {
@@ -6,7 +6,7 @@ namespace {
 
 struct refuse_eigen_body {
   const int *finite, *info;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   TROUPE_DEVICE void operator()(int64_t i) const {
     if (finite[i] == 0 || info[i] != 0)
       wrong.add(i, -1);
@@ -50,7 +50,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(self_adjoint_eig_v2){
     .op = "SelfAdjointEigV2",
     .device = device_kind::gpu,
     .run = kernels_of<eigen_on_gpu>(gpu::solved_types),
-    .prepare = keep_attr<bool, "compute_v">,
+    .prepare = cache_attr<bool, "compute_v">,
 };
 
 } // namespace troupe::ops::self_adjoint_eig_v2_gpu

@@ -1,5 +1,5 @@
 #include "troupe/ops/loss/in_top_k.cpu.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::in_top_k_cpu {
 namespace {
@@ -15,7 +15,7 @@ extern constexpr kernel_def in_top_k_cpu{
     .op = "InTopK",
     .device = device_kind::cpu,
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
-    .prepare = keep_attr<int64_t, "k">,
+    .prepare = cache_attr<int64_t, "k">,
 };
 
 } // namespace troupe::ops::in_top_k_cpu

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/loss/in_top_k.cuda.hpp"
 
 namespace troupe::ops::in_top_k_gpu {
@@ -14,7 +14,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(in_top_k){
     .op = "InTopK",
     .device = device_kind::gpu,
     .run = {{dtype::i32, run_in_top_k}, {dtype::i64, run_in_top_k}},
-    .prepare = keep_attr<int64_t, "k">,
+    .prepare = cache_attr<int64_t, "k">,
 };
 
 } // namespace troupe::ops::in_top_k_gpu

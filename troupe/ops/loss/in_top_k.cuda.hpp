@@ -1,6 +1,6 @@
 // The kernels of InTopK and InTopKV2 for GPUs.
 #pragma once
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/loss/in_top_k.hpp"
 
 namespace troupe::ops::gpu {

@@ -1,5 +1,5 @@
-#include "troupe/ops/loss/shared/cross_entropy_rows.hpp"
 #include "troupe/ops/activation/softmax.cuda.hpp"
+#include "troupe/ops/loss/shared/cross_entropy_rows.hpp"
 
 namespace troupe::ops::softmax_cross_entropy_with_logits_gpu {
 namespace {
@@ -42,7 +42,7 @@ status cross_entropy_on_gpu(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> cross_entropy_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> cross_entropy_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, cross_entropy_on_gpu<Ts>}...};
 }
 

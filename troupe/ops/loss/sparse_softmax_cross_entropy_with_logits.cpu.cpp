@@ -1,5 +1,5 @@
-#include "troupe/ops/loss/shared/cross_entropy_rows.hpp"
 #include "troupe/ops/activation/shared/rows.cpu.hpp"
+#include "troupe/ops/loss/shared/cross_entropy_rows.hpp"
 
 namespace troupe::ops::sparse_softmax_cross_entropy_with_logits_cpu {
 namespace {

@@ -1,12 +1,12 @@
-#include "troupe/ops/loss/shared/cross_entropy_rows.hpp"
 #include "troupe/ops/activation/softmax.cuda.hpp"
+#include "troupe/ops/loss/shared/cross_entropy_rows.hpp"
 
 namespace troupe::ops::sparse_softmax_cross_entropy_with_logits_gpu {
 namespace {
 
 template <class T>
 struct sparse_entropy_body {
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const T* x;
   const void* labels; // of 32 or 64 bits
   bool wide;
@@ -51,7 +51,7 @@ status sparse_entropy_on_gpu(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> sparse_entropy_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> sparse_entropy_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, sparse_entropy_on_gpu<Ts>}...};
 }
 

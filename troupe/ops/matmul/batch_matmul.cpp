@@ -36,7 +36,7 @@ extern constexpr op_def batch_matmul{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"adj_x", false}, {"adj_y", false}, {"T", numbers}},
-    .effects = worth_16_bits | is_product,
+    .effects = autocast_allow | is_product,
     .infer = infer,
     .gradient = batch_matmul_gradient,
     .flops = batch_matmul_flops,

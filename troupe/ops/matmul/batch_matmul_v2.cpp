@@ -14,7 +14,7 @@ extern constexpr op_def batch_matmul_v2{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"adj_x", false}, {"adj_y", false}, {"T", numbers}},
-    .effects = worth_16_bits | is_product | effect::broadcasting,
+    .effects = autocast_allow | is_product | effect::broadcasting,
     .infer = infer_batch_matmul,
     .gradient = batch_matmul_gradient,
     .flops = batch_matmul_flops,

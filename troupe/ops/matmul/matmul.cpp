@@ -20,7 +20,7 @@ extern constexpr op_def matmul{
     .inputs = {{"a", "T"}, {"b", "T"}},
     .outputs = {{"product", "T"}},
     .attrs = {{"transpose_a", false}, {"transpose_b", false}, {"T", numbers}},
-    .effects = worth_16_bits | is_product,
+    .effects = autocast_allow | is_product,
     .infer = infer_matmul,
     .gradient = gradient,
     .flops = matmul_flops,

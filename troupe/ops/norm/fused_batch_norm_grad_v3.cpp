@@ -13,7 +13,7 @@ extern constexpr op_def fused_batch_norm_grad_v3 = batch_norm_gradient_form(
                   {"epsilon", 1e-4},
                   {"data_format", "NHWC"},
                   {"is_training", true}},
-        .effects = keeps_16_bits,
+        .effects = autocast_infer,
         .example = R"(
 x = f32{1,2,1,2}[1, 10, 3, 30]
 dy = f32{1,2,1,2}[1, 2, 3, 5]

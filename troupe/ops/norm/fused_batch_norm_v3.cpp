@@ -19,7 +19,7 @@ extern constexpr op_def fused_batch_norm_v3 = batch_norm(
                   {"exponential_avg_factor", 1.0},
                   {"data_format", "NHWC"},
                   {"is_training", true}},
-        .effects = keeps_16_bits,
+        .effects = autocast_infer,
         .gradient = gradient,
         .example = R"(
 x = f32{1,2,1,2}[1, 10, 3, 30]

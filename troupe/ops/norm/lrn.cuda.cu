@@ -30,7 +30,7 @@ status lrn_on_gpu(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> lrn_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> lrn_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, lrn_on_gpu<Ts>}...};
 }
 

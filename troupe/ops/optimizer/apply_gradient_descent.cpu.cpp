@@ -11,7 +11,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> table(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 

@@ -20,7 +20,7 @@ status run_descent(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> descent_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> descent_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_descent<Ts>}...};
 }
 

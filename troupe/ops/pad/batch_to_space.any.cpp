@@ -1,5 +1,5 @@
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/pad/shared/space_and_batch.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
 
 namespace troupe::ops::batch_to_space_any {
 namespace {
@@ -11,7 +11,7 @@ status run(kernel_context& at) { return move_square_batches(at, batching::batch_
 extern constexpr kernel_def batch_to_space_any{
     .op = "BatchToSpace",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "block_size">,
+    .prepare = cache_attr<int64_t, "block_size">,
     .on_any_device = true,
 };
 

@@ -1,6 +1,6 @@
 // BatchToSpace: parts of a batch as places in blocks.
-#include "troupe/ops/pad/shared/space_and_batch.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/pad/shared/space_and_batch.hpp"
 
 namespace troupe::ops::batch_to_space_op {
 namespace {

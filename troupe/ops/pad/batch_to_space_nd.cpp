@@ -1,6 +1,6 @@
 // BatchToSpaceND: parts of a batch as places in blocks.
-#include "troupe/ops/pad/shared/space_and_batch.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/pad/shared/space_and_batch.hpp"
 #include "troupe/runtime/graph/precision.hpp"
 
 namespace troupe::ops::batch_to_space_nd_op {
@@ -26,7 +26,7 @@ extern constexpr op_def batch_to_space_nd{
     .attrs = {{"T", any_type},
               {"Tblock_shape", index_types, dtype::i32},
               {"Tcrops", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,6 @@
 // DepthToSpace: channels of a pixel as blocks of pixels.
-#include "troupe/ops/pad/shared/space_and_depth.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/pad/shared/space_and_depth.hpp"
 
 namespace troupe::ops::depth_to_space_op {
 namespace {

@@ -1,6 +1,6 @@
 // ExtractImagePatches: the neighbourhoods of pixels as channels.
-#include "troupe/ops/pad/shared/patches.hpp"
 #include "troupe/ops/index/shared/positions.hpp"
+#include "troupe/ops/pad/shared/patches.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::extract_image_patches_op {

@@ -1,5 +1,5 @@
-#include "troupe/ops/pad/shared/patch_plan.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/pad/shared/patch_plan.hpp"
 
 namespace troupe::ops::extract_image_patches_cpu {
 namespace {

@@ -1,5 +1,5 @@
+#include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
 #include "troupe/ops/pad/shared/patch_plan.hpp"
-#include "troupe/ops/kernel/gpu/taking.cuda.hpp"
 
 namespace troupe::ops::extract_image_patches_gpu {
 namespace {

@@ -26,7 +26,7 @@ extern constexpr op_def mirror_pad{
     .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}, {"mode", attr_kind::text}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,7 +1,7 @@
-#include "troupe/ops/pad/shared/mirroring.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/pad/shared/mirroring.hpp"
 
 namespace troupe::ops::mirror_pad_cpu {
 namespace {
@@ -31,8 +31,8 @@ status run(kernel_context& at) {
   }
   auto last = frames.size() - 1;
   auto columns = dims[static_cast<int>(last)];
-  with_unit(x.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(x.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     const auto* source = static_cast<const T*>(x.raw());
     auto* target = static_cast<T*>(out->raw());
     at.parallel_for(out->elements() / columns, 0.7 * static_cast<double>(columns) + 5,
@@ -59,7 +59,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def mirror_pad_cpu{
     .op = "MirrorPad",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<std::string, "mode">,
+    .prepare = cache_attr<std::string, "mode">,
 };
 
 } // namespace troupe::ops::mirror_pad_cpu

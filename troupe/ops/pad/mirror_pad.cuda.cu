@@ -1,7 +1,7 @@
-#include "troupe/ops/pad/shared/mirroring.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
-#include "troupe/ops/kernel/gpu/taking.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
+#include "troupe/ops/pad/shared/mirroring.hpp"
 
 namespace troupe::ops::mirror_pad_gpu {
 namespace {
@@ -51,7 +51,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(mirror_pad){
     .op = "MirrorPad",
     .device = device_kind::gpu,
     .run = {{dtype::none, run_mirror_pad}},
-    .prepare = keep_attr<std::string, "mode">,
+    .prepare = cache_attr<std::string, "mode">,
 };
 
 } // namespace troupe::ops::mirror_pad_gpu

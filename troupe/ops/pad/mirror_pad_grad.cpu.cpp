@@ -1,7 +1,7 @@
-#include "troupe/ops/pad/shared/mirroring.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/ops/pad/shared/mirroring.hpp"
 
 namespace troupe::ops::mirror_pad_grad_cpu {
 namespace {
@@ -44,7 +44,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 
@@ -53,7 +53,7 @@ constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
 extern constexpr kernel_def mirror_pad_grad_cpu{
     .op = "MirrorPadGrad",
     .run = kernels(types::numbers),
-    .prepare = keep_attr<std::string, "mode">,
+    .prepare = cache_attr<std::string, "mode">,
 };
 
 } // namespace troupe::ops::mirror_pad_grad_cpu

@@ -1,7 +1,7 @@
-#include "troupe/ops/pad/shared/mirroring.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
+#include "troupe/ops/pad/shared/mirroring.hpp"
 
 namespace troupe::ops::mirror_pad_grad_gpu {
 namespace {
@@ -62,7 +62,7 @@ status run_mirror_grad(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> mirror_grad_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> mirror_grad_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_mirror_grad<Ts>}...};
 }
 
@@ -72,7 +72,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(mirror_pad_grad){
     .op = "MirrorPadGrad",
     .device = device_kind::gpu,
     .run = mirror_grad_kernels(types::floating + type_list<int32_t, int64_t>{}),
-    .prepare = keep_attr<std::string, "mode">,
+    .prepare = cache_attr<std::string, "mode">,
 };
 
 } // namespace troupe::ops::mirror_pad_grad_gpu

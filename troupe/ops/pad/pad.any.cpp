@@ -1,5 +1,5 @@
-#include "troupe/ops/pad/shared/padding.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/pad/shared/padding.hpp"
 
 namespace troupe::ops::pad_any {
 namespace {

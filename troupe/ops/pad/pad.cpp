@@ -16,7 +16,7 @@ extern constexpr op_def pad{
     .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer_padding,
     .gradient = gradient,
     .example = R"(

@@ -27,7 +27,7 @@ extern constexpr op_def pad_v2{
     .inputs = {{"input", "T"}, on_host("paddings", "Tpaddings"), {"constant_values", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tpaddings", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,6 @@
 // SpaceToBatch: the places in blocks of a tensor as parts of its batch.
-#include "troupe/ops/pad/shared/space_and_batch.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/pad/shared/space_and_batch.hpp"
 
 namespace troupe::ops::space_to_batch_op {
 namespace {

@@ -1,6 +1,6 @@
 // SpaceToBatchND: the places in blocks of a tensor as parts of its batch.
-#include "troupe/ops/pad/shared/space_and_batch.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/pad/shared/space_and_batch.hpp"
 #include "troupe/runtime/graph/precision.hpp"
 
 namespace troupe::ops::space_to_batch_nd_op {
@@ -29,7 +29,7 @@ extern constexpr op_def space_to_batch_nd{
     .attrs = {{"T", any_type},
               {"Tblock_shape", index_types, dtype::i32},
               {"Tpaddings", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,6 @@
 // SpaceToDepth: blocks of pixels as channels of one pixel.
-#include "troupe/ops/pad/shared/space_and_depth.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/pad/shared/space_and_depth.hpp"
 
 namespace troupe::ops::space_to_depth_op {
 namespace {

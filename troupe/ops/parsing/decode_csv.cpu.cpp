@@ -1,7 +1,7 @@
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/kernel/first_failure.hpp"
-#include "troupe/ops/parsing/shared/csv.hpp"
 #include "troupe/ops/kernel/text.hpp"
+#include "troupe/ops/parsing/shared/csv.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -51,7 +51,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def decode_raw_cpu{
     .op = "DecodeRaw",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<bool, "little_endian">,
+    .prepare = cache_attr<bool, "little_endian">,
 };
 
 } // namespace troupe::ops::decode_raw_cpu

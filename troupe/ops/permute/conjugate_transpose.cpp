@@ -1,6 +1,6 @@
 // ConjugateTranspose: the complex conjugate with its axes in another order.
-#include "troupe/ops/permute/shared/transposition.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/permute/shared/transpose.hpp"
 
 namespace troupe::ops::conjugate_transpose_op {
 namespace {

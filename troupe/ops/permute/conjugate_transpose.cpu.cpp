@@ -1,4 +1,4 @@
-#include "troupe/ops/permute/shared/transposition.hpp"
+#include "troupe/ops/permute/shared/transpose.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@ struct invert_body {
   const T* from;
   T* to;
   int64_t count;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   TROUPE_DEVICE void operator()(int64_t i) const {
     if (from[i] >= 0 && from[i] < count)
       to[from[i]] = static_cast<T>(i);
@@ -22,7 +22,7 @@ template <class T>
 struct check_inverted_body {
   const T *from, *inverse;
   int64_t count;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   TROUPE_DEVICE void operator()(int64_t i) const {
     if (from[i] >= 0 && from[i] < count && inverse[from[i]] != i)
       wrong.add(from[i], count);

@@ -1,4 +1,4 @@
-#include "troupe/ops/permute/shared/reversal.hpp"
+#include "troupe/ops/permute/shared/reverse.hpp"
 
 namespace troupe::ops::reverse_any {
 namespace {

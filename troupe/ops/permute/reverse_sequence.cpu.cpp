@@ -1,7 +1,7 @@
-#include "troupe/ops/permute/shared/sequences.hpp"
+#include "troupe/ops/permute/shared/reverse_sequence.hpp"
 #include "troupe/ops/define/axes.hpp"
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::reverse_sequence_cpu {

@@ -1,14 +1,14 @@
-#include "troupe/ops/permute/shared/sequences.hpp"
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/dims.hpp"
-#include "troupe/ops/kernel/gpu/taking.cuda.hpp"
+#include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
+#include "troupe/ops/permute/shared/reverse_sequence.hpp"
 
 namespace troupe::ops::reverse_sequence_gpu {
 namespace {
 
 struct reversed_place {
   gpu::integers lengths;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   gpu::divisor by_step, by_extent, by_row_step, by_rows;
   int64_t step, extent;
 

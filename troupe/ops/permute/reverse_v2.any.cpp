@@ -1,4 +1,4 @@
-#include "troupe/ops/permute/shared/reversal.hpp"
+#include "troupe/ops/permute/shared/reverse.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::reverse_v2_any {

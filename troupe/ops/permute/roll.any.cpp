@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops::roll_any {
 namespace {
@@ -31,7 +31,7 @@ status run(kernel_context& at) {
   // Each axis that is shifted has two parts: what stays before its end, and what comes in again.
   for (unsigned parts = 0; parts < 1u << x.rank() && x.elements() > 0; ++parts) {
     int64_t from = 0, to = 0;
-    walk places;
+    strided_iterator places;
     for (size_t axis = 0; axis < static_cast<size_t>(x.rank()); ++axis) {
       auto extent = x.dims()[static_cast<int>(axis)], shift = shifts[axis];
       auto comes_in = (parts >> axis & 1) != 0;

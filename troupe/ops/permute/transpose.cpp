@@ -1,5 +1,5 @@
 // Transpose: a tensor with its axes in another order.
-#include "troupe/ops/permute/shared/transposition.hpp"
+#include "troupe/ops/permute/shared/transpose.hpp"
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
@@ -47,7 +47,7 @@ extern constexpr op_def transpose{
     .inputs = {{"x", "T"}, on_host("perm", "Tperm")},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", any_type}, {"Tperm", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer_transposition,
     .gradient = gradient,
     .simplify = simplify,

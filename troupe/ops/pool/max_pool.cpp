@@ -25,7 +25,7 @@ extern constexpr op_def max_pool{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"T", max_pool_types_allowed, dtype::f32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer_pool<max_pool_2d>,
     .gradient = gradient,
     .example = R"(

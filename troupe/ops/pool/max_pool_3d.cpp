@@ -24,7 +24,7 @@ extern constexpr op_def max_pool_3d{
               {"padding", attr_kind::text},
               {"data_format", "NDHWC"},
               {"T", floating}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer_pool<pool_3d>,
     .gradient = gradient,
     .example = R"(

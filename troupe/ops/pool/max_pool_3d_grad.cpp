@@ -28,7 +28,7 @@ extern constexpr op_def max_pool_3d_grad{
               {"data_format", "NDHWC"},
               {"T", floating, dtype::f32},
               {"TInput", floating, dtype::f32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer_pool_gradient<pool_3d>,
     .gradient = gradient,
     .example = R"(

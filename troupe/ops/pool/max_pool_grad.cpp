@@ -24,7 +24,7 @@ extern constexpr op_def max_pool_grad{
               {"explicit_paddings", attr_kind::integers, true},
               {"data_format", "NHWC"},
               {"T", real_numbers, dtype::f32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer_pool_gradient<max_pool_2d>,
     .gradient = gradient,
     .example = R"(

@@ -9,9 +9,9 @@ status run(kernel_context& at) {
   TROUPE_TRY(expect_dims(at.input(1), given.of.input, "grad"));
   TROUPE_ASSIGN(auto* out, at.allocate(0, given.of.output));
   const auto* place = given.places.data<int64_t>();
-  with_unit(out->type(), [&]<class Unit>(std::type_identity<Unit>) {
-    const auto* x = static_cast<const Unit*>(at.input(1).raw());
-    auto* y = static_cast<Unit*>(out->raw());
+  with_word(out->type(), [&]<class Word>(std::type_identity<Word>) {
+    const auto* x = static_cast<const Word*>(at.input(1).raw());
+    auto* y = static_cast<Word*>(out->raw());
     at.parallel_for(out->elements(), 1, [&](int64_t begin, int64_t end) {
       for (auto i = begin; i < end; ++i)
         y[i] = x[place[i]];

@@ -6,7 +6,7 @@ namespace {
 template <class T>
 struct take_argmax_body {
   gpu::argmax_places places;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const T* x;
   T* y;
   TROUPE_DEVICE void operator()(int64_t i) const {
@@ -31,7 +31,7 @@ status take_argmax(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> take_argmax_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> take_argmax_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, take_argmax<Ts>}...};
 }
 

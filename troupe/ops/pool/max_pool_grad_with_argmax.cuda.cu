@@ -9,7 +9,7 @@ namespace {
 struct look_at_argmax_body {
   gpu::windows on;
   gpu::argmax_places places;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   int32_t* has_strays; // for each image
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto place = places.at(i);
@@ -91,7 +91,7 @@ status gather_argmax(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> gather_argmax_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> gather_argmax_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, gather_argmax<Ts>}...};
 }
 

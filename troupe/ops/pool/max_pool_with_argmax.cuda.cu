@@ -32,7 +32,7 @@ status max_pool_with_argmax(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> max_pool_with_argmax_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> max_pool_with_argmax_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, max_pool_with_argmax<Ts>}...};
 }
 

@@ -1,6 +1,6 @@
 // FakeQuantWithMinMaxArgs: numbers rounded as if few bits had to stand for them.
-#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::fake_quant_with_min_max_args_op {

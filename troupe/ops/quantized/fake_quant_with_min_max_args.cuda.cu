@@ -1,17 +1,17 @@
-#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 
 namespace troupe::ops::fake_quant_with_min_max_args_gpu {
 namespace {
 
-struct fake_quant_with_min_max_args_lane {
+struct fake_quant_with_min_max_args_fn {
   nudged_range range;
   TROUPE_DEVICE float operator()(float x) const { return range.rounded(x); }
 };
 
 status run_fake_quant_with_min_max_args(kernel_context& at) {
   return gpu::unary_with<float, float>(at,
-                                       fake_quant_with_min_max_args_lane{at.state<nudged_range>()});
+                                       fake_quant_with_min_max_args_fn{at.state<nudged_range>()});
 }
 
 } // namespace

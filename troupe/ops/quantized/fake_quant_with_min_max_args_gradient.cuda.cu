@@ -1,10 +1,10 @@
-#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 
 namespace troupe::ops::fake_quant_with_min_max_args_gradient_gpu {
 namespace {
 
-struct fake_quant_with_min_max_args_gradient_lane {
+struct fake_quant_with_min_max_args_gradient_fn {
   nudged_range range;
   TROUPE_DEVICE float operator()(float gradient, float x) const {
     return range.contains(x) ? gradient : 0.0f;
@@ -16,7 +16,7 @@ status run_fake_quant_with_min_max_args_gradient(kernel_context& at) {
   if (!(gradients == x))
     return invalid("gradients and inputs must have one shape, got ", gradients, " and ", x);
   return gpu::binary_with<float, float>(
-      at, fake_quant_with_min_max_args_gradient_lane{at.state<nudged_range>()});
+      at, fake_quant_with_min_max_args_gradient_fn{at.state<nudged_range>()});
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // FakeQuantWithMinMaxVars: numbers rounded as if few bits had to stand for them, in a range that is
 // learned.
-#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::fake_quant_with_min_max_vars_op {

@@ -1,5 +1,5 @@
-#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 
 namespace troupe::ops::fake_quant_with_min_max_vars_cpu {
 namespace {

@@ -3,7 +3,7 @@
 namespace troupe::ops::fake_quant_with_min_max_vars_gpu {
 namespace {
 
-struct fake_quant_with_min_max_vars_lane {
+struct fake_quant_with_min_max_vars_fn {
   gpu::device_range range;
   TROUPE_DEVICE float operator()(float x) const {
     auto is = range.get();
@@ -13,7 +13,7 @@ struct fake_quant_with_min_max_vars_lane {
 
 status run_fake_quant_with_min_max_vars(kernel_context& at) {
   TROUPE_TRY(check_range_inputs(at, 1));
-  return gpu::unary_with<float, float>(at, fake_quant_with_min_max_vars_lane{{at, 1}});
+  return gpu::unary_with<float, float>(at, fake_quant_with_min_max_vars_fn{{at, 1}});
 }
 
 } // namespace

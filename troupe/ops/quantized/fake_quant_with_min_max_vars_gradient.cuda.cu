@@ -4,7 +4,7 @@
 namespace troupe::ops::fake_quant_with_min_max_vars_gradient_gpu {
 namespace {
 
-struct pass_within_lane {
+struct pass_within_fn {
   gpu::device_range range;
   TROUPE_DEVICE float operator()(float dy, float x) const {
     return range.get().contains(x) ? dy : 0.0f;
@@ -37,7 +37,7 @@ status run_fake_quant_with_min_max_vars_gradient(kernel_context& at) {
   TROUPE_ASSIGN(auto* below, at.allocate(1, {}));
   TROUPE_ASSIGN(auto* above, at.allocate(2, {}));
   gpu::device_range range{at, 2};
-  TROUPE_TRY(gpu::map(at, count, pass_within_lane{range}, out->data<float>(), dy, x));
+  TROUPE_TRY(gpu::map(at, count, pass_within_fn{range}, out->data<float>(), dy, x));
   return gpu::reduce_each<addition, double>(
       at, 2, count, false, beyond_range{range, dy, x},
       two_scalars{below->data<float>(), above->data<float>()});

@@ -1,5 +1,5 @@
-#include "troupe/ops/quantized/shared/quantization.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/ops/quantized/shared/quantization.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <cmath>

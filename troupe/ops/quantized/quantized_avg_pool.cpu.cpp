@@ -1,5 +1,5 @@
-#include "troupe/ops/pool/shared/pooling.cpu.hpp"
 #include "troupe/ops/conv/shared/window_walk.hpp"
+#include "troupe/ops/pool/shared/pooling.cpu.hpp"
 #include "troupe/ops/quantized/shared/quantized_pooling.hpp"
 
 namespace troupe::ops::quantized_avg_pool_cpu {

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 #include <limits>
 #include <unordered_map>
@@ -42,7 +42,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def compute_accidental_hits_cpu{
     .op = "ComputeAccidentalHits",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "num_true">,
+    .prepare = cache_attr<int64_t, "num_true">,
 };
 
 } // namespace troupe::ops::compute_accidental_hits_cpu

@@ -81,7 +81,7 @@ struct add_up_weights_body {
 template <class T>
 struct draw_classes_body {
   gpu::known_numbers numbers;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   gpu::divisor by_samples;
   int64_t classes;
   const double* sums;

@@ -16,7 +16,7 @@ struct bounded_normal_body {
   gpu::known_numbers numbers;
   row_parameter mean, deviation, least, greatest;
   gpu::divisor by_row;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   T* to;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto row = by_row(i).quotient;

@@ -3,7 +3,7 @@
 namespace troupe::ops::random_gamma_grad_gpu {
 namespace {
 
-struct random_gamma_grad_lane {
+struct random_gamma_grad_fn {
   template <class T>
   TROUPE_DEVICE T operator()(T a, T x) const {
     return static_cast<T>(special::gamma_sample_slope(a, x, gpu::log_gamma{}, gpu::digamma_of{}));
@@ -15,7 +15,7 @@ struct random_gamma_grad_lane {
 extern constexpr kernel_def TROUPE_GPU_KERNEL(random_gamma_grad){
     .op = "RandomGammaGrad",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<random_gamma_grad_lane>(type_list<float, double>{}),
+    .run = gpu::binary_kernels<random_gamma_grad_fn>(type_list<float, double>{}),
 };
 
 } // namespace troupe::ops::random_gamma_grad_gpu

@@ -1,5 +1,5 @@
+#include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
 #include "troupe/ops/random/shared/shuffling.hpp"
-#include "troupe/ops/kernel/gpu/taking.cuda.hpp"
 
 namespace troupe::ops::random_shuffle_gpu {
 namespace {

@@ -8,7 +8,7 @@ namespace {
 template <class T>
 struct random_integers {
   const T *from, *to;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   TROUPE_DEVICE std::array<T, 2> operator()(const philox& numbers, uint64_t index) const {
     if (*from < *to)
       return integer_draw<T>{*from, *to}(numbers, index);

@@ -5,7 +5,7 @@ namespace troupe::ops::all_cpu {
 extern constexpr kernel_def all_cpu{
     .op = "All",
     .run = {{dtype::none, reduce<bool, conjunction>}},
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::all_cpu

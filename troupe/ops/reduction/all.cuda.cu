@@ -6,7 +6,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(all){
     .op = "All",
     .device = device_kind::gpu,
     .run = {{dtype::none, gpu::reduce<bool, conjunction>}},
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::all_gpu

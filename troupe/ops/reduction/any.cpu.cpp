@@ -5,7 +5,7 @@ namespace troupe::ops::any_cpu {
 extern constexpr kernel_def any_cpu{
     .op = "Any",
     .run = {{dtype::none, reduce<bool, disjunction>}},
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::any_cpu

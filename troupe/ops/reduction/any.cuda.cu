@@ -6,7 +6,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(any){
     .op = "Any",
     .device = device_kind::gpu,
     .run = {{dtype::none, gpu::reduce<bool, disjunction>}},
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::any_gpu

@@ -7,7 +7,7 @@ namespace {
 
 template <class T, class Count>
 struct histogram_fixed_width_body {
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const T *x, *range;
   Count* counts;
   int64_t bins;
@@ -23,7 +23,7 @@ struct histogram_fixed_width_body {
 // Of a range that holds nothing.
 template <class T>
 struct histogram_fixed_width_check {
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const T* range;
   TROUPE_DEVICE void operator()(int64_t) const {
     if (!(range[0] < range[1]))
@@ -42,7 +42,7 @@ status run_histogram_fixed_width(kernel_context& at) {
     return invalid("nbins must be positive, got ", count);
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{count}));
   fill_zeros(at, *out);
-  gpu::complaints wrong{at, "value_range must increase"};
+  gpu::device_errors wrong{at, "value_range must increase"};
   auto launch = [&]<class Count>(Count* counts) {
     return gpu::for_each(at, values.elements(),
                          histogram_fixed_width_body<T, Count>{wrong, values.data<T>(),

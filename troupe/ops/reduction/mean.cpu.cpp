@@ -5,7 +5,7 @@ namespace troupe::ops::mean_cpu {
 extern constexpr kernel_def mean_cpu{
     .op = "Mean",
     .run = reduce_kernels<average>(types::numbers),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::mean_cpu

@@ -5,7 +5,7 @@ namespace troupe::ops::min_cpu {
 extern constexpr kernel_def min_cpu{
     .op = "Min",
     .run = reduce_kernels<smallest>(types::real_numbers),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::min_cpu

@@ -6,7 +6,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(min){
     .op = "Min",
     .device = device_kind::gpu,
     .run = gpu::reduce_kernels<smallest>(gpu::reduced_types),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::min_gpu

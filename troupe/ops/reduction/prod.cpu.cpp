@@ -5,7 +5,7 @@ namespace troupe::ops::prod_cpu {
 extern constexpr kernel_def prod_cpu{
     .op = "Prod",
     .run = reduce_kernels<multiplication>(types::numbers),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::prod_cpu

@@ -6,7 +6,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(prod){
     .op = "Prod",
     .device = device_kind::gpu,
     .run = gpu::reduce_kernels<multiplication>(gpu::reduced_types),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::prod_gpu

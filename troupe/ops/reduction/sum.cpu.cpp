@@ -5,7 +5,7 @@ namespace troupe::ops::sum_cpu {
 extern constexpr kernel_def sum_cpu{
     .op = "Sum",
     .run = reduce_kernels<addition>(types::numbers),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::sum_cpu

@@ -6,7 +6,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sum){
     .op = "Sum",
     .device = device_kind::gpu,
     .run = gpu::reduce_kernels<addition>(gpu::reduced_types),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::sum_gpu

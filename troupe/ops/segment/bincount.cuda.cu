@@ -8,7 +8,7 @@ namespace {
 // Whole numbers add up to the same in any order.
 template <class T>
 struct bincount_body {
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const int32_t* numbers;
   const T* weights; // null: each number counts 1
   T* bins;
@@ -31,7 +31,7 @@ struct bincount_convert_body {
 
 // Numbers from size on are left out.
 struct bincount_number_body {
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const int32_t* numbers;
   int64_t size;
   int64_t* to;
@@ -52,7 +52,7 @@ status run_bincount(kernel_context& at) {
   const auto* numbers = arr.data<int32_t>();
   const T* weight = weights.elements() > 0 ? weights.data<T>() : nullptr;
   auto count = arr.elements();
-  gpu::complaints wrong{at, "arr must not have negative numbers"};
+  gpu::device_errors wrong{at, "arr must not have negative numbers"};
   if constexpr (std::is_integral_v<T>) {
     fill_zeros(at, *out);
     return gpu::for_each(at, count, bincount_body<T>{wrong, numbers, weight, bins, size});

@@ -1,6 +1,6 @@
 // SegmentMax: the largest of neighbouring rows with the same number.
 #include "troupe/ops/segment/shared/segments.hpp"
-#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::segment_max_op {
 
@@ -13,7 +13,7 @@ extern constexpr op_def segment_max{
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", real_numbers}, {"Tindices", index_types}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer_sorted_segments,
     .gradient = segment_extreme_gradient,
     .example = R"(

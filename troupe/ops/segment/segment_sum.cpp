@@ -1,6 +1,6 @@
 // SegmentSum: sums of neighbouring rows with the same number.
 #include "troupe/ops/segment/shared/segments.hpp"
-#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::segment_sum_op {
 
@@ -12,7 +12,7 @@ extern constexpr op_def segment_sum{
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer_sorted_segments,
     .gradient = segment_sum_gradient,
     .example = R"(

@@ -1,6 +1,6 @@
 // SparseSegmentSqrtN: scaled sums of chosen rows with the same number.
 #include "troupe/ops/segment/shared/segments.hpp"
-#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::sparse_segment_sqrt_n_op {
 namespace {
@@ -25,7 +25,7 @@ extern constexpr op_def sparse_segment_sqrt_n{
     .attrs = {{"T", floating},
               {"Tidx", index_types, dtype::i32},
               {"Tsegmentids", index_types, dtype::i32}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer_sparse_segments,
     .gradient = gradient,
     .example = R"(

@@ -1,6 +1,6 @@
-#include "troupe/ops/sets/shared/distinct.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/sets/shared/unique_shapes.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -107,7 +107,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def edit_distance_cpu{
     .op = "EditDistance",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<bool, "normalize">,
+    .prepare = cache_attr<bool, "normalize">,
 };
 
 } // namespace troupe::ops::edit_distance_cpu

@@ -1,6 +1,6 @@
 // ListDiff: what stands in one list and not in another.
-#include "troupe/runtime/graph/counting.hpp"
 #include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::list_diff_op {
 namespace {
@@ -20,7 +20,7 @@ extern constexpr op_def list_diff{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"out", "T"}, {"idx", "out_idx"}},
     .attrs = {{"T", any_type}, {"out_idx", index_types, dtype::i32}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer,
     .no_gradient = "which elements are equal is no smooth matter",
     .example = R"(

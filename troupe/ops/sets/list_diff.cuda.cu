@@ -1,6 +1,6 @@
+#include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
+#include "troupe/ops/kernel/gpu/two_phase.cuda.hpp"
 #include "troupe/ops/sets/shared/equal_rows.cuda.hpp"
-#include "troupe/ops/kernel/gpu/counting.cuda.hpp"
-#include "troupe/ops/kernel/gpu/taking.cuda.hpp"
 
 namespace troupe::ops::list_diff_gpu {
 namespace {

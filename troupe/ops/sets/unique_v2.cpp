@@ -1,6 +1,6 @@
 // UniqueV2: the different slices of a tensor along an axis.
 #include "troupe/ops/sets/shared/unique_slices.hpp"
-#include "troupe/runtime/graph/counting.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::unique_v2_op {
 
@@ -13,7 +13,7 @@ extern constexpr op_def unique_v2{
     .attrs = {{"T", any_type},
               {"Taxis", index_types, dtype::i64},
               {"out_idx", index_types, dtype::i32}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer_unique_slices,
     .no_gradient = "which elements are equal is no smooth matter",
     .example = R"(

@@ -1,4 +1,4 @@
-#include "troupe/ops/sets/shared/uniqueness.cpu.hpp"
+#include "troupe/ops/sets/shared/unique.cpu.hpp"
 
 namespace troupe::ops::unique_v2_cpu {
 namespace {

@@ -1,6 +1,6 @@
 // UniqueWithCounts: the different elements of a vector, and how often each appears.
-#include "troupe/runtime/graph/counting.hpp"
 #include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::unique_with_counts_op {
 namespace {
@@ -19,7 +19,7 @@ extern constexpr op_def unique_with_counts{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}, {"idx", "out_idx"}, {"count", "out_idx"}},
     .attrs = {{"T", any_type}, {"out_idx", index_types, dtype::i32}},
-    .effects = sized_by_elements,
+    .effects = data_dependent_shape,
     .infer = infer,
     .no_gradient = "which elements are equal is no smooth matter",
     .example = R"(

@@ -1,4 +1,4 @@
-#include "troupe/ops/sets/shared/uniqueness.cuda.hpp"
+#include "troupe/ops/sets/shared/unique.cuda.hpp"
 
 namespace troupe::ops::unique_with_counts_v2_gpu {
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/shape/shared/recast.hpp"
+#include "troupe/ops/shape/shared/bitcast.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops::bitcast_any {

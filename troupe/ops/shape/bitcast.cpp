@@ -1,5 +1,5 @@
 // Bitcast: the same bytes as another type.
-#include "troupe/ops/shape/shared/recast.hpp"
+#include "troupe/ops/shape/shared/bitcast.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::bitcast_op {

@@ -16,7 +16,7 @@ status run(kernel_context& at) {
     return {};
   }
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  copy_walked(at, walk::broadcast(dims, x.dims()), {x}, *out);
+  copy_strided(at, strided_iterator::broadcast(dims, x.dims()), {x}, *out);
   return {};
 }
 

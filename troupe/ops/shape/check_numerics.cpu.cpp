@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
-#include "troupe/runtime/program/nonfinite.hpp"
+#include "troupe/runtime/program/check_numerics.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::check_numerics_cpu {
 namespace {
@@ -17,7 +17,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def check_numerics_cpu{
     .op = "CheckNumerics",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<std::string, "message">,
+    .prepare = cache_attr<std::string, "message">,
 };
 
 } // namespace troupe::ops::check_numerics_cpu

@@ -23,7 +23,7 @@ result<std::shared_ptr<void>> prepare_check_numerics(const kernel_setup& setup) 
 
 template <class T>
 struct check_numerics_body {
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   const T* x;
   TROUPE_DEVICE void operator()(int64_t i) const {
     if (!isfinite(gpu::load(x[i])))
@@ -34,7 +34,7 @@ struct check_numerics_body {
 template <class T>
 status run_check_numerics(kernel_context& at) {
   const auto& x = at.input(0);
-  gpu::complaints wrong{at, at.state<const char*>()};
+  gpu::device_errors wrong{at, at.state<const char*>()};
   TROUPE_TRY(gpu::for_each(at, x.elements(), check_numerics_body<T>{wrong, x.data<T>()}));
   at.set_output(0, x);
   return {};

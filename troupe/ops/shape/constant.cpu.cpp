@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::constant_cpu {
 namespace {
@@ -13,7 +13,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def constant_cpu{
     .op = "Const",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<tensor, "value">,
+    .prepare = cache_attr<tensor, "value">,
 };
 
 } // namespace troupe::ops::constant_cpu

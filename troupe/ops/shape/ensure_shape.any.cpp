@@ -1,11 +1,11 @@
-#include "troupe/ops/shape/shared/passing.hpp"
+#include "troupe/ops/shape/shared/identity.hpp"
 
 namespace troupe::ops::ensure_shape_any {
 
 extern constexpr kernel_def ensure_shape_any{
     .op = "EnsureShape",
     .run = {{dtype::none, pass_shaped}},
-    .prepare = keep_attr<partial_shape, "shape">,
+    .prepare = cache_attr<partial_shape, "shape">,
     .on_any_device = true,
 };
 

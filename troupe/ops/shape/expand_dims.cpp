@@ -41,7 +41,7 @@ extern constexpr op_def expand_dims{
     .inputs = {{"input", "T"}, on_host("dim", "Tdim")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tdim", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

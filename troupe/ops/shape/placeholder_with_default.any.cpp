@@ -1,11 +1,11 @@
-#include "troupe/ops/shape/shared/passing.hpp"
+#include "troupe/ops/shape/shared/identity.hpp"
 
 namespace troupe::ops::placeholder_with_default_any {
 
 extern constexpr kernel_def placeholder_with_default_any{
     .op = "PlaceholderWithDefault",
     .run = {{dtype::none, pass_shaped}},
-    .prepare = keep_attr<partial_shape, "shape">,
+    .prepare = cache_attr<partial_shape, "shape">,
     .on_any_device = true,
 };
 

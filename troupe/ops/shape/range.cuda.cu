@@ -22,7 +22,7 @@ status run_range(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> range_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> range_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_range<Ts>}...};
 }
 

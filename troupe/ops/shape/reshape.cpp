@@ -71,7 +71,7 @@ extern constexpr op_def reshape{
     .inputs = {{"tensor", "T"}, on_host("shape", "Tshape")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tshape", index_types, dtype::i32}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .simplify = simplify,

@@ -1,5 +1,5 @@
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::squeeze_any {
 namespace {
@@ -22,7 +22,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def squeeze_any{
     .op = "Squeeze",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<std::vector<int64_t>, "squeeze_dims">,
+    .prepare = cache_attr<std::vector<int64_t>, "squeeze_dims">,
     .on_any_device = true,
 };
 

@@ -34,7 +34,7 @@ extern constexpr op_def squeeze{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"squeeze_dims", attr_kind::integers, true}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

@@ -1,4 +1,4 @@
-#include "troupe/ops/shape/shared/passing.hpp"
+#include "troupe/ops/shape/shared/identity.hpp"
 
 namespace troupe::ops::stop_gradient_any {
 

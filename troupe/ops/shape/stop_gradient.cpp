@@ -19,7 +19,7 @@ extern constexpr op_def stop_gradient{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}},
-    .effects = keeps_16_bits,
+    .effects = autocast_infer,
     .infer = infer::same_as_input,
     .gradient = gradient,
     .simplify = simplify,

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
@@ -62,7 +62,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def sparse_concat_cpu{
     .op = "SparseConcat",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "concat_dim">,
+    .prepare = cache_attr<int64_t, "concat_dim">,
 };
 
 } // namespace troupe::ops::sparse_concat_cpu

@@ -5,7 +5,7 @@ namespace troupe::ops::sparse_reduce_max_cpu {
 extern constexpr kernel_def sparse_reduce_max_cpu{
     .op = "SparseReduceMax",
     .run = sparse_reduce_kernels<larger>(types::real_numbers),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::sparse_reduce_max_cpu

@@ -5,7 +5,7 @@ namespace troupe::ops::sparse_reduce_sum_cpu {
 extern constexpr kernel_def sparse_reduce_sum_cpu{
     .op = "SparseReduceSum",
     .run = sparse_reduce_kernels<adding>(types::numbers),
-    .prepare = keep_attr<bool, "keep_dims">,
+    .prepare = cache_attr<bool, "keep_dims">,
 };
 
 } // namespace troupe::ops::sparse_reduce_sum_cpu

@@ -1,6 +1,6 @@
+#include "troupe/ops/kernel/gpu/ordered_scatter.cuda.hpp"
 #include "troupe/ops/sparse/shared/sparse_matmul.hpp"
-#include "troupe/ops/state/shared/changes.hpp"
-#include "troupe/ops/kernel/gpu/updates.cuda.hpp"
+#include "troupe/ops/state/shared/update_functions.hpp"
 
 namespace troupe::ops::sparse_tensor_dense_matmul_gpu {
 namespace {
@@ -8,7 +8,7 @@ namespace {
 // Entries are sorted by the row of the product that they add to.
 struct entry_row_body {
   gpu::integers indices;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   int64_t extents[2];
   bool across;
   int64_t* to;
@@ -86,7 +86,7 @@ status run_sparse_matmul(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> sparse_matmul_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> sparse_matmul_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_sparse_matmul<Ts>}...};
 }
 

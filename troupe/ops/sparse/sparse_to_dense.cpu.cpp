@@ -1,5 +1,5 @@
 #include "troupe/ops/sparse/sparse_to_dense.hpp"
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops::sparse_to_dense_cpu {
@@ -14,8 +14,8 @@ status run(kernel_context& at) {
     TROUPE_TRY(x.in_order());
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
   fill_elements(otherwise, {*out}, out->elements());
-  with_unit(values.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(values.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     const auto* from = static_cast<const T*>(values.raw());
     auto step = values.rank();
     for (auto position : x.positions()) {
@@ -31,7 +31,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def sparse_to_dense_cpu{
     .op = "SparseToDense",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<bool, "validate_indices">,
+    .prepare = cache_attr<bool, "validate_indices">,
 };
 
 } // namespace troupe::ops::sparse_to_dense_cpu

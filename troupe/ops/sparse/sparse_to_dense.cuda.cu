@@ -1,13 +1,13 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/gpu/ordered_scatter.cuda.hpp"
 #include "troupe/ops/sparse/sparse_to_dense.hpp"
-#include "troupe/ops/kernel/gpu/updates.cuda.hpp"
 
 namespace troupe::ops::sparse_to_dense_gpu {
 namespace {
 
 struct in_order_body {
   gpu::block_numbers positions;
-  gpu::complaints wrong;
+  gpu::device_errors wrong;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto before = positions[i], here = positions[i + 1];
     if (before >= 0 && here >= 0 && here <= before)
@@ -38,7 +38,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_to_dense){
     .op = "SparseToDense",
     .device = device_kind::gpu,
     .run = {{dtype::none, run_sparse_to_dense}},
-    .prepare = keep_attr<bool, "validate_indices">,
+    .prepare = cache_attr<bool, "validate_indices">,
 };
 
 } // namespace troupe::ops::sparse_to_dense_gpu

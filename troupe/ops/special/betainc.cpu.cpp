@@ -1,5 +1,5 @@
-#include "troupe/ops/special/shared/beta_steps.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
+#include "troupe/ops/special/shared/beta_steps.hpp"
 #include "troupe/ops/special/shared/special_functions.hpp"
 
 namespace troupe::ops::betainc_cpu {
@@ -20,7 +20,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 

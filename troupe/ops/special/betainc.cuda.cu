@@ -27,7 +27,7 @@ status run_betainc(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> betainc_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> betainc_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_betainc<Ts>}...};
 }
 

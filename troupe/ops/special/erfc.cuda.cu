@@ -3,15 +3,15 @@
 namespace troupe::ops::erfc_gpu {
 namespace {
 
-TROUPE_LANE(
-    erfc_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return erfc(x); });
+TROUPE_SCALAR_FUNCTION(
+    erfc_fn, template <class T> TROUPE_DEVICE T operator()(T x) const { return erfc(x); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(erfc){
     .op = "Erfc",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<erfc_lane>(types::floating),
+    .run = gpu::unary_kernels<erfc_fn>(types::floating),
 };
 
 } // namespace troupe::ops::erfc_gpu

@@ -3,7 +3,7 @@
 namespace troupe::ops::igamma_gpu {
 namespace {
 
-struct igamma_lane {
+struct igamma_fn {
   template <class T>
   TROUPE_DEVICE T operator()(T a, T x) const {
     return static_cast<T>(special::incomplete_gamma(true, a, x, gpu::log_gamma{}));
@@ -15,7 +15,7 @@ struct igamma_lane {
 extern constexpr kernel_def TROUPE_GPU_KERNEL(igamma){
     .op = "Igamma",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<igamma_lane>(types::floating),
+    .run = gpu::binary_kernels<igamma_fn>(types::floating),
 };
 
 } // namespace troupe::ops::igamma_gpu

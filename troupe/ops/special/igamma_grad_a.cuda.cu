@@ -3,7 +3,7 @@
 namespace troupe::ops::igamma_grad_a_gpu {
 namespace {
 
-struct igamma_grad_a_lane {
+struct igamma_grad_a_fn {
   template <class T>
   TROUPE_DEVICE T operator()(T a, T x) const {
     return static_cast<T>(
@@ -16,7 +16,7 @@ struct igamma_grad_a_lane {
 extern constexpr kernel_def TROUPE_GPU_KERNEL(igamma_grad_a){
     .op = "IgammaGradA",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<igamma_grad_a_lane>(types::floating),
+    .run = gpu::binary_kernels<igamma_grad_a_fn>(types::floating),
 };
 
 } // namespace troupe::ops::igamma_grad_a_gpu

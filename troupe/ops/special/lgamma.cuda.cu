@@ -3,15 +3,15 @@
 namespace troupe::ops::lgamma_gpu {
 namespace {
 
-TROUPE_LANE(
-    lgamma_lane, template <class T> TROUPE_DEVICE T operator()(T x) const { return lgamma(x); });
+TROUPE_SCALAR_FUNCTION(
+    lgamma_fn, template <class T> TROUPE_DEVICE T operator()(T x) const { return lgamma(x); });
 
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(lgamma){
     .op = "Lgamma",
     .device = device_kind::gpu,
-    .run = gpu::unary_kernels<lgamma_lane>(types::floating),
+    .run = gpu::unary_kernels<lgamma_fn>(types::floating),
 };
 
 } // namespace troupe::ops::lgamma_gpu

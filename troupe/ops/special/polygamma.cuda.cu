@@ -8,7 +8,7 @@ struct polygamma_log_gamma {
   TROUPE_DEVICE double operator()(double x) const { return lgamma(x); }
 };
 
-struct polygamma_lane {
+struct polygamma_fn {
   template <class T>
   TROUPE_DEVICE T operator()(T a, T x) const {
     return static_cast<T>(a == T(0)
@@ -22,7 +22,7 @@ struct polygamma_lane {
 extern constexpr kernel_def TROUPE_GPU_KERNEL(polygamma){
     .op = "Polygamma",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<polygamma_lane>(types::floating),
+    .run = gpu::binary_kernels<polygamma_fn>(types::floating),
 };
 
 } // namespace troupe::ops::polygamma_gpu

@@ -4,7 +4,7 @@
 namespace troupe::ops::zeta_gpu {
 namespace {
 
-struct zeta_lane {
+struct zeta_fn {
   template <class T>
   TROUPE_DEVICE T operator()(T x, T q) const {
     return static_cast<T>(special::zeta_of<double>(x, q));
@@ -16,7 +16,7 @@ struct zeta_lane {
 extern constexpr kernel_def TROUPE_GPU_KERNEL(zeta){
     .op = "Zeta",
     .device = device_kind::gpu,
-    .run = gpu::binary_kernels<zeta_lane>(types::floating),
+    .run = gpu::binary_kernels<zeta_fn>(types::floating),
 };
 
 } // namespace troupe::ops::zeta_gpu

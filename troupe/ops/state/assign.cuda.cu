@@ -5,7 +5,7 @@ namespace troupe::ops::assign_gpu {
 namespace {
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> assignments(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> assignments(type_list<Ts...>) {
   return {{dtype_of<Ts>, assign_input}...};
 }
 

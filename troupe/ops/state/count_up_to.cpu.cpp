@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::count_up_to_cpu {
 namespace {
@@ -30,7 +30,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def count_up_to_cpu{
     .op = "CountUpTo",
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
-    .prepare = keep_attr<int64_t, "limit">,
+    .prepare = cache_attr<int64_t, "limit">,
 };
 
 } // namespace troupe::ops::count_up_to_cpu

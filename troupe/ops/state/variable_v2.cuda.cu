@@ -7,7 +7,7 @@ namespace {
 status pass_variable(kernel_context&) { return {}; }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> variables(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> variables(type_list<Ts...>) {
   return {{dtype_of<Ts>, pass_variable}...};
 }
 

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/strings/shared/base64.hpp"
 #include "troupe/ops/strings/shared/map.cpu.hpp"
 
@@ -15,7 +15,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def encode_base64_cpu{
     .op = "EncodeBase64",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<bool, "pad">,
+    .prepare = cache_attr<bool, "pad">,
 };
 
 } // namespace troupe::ops::encode_base64_cpu

@@ -1,6 +1,6 @@
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/dims.hpp"
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -25,7 +25,7 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto gone, axes_of(listed, dims.rank()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, without(dims, gone, how.keep_dims)));
   auto strides = strides_of(dims);
-  walk kept, joined;
+  strided_iterator kept, joined;
   for (int axis = 0; axis < dims.rank(); ++axis)
     if (!gone[static_cast<size_t>(axis)])
       kept.push_back(dims[axis], {strides[static_cast<size_t>(axis)], 0});
@@ -39,13 +39,14 @@ status run(kernel_context& at) {
   at.parallel_for(out->elements(), cost, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       const auto* base = from + kept.at(i)[0];
-      joined.runs(0, joined.elements(), [&](int64_t k, const walk::offsets& where, int64_t count) {
-        for (int64_t j = 0; j < count; ++j) {
-          if (k + j > 0)
-            to[i] += how.separator;
-          to[i] += base[where[0] + j * joined.step(0)];
-        }
-      });
+      joined.runs(0, joined.elements(),
+                  [&](int64_t k, const strided_iterator::offsets& where, int64_t count) {
+                    for (int64_t j = 0; j < count; ++j) {
+                      if (k + j > 0)
+                        to[i] += how.separator;
+                      to[i] += base[where[0] + j * joined.step(0)];
+                    }
+                  });
     }
   });
   return {};

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/strings/shared/regex.cpu.hpp"
 
 namespace troupe::ops::regex_replace_cpu {
@@ -16,7 +16,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def regex_replace_cpu{
     .op = "RegexReplace",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<bool, "replace_global">,
+    .prepare = cache_attr<bool, "replace_global">,
 };
 
 } // namespace troupe::ops::regex_replace_cpu

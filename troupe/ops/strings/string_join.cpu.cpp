@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::string_join_cpu {
 namespace {
@@ -31,7 +31,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def string_join_cpu{
     .op = "StringJoin",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<std::string, "separator">,
+    .prepare = cache_attr<std::string, "separator">,
 };
 
 } // namespace troupe::ops::string_join_cpu

@@ -1,6 +1,6 @@
-#include "troupe/ops/kernel/attr_state.hpp"
-#include "troupe/ops/strings/shared/map.cpu.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/text.hpp"
+#include "troupe/ops/strings/shared/map.cpu.hpp"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def string_length_cpu{
     .op = "StringLength",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<std::string, "unit">,
+    .prepare = cache_attr<std::string, "unit">,
 };
 
 } // namespace troupe::ops::string_length_cpu

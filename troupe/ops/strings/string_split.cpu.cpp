@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/strings/shared/splitting.cpu.hpp"
 
 namespace troupe::ops::string_split_cpu {
@@ -29,7 +29,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def string_split_cpu{
     .op = "StringSplit",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<bool, "skip_empty">,
+    .prepare = cache_attr<bool, "skip_empty">,
 };
 
 } // namespace troupe::ops::string_split_cpu

@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/strings/shared/splitting.cpu.hpp"
 
 namespace troupe::ops::string_split_v2_cpu {
@@ -48,7 +48,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def string_split_v2_cpu{
     .op = "StringSplitV2",
     .run = {{dtype::none, run}},
-    .prepare = keep_attr<int64_t, "maxsplit">,
+    .prepare = cache_attr<int64_t, "maxsplit">,
 };
 
 } // namespace troupe::ops::string_split_v2_cpu

@@ -1,5 +1,5 @@
-#include "troupe/ops/strings/shared/map.cpu.hpp"
 #include "troupe/ops/kernel/text.hpp"
+#include "troupe/ops/strings/shared/map.cpu.hpp"
 
 namespace troupe::ops::string_strip_cpu {
 

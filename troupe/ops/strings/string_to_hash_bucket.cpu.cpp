@@ -24,7 +24,7 @@ uint64_t murmur(std::string_view text) {
 extern constexpr kernel_def string_to_hash_bucket_cpu{
     .op = "StringToHashBucket",
     .run = {{dtype::none, to_buckets<murmur>}},
-    .prepare = keep_attr<int64_t, "num_buckets">,
+    .prepare = cache_attr<int64_t, "num_buckets">,
 };
 
 } // namespace troupe::ops::string_to_hash_bucket_cpu

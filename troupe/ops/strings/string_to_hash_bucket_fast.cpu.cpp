@@ -14,7 +14,7 @@ uint64_t fingerprint(std::string_view text) {
 extern constexpr kernel_def string_to_hash_bucket_fast_cpu{
     .op = "StringToHashBucketFast",
     .run = {{dtype::none, to_buckets<fingerprint>}},
-    .prepare = keep_attr<int64_t, "num_buckets">,
+    .prepare = cache_attr<int64_t, "num_buckets">,
 };
 
 } // namespace troupe::ops::string_to_hash_bucket_fast_cpu

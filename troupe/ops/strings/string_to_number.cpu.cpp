@@ -1,6 +1,6 @@
 #include "troupe/ops/kernel/element_types.hpp"
-#include "troupe/ops/strings/shared/map.cpu.hpp"
 #include "troupe/ops/kernel/text.hpp"
+#include "troupe/ops/strings/shared/map.cpu.hpp"
 
 namespace troupe::ops::string_to_number_cpu {
 namespace {
@@ -15,7 +15,7 @@ status run(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> table(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> table(type_list<Ts...>) {
   return {{dtype_of<Ts>, run<Ts>}...};
 }
 

@@ -1,7 +1,7 @@
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/first_failure.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/ops/kernel/text.hpp"
-#include "troupe/ops/kernel/walk.hpp"
 
 namespace troupe::ops::substr_cpu {
 namespace {
@@ -32,14 +32,14 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, broadcast(input.dims(), pos.dims()));
   TROUPE_ASSIGN(auto unit, text_unit_of(at.state<std::string>()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  auto plan = walk::broadcast(dims, input.dims(), pos.dims());
+  auto plan = strided_iterator::broadcast(dims, input.dims(), pos.dims());
   const auto* texts = input.data<std::string>();
   const auto *positions = pos.data<T>(), *lengths = length.data<T>();
   auto* to = out->template data<std::string>();
   first_failure failed;
   at.parallel_for(out->elements(), 60, [&](int64_t first, int64_t last) {
     std::vector<int64_t> characters;
-    plan.runs(first, last, [&](int64_t i, const walk::offsets& where, int64_t count) {
+    plan.runs(first, last, [&](int64_t i, const strided_iterator::offsets& where, int64_t count) {
       for (int64_t k = 0; k < count; ++k) {
         const auto& text = texts[where[0] + k * plan.step(0)];
         auto place_of = where[1] + k * plan.step(1);
@@ -67,7 +67,7 @@ status run(kernel_context& at) {
 extern constexpr kernel_def substr_cpu{
     .op = "Substr",
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
-    .prepare = keep_attr<std::string, "unit">,
+    .prepare = cache_attr<std::string, "unit">,
 };
 
 } // namespace troupe::ops::substr_cpu

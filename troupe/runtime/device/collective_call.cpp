@@ -2,16 +2,16 @@
 
 namespace troupe {
 
-shape exchange_call::output_dims(size_t members) const {
+shape collective_call::output_dims(size_t members) const {
   auto extents = dims;
   auto count = static_cast<int64_t>(members);
-  if (kind != exchange_kind::all_gather && kind != exchange_kind::reduce_scatter)
+  if (kind != collective_kind::all_gather && kind != collective_kind::reduce_scatter)
     return extents;
   shape made;
   for (int axis = 0; axis < dims.rank(); ++axis)
-    made.push_back(axis > 0                            ? dims[axis]
-                   : kind == exchange_kind::all_gather ? dims[0] * count
-                                                       : dims[0] / count);
+    made.push_back(axis > 0                              ? dims[axis]
+                   : kind == collective_kind::all_gather ? dims[0] * count
+                                                         : dims[0] / count);
   return made;
 }
 

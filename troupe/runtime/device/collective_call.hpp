@@ -6,12 +6,12 @@
 
 namespace troupe {
 
-enum class exchange_kind : uint8_t { all_reduce, reduce_scatter, all_gather, broadcast };
+enum class collective_kind : uint8_t { all_reduce, reduce_scatter, all_gather, broadcast };
 enum class reduction : uint8_t { sum, product, min, max };
 
 /// What a group computes. All inputs have the same type and shape.
-struct exchange_call {
-  exchange_kind kind = exchange_kind::all_reduce;
+struct collective_call {
+  collective_kind kind = collective_kind::all_reduce;
   reduction by = reduction::sum;
   bool average = false; ///< the sum is divided by the number of members
   dtype type = dtype::none;
@@ -22,7 +22,7 @@ struct exchange_call {
 };
 
 /// One member, as devices see it. A receiver of a broadcast has no input.
-struct exchange_part {
+struct collective_part {
   device* on = nullptr;
   tensor input = {}, output = {};
   /// The device's: since when the input is there, in the order of its launches. Null: since now.

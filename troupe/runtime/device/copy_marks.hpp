@@ -4,13 +4,13 @@
 
 namespace troupe {
 
-enum class copy_line : uint8_t { to_host, to_device };
+enum class copy_stream : uint8_t { to_host, to_device };
 
 /// What a device_clock (accelerator.hpp) may offer beside: its marks may stand among copies, too.
 class copy_marks {
 public:
   /// Notes the place behind all copies of that kind that were launched before.
-  virtual void mark(uint32_t which, copy_line in) noexcept = 0;
+  virtual void mark(uint32_t which, copy_stream in) noexcept = 0;
 
 protected:
   ~copy_marks() = default;

@@ -1,6 +1,6 @@
 // What the runtime asks of a device; `devices/` implements it.
 #pragma once
-#include "troupe/runtime/device/stop.hpp"
+#include "troupe/runtime/device/stop_signal.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <cstdint>

@@ -97,7 +97,7 @@ private:
     if (!given && !at.op().gradient)
       return failure(error_kind::unimplemented, at.description(),
                      ": no gradient is defined: ", at.op().no_gradient);
-    TROUPE_ASSIGN(auto* of, again_.stand_in(at, output_gradients));
+    TROUPE_ASSIGN(auto* of, again_.recomputed(at, output_gradients));
     gradient_context context{*of, std::move(output_gradients)};
     TROUPE_ASSIGN(auto input_gradients, call(at, given, context));
     TROUPE_TRY(check(at, given, input_gradients));

@@ -179,7 +179,7 @@ extern constexpr op_def swap_in{
     .name = "_SwapIn",
     .doc = "Begins to copy a tensor back that _SwapOut has saved.",
     .inputs = {{"saved", "dtype"}},
-    .outputs = {{"coming", "dtype"}},
+    .outputs = {{"pending", "dtype"}},
     .attrs = {{"dtype", any_type}, {"shape", attr_kind::shape, true}},
     .effects = effect::stateful,
     .infer = infer::shape_attr,
@@ -189,7 +189,7 @@ extern constexpr op_def swap_in{
 extern constexpr op_def swapped{
     .name = "_Swapped",
     .doc = "Lets what follows wait for a tensor that _SwapIn brings.",
-    .inputs = {{"coming", "T"}},
+    .inputs = {{"pending", "T"}},
     .outputs = {{"value", "T"}},
     .attrs = {{"T", any_type}},
     .effects = effect::stateful,

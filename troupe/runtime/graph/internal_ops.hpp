@@ -14,7 +14,7 @@ extern const op_def fused;        ///< _Fused(inputs; ...): several element-wise
 
 extern const op_def swap_out; ///< _SwapOut(value): its copy in the host's memory
 extern const op_def swap_in;  ///< _SwapIn(saved; dtype, shape): begins to come back
-extern const op_def swapped;  ///< _Swapped(coming): the value, when it is there
+extern const op_def swapped;  ///< _Swapped(pending): the value, when it is there
 
 extern const op_def biased_product;     ///< _BiasedProduct(a, b, bias; ...): what was joined to it
 extern const op_def biased_convolution; ///< _BiasedConvolution(input, filter, bias; ...)

@@ -15,15 +15,16 @@ using kernel_fn = status (*)(kernel_context&);
 /// The arithmetic of an element-wise op alone, for loops over several ops at once: computes `count`
 /// elements from neighbours in memory; an input whose step is 0 gives one element for all. The
 /// output may lie exactly over an input of the same type. Cannot fail.
-using lane_fn = void (*)(const void* const* inputs, const int64_t* steps, void* output,
-                         int64_t count);
+using inner_loop_fn = void (*)(const void* const* inputs, const int64_t* steps, void* output,
+                               int64_t count);
 
 struct typed_kernel {
   dtype type = dtype::none; ///< none: for every type
   kernel_fn run = nullptr;
-  lane_fn lane = nullptr; ///< where the op is element-wise and has one
-  double cost = 0;        ///< of the lane, nanoseconds per element
-  /// On a GPU instead of a lane: a functor's definition, to be compiled when the graph is known.
+  inner_loop_fn inner_loop = nullptr; ///< where the op is element-wise and has one
+  double cost = 0;                    ///< of the inner loop, nanoseconds per element
+  /// On a GPU instead of an inner loop: a functor's definition, to be compiled when the graph is
+  /// known.
   const char* code = nullptr;
 };
 
@@ -36,7 +37,7 @@ struct kernel_setup {
 struct kernel_def {
   std::string_view op;
   device_kind device = device_kind::cpu;
-  upto<typed_kernel, 18> run = {};
+  inplace_vector<typed_kernel, 18> run = {};
   /// The `type` attribute that selects the function.
   std::string_view key = "T";
   /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at
@@ -76,8 +77,8 @@ struct instruction {
   uint16_t output_count = 0;
   uint16_t release_count = 0;
   action what = action::run;
-  bool leaves_much = false; // a token after which its region goes on for long
-  uint64_t last_uses = 0;   // bit i: input i dies here (inputs beyond 63 never do)
+  bool long_tail = false; // a token after which its region goes on for long
+  uint64_t last_uses = 0; // bit i: input i dies here (inputs beyond 63 never do)
   const node* origin = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // The definition of an operation: a filled-in form, known before any graph exists.
 #pragma once
-#include "troupe/runtime/types/attr.hpp"
 #include "troupe/runtime/fwd.hpp"
+#include "troupe/runtime/types/attr.hpp"
 
 #include <array>
 #include <concepts>
@@ -16,10 +16,10 @@ namespace troupe {
 
 /// A list of at most N items that can be a constant.
 template <class T, size_t N>
-class upto {
+class inplace_vector {
 public:
-  constexpr upto() = default;
-  constexpr upto(std::initializer_list<T> items) {
+  constexpr inplace_vector() = default;
+  constexpr inplace_vector(std::initializer_list<T> items) {
     for (const auto& item : items)
       items_[size_++] = item; // too many items do not compile in a constant
   }
@@ -130,8 +130,8 @@ constexpr bool has(effect all, effect one) {
   return (static_cast<uint32_t>(all) & static_cast<uint32_t>(one)) != 0;
 }
 
-using port_list = upto<port, 18>;
-using attr_list = upto<attr_def, 16>;
+using port_list = inplace_vector<port, 18>;
+using attr_list = inplace_vector<attr_def, 16>;
 using shapes = std::vector<partial_shape>;
 using edges = std::vector<edge>;
 

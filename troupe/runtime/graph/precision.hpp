@@ -7,10 +7,10 @@ namespace troupe {
 
 /// Faster with operands of 16 bits, and safe: adds up in f32 and rounds each result once, as
 /// products of matrices and convolutions do.
-inline constexpr effect worth_16_bits{512};
+inline constexpr effect autocast_allow{512};
 
 /// As good with values of 16 bits as with f32 where they are in 16 bits already, and wanted so:
 /// moves them, chooses among them, or adds few of them.
-inline constexpr effect keeps_16_bits{1024};
+inline constexpr effect autocast_infer{1024};
 
 } // namespace troupe

@@ -66,7 +66,7 @@ edge recomputation::again(const edge& what) const {
   return it == copies_.end() ? what : edge{it->second, what.index};
 }
 
-result<node*> recomputation::stand_in(node& at, const std::vector<edge>& output_gradients) {
+result<node*> recomputation::recomputed(node& at, const std::vector<edge>& output_gradients) {
   auto found = part_of_.find(&at);
   if (found == part_of_.end() || !can_run_again(at))
     return &at;

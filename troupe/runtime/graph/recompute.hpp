@@ -18,7 +18,7 @@ public:
 
   /// What to take the gradient of, instead of a node that these gradients have reached: its copy
   /// over other copies where it is in a part, or else itself.
-  result<node*> stand_in(node& at, const std::vector<edge>& output_gradients);
+  result<node*> recomputed(node& at, const std::vector<edge>& output_gradients);
 
 private:
   bool can_run_again(const node& at) const;

@@ -1,9 +1,9 @@
 // The ops and kernels that a program may use. An object made at start and passed down, no global.
 #pragma once
-#include "troupe/runtime/graph/counting.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/graph/op.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 #include <map>
 #include <span>
@@ -32,7 +32,7 @@ public:
 
 private:
   std::map<std::string_view, const op_def*, std::less<>> ops_;
-  std::map<std::string_view, std::shared_ptr<const op_halves>> halves_; // by the op's name
+  std::map<std::string_view, std::shared_ptr<const two_phase_op>> halves_; // by the op's name
   std::map<std::pair<std::string_view, device_kind>, const kernel_def*> kernels_;
 };
 

@@ -1,8 +1,8 @@
 // Notes down how much of a device's memory is in use while a step runs.
 #pragma once
-#include "troupe/runtime/device/memory_gauge.hpp"
+#include "troupe/runtime/device/memory_usage_source.hpp"
+#include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
-#include "troupe/runtime/device/ticks.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@ namespace troupe {
 /// Has room for so many moments, made once; later ones are left out. Any thread may note.
 class memory_log {
 public:
-  memory_log(const memory_gauge& of, size_t most)
+  memory_log(const memory_usage_source& of, size_t most)
       : of_(of), most_(most), readings_(new reading[most]) {}
 
   /// Nobody may note meanwhile, except for those who note about an earlier step.
@@ -56,7 +56,7 @@ private:
     std::atomic<int64_t> ticks{0};
     std::atomic<uint64_t> bytes{0};
   };
-  const memory_gauge& of_;
+  const memory_usage_source& of_;
   const size_t most_;
   std::unique_ptr<reading[]> readings_;
   moment began_;

@@ -37,8 +37,8 @@ constexpr uint32_t device_track(int ordinal) noexcept {
 }
 
 /// What it copied to the host, and from it, beside that.
-constexpr uint32_t copy_track(int ordinal, copy_line in) noexcept {
-  return device_track(ordinal) + ((in == copy_line::to_host ? 1u : 2u) << 16);
+constexpr uint32_t copy_track(int ordinal, copy_stream in) noexcept {
+  return device_track(ordinal) + ((in == copy_stream::to_host ? 1u : 2u) << 16);
 }
 
 struct step_span {

@@ -5,8 +5,8 @@
 
 namespace troupe {
 
-/// As join_epilogues() in passes.hpp, for nodes with one of these effects: is_product,
+/// As fuse_bias_activation() in passes.hpp, for nodes with one of these effects: is_product,
 /// is_convolution.
-void join_epilogues(step_graph& of, device_kind on, effect which);
+void fuse_bias_activation(step_graph& of, device_kind on, effect which);
 
 } // namespace troupe

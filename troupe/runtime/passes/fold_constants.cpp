@@ -1,8 +1,8 @@
 #include "troupe/runtime/device/flush_subnormals.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
-#include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace troupe {
 namespace {
 
 // Constants travel to tasks and stay in memory: large ones are better computed anew.
-constexpr size_t most_bytes = 1 << 18;
+constexpr size_t max_bytes = 1 << 18;
 
 // A tensor of which only type and shape are known; there is no memory behind it.
 tensor shape_only(edge of) {
@@ -26,7 +26,7 @@ bool may_fold(const node& at) {
   for (int i = 0; i < at.outputs(); ++i) {
     const auto& dims = at.output_shape(i);
     if (at.output_is_ref(i) || (dims.fully_known() && static_cast<size_t>(dims.elements()) >
-                                                          most_bytes / size_of(at.output_type(i))))
+                                                          max_bytes / size_of(at.output_type(i))))
       return false;
   }
   bool of_shape = has(at.op().effects, effect::of_shape);
@@ -82,7 +82,7 @@ void fold_constants(step_graph& of, device& host) {
     if (!may_fold(*at))
       continue;
     auto values = run(*at, host);
-    auto too_large = [](const tensor& one) { return one.empty() || one.bytes() > most_bytes; };
+    auto too_large = [](const tensor& one) { return one.empty() || one.bytes() > max_bytes; };
     if (!values || std::ranges::any_of(*values, too_large))
       continue;
     std::vector<edge> by;

@@ -1,9 +1,9 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 #include "troupe/runtime/passes/variable_updates.hpp"
-#include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t most_stages = 32, most_inputs = 16;
+constexpr size_t max_stages = 32, max_inputs = 16;
 constexpr int none = -1;
 
 // A tree, or a graph, of element-wise nodes that one node becomes: the last is its root, and nobody
@@ -61,7 +61,8 @@ private:
         return false;
     auto* kernel = at.graph().ops().find_kernel(op.name, on_);
     auto* entry = kernel ? kernel->find(at.inputs()[0].type()) : nullptr;
-    return entry && (on_ == device_kind::cpu ? entry->lane != nullptr : entry->code != nullptr);
+    return entry &&
+           (on_ == device_kind::cpu ? entry->inner_loop != nullptr : entry->code != nullptr);
   }
 
   void join_or_begin(node& at) {
@@ -87,7 +88,7 @@ private:
 
   bool fits(const node& at, const cluster& into) const {
     const auto& root = *into.nodes.front();
-    return into.nodes.size() < most_stages && into.inputs + at.inputs().size() - 1 <= most_inputs &&
+    return into.nodes.size() < max_stages && into.inputs + at.inputs().size() - 1 <= max_inputs &&
            at.output_shape(0) == root.output_shape(0) && updates_.reads_the_same_at(at, root);
   }
 

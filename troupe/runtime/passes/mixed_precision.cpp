@@ -1,7 +1,7 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/precision.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
-#include "troupe/runtime/graph/precision.hpp"
 
 #include <algorithm>
 #include <map>
@@ -83,7 +83,7 @@ private:
     parts_.resize(change_.nodes().size());
     for (auto* at : change_.nodes()) {
       auto& of = part_of(*at);
-      if (!has(at->op().effects, worth_16_bits | keeps_16_bits))
+      if (!has(at->op().effects, autocast_allow | autocast_infer))
         continue;
       of.attr = data_attr(*at, type_);
       if (of.attr.empty())
@@ -92,7 +92,7 @@ private:
         auto count = port.count.empty() ? 1 : at->attr<int64_t>(port.count);
         of.outputs.insert(of.outputs.end(), static_cast<size_t>(count), port.type == of.attr);
       }
-      of.reached = of.wanted = has(at->op().effects, worth_16_bits);
+      of.reached = of.wanted = has(at->op().effects, autocast_allow);
       for (size_t i = 0; i < at->inputs().size(); ++i)
         of.reached = of.reached || (is_data(*at, i) && part_of(*at->inputs()[i].node).reached &&
                                     is_data(at->inputs()[i]));

@@ -8,7 +8,7 @@ namespace troupe {
 namespace {
 
 // Each round can open the way for the next; real graphs settle after two.
-constexpr int most_rounds = 3;
+constexpr int max_rounds = 3;
 
 // Nobody outside reads a partition's nodes, but all of them were meant to run.
 step_graph with_all_ends_kept(std::unique_ptr<graph> nodes) {
@@ -31,7 +31,7 @@ step_graph with_all_ends_kept(std::unique_ptr<graph> nodes) {
 void optimize(step_graph& of, const pass_options& options, device* host) {
   if (options.mixed_precision != dtype::none)
     mix_precision(of, options.mixed_precision);
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < max_rounds; ++round) {
     auto before = of.nodes->version();
     if (options.fold && host)
       fold_constants(of, *host);
@@ -49,15 +49,15 @@ void optimize(step_graph& of, const pass_options& options, device* host) {
 void optimize(partition& part, const pass_options& options) {
   auto of = with_all_ends_kept(std::move(part.nodes));
   if (options.fuse && part.device.kind == "gpu")
-    join_epilogues(of, device_kind::gpu);
+    fuse_bias_activation(of, device_kind::gpu);
   if (options.fuse && part.device.kind == "cpu") // whose products are no faster with a bias
-    join_epilogues(of, device_kind::cpu, is_convolution);
+    fuse_bias_activation(of, device_kind::cpu, is_convolution);
   if (options.fuse)
     fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::gpu : device_kind::cpu);
   if (options.schedule)
     schedule_for_memory(of);
   if (options.start)
-    start_exchanges(of);
+    hoist_collectives(of);
   if (options.swap.mode != swap_mode::off && part.device.kind == "gpu")
     swap_long_lived(of, options.swap);
   part.nodes = std::move(of.nodes);

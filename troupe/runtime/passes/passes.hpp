@@ -46,7 +46,7 @@ void mix_precision(step_graph& of, dtype type);
 /// Makes a product of matrices or a convolution, a bias that is added to it and a Relu after that
 /// one node, where the device has a kernel that does all of it as it writes the result: GPUs do,
 /// and processors for convolutions.
-void join_epilogues(step_graph& of, device_kind on);
+void fuse_bias_activation(step_graph& of, device_kind on);
 
 /// Computes nodes whose inputs are constant, or known in type and shape where that is all they look
 /// at. Keeps a node whose kernel fails, so that it fails when it is run, and one whose value is
@@ -64,7 +64,7 @@ void merge_equal_nodes(step_graph& of);
 void remove_dead_nodes(step_graph& of);
 
 /// Makes trees of element-wise ops one node each, of op _Fused. For a partition: its device must
-/// have kernels with lanes.
+/// have kernels with inner loops.
 void fuse_elementwise(step_graph& of, device_kind on);
 
 /// Orders the nodes so that the estimated peak of live bytes is not higher than before, and lower
@@ -73,7 +73,7 @@ void schedule_for_memory(step_graph& of);
 
 /// Puts collective operations, and what is computed for them alone, right behind what they need:
 /// they begin while the rest is computed.
-void start_exchanges(step_graph& of);
+void hoist_collectives(step_graph& of);
 
 /// What the swap pass has done, by its estimates.
 struct swap_report {

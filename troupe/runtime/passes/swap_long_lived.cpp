@@ -1,10 +1,10 @@
 // Where tensors of a GPU's partition may go to the host and back (decision 021).
-#include "troupe/runtime/placement/cost.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
-#include "troupe/runtime/graph/registry.hpp"
-#include "troupe/runtime/placement/residence.hpp"
+#include "troupe/runtime/placement/cost.hpp"
+#include "troupe/runtime/placement/kernel_site.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -395,16 +395,17 @@ private:
                       .inputs = {value.made},
                       .controls = std::move(earlier)},
                      out[what.after]);
-    auto coming = saved ? add({.op = std::string{internal_ops::swap_in.name},
-                               .inputs = {saved},
-                               .attrs = {{"shape", value.made.dims()}},
-                               .controls = {&at(what.trigger)}},
-                              in[what.trigger])
-                        : edge{};
-    auto& arrivals = ahead[what.before];
+    auto swapped_in = saved ? add({.op = std::string{internal_ops::swap_in.name},
+                                   .inputs = {saved},
+                                   .attrs = {{"shape", value.made.dims()}},
+                                   .controls = {&at(what.trigger)}},
+                                  in[what.trigger])
+                            : edge{};
+    auto& swap_ins = ahead[what.before];
     auto back =
-        coming ? add({.op = std::string{internal_ops::swapped.name}, .inputs = {coming}}, arrivals)
-               : edge{};
+        swapped_in
+            ? add({.op = std::string{internal_ops::swapped.name}, .inputs = {swapped_in}}, swap_ins)
+            : edge{};
     if (!back)
       return;
     std::map<std::pair<const node*, int>, edge> now;
@@ -419,7 +420,7 @@ private:
       if (auto again = add({.op = std::string{view->op().name},
                             .inputs = std::move(inputs),
                             .attrs = view->attrs()},
-                           arrivals))
+                           swap_ins))
         now[{view, 0}] = again;
     }
     for (const auto& read : value.reads)
@@ -441,7 +442,7 @@ private:
 
   graph& graph_;
   const swap_options options_;
-  const residences places_;
+  const kernel_sites places_;
   rewriter change_;
   const size_t count_;
   size_t words_ = 0; // for each node, in waits_

@@ -1,8 +1,8 @@
 #include "troupe/runtime/placement/partition.hpp"
 
-#include "troupe/runtime/graph/counting.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
-#include "troupe/runtime/placement/residence.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
+#include "troupe/runtime/placement/kernel_site.hpp"
 
 #include <algorithm>
 #include <map>
@@ -67,7 +67,7 @@ private:
 
   // Whether a GPU has to look at elements before it knows what comes out (counting.hpp).
   bool counts_first(const node& at, int here) const {
-    return has(at.op().effects, sized_by_elements) &&
+    return has(at.op().effects, data_dependent_shape) &&
            kind_of(devices_[static_cast<size_t>(here)]) == device_kind::gpu &&
            !residences_.runs_on_host(at);
   }
@@ -77,7 +77,7 @@ private:
                            std::vector<node*> controls) {
     TROUPE_TRY(share(at, here, inputs));
     auto& into = part(here);
-    TROUPE_ASSIGN(auto* first, into.add({.op = op_halves::name_of_first(at.op().name),
+    TROUPE_ASSIGN(auto* first, into.add({.op = two_phase_op::name_of_first(at.op().name),
                                          .name = concat("_count_/", at.name()),
                                          .inputs = inputs,
                                          .attrs = at.attrs(),
@@ -94,7 +94,7 @@ private:
     for (int i = 0; i < at.outputs(); ++i)
       shapes.push_back(at.output_shape(i));
     attrs["output_shapes"] = std::move(shapes);
-    TROUPE_ASSIGN(auto* second, into.add({.op = op_halves::name_of_second(at.op().name),
+    TROUPE_ASSIGN(auto* second, into.add({.op = two_phase_op::name_of_second(at.op().name),
                                           .name = at.name(),
                                           .inputs = std::move(inputs),
                                           .attrs = std::move(attrs),
@@ -242,7 +242,7 @@ private:
   const graph& of_;
   const std::vector<int>& chosen_;
   const device_list& devices_;
-  const residences residences_;
+  const kernel_sites residences_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
   std::vector<bool> used_;                                    // has successors

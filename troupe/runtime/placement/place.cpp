@@ -1,11 +1,11 @@
 #include "troupe/runtime/placement/place.hpp"
 
-#include "troupe/runtime/placement/cost.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
-#include "troupe/runtime/placement/minimum_cut.hpp"
 #include "troupe/runtime/graph/registry.hpp"
-#include "troupe/runtime/placement/residence.hpp"
+#include "troupe/runtime/placement/cost.hpp"
+#include "troupe/runtime/placement/kernel_site.hpp"
+#include "troupe/runtime/placement/minimum_cut.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -104,7 +104,7 @@ result<std::vector<int>> find_devices(const node_set& set, const device_name& as
   prefer_accelerators(open, devices);
   for (auto* at : set.members) {
     std::erase_if(open, [&](int i) {
-      return way_of(*at, kind_of(devices[static_cast<size_t>(i)])) == way::none;
+      return site_of(*at, kind_of(devices[static_cast<size_t>(i)])) == kernel_site::none;
     });
     if (open.empty())
       return failure(error_kind::unimplemented, at->description(), ": no device that matches '",
@@ -172,9 +172,9 @@ private:
     auto here = chosen_[static_cast<size_t>(at.id())];
     auto on = [&](device_kind kind) {
       // Beside a GPU runs what processors run.
-      auto kept = way_of(at, kind) == way::host ? device_kind::cpu : kind;
+      auto kept = site_of(at, kind) == kernel_site::host ? device_kind::cpu : kind;
       // What a GPU counts goes to the host before it goes on.
-      auto waits = kept == device_kind::gpu && has(at.op().effects, sized_by_elements);
+      auto waits = kept == device_kind::gpu && has(at.op().effects, data_dependent_shape);
       return std::llround(expected_nanoseconds(at, kept, how_.measured) +
                           (waits ? expected_download(dtype::i64, partial_shape{1}) : 0));
     };
@@ -195,7 +195,8 @@ private:
       auto there = items_.find(from.node->id());
       if (there == items_.end() || at.input_is_ref(i) || goes_along(*from.node))
         continue;
-      auto looked_at = way_of(at, device_kind::gpu) == way::host || at.input_port(i).on_host;
+      auto looked_at =
+          site_of(at, device_kind::gpu) == kernel_site::host || at.input_port(i).on_host;
       if (looked_at)
         cut_.part(there->second, here->second, message);
       else

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t no_node = UINT32_MAX;
 // More parallelism than any task has threads for only costs time to plan.
-constexpr uint32_t most_groups = 512;
+constexpr uint32_t max_groups = 512;
 // What is done before this part of a heavy branch has passed counts as there from the start:
 // constants and shapes are needed everywhere, and tie branches together that have nothing in
 // common.
@@ -64,9 +64,9 @@ private:
 class branch_finder {
 public:
   branch_finder(const graph& of, const std::vector<uint32_t>& base, const region_options& options)
-      : graph_(of), base_(base), lanes_(static_cast<size_t>(options.lanes)),
-        least_(worth_handing_over(options)),
-        most_(options.nodes_use_all_threads ? splits_itself * options.hand_over : 1e300),
+      : graph_(of), base_(base), workers_(static_cast<size_t>(options.workers)),
+        least_(worth_dispatching(options)),
+        most_(options.nodes_use_all_threads ? splits_itself * options.dispatch_ns : 1e300),
         tree_(of.nodes().size()), cost_(of.nodes().size()), done_at_(of.nodes().size(), 0),
         groups_(of.nodes().size(), 0) {
     for (const auto& at : of.nodes())
@@ -146,25 +146,25 @@ private:
       rank_after[id] = rank;
     }
     for (auto& [rank, heads] : heavy_at)
-      if (heads.size() > 1 && count_ < most_groups)
+      if (heads.size() > 1 && count_ < max_groups)
         pack(heads);
   }
 
-  // Shares them out among the lanes, each to the one that has least to do so far.
+  // Shares them out among the workers, each to the one that has least to do so far.
   void pack(std::vector<uint32_t>& heads) {
     std::ranges::stable_sort(heads, std::greater{}, [&](uint32_t id) { return cost_[id]; });
-    std::vector<double> load(std::min(lanes_, heads.size()), 0);
+    std::vector<double> load(std::min(workers_, heads.size()), 0);
     for (auto id : heads) {
-      auto lane = std::ranges::min_element(load);
-      *lane += cost_[id];
-      groups_[id] = count_ + 1 + static_cast<uint32_t>(lane - load.begin());
+      auto worker = std::ranges::min_element(load);
+      *worker += cost_[id];
+      groups_[id] = count_ + 1 + static_cast<uint32_t>(worker - load.begin());
     }
     count_ += static_cast<uint32_t>(load.size());
   }
 
   const graph& graph_;
   const std::vector<uint32_t>& base_;
-  size_t lanes_;
+  size_t workers_;
   double least_, most_;
   dominator_tree tree_;
   std::vector<double> cost_, done_at_;

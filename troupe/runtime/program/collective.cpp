@@ -7,19 +7,19 @@
 namespace troupe {
 namespace {
 
-constexpr size_t most_named = 8;
+constexpr size_t max_named = 8;
 
 std::string short_name(const device_name& of) {
   return concat("/device:", of.kind, ':', of.ordinal);
 }
 
-exchange_kind kind_of(const node& at) {
+collective_kind kind_of(const node& at) {
   const auto& op = at.op().name;
   if (op == "CollectiveGather")
-    return exchange_kind::all_gather;
+    return collective_kind::all_gather;
   if (op == "CollectiveReduceScatter")
-    return exchange_kind::reduce_scatter;
-  return op == "CollectiveReduce" ? exchange_kind::all_reduce : exchange_kind::broadcast;
+    return collective_kind::reduce_scatter;
+  return op == "CollectiveReduce" ? collective_kind::all_reduce : collective_kind::broadcast;
 }
 
 reduction reduction_of(const node& at) {
@@ -30,9 +30,9 @@ reduction reduction_of(const node& at) {
                           : reduction::sum;
 }
 
-exchange_call call_of(const node& at) {
-  exchange_call what{.kind = kind_of(at), .type = at.output_type(0)};
-  if (what.kind == exchange_kind::all_reduce || what.kind == exchange_kind::reduce_scatter) {
+collective_call call_of(const node& at) {
+  collective_call what{.kind = kind_of(at), .type = at.output_type(0)};
+  if (what.kind == collective_kind::all_reduce || what.kind == collective_kind::reduce_scatter) {
     what.by = reduction_of(at);
     what.average = at.attr<std::string>("final_op") == "Div";
   }
@@ -41,14 +41,14 @@ exchange_call call_of(const node& at) {
 
 bool is_sender(const collective_member& one) { return !one.origin->inputs().empty(); }
 
-auto key_of(const exchange_call& what) {
+auto key_of(const collective_call& what) {
   return std::tuple{what.kind, what.by, what.average, what.type};
 }
 
 std::string places(const collective_group& of) {
   std::string text;
-  for (size_t i = 0; i < of.members.size() && i <= most_named; ++i)
-    text += i == most_named ? ", ..." : concat(i ? ", " : "", to_string(of.members[i].where));
+  for (size_t i = 0; i < of.members.size() && i <= max_named; ++i)
+    text += i == max_named ? ", ..." : concat(i ? ", " : "", to_string(of.members[i].where));
   return text;
 }
 
@@ -76,7 +76,7 @@ status check_members(const collective_group& of) {
                    of.group_key, ", instance ", of.instance_key, " has ", of.members.size(), " of ",
                    size, " members in this step, on ", places(of),
                    ": all members must be run by one step, on devices of one task");
-  if (of.call.kind != exchange_kind::broadcast)
+  if (of.call.kind != collective_kind::broadcast)
     return {};
   auto senders = std::ranges::count_if(of.members, is_sender);
   if (senders == 1)
@@ -90,12 +90,12 @@ bool is_asked(const wait_point& wait) noexcept {
   return wait.queue || is_collective(wait.origin->op());
 }
 
-result<exchange_call> collective_group::check(std::span<const exchange_part> given) const {
+result<collective_call> collective_group::check(std::span<const collective_part> given) const {
   auto what = call;
-  const exchange_part* first = nullptr;
+  const collective_part* first = nullptr;
   for (size_t i = 0; i < given.size(); ++i) {
     const auto& one = given[i];
-    if (call.kind == exchange_kind::broadcast && i != call.root)
+    if (call.kind == collective_kind::broadcast && i != call.root)
       continue;
     if (one.input.empty() || one.input.type() != call.type)
       return failure(error_kind::internal, members[i].origin->description(), ": expected ",
@@ -109,19 +109,19 @@ result<exchange_call> collective_group::check(std::span<const exchange_part> giv
                      ": all members of a group must have one shape");
   }
   what.dims = first->input.dims();
-  if (call.kind == exchange_kind::broadcast)
+  if (call.kind == collective_kind::broadcast)
     for (const auto& one : members)
       if (const auto& said = one.origin->attr<partial_shape>("shape"); !said.compatible(what.dims))
         return invalid(one.origin->description(), ": expects ", said, ", but ",
                        members[call.root].origin->description(), " sends ", what.dims);
-  auto cut = call.kind == exchange_kind::reduce_scatter;
-  if ((cut || call.kind == exchange_kind::all_gather) && what.dims.rank() == 0)
+  auto cut = call.kind == collective_kind::reduce_scatter;
+  if ((cut || call.kind == collective_kind::all_gather) && what.dims.rank() == 0)
     return invalid(members.front().origin->description(), ": needs a first axis, got a scalar");
   auto count = static_cast<int64_t>(members.size());
   if (cut && what.dims[0] % count != 0)
     return invalid(members.front().origin->description(), ": the first axis of ", what.dims,
                    " cannot be cut into ", count, " equal parts");
-  if (call.kind == exchange_kind::all_gather && what.dims[0] > INT64_MAX / count)
+  if (call.kind == collective_kind::all_gather && what.dims[0] > INT64_MAX / count)
     return invalid(members.front().origin->description(), ": ", count, " of ", what.dims,
                    " are too many elements");
   return what;
@@ -156,21 +156,22 @@ find_collectives(std::span<const std::shared_ptr<const program>> programs,
   return groups;
 }
 
-collective_meeting::collective_meeting(const collective_group& of)
+collective_rendezvous::collective_rendezvous(const collective_group& of)
     : group_(of), parts_(of.members.size()), came_(new std::atomic<bool>[of.members.size()]) {
   for (size_t i = 0; i < parts_.size(); ++i)
     parts_[i].on = of.members[i].on;
   reset();
 }
 
-collective_meeting::arrival collective_meeting::arrive(size_t member, exchange_part mine) noexcept {
+collective_rendezvous::arrival collective_rendezvous::arrive(size_t member,
+                                                             collective_part mine) noexcept {
   if (came_[member].exchange(true, std::memory_order_relaxed))
     return arrival::again;
   parts_[member] = std::move(mine);
   return missing_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? arrival::last : arrival::waits;
 }
 
-void collective_meeting::reset() noexcept {
+void collective_rendezvous::reset() noexcept {
   for (size_t i = 0; i < parts_.size(); ++i) {
     parts_[i].input.reset();
     parts_[i].output.reset();
@@ -180,15 +181,15 @@ void collective_meeting::reset() noexcept {
   missing_.store(parts_.size(), std::memory_order_relaxed);
 }
 
-std::string collective_meeting::describe_missing() const {
+std::string collective_rendezvous::describe_missing() const {
   std::string names;
   size_t missing = 0;
   for (size_t i = 0; i < parts_.size(); ++i)
     if (!came_[i].load(std::memory_order_relaxed))
-      if (++missing <= most_named)
+      if (++missing <= max_named)
         names += concat(names.empty() ? "" : ", ", short_name(group_.members[i].where));
   return concat(parts_.size() - missing, " of ", parts_.size(), " members have come",
-                missing ? ", missing: " : "", names, missing > most_named ? ", ..." : "");
+                missing ? ", missing: " : "", names, missing > max_named ? ", ..." : "");
 }
 
 } // namespace troupe

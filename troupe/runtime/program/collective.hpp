@@ -29,12 +29,12 @@ struct collective_member {
 /// devices, and on one device of their names.
 struct collective_group {
   int64_t group_key = 0, instance_key = 0;
-  exchange_call call = {}; ///< but for the shape
+  collective_call call = {}; ///< but for the shape
   std::vector<collective_member> members = {};
 
   /// What to compute of these inputs, one for each member. Fails, and names two members that
   /// differ, where they do not fit.
-  result<exchange_call> check(std::span<const exchange_part> given) const;
+  result<collective_call> check(std::span<const collective_part> given) const;
 };
 
 /// Finds the groups among the programs of one step on one task. Fails where members are missing, do
@@ -45,22 +45,22 @@ find_collectives(std::span<const std::shared_ptr<const program>> programs,
 
 /// Where the members of a group meet in one step. Members may arrive from any thread; only the one
 /// that came last goes on.
-class collective_meeting {
+class collective_rendezvous {
 public:
-  explicit collective_meeting(const collective_group& of);
+  explicit collective_rendezvous(const collective_group& of);
 
   enum class arrival : uint8_t {
     waits, ///< others are to come
     last,  ///< all are there: the caller takes them
     again  ///< this member had come before; nothing has happened
   };
-  arrival arrive(size_t member, exchange_part mine) noexcept;
+  arrival arrive(size_t member, collective_part mine) noexcept;
   arrival arrive(size_t member, tensor input) noexcept {
     return arrive(member, {.on = group_.members[member].on, .input = std::move(input)});
   }
 
   /// The inputs of all; only for whoever came last, once. They are nowhere else then.
-  std::vector<exchange_part>& take() noexcept { return parts_; }
+  std::vector<collective_part>& take() noexcept { return parts_; }
 
   /// Ready for another step. Nobody may arrive meanwhile.
   void reset() noexcept;
@@ -71,7 +71,7 @@ public:
 
 private:
   const collective_group& group_;
-  std::vector<exchange_part> parts_;
+  std::vector<collective_part> parts_;
   std::unique_ptr<std::atomic<bool>[]> came_;
   std::atomic<size_t> missing_;
 };

@@ -1,15 +1,15 @@
 // Turns a partition's graph into a program.
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/program/collective.hpp"
-#include "troupe/runtime/program/coming.hpp"
+#include "troupe/runtime/device/upload.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/placement/kernel_site.hpp"
+#include "troupe/runtime/program/collective.hpp"
 #include "troupe/runtime/program/order_effects.hpp"
+#include "troupe/runtime/program/pending_inputs.hpp"
 #include "troupe/runtime/program/program.hpp"
 #include "troupe/runtime/program/regions.hpp"
-#include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/program/replay.hpp"
-#include "troupe/runtime/placement/residence.hpp"
-#include "troupe/runtime/device/upload.hpp"
 
 #include <algorithm>
 #include <map>
@@ -32,10 +32,10 @@ public:
     out_.regions_.resize(regions_.count);
     for (const auto& at : graph_.nodes())
       TROUPE_TRY(survey(*at));
-    out_.regions_[0].arrivals = 1; // the start
+    out_.regions_[0].required_tokens = 1; // the start
     for (uint32_t r = 1; r < regions_.count; ++r)
-      if (out_.regions_[r].arrivals == 0) { // nothing else would start it
-        out_.regions_[r].arrivals = 1;
+      if (out_.regions_[r].required_tokens == 0) { // nothing else would start it
+        out_.regions_[r].required_tokens = 1;
         started_.push_back(r);
       }
     for (uint32_t r = 0; r < regions_.count; ++r)
@@ -110,7 +110,7 @@ private:
       return;
     it->second = out_.slots_++;
     tokens_[{from.node, from.index}].emplace_back(here, it->second);
-    ++out_.regions_[here].arrivals;
+    ++out_.regions_[here].required_tokens;
   }
 
   void need_order(const node& before, uint32_t here) {
@@ -119,7 +119,7 @@ private:
       return;
     auto [it, fresh] = after_[there].emplace(here, &before);
     if (fresh)
-      ++out_.regions_[here].arrivals;
+      ++out_.regions_[here].required_tokens;
     else if (before.id() > it->second->id())
       it->second = &before;
   }
@@ -136,7 +136,7 @@ private:
     }
     for (int i = 0; i < at.outputs(); ++i)
       wait.slots.push_back(out_.slots_ + static_cast<uint32_t>(i));
-    ++out_.regions_[wait.region].arrivals; // the answer
+    ++out_.regions_[wait.region].required_tokens; // the answer
     wait_of_[&at] = static_cast<uint32_t>(out_.waits_.size());
     out_.waits_.push_back(std::move(wait));
     return {};
@@ -400,13 +400,13 @@ private:
   void weigh() {
     if (accelerator_)
       return; // launching takes little, whatever is launched
-    auto enough = worth_handing_over(options_);
+    auto enough = worth_dispatching(options_);
     for (auto& region : out_.regions_)
       for (auto at = region.first + region.count; at-- > region.first;) {
         auto& code = drafts_[at].code;
         if (code.what == action::run)
           region.nanoseconds += expected_nanoseconds(*code.origin, options_.measured);
-        code.leaves_much = code.what == action::token && region.nanoseconds >= enough;
+        code.long_tail = code.what == action::token && region.nanoseconds >= enough;
       }
     for (auto& region : out_.regions_)
       region.heavy = region.nanoseconds >= enough;
@@ -430,7 +430,7 @@ private:
   const state_finder& find_state_;
   const region_options& options_;
   const kernel_state_finder& find_kernel_state_;
-  const residences residences_;
+  const kernel_sites residences_;
   region_map regions_;
   std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
   std::vector<std::map<uint32_t, const node*>> after_; // per region: who waits for which node
@@ -453,10 +453,10 @@ program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_find
   order_effects(*made->graph_, options.strict_order);
   auto regions = options;
   if (on.as_accelerator())
-    regions.lanes = 1; // all that it runs stands in one line
+    regions.workers = 1; // all that it runs stands in one line
   TROUPE_TRY(compiler{*made, find_state, regions, find_kernel_state}.run());
   if (on.as_accelerator())
-    made->coming_ = find_coming(*made);
+    made->pending_inputs_ = find_pending_inputs(*made);
   made->replays_.resize(made->regions_.size());
   if (on.as_accelerator() && options.replay)
     for (uint32_t r = 0; r < made->regions_.size(); ++r)
@@ -467,7 +467,7 @@ program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_find
 std::string program::describe() const {
   std::ostringstream out;
   for (size_t r = 0; r < regions_.size(); ++r) {
-    out << "region " << r << ", after " << regions_[r].arrivals << " tokens:\n";
+    out << "region " << r << ", after " << regions_[r].required_tokens << " tokens:\n";
     for (uint32_t i = 0; i < regions_[r].count; ++i) {
       const auto& code = code_[regions_[r].first + i];
       constexpr const char* names[] = {

@@ -1,11 +1,11 @@
 #include "troupe/runtime/program/instance.hpp"
 
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/arrivals.hpp"
 #include "troupe/runtime/device/flush_subnormals.hpp"
+#include "troupe/runtime/device/pending_inputs.hpp"
+#include "troupe/runtime/device/upload.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/program/replay.hpp"
-#include "troupe/runtime/device/upload.hpp"
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ status stopped(const stop_signal& stop) {
 constexpr size_t moments_per_instruction = 4;
 
 // More are let go of when their tensors are kept longer than the next steps take.
-constexpr size_t most_memories = 8;
+constexpr size_t max_memories = 8;
 
 } // namespace
 
@@ -44,7 +44,7 @@ instance::instance(std::shared_ptr<const troupe::program> of)
 void instance::reset() noexcept {
   auto regions = program_->regions();
   for (size_t r = 0; r < regions.size(); ++r) {
-    counters_[r].missing.store(regions[r].arrivals, std::memory_order_relaxed);
+    counters_[r].missing.store(regions[r].required_tokens, std::memory_order_relaxed);
     counters_[r].dead.store(false, std::memory_order_relaxed);
   }
   for (uint32_t slot = 0; slot < program_->slots(); ++slot)
@@ -55,7 +55,7 @@ void instance::reset() noexcept {
   take_idle_memory();
 }
 
-void instance::watch(step_watch* by) {
+void instance::watch(step_profiler* by) {
   watch_ = by;
   if (by && by->takes_times())
     memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
@@ -64,7 +64,7 @@ void instance::watch(step_watch* by) {
 void instance::take_idle_memory() {
   auto idle = std::ranges::find_if(memories_, [](const auto& one) { return one->idle(); });
   if (idle == memories_.end()) {
-    if (memories_.size() == most_memories)
+    if (memories_.size() == max_memories)
       memories_.erase(memories_.begin());
     memories_.push_back(step_memory::make(program_->device().memory()));
     idle = memories_.end() - 1;
@@ -73,7 +73,7 @@ void instance::take_idle_memory() {
   memory_->reset();
 }
 
-bool instance::arrive(token&& what) noexcept {
+bool instance::receive(token&& what) noexcept {
   if (what.slot != token::no_slot)
     slots_[what.slot] = std::move(what.value);
   return count_down(what.region, what.dead);
@@ -98,10 +98,10 @@ status instance::run(uint32_t which, emission_sink& out, stop_signal& stop) {
   if (counters_[which].dead.load(std::memory_order_relaxed))
     return run_dead(which, out);
   const flush_subnormals while_it_runs;
-  if (auto coming = program_->coming(which); !coming.empty()) [[unlikely]]
-    TROUPE_TRY(await(coming));
+  if (auto pending = program_->pending_inputs(which); !pending.empty()) [[unlikely]]
+    TROUPE_TRY(await(pending));
   if (watch_)
-    return run_code(which, out, stop, region_watch{*watch_, which, slots_.get()});
+    return run_code(which, out, stop, region_profiler{*watch_, which, slots_.get()});
   if (program_->replay_of(which)) [[unlikely]] {
     bool done = false;
     TROUPE_TRY(run_again(which, out, stop, done));
@@ -170,7 +170,7 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
         out.send_token({.region = code->target,
                         .slot = code->input_count ? code->first_output : token::no_slot,
                         .value = code->input_count ? take(0) : tensor{},
-                        .hurry = code->leaves_much});
+                        .prefer_other_thread = code->long_tail});
         break;
       case action::send:
         out.send_export(code->target, code->input_count ? take(0) : tensor{}, false);
@@ -212,7 +212,7 @@ status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop
         out.send_token({.region = one.target,
                         .slot = one.input_count ? one.first_output : token::no_slot,
                         .value = std::move(*next++),
-                        .hurry = one.leaves_much});
+                        .prefer_other_thread = one.long_tail});
         break;
       case action::send: out.send_export(one.target, std::move(*next++), false); break;
       case action::fetch: out.send_fetch(one.target, std::move(*next++), false); break;
@@ -228,12 +228,12 @@ status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop
 
 // What exchanges bring is used from now on.
 status instance::await(std::span<const uint32_t> slots) const {
-  auto* device = dynamic_cast<arrivals*>(&program_->device());
+  auto* device = dynamic_cast<pending_inputs*>(&program_->device());
   if (!device)
     return {};
   for (auto slot : slots)
     if (!slots_[slot].empty())
-      TROUPE_TRY(device->arrive(slots_[slot]));
+      TROUPE_TRY(device->wait_for(slots_[slot]));
   return {};
 }
 

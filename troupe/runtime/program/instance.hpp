@@ -3,7 +3,7 @@
 #pragma once
 #include "troupe/runtime/program/program.hpp"
 #include "troupe/runtime/program/step_memory.hpp"
-#include "troupe/runtime/program/step_watch.hpp"
+#include "troupe/runtime/program/step_profiler.hpp"
 
 #include <atomic>
 #include <memory>
@@ -19,7 +19,8 @@ struct token {
   uint32_t slot = no_slot;
   tensor value = {};
   bool dead = false;
-  bool hurry = false; // its sender goes on for long: what it starts should run elsewhere
+  bool prefer_other_thread =
+      false; // its sender goes on for long: what it starts should run elsewhere
 };
 
 /// Receives what a region sends while it runs, in order, on the thread that runs it.
@@ -56,7 +57,7 @@ public:
   void reset() noexcept;
 
   /// Notes down what the next steps do, until told otherwise with nullptr. Between steps only.
-  void watch(step_watch* by);
+  void watch(step_profiler* by);
 
   /// Gives a feed its value, before the start.
   void set_feed(size_t feed, tensor value) noexcept {
@@ -65,7 +66,7 @@ public:
 
   /// Takes a token in. Returns true when it was the last that its region waited for: then the
   /// caller must see to it that the region is run, once.
-  bool arrive(token&& what) noexcept;
+  bool receive(token&& what) noexcept;
 
   /// Takes the answer to a wait in; the same promise as arrive().
   bool answer(uint32_t wait_index, std::span<tensor> values, bool dead) noexcept;
@@ -104,7 +105,7 @@ private:
   const memory_space* space_; // where its kernels work
   std::unique_ptr<tensor[]> slots_;
   std::unique_ptr<counter[]> counters_;
-  step_watch* watch_ = nullptr;
+  step_profiler* watch_ = nullptr;
   // The step's, and those of former steps whose tensors may be in use yet.
   std::vector<step_memory::owner> memories_;
   step_memory* memory_ = nullptr;

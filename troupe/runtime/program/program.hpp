@@ -14,9 +14,9 @@ namespace troupe {
 struct region {
   uint32_t first = 0; // instruction
   uint32_t count = 0;
-  uint32_t arrivals = 0;  // tokens it needs, the start or the answer to its wait included
-  double nanoseconds = 0; // what it is expected to take
-  bool heavy = false;     // worth another thread
+  uint32_t required_tokens = 0; // tokens it needs, the start or the answer to its wait included
+  double nanoseconds = 0;       // what it is expected to take
+  bool heavy = false;           // worth another thread
 };
 
 /// The end of one region and a token to the next: a Recv, or a request to a queue.
@@ -77,8 +77,8 @@ public:
   uint32_t slots() const noexcept { return slots_; }
   /// Slots of the region whose tensors may still be on their way when it begins: what exchanges
   /// bring. Only where launches run in line.
-  std::span<const uint32_t> coming(uint32_t region) const noexcept {
-    return coming_.empty() ? std::span<const uint32_t>{} : coming_[region];
+  std::span<const uint32_t> pending_inputs(uint32_t region) const noexcept {
+    return pending_inputs_.empty() ? std::span<const uint32_t>{} : pending_inputs_[region];
   }
   /// Repeats what the region launches; null where it cannot be repeated.
   region_replay* replay_of(uint32_t region) const noexcept { return replays_[region].get(); }
@@ -105,7 +105,7 @@ private:
   std::vector<dtype> type_pool_;
   std::vector<std::shared_ptr<void>> states_;
   std::vector<std::shared_ptr<named_state>> named_;
-  std::vector<std::vector<uint32_t>> coming_;           // by region, or none at all
+  std::vector<std::vector<uint32_t>> pending_inputs_;   // by region, or none at all
   std::vector<std::shared_ptr<region_replay>> replays_; // goes first: uses all that
 };
 

@@ -1,7 +1,7 @@
 #include "troupe/runtime/program/regions.hpp"
 
-#include "troupe/runtime/program/branches.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/program/branches.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -118,13 +118,13 @@ bool is_at_hand(const node& at) {
          (at.op().makes != resource::none && at.controls().empty());
 }
 
-double worth_handing_over(const region_options& options) { return 3 * options.hand_over; }
+double worth_dispatching(const region_options& options) { return 3 * options.dispatch_ns; }
 
 region_map find_regions(const graph& of, const region_options& options) {
   if (options.one_per_node)
     return one_per_node(of);
   auto waits = labeller{of}.run({});
-  if (options.lanes < 2)
+  if (options.workers < 2)
     return waits;
   auto branches = find_branches(of, waits.of, options);
   return std::ranges::any_of(branches, [](uint32_t group) { return group != 0; })

@@ -12,7 +12,7 @@ struct region_options {
   /// All reads and updates of a variable happen in the order of the nodes (order_effects.hpp).
   bool strict_order = false;
   /// How many branches can be worth running at once; with 1, parallel branches stay together.
-  int lanes = 1;
+  int workers = 1;
   /// Whether the device runs one large node on several threads: such nodes need no others beside
   /// them.
   bool nodes_use_all_threads = false;
@@ -20,7 +20,7 @@ struct region_options {
   bool replay = true;
   /// What it costs to give work to another thread, in nanoseconds: a branch that is cheaper than a
   /// few of these stays where it is.
-  double hand_over = 20'000;
+  double dispatch_ns = 20'000;
   /// Without one, estimates from shapes count.
   const node_times* measured = nullptr;
 };
@@ -42,6 +42,6 @@ region_map find_regions(const graph& of, const region_options& options = {});
 bool is_at_hand(const node& at);
 
 /// What counts as worth another thread: a few hand-overs.
-double worth_handing_over(const region_options& options);
+double worth_dispatching(const region_options& options);
 
 } // namespace troupe

@@ -1,9 +1,9 @@
 #include "troupe/runtime/program/replay.hpp"
 
-#include "troupe/runtime/program/collective.hpp"
-#include "troupe/runtime/graph/registry.hpp"
-#include "troupe/runtime/state/steady_variables.hpp"
 #include "troupe/runtime/device/upload.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/program/collective.hpp"
+#include "troupe/runtime/state/variable_address_guard.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -16,10 +16,10 @@ namespace {
 
 constexpr int fewest_launches = 4; // that are worth a recording
 constexpr int enough_runs = 3;     // with the same shapes
-constexpr int most_runs = 4096;    // of patience, which doubles with each disappointment
-constexpr size_t most_signatures = 4;
-constexpr int most_failures = 4, most_strangers = 100;
-constexpr size_t most_value_bytes = 1024;
+constexpr int max_runs = 4096;     // of patience, which doubles with each disappointment
+constexpr size_t max_signatures = 4;
+constexpr int max_failures = 4, max_strangers = 100;
+constexpr size_t max_value_bytes = 1024;
 
 bool needs_no_elements(const node& at) {
   return has(at.op().effects, effect::of_shape) || at.inputs().empty();
@@ -49,14 +49,14 @@ bool is_repeatable(const instruction& code, device_kind on) {
 } // namespace
 
 // What leaves the region, and where it comes from in each replay.
-struct departure {
+struct output_binding {
   enum class from : uint8_t { nothing, slot, kept, output, variable } origin = from::nothing;
   uint32_t index = 0; // slot, output or variable
   tensor kept = {};
   shape dims = {};
 };
 
-struct region_replay::tape {
+struct region_replay::capture_record {
   struct copy_in {
     uint32_t slot;
     void* to;
@@ -66,9 +66,9 @@ struct region_replay::tape {
   std::vector<std::pair<uint32_t, tensor>> once; // what is kept, by slot
   std::vector<tensor> uploads;                   // that the launches read
   std::vector<copy_in> inputs;
-  std::vector<steady_variables::place> variables;
+  std::vector<variable_address_guard::place> variables;
   std::vector<recording::output> outputs;
-  std::vector<departure> departures;
+  std::vector<output_binding> output_bindings;
 };
 
 // -- what can be repeated ------------------------------------------------------------------------
@@ -231,7 +231,7 @@ region_replay::signature* region_replay::find(const tensor* slots) {
   for (const auto& one : sources_) {
     const auto& value = slots[one.slot];
     if (one.by_value &&
-        (!value.on_host() || value.type() == dtype::string || value.bytes() > most_value_bytes))
+        (!value.on_host() || value.type() == dtype::string || value.bytes() > max_value_bytes))
       return nullptr;
     if (one.used && value.on_host())
       return nullptr;
@@ -250,7 +250,7 @@ region_replay::signature* region_replay::find(const tensor* slots) {
     return &signatures_.back();
   }
   // Where all runs differ, there is nothing to wait for.
-  given_up_ = ++strangers_ > most_strangers;
+  given_up_ = ++strangers_ > max_strangers;
   signature fresh{.sources = {}, .enough = enough_runs, .repeats = nullptr};
   for (const auto& one : sources_) {
     const auto& now = slots[one.slot];
@@ -263,7 +263,7 @@ region_replay::signature* region_replay::find(const tensor* slots) {
     }
     fresh.sources.push_back(std::move(noted));
   }
-  if (signatures_.size() == most_signatures)
+  if (signatures_.size() == max_signatures)
     signatures_.erase(signatures_.begin());
   signatures_.push_back(std::move(fresh));
   return &signatures_.back();
@@ -283,7 +283,7 @@ result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
   auto start_over = [&] {
     now->repeats = nullptr;
     now->runs = 0;
-    now->enough = std::min(now->enough * 2, most_runs);
+    now->enough = std::min(now->enough * 2, max_runs);
   };
   if (now->repeats && !now->repeats->launches->usable())
     start_over();
@@ -295,7 +295,7 @@ result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
       start_over();
       // A variable that others were using may be free another time.
       if (made.status().kind() != error_kind::aborted)
-        given_up_ = ++failures_ == most_failures;
+        given_up_ = ++failures_ == max_failures;
       return false;
     }
     now->repeats = *std::move(made);
@@ -320,13 +320,13 @@ public:
 
   status take_source(uint32_t slot, const tensor& value, bool used) {
     if (used)
-      return stand_in(slot, value);
+      return placeholder_for(slot, value);
     slots_[slot] = value;
     return {};
   }
 
   // The recording has memory of its own for what is elsewhere each time.
-  status stand_in(uint32_t slot, const tensor& like) {
+  status placeholder_for(uint32_t slot, const tensor& like) {
     TROUPE_ASSIGN(slots_[slot], notes_.make_input(like.type(), like.dims()));
     inputs.emplace_back(slot, slots_[slot]);
     return {};
@@ -351,7 +351,7 @@ public:
       case action::upload: {
         const auto& from = slots_[code.inputs[0]];
         if (again) {
-          TROUPE_TRY(stand_in(code.first_output, from));
+          TROUPE_TRY(placeholder_for(code.first_output, from));
           break;
         }
         TROUPE_ASSIGN(auto there, upload(device_, from, static_cast<kept_upload*>(code.state)));
@@ -389,23 +389,23 @@ private:
 };
 
 // Where what the launches have made lies, or whose it is.
-template <class Tape>
-status find_origin(Tape& in, const tensor& value, departure& to) {
+template <class Capture>
+status find_origin(Capture& in, const tensor& value, output_binding& to) {
   to.dims = value.dims();
   if (in.launches->owns(value.raw())) {
     auto& all = in.outputs;
     auto at = std::ranges::find(all, value.raw(), &recording::output::memory);
     if (at == all.end())
       at = all.insert(at, {.memory = value.raw(), .type = value.type(), .dims = value.dims()});
-    to.origin = departure::from::output;
+    to.origin = output_binding::from::output;
     to.index = static_cast<uint32_t>(at - all.begin());
     return at->type == value.type()
                ? status{}
                : failure(error_kind::unimplemented, "two types leave in the same memory");
   }
-  auto place = std::ranges::find(in.variables, value.raw(), &steady_variables::place::memory);
+  auto place = std::ranges::find(in.variables, value.raw(), &variable_address_guard::place::memory);
   if (place != in.variables.end()) {
-    to.origin = departure::from::variable;
+    to.origin = output_binding::from::variable;
     to.index = static_cast<uint32_t>(place - in.variables.begin());
     return place->which->type() == value.type()
                ? status{}
@@ -413,7 +413,7 @@ status find_origin(Tape& in, const tensor& value, departure& to) {
   }
   if (std::ranges::find(in.uploads, value.raw(), &tensor::raw) == in.uploads.end())
     return failure(error_kind::unimplemented, "what leaves comes from nowhere");
-  to.origin = departure::from::kept;
+  to.origin = output_binding::from::kept;
   to.kept = value;
   return {};
 }
@@ -421,14 +421,14 @@ status find_origin(Tape& in, const tensor& value, departure& to) {
 } // namespace
 
 // Nothing that the host knows is changed: where it fails, the region can run as usual.
-result<std::shared_ptr<region_replay::tape>> region_replay::record(const signature& like,
-                                                                   const tensor* slots) const {
-  auto made = std::make_shared<tape>();
+result<std::shared_ptr<region_replay::capture_record>>
+region_replay::record(const signature& like, const tensor* slots) const {
+  auto made = std::make_shared<capture_record>();
   TROUPE_ASSIGN(made->launches, program_.device().as_accelerator()->record());
   {
     dry_run dry{program_, *made->launches};
     {
-      steady_variables steady;
+      variable_address_guard steady;
       for (size_t i = 0; i < sources_.size(); ++i) {
         const auto& one = sources_[i];
         TROUPE_TRY(dry.take_source(one.slot, one.by_value ? like.sources[i].value : slots[one.slot],
@@ -454,7 +454,7 @@ result<std::shared_ptr<region_replay::tape>> region_replay::record(const signatu
     for (size_t i = 0; i < roles_.size(); ++i) {
       if (roles_[i] != role::leave)
         continue;
-      auto& to = made->departures.emplace_back();
+      auto& to = made->output_bindings.emplace_back();
       const auto& value = *next++;
       if (value.empty())
         continue;
@@ -468,10 +468,10 @@ result<std::shared_ptr<region_replay::tape>> region_replay::record(const signatu
         if (is_made(code()[k], roles_[k]))
           maker = roles_[k];
       if (!maker || (*maker == role::again && value.on_host())) {
-        to.origin = departure::from::slot;
+        to.origin = output_binding::from::slot;
         to.index = slot;
       } else if (value.on_host()) {
-        to.origin = departure::from::kept;
+        to.origin = output_binding::from::kept;
         to.kept = value;
       } else {
         TROUPE_TRY(find_origin(*made, value, to));
@@ -488,7 +488,7 @@ namespace {
 
 // Calls `then` while all variables lie where they were, and nobody else can change that.
 struct launch_on_variables {
-  std::span<const steady_variables::place> places;
+  std::span<const variable_address_guard::place> places;
   allocator& memory;
   const std::vector<bool>& leave; // by place, as the next
   std::vector<tensor>& values;
@@ -522,18 +522,18 @@ struct launch_on_variables {
 } // namespace
 
 // What the host computes and uploads is made again; it changes nothing that a usual run needs.
-status region_replay::run_beforehand(const tape& with, tensor* slots,
+status region_replay::run_beforehand(const capture_record& with, tensor* slots,
                                      std::vector<tensor>& leaving) const {
   auto& device = *program_.device().as_accelerator();
   for (const auto& [slot, value] : with.once)
     slots[slot] = value;
-  auto departure = with.departures.begin();
+  auto output_binding = with.output_bindings.begin();
   for (size_t i = 0; i < roles_.size(); ++i) {
     const auto& at = code()[i];
     if (roles_[i] == role::leave) {
-      auto is_there = departure->origin == departure::from::slot;
-      leaving.push_back(is_there ? slots[departure->index] : departure->kept);
-      ++departure;
+      auto is_there = output_binding->origin == output_binding::from::slot;
+      leaving.push_back(is_there ? slots[output_binding->index] : output_binding->kept);
+      ++output_binding;
     }
     if (roles_[i] != role::again)
       continue;
@@ -558,37 +558,37 @@ status region_replay::run_beforehand(const tape& with, tensor* slots,
 
 result<bool> region_replay::replay(signature& with, tensor* slots,
                                    std::vector<tensor>& leaving) const {
-  auto& tape = *with.repeats;
-  if (!tape.launches->claim(tape.outputs))
+  auto& capture_record = *with.repeats;
+  if (!capture_record.launches->claim(capture_record.outputs))
     return false;
-  std::vector<tensor> values(tape.variables.size());
-  std::vector<bool> leave(tape.variables.size());
-  for (const auto& one : tape.departures)
-    if (one.origin == departure::from::variable)
+  std::vector<tensor> values(capture_record.variables.size());
+  std::vector<bool> leave(capture_record.variables.size());
+  for (const auto& one : capture_record.output_bindings)
+    if (one.origin == output_binding::from::variable)
       leave[one.index] = true;
-  std::function<status()> launch = [&] { return tape.launches->launch(); };
-  launch_on_variables held{.places = tape.variables,
+  std::function<status()> launch = [&] { return capture_record.launches->launch(); };
+  launch_on_variables held{.places = capture_record.variables,
                            .memory = program_.device().memory(),
                            .leave = leave,
                            .values = values,
                            .then = launch};
-  auto outcome = run_beforehand(tape, slots, leaving);
+  auto outcome = run_beforehand(capture_record, slots, leaving);
   auto prepared = outcome.ok();
   if (prepared) {
-    steady_variables steady;
+    variable_address_guard steady;
     outcome = held.from(0);
   }
   for (size_t i = 0; held.launched && outcome && i < leaving.size(); ++i) {
-    const auto& from = tape.departures[i];
-    if (from.origin == departure::from::output)
-      leaving[i] = tape.outputs[from.index].value.reshaped(from.dims);
-    else if (from.origin == departure::from::variable)
+    const auto& from = capture_record.output_bindings[i];
+    if (from.origin == output_binding::from::output)
+      leaving[i] = capture_record.outputs[from.index].value.reshaped(from.dims);
+    else if (from.origin == output_binding::from::variable)
       leaving[i] = values[from.index].reshaped(from.dims);
   }
-  for (auto& one : tape.outputs)
+  for (auto& one : capture_record.outputs)
     one.value.reset();
   if (!held.launched)
-    tape.launches->unclaim();
+    capture_record.launches->unclaim();
   if (held.launched || !prepared)
     return outcome ? result<bool>{true} : result<bool>{std::move(outcome)};
   leaving.clear();

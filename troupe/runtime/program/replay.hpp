@@ -41,7 +41,7 @@ private:
     bool used = false;     // the recording reads it
   };
   struct analysis;
-  struct tape;
+  struct capture_record;
   struct seen { // a source, in some run
     dtype type = dtype::none;
     shape dims = {};
@@ -51,15 +51,16 @@ private:
   struct signature { // and what is known of runs with it
     std::vector<seen> sources;
     int runs = 0, enough = 0;
-    std::shared_ptr<tape> repeats;
+    std::shared_ptr<capture_record> repeats;
   };
 
   explicit region_replay(const program& of) : program_(of) {}
   std::span<const instruction> code() const noexcept;
   signature* find(const tensor* slots);
-  result<std::shared_ptr<tape>> record(const signature& like, const tensor* slots) const;
+  result<std::shared_ptr<capture_record>> record(const signature& like, const tensor* slots) const;
   result<bool> replay(signature& with, tensor* slots, std::vector<tensor>& leaving) const;
-  status run_beforehand(const tape& with, tensor* slots, std::vector<tensor>& leaving) const;
+  status run_beforehand(const capture_record& with, tensor* slots,
+                        std::vector<tensor>& leaving) const;
 
   const program& program_;
   uint32_t region_ = 0;

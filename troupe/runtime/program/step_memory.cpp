@@ -47,7 +47,7 @@ void step_memory::reset() noexcept {
 
 void step_memory::begin_log(size_t most) {
   if (!own_log_) {
-    const auto* gauge = dynamic_cast<const memory_gauge*>(&from_);
+    const auto* gauge = dynamic_cast<const memory_usage_source*>(&from_);
     if (!gauge)
       return;
     own_log_ = std::make_unique<memory_log>(*gauge, most);

@@ -1,6 +1,6 @@
 #include "troupe/runtime/state/variable.hpp"
 
-#include "troupe/runtime/state/steady_variables.hpp"
+#include "troupe/runtime/state/variable_address_guard.hpp"
 
 namespace troupe {
 namespace {
@@ -18,7 +18,7 @@ result<tensor> variable::read() const {
   std::lock_guard guard{mutex_};
   if (value_.empty())
     return uninitialized();
-  if (auto* steady = steady_variables::current()) [[unlikely]]
+  if (auto* steady = variable_address_guard::current()) [[unlikely]]
     steady->note(const_cast<variable&>(*this), value_, false, false);
   return value_;
 }
@@ -33,7 +33,7 @@ status variable::assign(tensor value) {
     return invalid("variable '", name(), "' holds ", type_, ", got ", value.type());
   if (!dims_.compatible(value.dims()))
     return invalid("variable '", name(), "' has shape ", dims_, ", got ", value.dims());
-  if (steady_variables::current()) [[unlikely]]
+  if (variable_address_guard::current()) [[unlikely]]
     return must_stay(name());
   std::lock_guard guard{mutex_};
   value_ = std::move(value);
@@ -61,7 +61,7 @@ status variable::make_private(bool racy, allocator& copies) {
                    "' lies in the memory of ", place_of(value_.space()),
                    " and cannot be updated on ", place_of(copies.space()),
                    ": place its ops where it was assigned, or assign it anew");
-  auto* steady = steady_variables::current();
+  auto* steady = variable_address_guard::current();
   if (steady) [[unlikely]]
     steady->note(*this, value_, true, !racy);
   if (!value_.unique() && !(racy && owned_)) {

@@ -165,7 +165,7 @@ result<tensor> tensor::clone(allocator& from) const {
   return copy;
 }
 
-std::string to_string(const tensor& what, int64_t most_values) {
+std::string to_string(const tensor& what, int64_t max_values) {
   std::ostringstream out;
   out << what.type() << what.dims();
   if (!what.on_host()) {
@@ -173,7 +173,7 @@ std::string to_string(const tensor& what, int64_t most_values) {
     return std::move(out).str();
   }
   out << " {" << std::boolalpha;
-  print_values(out, what, most_values);
+  print_values(out, what, max_values);
   out << '}';
   return std::move(out).str();
 }

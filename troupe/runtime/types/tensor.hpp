@@ -204,7 +204,7 @@ private:
 };
 
 /// Prints type, shape and the first values: `f32[2,2] {1, 2, 3, 4}`.
-std::string to_string(const tensor& what, int64_t most_values = 16);
+std::string to_string(const tensor& what, int64_t max_values = 16);
 std::ostream& operator<<(std::ostream& out, const tensor& what);
 
 /// Says whether type, shape and every element's bytes (for strings: text) are equal. Both must be

@@ -8,8 +8,8 @@
 namespace troupe {
 namespace {
 
-constexpr size_t most_text_bytes = size_t{1} << 30;
-constexpr size_t most_empty_strings = size_t{1} << 20; // which take no bytes in a file
+constexpr size_t max_text_bytes = size_t{1} << 30;
+constexpr size_t max_empty_strings = size_t{1} << 20; // which take no bytes in a file
 
 // Bytes of what is turned round when the order of bytes is: each half of a complex number.
 size_t number_bytes(dtype type) {
@@ -55,7 +55,7 @@ public:
   result<tensor> read() const {
     auto count = static_cast<size_t>(header_.dims.elements());
     auto each = header_.element.bytes;
-    if (each == 0 ? !data_.empty() || count > most_empty_strings
+    if (each == 0 ? !data_.empty() || count > max_empty_strings
                   : data_.size() % each != 0 || count != data_.size() / each)
       return failure(error_kind::data_loss, "damaged .npy: ", header_.dims, " elements of ", each,
                      " bytes do not take its ", data_.size(), " bytes");
@@ -164,7 +164,7 @@ result<std::string> write_strings(const tensor& value) {
     longest = std::max(longest, each.size());
   }
   auto count = value.values<std::string>().size();
-  if (longest > most_text_bytes || (count > 0 && longest > most_text_bytes / count))
+  if (longest > max_text_bytes || (count > 0 && longest > max_text_bytes / count))
     return failure(error_kind::resource_exhausted, count, " strings of ", longest,
                    " bytes each are too much for NumPy's text of fixed length");
   auto all = npy_header_text(concat("|S", longest), value.dims());

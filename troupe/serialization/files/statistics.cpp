@@ -19,7 +19,6 @@ status damaged(const Ts&... parts) {
   return failure(error_kind::data_loss, "damaged statistics: ", parts...);
 }
 
-
 // A time that somebody subtracts from another must not overflow: 146 years on either side of zero.
 bool sane(int64_t begin_ns, int64_t end_ns) {
   constexpr auto limit = std::numeric_limits<int64_t>::max() / 4;

@@ -1,7 +1,7 @@
 // Steps as a picture: the trace-event format, which chrome://tracing and ui.perfetto.dev show.
 #pragma once
-#include "troupe/runtime/types/status.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
+#include "troupe/runtime/types/status.hpp"
 
 #include <span>
 #include <string>

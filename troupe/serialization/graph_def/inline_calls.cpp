@@ -9,7 +9,7 @@
 namespace troupe::graph_def {
 namespace {
 
-constexpr size_t most_copies = 1'000'000;
+constexpr size_t max_copies = 1'000'000;
 constexpr size_t deepest = 64;
 
 /// A node to look at, and the functions that it is in.
@@ -80,9 +80,9 @@ private:
     if (call.within.size() >= deepest)
       return failure(error_kind::unimplemented, "calls are nested more than ", deepest, " deep");
     copies_ += static_cast<size_t>(called.body->node_def_size()) + 2;
-    if (copies_ > most_copies)
+    if (copies_ > max_copies)
       return failure(error_kind::resource_exhausted, "calls of functions become more than ",
-                     most_copies, " nodes");
+                     max_copies, " nodes");
     function_scope in{call.node, called, functions_};
     TROUPE_TRY(in.bind());
     if (!in.before().empty())

@@ -2,8 +2,8 @@
 
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/text/close_to.hpp"
-#include "troupe/serialization/wire/origin.hpp"
 #include "troupe/serialization/text/text_scanner.hpp"
+#include "troupe/serialization/wire/origin.hpp"
 
 namespace troupe {
 namespace {

@@ -89,7 +89,7 @@ public:
     to.setStep(what.step);
     to.setDeadlineMs(what.deadline_ms);
     to.setTimes(what.times);
-    to.setTrapNonfinite(what.trap_nonfinite);
+    to.setTrapNonfinite(what.check_numerics);
     write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
   }
   void operator()(const step_done& what) {

@@ -78,7 +78,7 @@ struct run_step {
   uint64_t deadline_ms = 0; ///< from the moment of receipt; 0 for none
   std::vector<indexed_tensor> feeds;
   bool times = false; ///< step_done shall bring statistics
-  bool trap_nonfinite = false;
+  bool check_numerics = false;
 };
 
 struct step_done {

@@ -38,13 +38,13 @@ tuned try_algorithms(std::vector<algorithm> advised, const tuning& how, const tr
   int64_t spent = 0;
   auto stopped = false;
   for (auto& one : advised) {
-    if (stopped || spent > how.most_nanoseconds) {
+    if (stopped || spent > how.max_nanoseconds) {
       untried.push_back(one);
       continue;
     }
     auto times = run(one, how.runs);
     if (times && !times->empty()) {
-      made.most_workspace = std::max(made.most_workspace, one.workspace);
+      made.max_workspace = std::max(made.max_workspace, one.workspace);
       spent = std::accumulate(times->begin(), times->end(), spent);
       worked.push_back({one, median_of(*std::move(times))});
       continue;

@@ -25,8 +25,8 @@ struct algorithm {
 
 /// How algorithms are tried.
 struct tuning {
-  int runs = 3;                             ///< of each that are timed, behind one that is not
-  int64_t most_nanoseconds = 2'000'000'000; ///< no more is tried when the runs have taken as long
+  int runs = 3;                            ///< of each that are timed, behind one that is not
+  int64_t max_nanoseconds = 2'000'000'000; ///< no more is tried when the runs have taken as long
   /// Of those that are no slower than the fastest by this share, the library's advice decides:
   /// what is chosen should not change with the noise of a measurement.
   double margin = 0.05;
@@ -42,8 +42,8 @@ struct tuned {
   /// The fastest first; then those that were not tried, as they were advised; then those that
   /// failed. The very same algorithms that were advised.
   std::vector<algorithm> order;
-  size_t most_workspace = 0; ///< that a trial had
-  bool done = false;         ///< at least one was timed, and nothing stopped it
+  size_t max_workspace = 0; ///< that a trial had
+  bool done = false;        ///< at least one was timed, and nothing stopped it
 };
 
 /// Tries algorithms, the best advised first.
@@ -54,13 +54,13 @@ tuned try_algorithms(std::vector<algorithm> advised, const tuning& how, const tr
 template <class Question>
 class autotuner {
 public:
-  static constexpr size_t most_questions = 4096; ///< all are forgotten when there are more
-  static constexpr int most_attempts = 3;        ///< then the advice is taken for good
+  static constexpr size_t max_questions = 4096; ///< all are forgotten when there are more
+  static constexpr int max_attempts = 3;        ///< then the advice is taken for good
 
   struct answer {
     std::vector<algorithm> order; ///< to be used in this order
     bool final = false;           ///< will not change any more
-    size_t most_workspace = 0;    ///< that the caller's own trials had
+    size_t max_workspace = 0;     ///< that the caller's own trials had
   };
 
   /// The order of `advised` for a question. Tries nothing where `run` is null: where the caller's
@@ -74,7 +74,7 @@ public:
       auto known = found_.find(of);
       if (known != found_.end() && !known->second.order.empty())
         return {of_these(known->second.order, advised), true, 0};
-      if (known != found_.end() && known->second.attempts >= most_attempts)
+      if (known != found_.end() && known->second.attempts >= max_attempts)
         return {advised, true, 0};
       if (!run || (known != found_.end() && known->second.being_tried))
         return {advised, false, 0};
@@ -89,7 +89,7 @@ public:
     if (outcome.done)
       into.order = outcome.order;
     return {outcome.done ? std::move(outcome.order) : advised,
-            outcome.done || into.attempts >= most_attempts, outcome.most_workspace};
+            outcome.done || into.attempts >= max_attempts, outcome.max_workspace};
   }
 
   /// Whether nobody who asks now would try anything, nor later.
@@ -105,7 +105,7 @@ private:
     int attempts = 0;
     bool being_tried = false;
 
-    bool final() const { return !order.empty() || attempts >= most_attempts; }
+    bool final() const { return !order.empty() || attempts >= max_attempts; }
   };
 
   // Devices need not have memory for the same algorithms.
@@ -124,7 +124,7 @@ private:
   }
 
   void make_room() {
-    if (found_.size() >= most_questions)
+    if (found_.size() >= max_questions)
       std::erase_if(found_, [](const auto& one) { return !one.second.being_tried; });
   }
 

@@ -12,7 +12,7 @@ constexpr auto longest_use = 10s;
 constexpr auto patience = 5s; // for what was launched before
 constexpr auto patience_with_marks = 100ms;
 constexpr auto exact_enough = 100us;
-constexpr int most_tries = 5;
+constexpr int max_tries = 5;
 
 } // namespace
 
@@ -41,7 +41,7 @@ void clock::begin() noexcept {
     base_ = *made;
   }
   // The event is passed at some time between these two; where something came between, once more.
-  for (int tries = 0; tries < most_tries; ++tries) {
+  for (int tries = 0; tries < max_tries; ++tries) {
     auto before = std::chrono::steady_clock::now();
     if (!driver.record(base_, core_->compute()))
       return;
@@ -57,7 +57,7 @@ void clock::begin() noexcept {
 
 void clock::mark(uint32_t which) noexcept { mark(which, core_->compute()); }
 
-void clock::mark(uint32_t which, copy_line in) noexcept { mark(which, core_->stream_of(in)); }
+void clock::mark(uint32_t which, copy_stream in) noexcept { mark(which, core_->stream_of(in)); }
 
 void clock::mark(uint32_t which, stream in) noexcept {
   auto& one = marks_[which];

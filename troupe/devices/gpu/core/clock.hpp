@@ -22,7 +22,7 @@ public:
 
   void begin() noexcept override;
   void mark(uint32_t which) noexcept override;
-  void mark(uint32_t which, copy_line in) noexcept override;
+  void mark(uint32_t which, copy_stream in) noexcept override;
   int64_t time_of(uint32_t which) noexcept override;
 
 private:

@@ -10,7 +10,7 @@ namespace troupe::gpu {
 namespace {
 
 // Held while an exchange is launched on a device.
-struct turn {
+struct launch_order {
   std::mutex mutex;
 };
 
@@ -33,7 +33,7 @@ public:
           one.of->destroy(which);
   }
 
-  status launch(const exchange_call& what, std::span<const share> all) override {
+  status launch(const collective_call& what, std::span<const share> all) override {
     TROUPE_TRY(record(all, &place::ready));
     TROUPE_TRY(await(all, &place::ready));
     for (size_t i = 0; i < all.size(); ++i)
@@ -65,7 +65,7 @@ private:
   }
 
   // Each computes its own output from all inputs, in their order: all get the same bits.
-  static status compute(const exchange_call& what, std::span<const share> all, size_t member) {
+  static status compute(const collective_call& what, std::span<const share> all, size_t member) {
     const auto& self = all[member];
     auto& on = dynamic_cast<collective_driver&>(*self.of);
     auto count = what.output_dims(all.size()).elements();
@@ -78,21 +78,21 @@ private:
     };
     std::vector<const void*> from;
     switch (what.kind) {
-      case exchange_kind::broadcast:
+      case collective_kind::broadcast:
         if (member == what.root)
           return {};
         from.push_back(all[what.root].input);
         return take(from, 0, count);
-      case exchange_kind::all_gather:
+      case collective_kind::all_gather:
         for (size_t k = 0; k < all.size(); ++k) {
           from.assign(1, all[k].input);
           TROUPE_TRY(take(from, k * bytes, what.dims.elements()));
         }
         return {};
-      case exchange_kind::all_reduce:
-      case exchange_kind::reduce_scatter: break;
+      case collective_kind::all_reduce:
+      case collective_kind::reduce_scatter: break;
     }
-    auto skip = what.kind == exchange_kind::reduce_scatter ? member * (bytes / all.size()) : 0;
+    auto skip = what.kind == collective_kind::reduce_scatter ? member * (bytes / all.size()) : 0;
     for (const auto& one : all)
       from.push_back(static_cast<const char*>(one.input) + skip);
     return take(from, 0, count);
@@ -102,38 +102,39 @@ private:
 };
 
 // Those who have exchanged something before.
-struct acquaintance {
+struct cached_communicator {
   std::vector<std::shared_ptr<const void>> members;
   std::shared_ptr<communicator> via;
 };
-struct acquaintances { // of a device that comes first among the members
-  std::vector<acquaintance> all;
+struct communicator_cache { // of a device that comes first among the members
+  std::vector<cached_communicator> all;
 };
 
-struct guest {
+struct participant {
   gpu_device* on;
   collective_device* device;
-  turn* its_turn;
+  launch_order* launching;
 };
 
-result<guest> welcome(device& which) {
+result<participant> make_participant(device& which) {
   auto* on = dynamic_cast<gpu_device*>(which.as_accelerator());
   auto* device = dynamic_cast<collective_device*>(on);
   if (!device || !dynamic_cast<collective_driver*>(&on->driver()))
     return failure(error_kind::unimplemented, to_string(which.kind()), ':', which.ordinal(),
                    " cannot compute together with other devices: put the group on processors");
   TROUPE_TRY(on->health());
-  TROUPE_ASSIGN(auto* its_turn, on->kept<turn>([](auto&) -> result<std::shared_ptr<turn>> {
-    return std::make_shared<turn>();
-  }));
-  return guest{on, device, its_turn};
+  TROUPE_ASSIGN(auto* launching,
+                on->kept<launch_order>([](auto&) -> result<std::shared_ptr<launch_order>> {
+                  return std::make_shared<launch_order>();
+                }));
+  return participant{on, device, launching};
 }
 
 // In one order for all threads; a device with several members is locked once.
-std::vector<std::unique_lock<std::mutex>> take_turns(const std::vector<guest>& all) {
-  std::vector<turn*> order;
+std::vector<std::unique_lock<std::mutex>> launch_lock(const std::vector<participant>& all) {
+  std::vector<launch_order*> order;
   for (const auto& one : all)
-    order.push_back(one.its_turn);
+    order.push_back(one.launching);
   std::ranges::sort(order, std::less<>{});
   order.erase(std::ranges::unique(order).begin(), order.end());
   std::vector<std::unique_lock<std::mutex>> held;
@@ -142,7 +143,7 @@ std::vector<std::unique_lock<std::mutex>> take_turns(const std::vector<guest>& a
   return held;
 }
 
-result<std::shared_ptr<communicator>> introduce(const std::vector<guest>& all) {
+result<std::shared_ptr<communicator>> make_communicator(const std::vector<participant>& all) {
   std::vector<driver*> drivers;
   std::vector<int64_t> gpus;
   for (const auto& one : all) {
@@ -156,26 +157,26 @@ result<std::shared_ptr<communicator>> introduce(const std::vector<guest>& all) {
     return failure(error_kind::unimplemented,
                    "several members of the group share a GPU, and others do not: give each GPU one "
                    "member, or all to one (devices_per_gpu = 1 makes one device for each GPU)");
-  return dynamic_cast<collective_driver&>(*drivers.front()).introduce(drivers);
+  return dynamic_cast<collective_driver&>(*drivers.front()).make_communicator(drivers);
 }
 
 // Called while all have their turn.
-result<std::shared_ptr<communicator>> find_or_introduce(const std::vector<guest>& all) {
-  TROUPE_ASSIGN(auto* known, all.front().on->kept<acquaintances>(
-                                 [](auto&) -> result<std::shared_ptr<acquaintances>> {
-                                   return std::make_shared<acquaintances>();
+result<std::shared_ptr<communicator>> find_or_make(const std::vector<participant>& all) {
+  TROUPE_ASSIGN(auto* known, all.front().on->kept<communicator_cache>(
+                                 [](auto&) -> result<std::shared_ptr<communicator_cache>> {
+                                   return std::make_shared<communicator_cache>();
                                  }));
   std::vector<std::shared_ptr<const void>> members;
   for (const auto& one : all)
     members.push_back(one.device->keep());
-  auto found = std::ranges::find(known->all, members, &acquaintance::members);
+  auto found = std::ranges::find(known->all, members, &cached_communicator::members);
   if (found != known->all.end())
     return found->via;
   // Of those who are gone, only we keep something.
-  std::erase_if(known->all, [](const acquaintance& one) {
+  std::erase_if(known->all, [](const cached_communicator& one) {
     return std::ranges::any_of(one.members, [](auto& each) { return each.use_count() == 1; });
   });
-  TROUPE_ASSIGN(auto made, introduce(all));
+  TROUPE_ASSIGN(auto made, make_communicator(all));
   for (const auto& one : all)
     one.device->on_lost([peers = std::weak_ptr{made}](const status& why) {
       if (auto left = peers.lock())
@@ -185,37 +186,37 @@ result<std::shared_ptr<communicator>> find_or_introduce(const std::vector<guest>
   return made;
 }
 
-void forget(const std::vector<guest>& all, const std::shared_ptr<communicator>& which) {
-  auto known =
-      all.front().on->kept<acquaintances>([](auto&) -> result<std::shared_ptr<acquaintances>> {
-        return std::make_shared<acquaintances>();
+void forget(const std::vector<participant>& all, const std::shared_ptr<communicator>& which) {
+  auto known = all.front().on->kept<communicator_cache>(
+      [](auto&) -> result<std::shared_ptr<communicator_cache>> {
+        return std::make_shared<communicator_cache>();
       });
   if (known)
-    std::erase_if((*known)->all, [&](const acquaintance& one) { return one.via == which; });
+    std::erase_if((*known)->all, [&](const cached_communicator& one) { return one.via == which; });
 }
 
 } // namespace
 
-status prepare_exchange(const exchange_call& what, exchange_part& mine) {
-  TROUPE_ASSIGN(auto guest, welcome(*mine.on));
-  if (what.kind != exchange_kind::all_reduce)
+status prepare_collective(const collective_call& what, collective_part& mine) {
+  TROUPE_ASSIGN(auto participant, make_participant(*mine.on));
+  if (what.kind != collective_kind::all_reduce)
     return {}; // its output's memory is taken later, and may be in use until then
   TROUPE_ASSIGN(mine.output,
-                tensor::make(mine.input.type(), mine.input.dims(), guest.on->memory()));
-  TROUPE_ASSIGN(mine.ready, guest.device->place_in_line());
+                tensor::make(mine.input.type(), mine.input.dims(), participant.on->memory()));
+  TROUPE_ASSIGN(mine.ready, participant.device->record_position());
   return {};
 }
 
-status exchange(const exchange_call& what, std::span<exchange_part> all) {
-  std::vector<guest> guests;
+status exchange(const collective_call& what, std::span<collective_part> all) {
+  std::vector<participant> guests;
   for (const auto& one : all) {
-    TROUPE_ASSIGN(auto made, welcome(*one.on));
+    TROUPE_ASSIGN(auto made, make_participant(*one.on));
     guests.push_back(made);
   }
   // Memory first: to find some may take a wait for what was launched, and then no turn is held.
   auto dims = what.output_dims(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    if (what.kind == exchange_kind::broadcast && i == what.root) {
+    if (what.kind == collective_kind::broadcast && i == what.root) {
       all[i].output = all[i].input;
       continue;
     }
@@ -223,8 +224,8 @@ status exchange(const exchange_call& what, std::span<exchange_part> all) {
       TROUPE_ASSIGN(all[i].output, tensor::make(what.type, dims, guests[i].on->memory()));
     }
   }
-  auto turns = take_turns(guests);
-  TROUPE_ASSIGN(auto via, find_or_introduce(guests));
+  auto turns = launch_lock(guests);
+  TROUPE_ASSIGN(auto via, find_or_make(guests));
   std::vector<share> shares;
   for (size_t i = 0; i < all.size(); ++i) {
     TROUPE_ASSIGN(auto in, guests[i].device->begin_exchange(all[i].ready));

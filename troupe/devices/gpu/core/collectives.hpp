@@ -24,7 +24,7 @@ public:
   /// Launches on all of them, behind what their streams were given. When it has run on one of them,
   /// that one's input may be overwritten. After an error, what was launched may wait for ever:
   /// abort.
-  virtual status launch(const exchange_call& what, std::span<const share> all) = 0;
+  virtual status launch(const collective_call& what, std::span<const share> all) = 0;
   /// What was launched ends soon, with results of no use; nothing can be launched any more.
   virtual void abort(const status& why) noexcept = 0;
 };
@@ -35,7 +35,7 @@ public:
   /// Drivers with the same number are of one GPU: each can read the others' memory.
   virtual int64_t gpu() const noexcept = 0;
   /// Introduces different GPUs to each other, this one among them. May take seconds.
-  virtual result<std::shared_ptr<communicator>> introduce(std::span<driver* const> all) = 0;
+  virtual result<std::shared_ptr<communicator>> make_communicator(std::span<driver* const> all) = 0;
   /// Launches the reduction of several places of the GPU's memory into another, in their order.
   virtual status combine(void* to, std::span<const void* const> from, int64_t count, dtype type,
                          reduction by, bool average, stream in) = 0;
@@ -56,7 +56,7 @@ public:
   virtual status probe() = 0;
 
   /// Stands for all that was launched so far, as long as somebody holds it.
-  virtual result<std::shared_ptr<void>> place_in_line() = 0;
+  virtual result<std::shared_ptr<void>> record_position() = 0;
   /// Where exchanges run, beside the line of launches: what is launched there from now on runs
   /// behind that place, or behind all that was launched so far if it is null.
   virtual result<stream> begin_exchange(const std::shared_ptr<void>& behind) = 0;
@@ -70,11 +70,11 @@ protected:
 
 /// For a member that has come: takes memory for its output where its input says how much, and notes
 /// the place in its device's line behind which the exchange may run.
-status prepare_exchange(const exchange_call& what, exchange_part& mine);
+status prepare_collective(const collective_call& what, collective_part& mine);
 
 /// Gives each participant its output and launches what computes it, beside the lines of launches.
 /// Who launches for several devices does so in one piece: no other exchange comes between on any of
 /// them, so that all devices have the exchanges that they share in one order.
-status exchange(const exchange_call& what, std::span<exchange_part> all);
+status exchange(const collective_call& what, std::span<collective_part> all);
 
 } // namespace troupe::gpu

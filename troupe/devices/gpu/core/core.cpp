@@ -1,6 +1,6 @@
 #include "troupe/devices/gpu/core/core.hpp"
 
-#include "troupe/devices/gpu/core/core_recording.hpp"
+#include "troupe/devices/gpu/core/graph_capture.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -170,8 +170,8 @@ stream core::compute() const noexcept {
   return making ? making->into() : compute_;
 }
 
-complaint_boxes::place core::complaints() const noexcept {
-  const auto& all = driver_->complaints();
+device_error_flags::place core::device_errors() const noexcept {
+  const auto& all = driver_->device_errors();
   return core_recording::current(*this) ? all.always() : all.now();
 }
 
@@ -391,7 +391,7 @@ status core::launch_download(void* to, const tensor& from, std::function<void(st
   copies_.downloaded += from.bytes();
   TROUPE_ASSIGN(auto copied, end_of(to_host_));
   std::lock_guard queue{completion_mutex_};
-  completions_.push_back({copied, std::move(done), driver_->complaints().end_epoch()});
+  completions_.push_back({copied, std::move(done), driver_->device_errors().end_epoch()});
   completion_changed_.notify_one();
   return {};
 }
@@ -404,7 +404,7 @@ void core::when_done(std::function<void(status)> done) {
     launched = at.status();
     if (launched) {
       std::lock_guard queue{completion_mutex_};
-      completions_.push_back({*at, std::move(done), driver_->complaints().end_epoch()});
+      completions_.push_back({*at, std::move(done), driver_->device_errors().end_epoch()});
       completion_changed_.notify_one();
       return;
     }
@@ -467,7 +467,7 @@ void core::run_completions() {
       stopped = stopping_ && std::chrono::steady_clock::now() > latest;
     }
     if (outcome && next.epoch && !stopped)
-      outcome = driver_->complaints().take(*next.epoch);
+      outcome = driver_->device_errors().take(*next.epoch);
     if (outcome && next.epoch) {
       std::lock_guard launches{health_mutex_};
       outcome = std::exchange(failed_launch_, status{});

@@ -7,7 +7,7 @@
 #include "troupe/devices/gpu/core/reservation.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/device/copy_marks.hpp"
-#include "troupe/runtime/device/memory_gauge.hpp"
+#include "troupe/runtime/device/memory_usage_source.hpp"
 #include "troupe/runtime/device/swapping.hpp"
 
 #include <condition_variable>
@@ -28,7 +28,7 @@ class core_recording;
 /// given out at once, because whoever uses it next runs later. Copies run beside that line, and
 /// take blocks whose last use lies behind; so do exchanges with other devices.
 class core final : public allocator,
-                   public memory_gauge,
+                   public memory_usage_source,
                    public memory_space,
                    public std::enable_shared_from_this<core> {
 public:
@@ -57,10 +57,10 @@ public:
   driver& under() const noexcept { return *driver_; }
   /// Where this thread launches: into the line of all, or into its recording.
   stream compute() const noexcept;
-  stream stream_of(copy_line in) const noexcept {
-    return in == copy_line::to_host ? to_host_ : to_device_;
+  stream stream_of(copy_stream in) const noexcept {
+    return in == copy_stream::to_host ? to_host_ : to_device_;
   }
-  complaint_boxes::place complaints() const noexcept;
+  device_error_flags::place device_errors() const noexcept;
 
   result<std::unique_ptr<recording>> record();
   replay_statistics replays() const;
@@ -78,14 +78,14 @@ public:
   status probe();
 
   // Exchanges with other GPUs (collectives.hpp), on a stream of their own.
-  result<std::shared_ptr<void>> place_in_line();
+  result<std::shared_ptr<void>> record_position();
   result<stream> begin_exchange(const std::shared_ptr<void>& behind);
   status end_exchange(const tensor& input, const tensor& output);
 
   // runtime/swapping.hpp
   result<tensor> swap_out(const tensor& from);
   result<tensor> swap_in(const tensor& saved, allocator& memory);
-  status arrive(const tensor& coming);
+  status wait_for(const tensor& pending);
   swap_statistics swaps() const;
   void forget_swapped(void* pinned) noexcept;
 
@@ -113,7 +113,7 @@ private:
   struct completion {
     event at = nullptr;
     std::function<void(status)> done;
-    /// Of what was launched before: its complaints are for `done`. None: `done` hears nothing.
+    /// Of what was launched before: its device_errors are for `done`. None: `done` hears nothing.
     std::optional<uint64_t> epoch;
   };
   struct staging {

@@ -3,7 +3,7 @@
 
 namespace troupe::gpu {
 
-result<std::shared_ptr<void>> core::place_in_line() {
+result<std::shared_ptr<void>> core::record_position() {
   TROUPE_ASSIGN(auto at, end_of_line());
   return std::shared_ptr<void>{at, [keep = shared_from_this()](event passed) {
                                  std::lock_guard guard{keep->mutex_};
@@ -22,7 +22,7 @@ result<stream> core::begin_exchange(const std::shared_ptr<void>& behind) {
 }
 
 // Nobody writes over the input before it has been read: this device holds it as long. Who uses the
-// output waits for it (arrive), as does whoever gets its memory next.
+// output waits for it (wait_for), as does whoever gets its memory next.
 status core::end_exchange(const tensor& input, const tensor& output) {
   std::lock_guard guard{mutex_};
   TROUPE_TRY(marks_exchanged_.set(*driver_, exchange_));

@@ -1,6 +1,6 @@
 // What a GPU's device gives tensors, and where it takes it from.
 #include "troupe/devices/gpu/core/core.hpp"
-#include "troupe/devices/gpu/core/core_recording.hpp"
+#include "troupe/devices/gpu/core/graph_capture.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Tensors that spend a while in the host's memory (runtime/swapping.hpp).
 #include "troupe/devices/gpu/core/core.hpp"
-#include "troupe/devices/gpu/core/core_recording.hpp"
+#include "troupe/devices/gpu/core/graph_capture.hpp"
 
 namespace troupe::gpu {
 namespace {
@@ -63,29 +63,29 @@ result<tensor> core::swap_in(const tensor& saved, allocator& memory) {
       return saved; // it had stayed where it was
     what = it->second;
   }
-  TROUPE_ASSIGN(auto coming, tensor::make(what.type, what.dims, memory));
+  TROUPE_ASSIGN(auto pending, tensor::make(what.type, what.dims, memory));
   std::lock_guard guard{mutex_};
   auto launched = [&]() -> status {
     TROUPE_ASSIGN(auto here, marks_.set(*driver_, compute_)); // whoever had the block before
     TROUPE_TRY(driver_->await(to_device_, here));
     follow_copies(what.at, to_device_);
     TROUPE_TRY(
-        driver_->copy(coming.raw(), what.at.memory, what.bytes, direction::to_device, to_device_));
+        driver_->copy(pending.raw(), what.at.memory, what.bytes, direction::to_device, to_device_));
     return marks_in_.set(*driver_, to_device_).status();
   }();
   if (!launched)
     return note(std::move(launched));
-  copied_[coming.raw()] = {.in = marks_in_.last()};
+  copied_[pending.raw()] = {.in = marks_in_.last()};
   swapped_.at(saved.raw()).at.copied_in = marks_in_.last();
   swaps_.in += what.bytes;
-  return coming;
+  return pending;
 }
 
-status core::arrive(const tensor& coming) {
+status core::wait_for(const tensor& pending) {
   if (core_recording::current(*this))
     return while_recording();
   std::lock_guard guard{mutex_};
-  auto it = copied_.find(coming.raw());
+  auto it = copied_.find(pending.raw());
   if (it == copied_.end() || (it->second.in == 0 && it->second.exchanged == 0))
     return {};
   if (auto at = marks_in_.ahead(*driver_, it->second.in))

@@ -1,6 +1,6 @@
 // What a GPU's device asks of the driver under it: streams, events, memory, copies, graphs.
 #pragma once
-#include "troupe/devices/gpu/core/complaints.hpp"
+#include "troupe/devices/gpu/core/device_errors.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <chrono>
@@ -52,7 +52,7 @@ public:
   virtual result<bool> wait(event which, std::chrono::microseconds at_most) = 0;
 
   /// Where kernels say what is wrong with the values that they were given; the device goes on.
-  virtual complaint_boxes& complaints() noexcept = 0;
+  virtual device_error_flags& device_errors() noexcept = 0;
 
   /// Memory of the device, aligned to 256 bytes; null where there is none. A null pointer may be
   /// given back.

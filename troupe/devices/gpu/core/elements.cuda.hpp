@@ -1,6 +1,6 @@
 // Elements in kernels of GPUs: loaded as arithmetic wants them, stored as tensors have them. The
-// same source is compiled by nvcc for GPUs, and by the processor's compiler for the host; as both may
-// be in one program, names that differ between them are in a namespace of their own.
+// same source is compiled by nvcc for GPUs, and by the processor's compiler for the host; as both
+// may be in one program, names that differ between them are in a namespace of their own.
 #pragma once
 #include "troupe/runtime/types/compute_type.hpp"
 

@@ -54,17 +54,17 @@ public:
   result<tensor> swap_in(const tensor& saved, allocator& memory) override {
     return core_->swap_in(saved, memory);
   }
-  status arrive(const tensor& coming) override { return core_->arrive(coming); }
+  status wait_for(const tensor& pending) override { return core_->wait_for(pending); }
   swap_statistics swaps() const override { return core_->swaps(); }
 
   gpu::driver& driver() noexcept override { return core_->under(); }
-  complaint_boxes::place complaints() noexcept override { return core_->complaints(); }
+  device_error_flags::place device_errors() noexcept override { return core_->device_errors(); }
   stream compute() noexcept override { return core_->compute(); }
 
   std::shared_ptr<const void> keep() const override { return core_; }
   void on_lost(std::function<void(const status&)> act) override { core_->on_lost(std::move(act)); }
   status probe() override { return core_->probe(); }
-  result<std::shared_ptr<void>> place_in_line() override { return core_->place_in_line(); }
+  result<std::shared_ptr<void>> record_position() override { return core_->record_position(); }
   result<stream> begin_exchange(const std::shared_ptr<void>& behind) override {
     return core_->begin_exchange(behind);
   }

@@ -25,7 +25,7 @@ public:
   /// Where kernels launch: at this moment, and on this thread.
   virtual stream compute() noexcept = 0;
   /// Where a kernel that is launched now may complain about the values that it is given.
-  virtual complaint_boxes::place complaints() noexcept = 0;
+  virtual device_error_flags::place device_errors() noexcept = 0;
 
   /// The one T that this device keeps, such as a library's handle: made by `make(*this)`, a
   /// result<std::shared_ptr<T>>, when it is first asked for. It goes with the device, when all that

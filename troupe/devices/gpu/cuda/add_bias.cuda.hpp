@@ -1,7 +1,7 @@
 // What a library could not do while it wrote its result.
 #pragma once
-#include "troupe/devices/gpu/cuda/grid.cuda.hpp"
 #include "troupe/devices/gpu/core/add_bias.hpp"
+#include "troupe/devices/gpu/cuda/grid.cuda.hpp"
 
 namespace troupe::gpu {
 

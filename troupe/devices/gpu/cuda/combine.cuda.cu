@@ -8,7 +8,7 @@ namespace troupe::gpu {
 namespace {
 
 struct places {
-  const void* from[most_combined];
+  const void* from[max_combined];
   int count;
 };
 
@@ -45,7 +45,7 @@ cudaError_t launch_combine(void* to, std::span<const void* const> from, int64_t 
                            reduction by, bool average, cudaStream_t in) {
   if (count == 0)
     return cudaSuccess;
-  if (from.empty() || from.size() > most_combined)
+  if (from.empty() || from.size() > max_combined)
     return cudaErrorInvalidValue;
   places all{};
   all.count = static_cast<int>(from.size());

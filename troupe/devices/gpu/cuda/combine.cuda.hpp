@@ -8,7 +8,7 @@
 namespace troupe::gpu {
 
 /// How many places one launch can take.
-inline constexpr size_t most_combined = 16;
+inline constexpr size_t max_combined = 16;
 
 /// Takes the places in their order; 16-bit numbers are added up in f32.
 cudaError_t launch_combine(void* to, std::span<const void* const> from, int64_t count, dtype type,

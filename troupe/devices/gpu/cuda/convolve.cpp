@@ -1,9 +1,9 @@
 #include "troupe/devices/gpu/cuda/convolve.hpp"
 
-#include "troupe/devices/gpu/cuda/libraries.hpp"
 #include "troupe/devices/gpu/core/autotuner.hpp"
-#include "troupe/devices/gpu/core/core_recording.hpp"
+#include "troupe/devices/gpu/core/graph_capture.hpp"
 #include "troupe/devices/gpu/core/time_launches.hpp"
+#include "troupe/devices/gpu/cuda/libraries.hpp"
 
 namespace troupe::gpu {
 namespace {
@@ -65,10 +65,10 @@ using end_form = library_object<cudnnActivationDescriptor_t, cudnnDestroyActivat
 using namespace std::chrono_literals;
 
 constexpr auto patience = 10s; // until the device comes to what is measured
-constexpr size_t most_workspace = size_t{1} << 30;
+constexpr size_t max_workspace = size_t{1} << 30;
 // What trials took and the chosen algorithm does not need is given back from so many bytes on.
 constexpr size_t worth_returning = size_t{64} << 20;
-constexpr size_t most_plans = 1024; // remembered; all are forgotten when there are more
+constexpr size_t max_plans = 1024; // remembered; all are forgotten when there are more
 
 // How an algorithm is launched (algorithm::form).
 enum : int {
@@ -208,7 +208,7 @@ status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
     auto math = asked.of.type == dtype::f32 && !asked.rounds ? CUDNN_FMA_MATH : one.mathType;
     algorithm made{static_cast<int>(one.algo), static_cast<int>(math), 0, deterministic};
     if (!cudnnSetConvolutionMathType(into.windows.get(), math) ||
-        !workspace_of(one.algo, &made.workspace) || made.workspace > most_workspace)
+        !workspace_of(one.algo, &made.workspace) || made.workspace > max_workspace)
       continue;
     for (auto form : forms_of(asked, made.number)) {
       made.form = form;
@@ -279,7 +279,7 @@ result<plan*> plan_of(convolver& by, cudnnHandle_t handle, const question& asked
     return tell(described);
   if (auto found = find_candidates(handle, asked, made); !found)
     return tell(found);
-  if (by.plans.size() >= most_plans)
+  if (by.plans.size() >= max_plans)
     by.plans.clear();
   return &by.plans.insert_or_assign(asked, std::move(made)).first->second;
 }
@@ -378,7 +378,7 @@ void order_candidates(gpu_device& on, cudnnHandle_t handle, allocator& memory,
   of.candidates = std::move(answer.order);
   of.ordered = answer.final;
   if (!of.candidates.empty() &&
-      answer.most_workspace >= of.candidates.front().workspace + worth_returning)
+      answer.max_workspace >= of.candidates.front().workspace + worth_returning)
     on.release_cached_memory();
 }
 

@@ -1,9 +1,9 @@
 #include "troupe/devices/gpu/cuda/cuda.hpp"
 
+#include "troupe/devices/gpu/core/kernel_selection.hpp"
+#include "troupe/devices/gpu/core/make_device.hpp"
 #include "troupe/devices/gpu/cuda/convolve.hpp"
 #include "troupe/devices/gpu/cuda/cuda_driver.hpp"
-#include "troupe/devices/gpu/core/fastest.hpp"
-#include "troupe/devices/gpu/core/make_device.hpp"
 
 #include <algorithm>
 #include <map>

@@ -74,9 +74,9 @@ public:
               .compute_minor = found.minor,
               .total_memory = found.totalGlobalMem};
     void* shared = nullptr;
-    TROUPE_TRY(check(cudaHostAlloc(&shared, sizeof(complaint_boxes::boxes), cudaHostAllocMapped),
+    TROUPE_TRY(check(cudaHostAlloc(&shared, sizeof(device_error_flags::boxes), cudaHostAllocMapped),
                      "cudaHostAlloc"));
-    boxes_ = new (shared) complaint_boxes::boxes;
+    boxes_ = new (shared) device_error_flags::boxes;
     complaints_.emplace(*boxes_);
     return {};
   }
@@ -150,7 +150,7 @@ public:
     }
   }
 
-  complaint_boxes& complaints() noexcept override { return *complaints_; }
+  device_error_flags& device_errors() noexcept override { return *complaints_; }
 
   void* allocate(size_t bytes) noexcept override {
     void* made = nullptr;
@@ -233,7 +233,7 @@ public:
   }
 
   int64_t gpu() const noexcept override { return ordinal_; }
-  result<std::shared_ptr<communicator>> introduce(std::span<driver* const> all) override {
+  result<std::shared_ptr<communicator>> make_communicator(std::span<driver* const> all) override {
     std::vector<int> numbers;
     for (auto* one : all) {
       auto* peer = dynamic_cast<cuda_driver*>(one);
@@ -247,9 +247,9 @@ public:
                  reduction by, bool average, stream in) override {
     if (from.size() == 1)
       return copy(to, from[0], static_cast<size_t>(count) * size_of(type), direction::within, in);
-    if (from.size() > most_combined)
+    if (from.size() > max_combined)
       return failure(error_kind::unimplemented, "a group has ", from.size(),
-                     " members on one GPU, and may have ", most_combined);
+                     " members on one GPU, and may have ", max_combined);
     TROUPE_TRY(use());
     return check(launch_combine(to, from, count, type, by, average, native(in)),
                  "the launch of a sum over devices");
@@ -286,8 +286,8 @@ private:
   properties about_;
   std::mutex reached_mutex_;
   std::set<int> reached_;
-  complaint_boxes::boxes* boxes_ = nullptr;
-  std::optional<complaint_boxes> complaints_;
+  device_error_flags::boxes* boxes_ = nullptr;
+  std::optional<device_error_flags> complaints_;
 };
 
 } // namespace

@@ -1,8 +1,8 @@
 // What all that speaks to cuDNN shares: a handle for each device, tensors as it wants them
 // described.
 #pragma once
-#include "troupe/devices/gpu/cuda/libraries.hpp"
 #include "troupe/devices/gpu/core/gpu_device.hpp"
+#include "troupe/devices/gpu/cuda/libraries.hpp"
 
 #include <cudnn.h>
 

@@ -30,9 +30,9 @@ using layout = library_object<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestro
 using operation = library_object<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using preference = library_object<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
-constexpr size_t most_workspace = 32 << 20;
-constexpr int most_advice = 4;        // algorithms for a product, best first
-constexpr size_t most_choices = 4096; // remembered; all are forgotten when there are more
+constexpr size_t max_workspace = 32 << 20;
+constexpr int max_advice = 4;        // algorithms for a product, best first
+constexpr size_t max_choices = 4096; // remembered; all are forgotten when there are more
 
 // What the choice of an algorithm depends on: the product, and how its operands are aligned.
 struct question {
@@ -156,17 +156,17 @@ result<description> describe(const question& asked) {
 result<choices> choose(cublasLtHandle_t handle, const question& asked, const description& is) {
   preference wanted;
   TROUPE_TRY(cublasLtMatmulPreferenceCreate(wanted.out()));
-  TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{most_workspace}));
+  TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{max_workspace}));
   TROUPE_TRY(
       set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, asked.alignment[1])); // b is first
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, asked.alignment[0]));
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, asked.alignment[2]));
   TROUPE_TRY(set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, asked.alignment[2]));
-  cublasLtMatmulHeuristicResult_t found[most_advice] = {};
+  cublasLtMatmulHeuristicResult_t found[max_advice] = {};
   int count = 0;
   auto answer =
       cublasLtMatmulAlgoGetHeuristic(handle, is.what.get(), is.b.get(), is.a.get(), is.c.get(),
-                                     is.c.get(), wanted.get(), most_advice, found, &count);
+                                     is.c.get(), wanted.get(), max_advice, found, &count);
   auto refused = answer.kind() == error_kind::unimplemented ||
                  (answer.kind() == error_kind::internal && asked.last != CUBLASLT_EPILOGUE_DEFAULT);
   if (!answer && !refused)
@@ -180,7 +180,7 @@ result<choices> choose(cublasLtHandle_t handle, const question& asked, const des
 
 void remember(multiplier& by, const question& asked, choices what) {
   std::lock_guard guard{by.mutex};
-  if (by.known.size() >= most_choices)
+  if (by.known.size() >= max_choices)
     by.known.clear();
   by.known.insert_or_assign(asked, std::move(what));
 }

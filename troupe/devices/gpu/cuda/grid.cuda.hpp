@@ -1,5 +1,5 @@
-// How the kernels of this folder are launched. TROUPE_GPU_GRID may name a header that has other grids,
-// for machines without a GPU.
+// How the kernels of this folder are launched. TROUPE_GPU_GRID may name a header that has other
+// grids, for machines without a GPU.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -38,7 +38,7 @@ result<ncclDataType_t> element_type(dtype type) {
   }
 }
 
-ncclRedOp_t operation(const exchange_call& what) {
+ncclRedOp_t operation(const collective_call& what) {
   switch (what.by) {
     case reduction::sum: return what.average ? ncclAvg : ncclSum;
     case reduction::product: return ncclProd;
@@ -66,7 +66,7 @@ public:
         static_cast<void>(ncclCommDestroy(one));
   }
 
-  status launch(const exchange_call& what, std::span<const share> all) override {
+  status launch(const collective_call& what, std::span<const share> all) override {
     std::lock_guard guard{mutex_};
     if (aborted_)
       return failure(error_kind::aborted, "a GPU of the group was lost: run the step again");
@@ -99,21 +99,21 @@ public:
   }
 
 private:
-  status launch_one(const exchange_call& what, std::span<const share> all, size_t which,
+  status launch_one(const collective_call& what, std::span<const share> all, size_t which,
                     ncclDataType_t type) {
     const auto& self = all[which];
     auto* with = members_[which];
     auto in = reinterpret_cast<cudaStream_t>(self.in);
     auto count = static_cast<size_t>(what.dims.elements());
     switch (what.kind) {
-      case exchange_kind::all_reduce:
+      case collective_kind::all_reduce:
         return ncclAllReduce(self.input, self.output, count, type, operation(what), with, in);
-      case exchange_kind::reduce_scatter:
+      case collective_kind::reduce_scatter:
         return ncclReduceScatter(self.input, self.output, count / all.size(), type, operation(what),
                                  with, in);
-      case exchange_kind::all_gather:
+      case collective_kind::all_gather:
         return ncclAllGather(self.input, self.output, count, type, with, in);
-      case exchange_kind::broadcast:
+      case collective_kind::broadcast:
         return ncclBroadcast(self.input, self.output, count, type, static_cast<int>(what.root),
                              with, in);
     }

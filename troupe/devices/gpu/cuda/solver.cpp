@@ -1,7 +1,7 @@
 #include "troupe/devices/gpu/cuda/solver.hpp"
 
+#include "troupe/devices/gpu/core/graph_capture.hpp"
 #include "troupe/devices/gpu/cuda/libraries.hpp"
-#include "troupe/devices/gpu/core/core_recording.hpp"
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>

@@ -22,14 +22,14 @@ result<std::shared_ptr<void>> prepare_convolution(const kernel_setup& setup) {
   return prepare_convolution(setup, {Family, Role});
 }
 
-inline constexpr upto<typed_kernel, 18> convolutions_of_floats{
+inline constexpr inplace_vector<typed_kernel, 18> convolutions_of_floats{
     {dtype::f16, convolve<float16>},
     {dtype::bf16, convolve<bfloat16>},
     {dtype::f32, convolve<float>},
     {dtype::f64, convolve<double>},
 };
 
-inline constexpr upto<typed_kernel, 18> convolutions_of_numbers{
+inline constexpr inplace_vector<typed_kernel, 18> convolutions_of_numbers{
     {dtype::f16, convolve<float16>}, {dtype::bf16, convolve<bfloat16>},
     {dtype::f32, convolve<float>},   {dtype::f64, convolve<double>},
     {dtype::i32, convolve<int32_t>},

@@ -1,7 +1,7 @@
 #include "troupe/ops/conv/shared/convolution.cuda.hpp"
 
-#include "troupe/devices/gpu/cuda/convolve.hpp"
 #include "troupe/devices/deterministic/deterministic.hpp"
+#include "troupe/devices/gpu/cuda/convolve.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops {
@@ -13,8 +13,8 @@ using role = convolution_role;
 // `inside` has the axes [images, channels, depth, rows, columns] of what both have in common.
 struct arrangement {
   bool needed = false;
-  shape dims;  ///< of the arranged tensor, as memory
-  walk inside; ///< operand 0: the tensor of the graph; operand 1: the arranged one
+  shape dims;              ///< of the arranged tensor, as memory
+  strided_iterator inside; ///< operand 0: the tensor of the graph; operand 1: the arranged one
   int64_t first_given = 0, first_arranged = 0;
   bool whole_given = true, whole_arranged = true; ///< whether `inside` covers all of it
 };
@@ -45,11 +45,11 @@ shape memory_of(const extents& of, bool channels_last) {
   return channels_last ? shape{of[0], spatial, of[1]} : shape{of[0], of[1], spatial};
 }
 
-walk walk_in_order(const extents& of, const strides& given, const strides& arranged) {
+strided_iterator walk_in_order(const extents& of, const strides& given, const strides& arranged) {
   // The order of the arranged tensor, whose elements are then written one beside the other.
   std::array<size_t, 5> order{0, 1, 2, 3, 4};
   std::ranges::stable_sort(order, [&](auto a, auto b) { return arranged[a] > arranged[b]; });
-  walk made;
+  strided_iterator made;
   for (auto axis : order)
     made.push_back(of[axis], {given[axis], arranged[axis]});
   return made;
@@ -114,7 +114,7 @@ result<tensor> arranged(kernel_context& at, const arrangement& as, const tensor&
 void give_back(kernel_context& at, const arrangement& as, const tensor& made, const tensor& to) {
   if (!as.needed)
     return;
-  walk back;
+  strided_iterator back;
   for (int axis = 0; axis < as.inside.rank(); ++axis)
     back.push_back(as.inside.extent(axis), {as.inside.stride(axis, 1), as.inside.stride(axis, 0)});
   if (!as.whole_given)

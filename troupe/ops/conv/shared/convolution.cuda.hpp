@@ -12,7 +12,7 @@ result<std::shared_ptr<void>> prepare_gpu_convolution(const kernel_setup& setup)
   return std::shared_ptr<void>{std::make_shared<convolution_setup>(std::move(made))};
 }
 
-inline constexpr upto<typed_kernel, 18> gpu_convolutions{
+inline constexpr inplace_vector<typed_kernel, 18> gpu_convolutions{
     {dtype::f16, convolve_on_gpu},
     {dtype::bf16, convolve_on_gpu},
     {dtype::f32, convolve_on_gpu},

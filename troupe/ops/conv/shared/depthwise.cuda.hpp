@@ -1,10 +1,10 @@
 // Convolutions of each channel alone, on GPUs. They read more than they compute: a thread for each
 // element, without a library.
 #pragma once
-#include "troupe/ops/kernel/copy.hpp"
-#include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 #include "troupe/ops/conv/shared/convolution_task.hpp"
 #include "troupe/ops/conv/shared/windows.cuda.hpp"
+#include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -39,7 +39,7 @@ result<std::shared_ptr<void>> prepare_depthwise(const kernel_setup& setup) {
 }
 
 template <template <class> class Kernel, class... Ts>
-constexpr upto<typed_kernel, 18> depthwise_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> depthwise_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, Kernel<Ts>::run}...};
 }
 

@@ -1,8 +1,8 @@
 // What the kernels of morphological dilations share.
 #pragma once
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/conv/shared/dilation_kernels.hpp"
 #include "troupe/ops/conv/shared/window_walk.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 #include <cstring>
 #include <functional>
@@ -69,7 +69,7 @@ void add_gradient(T& to, const T& gradient) {
 }
 
 template <template <class> class Kernel, class... Ts>
-constexpr upto<typed_kernel, 18> dilation_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> dilation_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, Kernel<Ts>::run}...};
 }
 

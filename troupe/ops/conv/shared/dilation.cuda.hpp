@@ -54,7 +54,7 @@ result<tensor> launch_find_sums(kernel_context& at, const dilation& of, const wi
 }
 
 template <template <class> class Kernel, class... Ts>
-constexpr upto<typed_kernel, 18> dilation_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> dilation_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, Kernel<Ts>::run}...};
 }
 

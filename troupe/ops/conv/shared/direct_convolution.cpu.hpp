@@ -1,9 +1,9 @@
 // Convolutions by plain loops, for what no library does: channels come last, and the innermost
 // loops go along the output channels.
 #pragma once
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/conv/shared/onednn_convolution.cpu.hpp"
 #include "troupe/ops/conv/shared/window_walk.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 namespace troupe::ops {
 namespace detail {

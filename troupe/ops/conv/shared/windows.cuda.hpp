@@ -1,7 +1,7 @@
 // Windows on images, for kernels of GPUs: a thread for each element of the input or the output.
 #pragma once
-#include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 #include "troupe/ops/define/windows.hpp"
+#include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {

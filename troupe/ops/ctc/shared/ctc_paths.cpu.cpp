@@ -188,14 +188,14 @@ status run_ctc_loss(kernel_context& at) {
   std::vector<std::optional<label_sequence>> rows;
   const auto* values = at.input(2).data<int32_t>();
   const auto* lengths = at.input(3).data<int32_t>();
-  double most_work = 0;
+  double max_work = 0;
   for (int64_t b = 0; b < batch; ++b) {
     auto begin = begins[static_cast<size_t>(b)], end = begins[static_cast<size_t>(b) + 1];
     TROUPE_ASSIGN(auto labels, read_labels(at.state<ctc_options>(), b,
                                            {values + begin, end - begin}, classes, lengths[b]));
-    most_work = std::max(most_work,
-                         static_cast<double>(lengths[b]) *
-                             static_cast<double>(classes + 20 * static_cast<int64_t>(end - begin)));
+    max_work = std::max(max_work,
+                        static_cast<double>(lengths[b]) *
+                            static_cast<double>(classes + 20 * static_cast<int64_t>(end - begin)));
     rows.push_back(std::move(labels));
   }
   auto *loss = losses->template data<T>(), *gradient = gradients->template data<T>();
@@ -203,7 +203,7 @@ status run_ctc_loss(kernel_context& at) {
   std::fill_n(gradient, dims.elements(), T{});
   std::mutex mutex;
   status outcome;
-  at.parallel_for(batch, 10 * most_work, [&](int64_t begin, int64_t end) {
+  at.parallel_for(batch, 10 * max_work, [&](int64_t begin, int64_t end) {
     for (auto b = begin; b < end; ++b) {
       const auto& labels = rows[static_cast<size_t>(b)];
       loss[b] = 0;

@@ -11,7 +11,7 @@ status part(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> part_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> part_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, part<Ts, Fn>}...};
 }
 

@@ -1,7 +1,7 @@
 // What the kernels share that compute quotients or remainders.
 #pragma once
+#include "troupe/ops/elementwise/shared/argument_checks.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
-#include "troupe/ops/elementwise/shared/refusals.hpp"
 
 namespace troupe::ops {
 
@@ -26,7 +26,7 @@ status divide(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> division_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> division_kernels(type_list<Ts...>) {
   return {std::is_integral_v<Ts> ? typed_kernel{dtype_of<Ts>, divide<Ts, Fn>} // may fail
                                  : binary_kernel<Ts, Fn>(divide<Ts, Fn>)...};
 }

@@ -4,7 +4,7 @@
 // unary ones `run(from, to, count)` on many, with the same pointer for both when memory is reused.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 
 namespace troupe::ops {
 
@@ -118,9 +118,9 @@ status binary(kernel_context& at) {
       detail::binary_any<Fn>(from_a + begin, 1, from_b + begin, 1, to + begin, end - begin);
     });
   TROUPE_ASSIGN(auto dims, broadcast(a.dims(), b.dims()));
-  auto plan = walk::broadcast(dims, a.dims(), b.dims());
+  auto plan = strided_iterator::broadcast(dims, a.dims(), b.dims());
   return compute(dims, [&](R* to, int64_t begin, int64_t end) {
-    plan.runs(begin, end, [&](int64_t i, const walk::offsets& where, int64_t count) {
+    plan.runs(begin, end, [&](int64_t i, const strided_iterator::offsets& where, int64_t count) {
       detail::binary_any<Fn>(from_a + where[0], plan.step(0), from_b + where[1], plan.step(1),
                              to + i, count);
     });
@@ -156,14 +156,14 @@ status unary(kernel_context& at) {
 
 /// The arithmetic alone, for loops over several ops; strings have none.
 template <class T, class Fn, class R = T>
-void binary_lane(const void* const* inputs, const int64_t* steps, void* output, int64_t count) {
+void binary_loop(const void* const* inputs, const int64_t* steps, void* output, int64_t count) {
   detail::binary_any<Fn>(static_cast<const T*>(inputs[0]), steps[0],
                          static_cast<const T*>(inputs[1]), steps[1], static_cast<R*>(output),
                          count);
 }
 
 template <class T, class Fn, class R = T>
-void unary_lane(const void* const* inputs, const int64_t*, void* output, int64_t count) {
+void unary_loop(const void* const* inputs, const int64_t*, void* output, int64_t count) {
   detail::unary_any<Fn>(static_cast<const T*>(inputs[0]), static_cast<R*>(output), count);
 }
 
@@ -172,34 +172,34 @@ constexpr typed_kernel binary_kernel(kernel_fn run = binary<T, Fn, R>) {
   if constexpr (std::is_same_v<T, std::string>)
     return {dtype_of<T>, run};
   else
-    return {dtype_of<T>, run, binary_lane<T, Fn, R>, cost_of<Fn>()};
+    return {dtype_of<T>, run, binary_loop<T, Fn, R>, cost_of<Fn>()};
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> binary_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> binary_kernels(type_list<Ts...>) {
   return {binary_kernel<Ts, Fn>()...};
 }
 
 /// The output is a truth value.
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
   return {binary_kernel<Ts, Fn, bool>()...};
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> paired_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> paired_kernels(type_list<Ts...>) {
   return {binary_kernel<Ts, Fn>(paired<Ts, Fn>)...};
 }
 
 /// The output has elements of type R.
 template <class R, class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> unary_kernels_to(type_list<Ts...>) {
-  return {{dtype_of<Ts>, unary<Ts, Fn, R>, unary_lane<Ts, Fn, R>, cost_of<Fn>()}...};
+constexpr inplace_vector<typed_kernel, 18> unary_kernels_to(type_list<Ts...>) {
+  return {{dtype_of<Ts>, unary<Ts, Fn, R>, unary_loop<Ts, Fn, R>, cost_of<Fn>()}...};
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> unary_kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, unary<Ts, Fn>, unary_lane<Ts, Fn>, cost_of<Fn>()}...};
+constexpr inplace_vector<typed_kernel, 18> unary_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, unary<Ts, Fn>, unary_loop<Ts, Fn>, cost_of<Fn>()}...};
 }
 
 } // namespace troupe::ops

@@ -1,16 +1,16 @@
 // Kernels of GPUs that compute each element from those at the same place, with broadcasting.
 //
-// A lane is a functor; TROUPE_LANE(name, members) also keeps its text, from which chains of ops
-// become one kernel when a graph is known.
+// A lane is a functor; TROUPE_SCALAR_FUNCTION(name, members) also keeps its text, from which chains
+// of ops become one kernel when a graph is known.
 #pragma once
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
-#include "troupe/ops/kernel/gpu/places.cuda.hpp"
+#include "troupe/ops/kernel/gpu/strided_index.cuda.hpp"
 
 #include <math.h> // lanes name its functions as the run-time compiler does
 
-#include "troupe/ops/kernel/gpu/lanes.cuda.hpp"
+#include "troupe/ops/kernel/gpu/scalar_functions.cuda.hpp"
 
-#define TROUPE_LANE(name, ...)                                                                     \
+#define TROUPE_SCALAR_FUNCTION(name, ...)                                                          \
   struct name {                                                                                    \
     static constexpr const char* code = "struct " #name " { " #__VA_ARGS__ " };";                  \
     __VA_ARGS__                                                                                    \
@@ -24,7 +24,7 @@ inline constexpr auto usual_types = types::floating + type_list<int32_t, int64_t
 
 template <class Fn, class T, class R>
 struct broadcast_body {
-  places where_to;
+  strided_index where_to;
   const T *a, *b;
   R* out;
   Fn fn;
@@ -99,9 +99,10 @@ status binary_with(kernel_context& at, Fn fn) {
   auto* to = out->template data<R>();
   if (alike)
     return map(at, dims.elements(), fn, to, a.data<T>(), b.data<T>());
-  return for_each(at, dims.elements(),
-                  broadcast_body<Fn, T, R>{places{walk::broadcast(dims, a.dims(), b.dims())},
-                                           a.data<T>(), b.data<T>(), to, fn});
+  return for_each(
+      at, dims.elements(),
+      broadcast_body<Fn, T, R>{strided_index{strided_iterator::broadcast(dims, a.dims(), b.dims())},
+                               a.data<T>(), b.data<T>(), to, fn});
 }
 
 /// out = fn(a, b) with broadcasting.
@@ -131,24 +132,24 @@ constexpr const char* code_of() {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> unary_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> unary_kernels(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>, .run = unary<Ts, Fn>, .code = code_of<Fn>()}...};
 }
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> binary_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> binary_kernels(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>, .run = binary<Ts, Fn>, .code = code_of<Fn>()}...};
 }
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> paired_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> paired_kernels(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>, .run = paired<Ts, Fn>, .code = code_of<Fn>()}...};
 }
 /// Truth values of elements.
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> test_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> test_kernels(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>, .run = unary<Ts, Fn, bool>, .code = code_of<Fn>()}...};
 }
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> comparison_kernels(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>, .run = binary<Ts, Fn, bool>, .code = code_of<Fn>()}...};
 }
 

@@ -1,7 +1,7 @@
 // What the kernels of Equal and NotEqual share.
 #pragma once
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops {
 
@@ -19,7 +19,7 @@ status compare(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> equality_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> equality_kernels(type_list<Ts...>) {
   return {binary_kernel<Ts, Fn, bool>(compare<Ts, Fn>)...};
 }
 

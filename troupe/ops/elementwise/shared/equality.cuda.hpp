@@ -1,7 +1,7 @@
 // What the kernels of Equal and NotEqual share on GPUs.
 #pragma once
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -24,7 +24,7 @@ status compare(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> equality_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> equality_kernels(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>, .run = compare<Ts, Fn>, .code = code_of<Fn>()}...};
 }
 

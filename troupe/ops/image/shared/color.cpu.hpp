@@ -1,7 +1,7 @@
 // Loops over pixels.
 #pragma once
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/image/shared/color_arithmetic.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 #include <algorithm>
 #include <cmath>

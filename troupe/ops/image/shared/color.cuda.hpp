@@ -37,7 +37,7 @@ status map_pixels(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> pixel_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> pixel_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, map_pixels<Ts, Fn>}...};
 }
 

@@ -1,7 +1,7 @@
 // Images as files: what the codecs have in common.
 #pragma once
+#include "troupe/runtime/device/stop_signal.hpp"
 #include "troupe/runtime/graph/infer.hpp"
-#include "troupe/runtime/device/stop.hpp"
 
 #include <string>
 #include <string_view>
@@ -9,18 +9,18 @@
 namespace troupe::ops {
 
 /// The most samples that an image may have, as TensorFlow has it.
-inline constexpr int64_t most_samples = int64_t{1} << 29;
+inline constexpr int64_t max_samples = int64_t{1} << 29;
 
 /// Fails for images that are larger than anything should be, and for those whose header says much
 /// more than the file could hold, at so many pixels for each of its bytes: their memory would be
 /// spent in vain.
 inline status check_size(int64_t height, int64_t width, int64_t channels, size_t file_bytes,
-                         int64_t most_pixels_per_byte) {
+                         int64_t max_pixels_per_byte) {
   if (height <= 0 || width <= 0)
     return invalid("an image must have pixels, got ", height, 'x', width);
-  if (width > most_samples || height > most_samples / width / channels)
+  if (width > max_samples || height > max_samples / width / channels)
     return invalid("an image of ", height, 'x', width, 'x', channels, " is too large");
-  if (height * width / most_pixels_per_byte > static_cast<int64_t>(file_bytes))
+  if (height * width / max_pixels_per_byte > static_cast<int64_t>(file_bytes))
     return invalid("a file of ", file_bytes, " bytes cannot hold an image of ", height, 'x', width);
   return {};
 }

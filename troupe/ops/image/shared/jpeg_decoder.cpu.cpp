@@ -8,7 +8,7 @@ namespace troupe::ops {
 namespace {
 
 // A file of few bytes can make many passes over a large image: no camera writes so many.
-constexpr int most_scans = 200;
+constexpr int max_scans = 200;
 
 class jpeg_decoder {
 public:
@@ -96,7 +96,7 @@ private:
     state_.dct_method = how_.fast_dct ? JDCT_IFAST : JDCT_ISLOW;
     progress_.progress_monitor = [](j_common_ptr state) {
       auto& me = self(state);
-      if (me.state_.input_scan_number > most_scans)
+      if (me.state_.input_scan_number > max_scans)
         me.leave("it has too many scans");
       if (me.stop_ && me.stop_->due())
         me.leave("the step was stopped");

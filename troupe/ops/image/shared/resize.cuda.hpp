@@ -158,11 +158,11 @@ status filter_images(kernel_context& at) {
   return filter_images<T, Taps>(at, at.state<resize_options>());
 }
 template <class Taps, class... Ts>
-constexpr upto<typed_kernel, 18> resize_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> resize_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, filter_images<Ts, Taps>}...};
 }
 template <class Taps, class... Ts>
-constexpr upto<typed_kernel, 18> resize_gradient_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> resize_gradient_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, filter_gradient<Ts, Taps>}...};
 }
 

@@ -24,11 +24,11 @@ result<float> threshold_at(const kernel_context& at, int i) {
   return as_floats(at.input(i)).front();
 }
 
-status suppress(kernel_context& at, float most_overlap, float least_score) {
+status suppress(kernel_context& at, float max_overlap, float least_score) {
   TROUPE_ASSIGN(auto most, check_boxes(at));
   const auto &boxes = at.input(0), &scores = at.input(1);
-  if (!(most_overlap >= 0 && most_overlap <= 1))
-    return invalid("iou_threshold must be in [0, 1], got ", most_overlap);
+  if (!(max_overlap >= 0 && max_overlap <= 1))
+    return invalid("iou_threshold must be in [0, 1], got ", max_overlap);
   auto limit = static_cast<size_t>(most);
   auto corners = as_floats(boxes), score = as_floats(scores);
   std::vector<int32_t> order, chosen;
@@ -42,8 +42,8 @@ status suppress(kernel_context& at, float most_overlap, float least_score) {
     if (chosen.size() >= limit || at.stopped())
       break;
     box next{corners.data() + 4 * static_cast<size_t>(i)};
-    if (std::ranges::any_of(
-            kept, [&](const box& better) { return overlap(next, better) > most_overlap; }))
+    if (std::ranges::any_of(kept,
+                            [&](const box& better) { return overlap(next, better) > max_overlap; }))
       continue;
     kept.push_back(next);
     chosen.push_back(i);

@@ -1,8 +1,8 @@
 // Non-maximum suppression: boxes in the order of their scores, but for those that overlap a better
 // one too much.
 #pragma once
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/image/shared/suppression.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 #include <limits>
 #include <vector>
@@ -11,7 +11,7 @@ namespace troupe::ops {
 
 /// Chooses from the boxes at input 0 by the scores at input 1, of any float type. Inputs must have
 /// been checked by the shape function only.
-status suppress(kernel_context& at, float most_overlap,
+status suppress(kernel_context& at, float max_overlap,
                 float least_score = -std::numeric_limits<float>::infinity());
 
 /// The scalar at input i.

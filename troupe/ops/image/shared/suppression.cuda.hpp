@@ -1,10 +1,10 @@
 // The kernels of NonMaxSuppression for GPUs: one group of threads chooses one box after the other.
 #pragma once
-#include "troupe/ops/index/shared/greatest.cuda.hpp"
-#include "troupe/ops/kernel/gpu/counting.cuda.hpp"
 #include "troupe/ops/image/shared/boxes.hpp"
 #include "troupe/ops/image/shared/suppression.hpp"
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/index/shared/top_k.cuda.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
+#include "troupe/ops/kernel/gpu/two_phase.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -29,10 +29,10 @@ inline result<threshold> threshold_from(const tensor& of) {
 
 template <class T>
 struct suppress_body {
-  complaints wrong;
+  device_errors wrong;
   const T *boxes, *scores;
   int64_t count, limit;
-  threshold most_overlap, least_score;
+  threshold max_overlap, least_score;
   uint8_t* is_left; // each thread's own
   int64_t *chosen, *found;
 
@@ -45,7 +45,7 @@ struct suppress_body {
 
   template <class Group>
   TROUPE_DEVICE void operator()(int64_t, const Group& by) const {
-    auto most = most_overlap.value(), least = least_score.value();
+    auto most = max_overlap.value(), least = least_score.value();
     if (by.rank() == 0 && !(most >= 0 && most <= 1))
       wrong.add();
     for (int64_t i = by.rank(); i < count; i += by.size())
@@ -81,7 +81,7 @@ struct suppress_body {
 
 /// The first half: keeps the numbers of the boxes that are chosen.
 template <class T>
-status suppress(kernel_context& at, threshold most_overlap, threshold least_score) {
+status suppress(kernel_context& at, threshold max_overlap, threshold least_score) {
   const auto &boxes = at.input(0), &scores = at.input(1);
   TROUPE_ASSIGN(auto limit, check_boxes(at));
   TROUPE_ASSIGN(auto* found, make_counts(at, 1));
@@ -89,10 +89,10 @@ status suppress(kernel_context& at, threshold most_overlap, threshold least_scor
   auto count = scores.elements();
   TROUPE_ASSIGN(auto is_left, tensor::make(dtype::u8, shape{count}, at.memory()));
   return for_each_group(at, 1, count,
-                        suppress_body<T>{complaints{at, "iou_threshold must be in [0, 1]"},
+                        suppress_body<T>{device_errors{at, "iou_threshold must be in [0, 1]"},
                                          boxes.data<T>(), scores.data<T>(), count, limit,
-                                         most_overlap, least_score,
-                                         is_left.template data<uint8_t>(), chosen, found});
+                                         max_overlap, least_score, is_left.template data<uint8_t>(),
+                                         chosen, found});
 }
 
 inline threshold no_threshold() { return {.known = -std::numeric_limits<float>::infinity()}; }

@@ -1,8 +1,8 @@
 // Ops that choose the best of boxes that overlap.
 #pragma once
-#include "troupe/runtime/graph/counting.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops {
 

@@ -1,7 +1,7 @@
 // What the definitions of TensorScatterMin and TensorScatterMax share.
 #pragma once
-#include "troupe/ops/index/shared/nd_indices.hpp"
 #include "troupe/ops/define/build.hpp"
+#include "troupe/ops/index/shared/nd_indices.hpp"
 
 namespace troupe::ops {
 

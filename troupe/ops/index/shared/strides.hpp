@@ -1,6 +1,6 @@
 // What StridedSlice and StridedSliceGrad share: which elements of a tensor a slice names.
 #pragma once
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -48,7 +48,7 @@ result<shapes> infer_strided_slice(const infer_context& at, const partial_shape&
 struct slice_places {
   shape dims;
   int64_t first = 0;
-  walk places;
+  strided_iterator places;
 };
 result<slice_places> locate_slice(const shape& dims, const tensor& begin, const tensor& end,
                                   const tensor& strides, const slice_masks& masks);

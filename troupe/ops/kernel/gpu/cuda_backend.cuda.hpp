@@ -1,7 +1,7 @@
 // How kernels are launched on CUDA's GPUs, and which libraries compute for them: what
 // launch.cuda.hpp is made for.
 #pragma once
-#include "troupe/devices/gpu/core/complaints.hpp"
+#include "troupe/devices/gpu/core/device_errors.hpp"
 #include "troupe/devices/gpu/core/elements.cuda.hpp"
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "troupe/devices/gpu/cuda/layers.hpp"
@@ -47,23 +47,23 @@ status launch(kernel_context& at, void (*kernel)(Params...), unsigned blocks,
   return launched();
 }
 
-/// Says whether this thread is the one that writes the complaint; then, that it has.
-TROUPE_DEVICE inline bool begin_complaint([[maybe_unused]] int& stage) {
+/// Says whether this thread is the one that writes the device_error; then, that it has.
+TROUPE_DEVICE inline bool begin_device_error([[maybe_unused]] int& stage) {
 #ifdef __CUDA_ARCH__
   // One of a warp's: the box is in the host's memory, and all may have to complain.
   auto lane = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   if (static_cast<int>(lane % 32) != __ffs(static_cast<int>(__activemask())) - 1)
     return false;
-  return atomicCAS_system(&stage, troupe::gpu::complaint::none,
-                          troupe::gpu::complaint::in_writing) == troupe::gpu::complaint::none;
+  return atomicCAS_system(&stage, troupe::gpu::device_error::none,
+                          troupe::gpu::device_error::in_writing) == troupe::gpu::device_error::none;
 #else
   return false;
 #endif
 }
-TROUPE_DEVICE inline void end_complaint([[maybe_unused]] int& stage) {
+TROUPE_DEVICE inline void end_device_error([[maybe_unused]] int& stage) {
 #ifdef __CUDA_ARCH__
   __threadfence_system();
-  atomicExch_system(&stage, troupe::gpu::complaint::written);
+  atomicExch_system(&stage, troupe::gpu::device_error::written);
 #endif
 }
 

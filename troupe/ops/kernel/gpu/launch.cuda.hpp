@@ -1,7 +1,8 @@
 // How kernels of GPUs launch. The same source is compiled by nvcc for GPUs, and by the processor's
 // compiler for whatever else runs grids of threads: whoever does so names a header in
-// TROUPE_GPU_BACKEND that has what cuda_backend.cuda.hpp has. The tests have one, by which all that a
-// kernel does to its elements, and how its threads work together, is tested wherever Troupe is built.
+// TROUPE_GPU_BACKEND that has what cuda_backend.cuda.hpp has. The tests have one, by which all that
+// a kernel does to its elements, and how its threads work together, is tested wherever Troupe is
+// built.
 //
 // A kernel is made of bodies: functors with members that are plain values, and an operator() marked
 // TROUPE_DEVICE.
@@ -29,28 +30,28 @@ using troupe::gpu::store;
 
 /// Says that a value is not in [0, limit): the step fails with that. What the kernel computes is
 /// of no use then, but it must not read or write beyond its tensors.
-class complaints {
+class device_errors {
 public:
   /// `op` and `what` are texts that live as long as the program.
-  complaints(kernel_context& at, const char* what)
-      : at_(troupe::gpu::gpu_of(at.device()).complaints()), op_(at.origin().op().name.data()),
+  device_errors(kernel_context& at, const char* what)
+      : at_(troupe::gpu::gpu_of(at.device()).device_errors()), op_(at.origin().op().name.data()),
         what_(what) {}
 
   TROUPE_DEVICE void add(int64_t value, int64_t limit) const {
-    if (!begin_complaint(at_.box->stage))
+    if (!begin_device_error(at_.box->stage))
       return;
     at_.box->op = op_;
     at_.box->what = what_;
     at_.box->value = value;
     at_.box->limit = limit;
     at_.box->epoch = at_.epoch;
-    end_complaint(at_.box->stage);
+    end_device_error(at_.box->stage);
   }
   /// `what` itself says what is wrong.
   TROUPE_DEVICE void add() const { add(0, -1); }
 
 private:
-  troupe::gpu::complaint_boxes::place at_;
+  troupe::gpu::device_error_flags::place at_;
   const char* op_;
   const char* what_;
 };
@@ -80,7 +81,7 @@ status for_each(kernel_context& at, int64_t count, Body body) {
 template <int Size>
 class group {
 public:
-  static constexpr size_t most_bytes = 16; ///< of a value that is combined
+  static constexpr size_t max_bytes = 16; ///< of a value that is combined
 
   TROUPE_DEVICE static int size() { return Size; }
   TROUPE_DEVICE int rank() const {
@@ -95,13 +96,13 @@ public:
   /// All threads of the group must come here.
   template <class Fn, class T>
   TROUPE_DEVICE T all(T mine) const {
-    static_assert(sizeof(T) <= most_bytes);
+    static_assert(sizeof(T) <= max_bytes);
 #ifdef TROUPE_ON_GRID
     if constexpr (Size > 1) {
-      struct alignas(most_bytes) cell {
-        unsigned char bytes[most_bytes];
+      struct alignas(max_bytes) cell {
+        unsigned char bytes[max_bytes];
       };
-      __shared__ cell scratch[threads_per_block * sizeof(T) / most_bytes + 1];
+      __shared__ cell scratch[threads_per_block * sizeof(T) / max_bytes + 1];
       auto* values = reinterpret_cast<T*>(scratch);
       auto at = static_cast<int>(threadIdx.x);
       values[at] = mine;

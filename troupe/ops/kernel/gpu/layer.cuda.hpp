@@ -1,7 +1,7 @@
 // Kernels of ours that compete with a library's (docs/decisions/027).
 #pragma once
 #include "troupe/devices/deterministic/deterministic.hpp"
-#include "troupe/devices/gpu/core/fastest.hpp"
+#include "troupe/devices/gpu/core/kernel_selection.hpp"
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 
 namespace troupe::ops::gpu {
@@ -12,7 +12,7 @@ using troupe::gpu::layer_library;
 
 /// The library that may compute the layer, or null. Who wants the same bits each time gets them
 /// from our kernel.
-inline layer_library* rival_for(kernel_context& at, const layer& what) {
+inline layer_library* library_candidate(kernel_context& at, const layer& what) {
   if (is_deterministic(at.device()))
     return nullptr;
   auto* found = layers();
@@ -33,20 +33,20 @@ inline constexpr auto always_agree = [](layer_library&, const layer_library::cal
 template <class Ours, class Theirs, class Agree = decltype(always_agree)>
 status compute_layer(kernel_context& at, const layer& what, Ours ours, Theirs theirs,
                      Agree agree = always_agree, bool once = false) {
-  auto* library = rival_for(at, what);
+  auto* library = library_candidate(at, what);
   if (!library)
     return ours();
   auto call = call_for_layer(at);
-  return launch_fastest(
+  return launch_best(
       call.on, what,
       {ours, [=] { return theirs(*library, call); }, [=] { return agree(*library, call); }, once});
 }
 
 /// Output 0, over input 0 if that is not needed any more; but not where both ways shall be tried,
 /// which read the input again and again.
-inline result<tensor*> forward_if_decided(kernel_context& at, const layer& what,
-                                          const shape& dims) {
-  if (rival_for(at, what) && !is_decided(troupe::gpu::gpu_of(at.device()), what))
+inline result<tensor*> forward_unless_tuning(kernel_context& at, const layer& what,
+                                             const shape& dims) {
+  if (library_candidate(at, what) && !is_tuned(troupe::gpu::gpu_of(at.device()), what))
     return at.allocate(0, dims);
   return at.forward_or_allocate(0, {0}, dims);
 }

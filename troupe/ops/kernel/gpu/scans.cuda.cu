@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 #include "troupe/ops/kernel/gpu/workspace.cuda.hpp"
 

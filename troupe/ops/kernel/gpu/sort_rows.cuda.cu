@@ -1,4 +1,4 @@
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 #include "troupe/ops/kernel/gpu/workspace.cuda.hpp"
 
@@ -69,7 +69,7 @@ status rank_keys(kernel_context& at, key_rows in, const Key* keys, Key* sorted, 
 }
 
 #ifdef __CUDACC__
-constexpr int64_t most_ranked = 8192, longest_ranked = 1024;
+constexpr int64_t max_ranked = 8192, longest_ranked = 1024;
 
 template <class Place>
 struct number_places_body {
@@ -136,7 +136,7 @@ status sort_keys(kernel_context& at, key_rows in, const Key* keys, Key* sorted, 
 
 #else
 // So that tests with few keys go either way, and rank by one thread, a warp and a block.
-constexpr int64_t most_ranked = 90, longest_ranked = 45;
+constexpr int64_t max_ranked = 90, longest_ranked = 45;
 
 template <class Key, class Place>
 status sort_keys(kernel_context& at, key_rows in, const Key* keys, Key* sorted, Place* places) {
@@ -174,7 +174,7 @@ status sort_as(kernel_context& at, key_rows in, const tensor& keys, sorted_rows&
   const auto* from = static_cast<const Key*>(keys.raw());
   auto* sorted = static_cast<Key*>(to.keys.raw());
   auto* places = to.places.data<Place>();
-  auto few = in.columns <= longest_ranked && in.elements() <= most_ranked;
+  auto few = in.columns <= longest_ranked && in.elements() <= max_ranked;
   return few ? rank_keys(at, in, from, sorted, places) : sort_keys(at, in, from, sorted, places);
 }
 

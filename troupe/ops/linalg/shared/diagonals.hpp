@@ -2,7 +2,7 @@
 // the last two axes.
 #pragma once
 #include "troupe/ops/define/axes.hpp"
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ struct matrices {
 
   int64_t diagonal() const { return std::min(rows, columns); }
   /// The diagonals, all elements in order.
-  walk places() const {
-    walk along;
+  strided_iterator places() const {
+    strided_iterator along;
     along.push_back(count, {rows * columns, 0});
     along.push_back(diagonal(), {columns + 1, 0});
     return along;

@@ -82,7 +82,7 @@ inline double cube(int64_t n) {
 
 /// A table of `Kernel::run<T>` for the types that decompositions are computed in.
 template <class Kernel, class... Ts>
-constexpr upto<typed_kernel, 18> kernels_of(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> kernels_of(type_list<Ts...>) {
   return {{dtype_of<Ts>, Kernel::template run<Ts>}...};
 }
 

@@ -56,11 +56,11 @@ result<located_stack> locate(kernel_context& at, void* data, int64_t rows, int64
 /// columns there are.
 inline void by_rows(kernel_context& at, const tensor& from, int64_t count, int64_t rows,
                     int64_t columns, int64_t room, const tensor& to) {
-  walk places;
+  strided_iterator places;
   places.push_back(count, {rows * room, 0});
   places.push_back(rows, {1, 0});
   places.push_back(columns, {rows, 0});
-  copy_walked(at, places, {from}, to);
+  copy_strided(at, places, {from}, to);
 }
 
 /// Row-major matrices as column-major ones.
@@ -169,7 +169,7 @@ template <class T>
 struct refuse_body {
   const T* lu;
   int64_t n;
-  complaints wrong;
+  device_errors wrong;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto row = i % n, matrix = i / n;
     auto pivot = lu[matrix * n * n + row * (n + 1)];
@@ -200,7 +200,7 @@ status solve_in_place(kernel_context& at, const factors& of, bool adjoint, T* b,
 
 struct flawed_body {
   const int* info;
-  complaints wrong;
+  device_errors wrong;
   TROUPE_DEVICE void operator()(int64_t i) const {
     if (info[i] != 0)
       wrong.add(i, -1);

@@ -22,7 +22,7 @@ inline uint32_t hash_of_key(const std::string& key) noexcept {
 /// Finds the positions of keys that somebody else keeps in an array, without gaps.
 class key_index {
 public:
-  static constexpr int64_t most_keys = int64_t{1} << 31;
+  static constexpr int64_t max_keys = int64_t{1} << 31;
 
   /// Makes room for that many keys; `keys` are the `count` that are there.
   template <class Key>

@@ -39,8 +39,8 @@ void move_elements(const tensor& from, const tensor& to, int64_t count) {
 
 // By their bytes, so that NaN is itself.
 bool equal_elements(elements_from a, elements_from b, int64_t count) noexcept {
-  return with_unit(a.of.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  return with_word(a.of.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     const auto* x = static_cast<const T*>(a.of.raw()) + a.first;
     const auto* y = static_cast<const T*>(b.of.raw()) + b.first;
     if constexpr (std::is_same_v<T, std::string>)
@@ -76,8 +76,8 @@ std::string text_of(elements_from at, const shape& dims) {
 status table_pairs::reserve(int64_t more, allocator& memory) {
   auto wanted = count_ + more;
   auto has = content_.keys.empty() ? 0 : content_.keys.elements();
-  if (wanted > key_index::most_keys)
-    return failure(error_kind::resource_exhausted, "a table has at most ", key_index::most_keys,
+  if (wanted > key_index::max_keys)
+    return failure(error_kind::resource_exhausted, "a table has at most ", key_index::max_keys,
                    " pairs");
   if (wanted <= has)
     return {};
@@ -102,8 +102,8 @@ status table_pairs::put(const table_content& from, allocator& memory) {
   with_key(signature_->key, [&](auto key_type) {
     using Key = typename decltype(key_type)::type;
     auto* own = content_.keys.data<Key>();
-    with_unit(signature_->value, [&](auto unit_type) {
-      using T = typename decltype(unit_type)::type;
+    with_word(signature_->value, [&](auto word_type) {
+      using T = typename decltype(word_type)::type;
       auto* next = static_cast<T*>(from.values.raw());
       for (auto& key : from.keys.values<Key>()) {
         auto at = index_.find(key, own);
@@ -160,8 +160,8 @@ void table_pairs::remove(const tensor& keys) noexcept {
         index_.move(own[last], last, at);
         own[at] = std::move(own[last]);
       }
-      with_unit(signature_->value, [&](auto unit_type) {
-        using T = typename decltype(unit_type)::type;
+      with_word(signature_->value, [&](auto word_type) {
+        using T = typename decltype(word_type)::type;
         auto* values = static_cast<T*>(content_.values.raw());
         if (at != last)
           std::move(values + last * length, values + (last + 1) * length, values + at * length);
@@ -263,8 +263,8 @@ status lookup_table::find(const kernel_context& at, const tensor& keys, const te
   auto step = one_for_all ? 0 : length;
   with_key(holds_.key, [&](auto key_type) {
     using Key = typename decltype(key_type)::type;
-    with_unit(holds_.value, [&](auto unit_type) {
-      using T = typename decltype(unit_type)::type;
+    with_word(holds_.value, [&](auto word_type) {
+      using T = typename decltype(word_type)::type;
       const auto* wanted = keys.data<Key>();
       const auto* known = static_cast<const T*>(pairs_.room().values.raw());
       const auto* absent = static_cast<const T*>(defaults.raw());

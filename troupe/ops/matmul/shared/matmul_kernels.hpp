@@ -1,6 +1,6 @@
 // What the kernels of MatMul and SparseMatMul share.
 #pragma once
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/matmul/shared/matrix_product.hpp"
 
 namespace troupe::ops {

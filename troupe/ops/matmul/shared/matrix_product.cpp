@@ -15,9 +15,10 @@ shape without_matrix(const shape& dims) {
   return front;
 }
 
-// The strides of a walk count matrices; this makes them count elements.
-walk in_elements(const walk& matrices, int64_t elements_a, int64_t elements_b) {
-  walk made;
+// The strides of a strided_iterator count matrices; this makes them count elements.
+strided_iterator in_elements(const strided_iterator& matrices, int64_t elements_a,
+                             int64_t elements_b) {
+  strided_iterator made;
   for (int axis = 0; axis < matrices.rank(); ++axis)
     made.push_back(matrices.extent(axis),
                    {matrices.stride(axis, 0) * elements_a, matrices.stride(axis, 1) * elements_b});
@@ -48,7 +49,7 @@ result<planned_product> plan_product(const shape& a, matrix_use use_a, const sha
   found.dims.push_back(found.what.m);
   found.dims.push_back(found.what.n);
   TROUPE_TRY(shape::make(found.dims.extents())); // not too many elements
-  found.what.batches = in_elements(walk::broadcast(front, front_a, front_b),
+  found.what.batches = in_elements(strided_iterator::broadcast(front, front_a, front_b),
                                    found.what.m * found.what.k, found.what.k * found.what.n);
   return found;
 }

@@ -26,7 +26,7 @@ status multiply_floats(kernel_context& at, const matrix_product& batch, const T*
   // The work decides, not the number of threads: so the sums are the same for any.
   if (of.batches.elements() == 1 || multiplications(of) >= small_product) {
     of.batches.runs(0, of.batches.elements(),
-                    [&](int64_t first, const walk::offsets& where, int64_t count) {
+                    [&](int64_t first, const strided_iterator::offsets& where, int64_t count) {
                       for (int64_t i = 0; i < count && outcome.ok() && !at.stopped(); ++i)
                         outcome = gemm(at.device(), of.a.transpose, of.b.transpose, of.m, of.n,
                                        of.k, a + where[0] + i * of.batches.step(0),
@@ -38,16 +38,17 @@ status multiply_floats(kernel_context& at, const matrix_product& batch, const T*
   std::mutex mutex;
   at.parallel_for(
       of.batches.elements(), 100 + 0.05 * multiplications(of), [&](int64_t begin, int64_t end) {
-        of.batches.runs(begin, end, [&](int64_t first, const walk::offsets& where, int64_t count) {
-          for (int64_t i = 0; i < count; ++i)
-            if (auto done = gemm(of.a.transpose, of.b.transpose, of.m, of.n, of.k,
-                                 a + where[0] + i * of.batches.step(0),
-                                 b + where[1] + i * of.batches.step(1), c + (first + i) * size);
-                !done) {
-              std::lock_guard guard{mutex};
-              outcome = std::move(done);
-            }
-        });
+        of.batches.runs(
+            begin, end, [&](int64_t first, const strided_iterator::offsets& where, int64_t count) {
+              for (int64_t i = 0; i < count; ++i)
+                if (auto done = gemm(of.a.transpose, of.b.transpose, of.m, of.n, of.k,
+                                     a + where[0] + i * of.batches.step(0),
+                                     b + where[1] + i * of.batches.step(1), c + (first + i) * size);
+                    !done) {
+                  std::lock_guard guard{mutex};
+                  outcome = std::move(done);
+                }
+            });
       });
   return outcome;
 }

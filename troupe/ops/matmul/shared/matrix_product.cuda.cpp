@@ -6,22 +6,22 @@ namespace troupe::ops {
 namespace {
 
 // Each launch takes microseconds: rather than more of them, broadcast operands are written out.
-constexpr int64_t most_launches = 8;
+constexpr int64_t max_launches = 8;
 
 const void* element(const tensor& of, int64_t i) {
   return static_cast<const std::byte*>(of.raw()) + static_cast<size_t>(i) * size_of(of.type());
 }
 
 // The matrices of an operand behind each other, as many as there are products.
-result<tensor> written_out(kernel_context& at, const walk& batches, int operand, int64_t size,
-                           const tensor& from) {
+result<tensor> written_out(kernel_context& at, const strided_iterator& batches, int operand,
+                           int64_t size, const tensor& from) {
   TROUPE_ASSIGN(auto dims, shape::make(std::array{batches.elements(), size}));
   TROUPE_ASSIGN(auto made, tensor::make(from.type(), dims, at.memory()));
-  walk places;
+  strided_iterator places;
   for (int axis = 0; axis < batches.rank(); ++axis)
     places.push_back(batches.extent(axis), {batches.stride(axis, operand), 0});
   places.push_back(size, {1, 0});
-  copy_walked(at, places, {from}, made);
+  copy_strided(at, places, {from}, made);
   return made;
 }
 
@@ -55,7 +55,7 @@ status multiply_on_gpu(kernel_context& at, const matrix_product& what, const ten
     return gpu::gemm(gpu, at.memory(), one, a.raw(), b.raw(), c.raw(), last);
   one.batches = batches.extent(inner);
   auto launches = batches.elements() / one.batches;
-  if (launches > most_launches) {
+  if (launches > max_launches) {
     TROUPE_ASSIGN(auto all_a, written_out(at, batches, 0, of.m * of.k, a));
     TROUPE_ASSIGN(auto all_b, written_out(at, batches, 1, of.k * of.n, b));
     one.batches = batches.elements();

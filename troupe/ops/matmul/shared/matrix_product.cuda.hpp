@@ -14,7 +14,7 @@ status multiply_on_gpu(kernel_context& at, const matrix_product& what, const ten
                        const tensor& b, tensor& c, const troupe::gpu::epilogue& last);
 
 /// The types that GPUs multiply, with a kernel that does.
-constexpr upto<typed_kernel, 18> gpu_product_kernels(kernel_fn run) {
+constexpr inplace_vector<typed_kernel, 18> gpu_product_kernels(kernel_fn run) {
   return {{dtype::f16, run}, {dtype::bf16, run}, {dtype::f32, run}, {dtype::f64, run}};
 }
 

@@ -1,6 +1,6 @@
 // Products of batches of matrices, which several ops compute.
 #pragma once
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
@@ -16,7 +16,7 @@ struct matrix_use {
 struct matrix_product {
   matrix_use a, b;
   int64_t m = 0, n = 0, k = 0;
-  walk batches = {};
+  strided_iterator batches = {};
 };
 
 /// Checks op(a) and op(b), which have two axes or more, and returns the product and its shape. The

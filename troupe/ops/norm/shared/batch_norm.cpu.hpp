@@ -1,7 +1,7 @@
 // The kernels of FusedBatchNorm, over rows of channels.
 #pragma once
-#include "troupe/ops/norm/shared/batch_norm_kernels.hpp"
 #include "troupe/ops/conv/shared/channels.cpu.hpp"
+#include "troupe/ops/norm/shared/batch_norm_kernels.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe::ops {
@@ -12,13 +12,13 @@ status batch_norm(kernel_context& at);
 template <class T>
 status batch_norm_gradient(kernel_context& at);
 
-inline constexpr upto<typed_kernel, 18> batch_norms{
+inline constexpr inplace_vector<typed_kernel, 18> batch_norms{
     {dtype::f16, batch_norm<float16>},
     {dtype::bf16, batch_norm<bfloat16>},
     {dtype::f32, batch_norm<float>},
     {dtype::f64, batch_norm<double>},
 };
-inline constexpr upto<typed_kernel, 18> batch_norm_gradients{
+inline constexpr inplace_vector<typed_kernel, 18> batch_norm_gradients{
     {dtype::f16, batch_norm_gradient<float16>},
     {dtype::bf16, batch_norm_gradient<bfloat16>},
     {dtype::f32, batch_norm_gradient<float>},

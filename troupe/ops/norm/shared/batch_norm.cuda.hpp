@@ -2,9 +2,9 @@
 // channel, and then the elements.
 #pragma once
 #include "troupe/ops/kernel/copy.hpp"
-#include "troupe/ops/reduction/shared/reduce.cuda.hpp"
-#include "troupe/ops/norm/shared/batch_norm_kernels.hpp"
 #include "troupe/ops/kernel/gpu/layer.cuda.hpp"
+#include "troupe/ops/norm/shared/batch_norm_kernels.hpp"
+#include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -415,11 +415,11 @@ status batch_norm_gradient(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> batch_norm_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> batch_norm_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, batch_norm<Ts>}...};
 }
 template <class... Ts>
-constexpr upto<typed_kernel, 18> batch_norm_gradient_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> batch_norm_gradient_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, batch_norm_gradient<Ts>}...};
 }
 

@@ -71,7 +71,7 @@ status apply(kernel_context& at) {
 }
 
 template <template <class> class Rule>
-constexpr upto<typed_kernel, 18> apply_kernels() {
+constexpr inplace_vector<typed_kernel, 18> apply_kernels() {
   return {{dtype::f16, apply<float16, Rule<float>>},
           {dtype::bf16, apply<bfloat16, Rule<float>>},
           {dtype::f32, apply<float, Rule<float>>},

@@ -1,9 +1,9 @@
 // Kernels of GPUs that apply a gradient to a variable and its slots, in one pass over their memory.
 // Rates and the like are read on the device, where a schedule may have computed them.
 #pragma once
+#include "troupe/ops/kernel/gpu/ordered_scatter.cuda.hpp"
 #include "troupe/ops/optimizer/shared/rules.hpp"
 #include "troupe/ops/optimizer/shared/training.hpp"
-#include "troupe/ops/kernel/gpu/updates.cuda.hpp"
 
 #include <utility>
 
@@ -42,7 +42,7 @@ private:
 template <class T, class Rule>
 struct rule_body {
   rule_inputs<T> given;
-  complaints wrong;
+  device_errors wrong;
   const T* gradient;
   T* variables[Rule::variables];
 
@@ -182,7 +182,7 @@ status apply(kernel_context& at) {
 }
 
 template <template <class> class Rule>
-constexpr upto<typed_kernel, 18> apply_kernels() {
+constexpr inplace_vector<typed_kernel, 18> apply_kernels() {
   return {{dtype::f16, apply<float16, Rule<float>>},
           {dtype::bf16, apply<bfloat16, Rule<float>>},
           {dtype::f32, apply<float, Rule<float>>},

@@ -14,7 +14,7 @@ status apply_ftrl(kernel_context& at) {
 }
 
 template <bool Shrinkage>
-constexpr upto<typed_kernel, 18> ftrl_kernels() {
+constexpr inplace_vector<typed_kernel, 18> ftrl_kernels() {
   return {{dtype::f16, apply_ftrl<float16, Shrinkage>},
           {dtype::bf16, apply_ftrl<bfloat16, Shrinkage>},
           {dtype::f32, apply_ftrl<float, Shrinkage>},

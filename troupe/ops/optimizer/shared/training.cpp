@@ -1,7 +1,7 @@
 #include "troupe/ops/optimizer/shared/training.hpp"
 
-#include "troupe/ops/kernel/rows.hpp"
 #include "troupe/ops/define/scalar.hpp"
+#include "troupe/ops/kernel/rows.hpp"
 
 #include <algorithm>
 

@@ -48,7 +48,7 @@ struct training_state {
 result<std::shared_ptr<void>> keep_training(const kernel_setup& setup);
 
 /// The scalar inputs, in order.
-using training_inputs = upto<const tensor*, 8>;
+using training_inputs = inplace_vector<const tensor*, 8>;
 result<training_inputs> scalar_inputs(const kernel_context& at);
 
 /// Their values.

@@ -1,7 +1,7 @@
 // What MirrorPad and MirrorPadGrad share: what an element of the frame is a mirror image of.
 #pragma once
-#include "troupe/ops/pad/shared/padding.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/ops/pad/shared/padding.hpp"
 
 #include <functional>
 #include <string_view>

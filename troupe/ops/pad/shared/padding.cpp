@@ -1,7 +1,7 @@
 #include "troupe/ops/pad/shared/padding.hpp"
 
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 
 namespace troupe::ops {
 namespace {
@@ -88,12 +88,12 @@ status pad_with(kernel_context& at, const tensor& value) {
   });
   auto strides = strides_of(dims);
   int64_t first = 0;
-  walk places;
+  strided_iterator places;
   for (size_t i = 0; i < frames.size(); ++i) {
     first += frames[i].before * strides[i];
     places.push_back(x.dims()[static_cast<int>(i)], {strides[i], 0});
   }
-  copy_to_walked(at, places, x, {*out, first});
+  copy_to_strided(at, places, x, {*out, first});
   return {};
 }
 

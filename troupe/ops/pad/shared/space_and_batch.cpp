@@ -120,7 +120,7 @@ status move_batches(kernel_context& at, const batch_blocks& by, batching directi
     for (auto i = count; i-- > 0; rest /= by.sizes[i])
       place[i] = rest % by.sizes[i];
     auto first_whole = int64_t{0}, first_part = part * whole[0] * in_parts[0];
-    walk places;
+    strided_iterator places;
     auto add = [&](int64_t extent, int64_t stride_whole, int64_t stride_part) {
       places.push_back(
           extent, {to_batch ? stride_whole : stride_part, to_batch ? stride_part : stride_whole});

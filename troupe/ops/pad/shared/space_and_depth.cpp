@@ -59,7 +59,7 @@ status move_blocks(kernel_context& at, bool to_depth) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   if (out->elements() == 0)
     return {};
-  walk places;
+  strided_iterator places;
   for (const auto& one : by.channels_first
                              ? std::array{image, block_row, block_column, inner, rows, columns}
                              : std::array{image, rows, columns, block_row, block_column, inner})

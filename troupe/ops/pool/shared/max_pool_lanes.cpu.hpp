@@ -1,8 +1,8 @@
 // Max pooling of floats and doubles, with as many channels of a window as fill a vector register at
 // once: what is largest so far stays in registers.
 #pragma once
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/define/windows.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 
 namespace troupe::ops {
 

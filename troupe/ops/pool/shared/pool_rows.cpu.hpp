@@ -1,7 +1,7 @@
 // Rows of channels that poolings compute one by one.
 #pragma once
-#include "troupe/ops/pool/shared/pooling.cpu.hpp"
 #include "troupe/ops/conv/shared/window_walk.hpp"
+#include "troupe/ops/pool/shared/pooling.cpu.hpp"
 
 namespace troupe::ops {
 

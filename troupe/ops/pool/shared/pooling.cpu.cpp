@@ -121,12 +121,12 @@ void for_each_largest(kernel_context& at, const pooling& of, const tensor& large
 // Copies the elements at those places.
 void gather_largest(kernel_context& at, const pooling& of, const tensor& largest,
                     const tensor& from, const tensor& to) {
-  with_unit(from.type(), [&]<class Unit>(std::type_identity<Unit>) {
-    if constexpr (!std::is_same_v<Unit, std::string>) {
-      const auto* x = static_cast<const Unit*>(from.raw());
-      auto* y = static_cast<Unit*>(to.raw());
+  with_word(from.type(), [&]<class Word>(std::type_identity<Word>) {
+    if constexpr (!std::is_same_v<Word, std::string>) {
+      const auto* x = static_cast<const Word*>(from.raw());
+      auto* y = static_cast<Word*>(to.raw());
       for_each_largest(at, of, largest,
-                       [&](int64_t i, int64_t j) { y[i] = j < 0 ? Unit{} : x[j]; });
+                       [&](int64_t i, int64_t j) { y[i] = j < 0 ? Word{} : x[j]; });
     }
   });
 }

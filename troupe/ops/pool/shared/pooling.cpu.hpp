@@ -41,20 +41,20 @@ struct given_places {
 result<given_places> take_places(kernel_context& at, const tensor& argmax);
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> max_pool_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> max_pool_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, max_pool<Ts>}...};
 }
 template <class... Ts>
-constexpr upto<typed_kernel, 18> max_pool_gradients(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> max_pool_gradients(type_list<Ts...>) {
   return {{dtype_of<Ts>, max_pool_gradient<Ts>}...};
 }
-inline constexpr upto<typed_kernel, 18> average_pools{
+inline constexpr inplace_vector<typed_kernel, 18> average_pools{
     {dtype::f16, average_pool<float16>},
     {dtype::bf16, average_pool<bfloat16>},
     {dtype::f32, average_pool<float>},
     {dtype::f64, average_pool<double>},
 };
-inline constexpr upto<typed_kernel, 18> average_pool_gradients{
+inline constexpr inplace_vector<typed_kernel, 18> average_pool_gradients{
     {dtype::f16, average_pool_gradient<float16>},
     {dtype::bf16, average_pool_gradient<bfloat16>},
     {dtype::f32, average_pool_gradient<float>},

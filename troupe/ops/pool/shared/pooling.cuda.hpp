@@ -1,10 +1,10 @@
 // The kernels of poolings on GPUs. Gradients are gathered: each element of the input asks the
 // windows that contain it, so that sums have one order.
 #pragma once
+#include "troupe/ops/conv/shared/windows.cuda.hpp"
 #include "troupe/ops/kernel/gpu/layer.cuda.hpp"
 #include "troupe/ops/pool/shared/pool_kernels.hpp"
-#include "troupe/ops/pool/shared/ties.cuda.hpp"
-#include "troupe/ops/conv/shared/windows.cuda.hpp"
+#include "troupe/ops/pool/shared/tie_break_probe.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -330,23 +330,23 @@ struct argmax_places {
 };
 
 template <class... Ts>
-constexpr upto<typed_kernel, 18> max_pool_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> max_pool_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, max_pool<Ts>}...};
 }
 template <class... Ts>
-constexpr upto<typed_kernel, 18> max_pool_gradient_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> max_pool_gradient_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, max_pool_gradient<Ts>}...};
 }
 template <class... Ts>
-constexpr upto<typed_kernel, 18> max_pool_second_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> max_pool_second_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, max_pool_second_gradient<Ts>}...};
 }
 template <class... Ts>
-constexpr upto<typed_kernel, 18> average_pool_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> average_pool_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, average_pool<Ts>}...};
 }
 template <class... Ts>
-constexpr upto<typed_kernel, 18> average_pool_gradient_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> average_pool_gradient_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, average_pool_gradient<Ts>}...};
 }
 

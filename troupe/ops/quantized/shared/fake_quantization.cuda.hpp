@@ -1,7 +1,7 @@
 // Ranges that kernels of GPUs read on the device.
 #pragma once
-#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+#include "troupe/ops/quantized/shared/fake_quantization.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -10,7 +10,7 @@ inline namespace TROUPE_GPU_BUILD {
 struct device_range {
   const float *least, *most;
   bit_range whole;
-  complaints wrong;
+  device_errors wrong;
 
   device_range(kernel_context& at, int input)
       : least(at.input(input).data<float>()), most(at.input(input + 1).data<float>()),

@@ -25,7 +25,7 @@ struct sampler {
 };
 
 // Where some classes are hardly ever drawn, unique ones may take forever.
-int64_t most_tries(int64_t wanted) { return 10'000'000 + 100 * std::min(wanted, INT64_MAX / 1000); }
+int64_t max_tries(int64_t wanted) { return 10'000'000 + 100 * std::min(wanted, INT64_MAX / 1000); }
 
 // Fills `classes`, and says how many draws that took; 0 if the step is to stop.
 result<int64_t> draw(kernel_context& at, sampler& by, std::span<int64_t> classes) {
@@ -35,7 +35,7 @@ result<int64_t> draw(kernel_context& at, sampler& by, std::span<int64_t> classes
   for (auto next = classes.begin(); missing > 0;) {
     if (++tries % 8192 == 0 && at.stopped())
       return int64_t{0};
-    if (tries > most_tries(by.num_sampled))
+    if (tries > max_tries(by.num_sampled))
       return failure(error_kind::resource_exhausted, "drew ", tries - 1, " classes of ",
                      by.from->range(), ", but needs ", missing, " more that differ");
     auto drawn = by.from->draw(by.bits());

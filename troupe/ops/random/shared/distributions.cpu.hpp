@@ -33,11 +33,11 @@ status run_stateless(kernel_context& at) {
 }
 
 template <template <class> class Draw, class... Ts>
-constexpr upto<typed_kernel, 18> drawn_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> drawn_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_drawn<Ts, Draw>}...};
 }
 template <template <class> class Draw, class... Ts>
-constexpr upto<typed_kernel, 18> stateless_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> stateless_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_stateless<Ts, Draw>}...};
 }
 

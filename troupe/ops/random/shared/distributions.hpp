@@ -86,12 +86,12 @@ template <class T>
 struct truncated_normal_draw {
   static constexpr double cost = 80;
   // One in 22 is beyond: after this many attempts, none in 10^27.
-  static constexpr uint32_t most_attempts = 20;
+  static constexpr uint32_t max_attempts = 20;
   constexpr drawn_block<T> operator()(const philox& numbers, uint64_t index) const {
     drawn_block<T> out{};
     std::array<bool, per_block<T>> accepted{};
     size_t missing = out.size();
-    for (uint32_t attempt = 0; missing != 0 && attempt < most_attempts; ++attempt) {
+    for (uint32_t attempt = 0; missing != 0 && attempt < max_attempts; ++attempt) {
       auto drawn = normal_block<compute_type<T>>(numbers(index, attempt));
       for (size_t i = 0; i < out.size(); ++i)
         if (!accepted[i] && std::abs(drawn[i]) < 2) {

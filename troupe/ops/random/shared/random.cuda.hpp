@@ -1,6 +1,6 @@
 // Random numbers on GPUs: the same blocks of the same streams as on processors.
 #pragma once
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/random/shared/distributions.hpp"
 #include "troupe/ops/random/shared/stream.hpp"
 
@@ -87,11 +87,11 @@ status run_stateless(kernel_context& at) {
 }
 
 template <template <class> class Draw, class... Ts>
-constexpr upto<typed_kernel, 18> drawn_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> drawn_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_drawn<Ts, Draw>}...};
 }
 template <template <class> class Draw, class... Ts>
-constexpr upto<typed_kernel, 18> stateless_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> stateless_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_stateless<Ts, Draw>}...};
 }
 

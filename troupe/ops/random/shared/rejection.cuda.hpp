@@ -1,9 +1,9 @@
 // Distributions with parameters, drawn by rejection, on GPUs.
 #pragma once
-#include "troupe/ops/special/shared/incomplete_functions.cuda.hpp"
 #include "troupe/ops/random/shared/parameters.hpp"
 #include "troupe/ops/random/shared/random.cuda.hpp"
 #include "troupe/ops/random/shared/rejection.hpp"
+#include "troupe/ops/special/shared/incomplete_functions.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -13,7 +13,7 @@ struct reject_body {
   known_numbers numbers;
   real_elements parameters;
   divisor by_parameters;
-  complaints wrong;
+  device_errors wrong;
   T* to;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto parameter = parameters[by_parameters(i).rest];

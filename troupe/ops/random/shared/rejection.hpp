@@ -102,12 +102,12 @@ struct bounded_normal {
 /// least every fourth number (Robert, "Simulation of Truncated Normal Variables", 1995); after so
 /// many tries, rounding leaves nothing to choose from.
 constexpr double drawn_within(number_source& numbers, double from, double to) {
-  constexpr int most_tries = 200;
+  constexpr int max_tries = 200;
   const auto root = std::sqrt(from * from + 4), rate = (from + root) / 2;
   const auto wide =
       from > 0 ? 2 * std::sqrt(std::numbers::e) / (from + root) * std::exp(from * (from - root) / 4)
                : std::sqrt(2 * std::numbers::pi);
-  for (int i = 0; i < most_tries; ++i) {
+  for (int i = 0; i < max_tries; ++i) {
     if (to - from <= wide) {
       auto x = from + (to - from) * numbers.uniform(), top = from > 0 ? from : 0.0;
       if (numbers.uniform() < std::exp((top - x) * (top + x) / 2))

@@ -1,7 +1,7 @@
 // What the kernels of recurrent cells share: the functions of gates, and loops over them.
 #pragma once
-#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/elementwise/shared/float_functions.cpu.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/recurrent/shared/expect_shape.hpp"
 
 #include <algorithm>

@@ -5,4 +5,4 @@
 
 #include <math.h>
 
-#include "troupe/ops/kernel/gpu/lanes.cuda.hpp"
+#include "troupe/ops/kernel/gpu/scalar_functions.cuda.hpp"

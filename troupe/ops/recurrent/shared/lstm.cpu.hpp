@@ -26,12 +26,12 @@ status run_lstm_backward(kernel_context& at) {
 }
 
 template <lstm_span Span>
-inline constexpr upto<typed_kernel, 18> lstm_forward_kernels{
+inline constexpr inplace_vector<typed_kernel, 18> lstm_forward_kernels{
     {dtype::f16, run_lstm_forward<float16, Span>},
     {dtype::f32, run_lstm_forward<float, Span>},
     {dtype::f64, run_lstm_forward<double, Span>}};
 template <lstm_span Span>
-inline constexpr upto<typed_kernel, 18> lstm_backward_kernels{
+inline constexpr inplace_vector<typed_kernel, 18> lstm_backward_kernels{
     {dtype::f16, run_lstm_backward<float16, Span>},
     {dtype::f32, run_lstm_backward<float, Span>},
     {dtype::f64, run_lstm_backward<double, Span>}};

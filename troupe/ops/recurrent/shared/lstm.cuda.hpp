@@ -3,13 +3,13 @@
 #pragma once
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/matmul/shared/product.cuda.hpp"
-#include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 #include "troupe/ops/recurrent/shared/expect_shape.hpp"
 #include "troupe/ops/recurrent/shared/lstm_kernels.hpp"
+#include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 
 #include <math.h>
 
-#include "troupe/ops/kernel/gpu/lanes.cuda.hpp"
+#include "troupe/ops/kernel/gpu/scalar_functions.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -264,12 +264,12 @@ status lstm_backward(kernel_context& at) {
 }
 
 template <lstm_span Span>
-inline constexpr upto<typed_kernel, 18> lstm_forward_kernels{
+inline constexpr inplace_vector<typed_kernel, 18> lstm_forward_kernels{
     {dtype::f16, lstm_forward<float16, Span>},
     {dtype::f32, lstm_forward<float, Span>},
     {dtype::f64, lstm_forward<double, Span>}};
 template <lstm_span Span>
-inline constexpr upto<typed_kernel, 18> lstm_backward_kernels{
+inline constexpr inplace_vector<typed_kernel, 18> lstm_backward_kernels{
     {dtype::f16, lstm_backward<float16, Span>},
     {dtype::f32, lstm_backward<float, Span>},
     {dtype::f64, lstm_backward<double, Span>}};

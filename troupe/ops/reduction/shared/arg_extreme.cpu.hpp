@@ -35,7 +35,7 @@ status arg_extreme(kernel_context& at) {
 }
 
 template <class Better, class... Ts>
-constexpr upto<typed_kernel, 18> arg_extreme_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> arg_extreme_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, arg_extreme<Ts, Better>}...};
 }
 

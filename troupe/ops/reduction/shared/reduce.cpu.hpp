@@ -4,12 +4,12 @@
 // before its step. Floats are added up in blocks whose totals are added up in double, so that long
 // sums stay exact and do not depend on the number of threads.
 #pragma once
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/kernel/reducers.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/ops/reduction/shared/reduction_plan.hpp"
-#include "troupe/ops/kernel/walk.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops {
@@ -96,8 +96,8 @@ total_t<T> reduce_run(const T* x, int64_t count) {
 
 // Reduces rows that lie at `rows.at(i)` to one row.
 template <class Fn, class T, class Finish>
-void reduce_columns(kernel_context& at, const T* x, const walk& rows, T* out, int64_t columns,
-                    Finish&& finish) {
+void reduce_columns(kernel_context& at, const T* x, const strided_iterator& rows, T* out,
+                    int64_t columns, Finish&& finish) {
   using value = compute_type<T>;
   value block[wide_tile];
   total_t<T> totals[wide_tile];
@@ -107,7 +107,7 @@ void reduce_columns(kernel_context& at, const T* x, const walk& rows, T* out, in
       return;
     std::fill_n(block, columns, Fn::template start<value>());
     rows.runs(i, std::min(i + block_rows, rows.elements()),
-              [&](int64_t, const walk::offsets& where, int64_t count) {
+              [&](int64_t, const strided_iterator::offsets& where, int64_t count) {
                 if constexpr (is_hot<T>)
                   rows_hot<Fn>(x + where[0], rows.step(0), count, block, columns);
                 else
@@ -167,20 +167,22 @@ status reduce(kernel_context& at) {
   } else if (plan.last_is_reduced) {
     auto length = reduced.extent(reduced.rank() - 1);
     at.parallel_for(out->elements(), cost, [&](int64_t begin, int64_t end) {
-      kept.runs(begin, end, [&](int64_t first, const walk::offsets& where, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) {
-          auto* base = from + where[0] + i * kept.step(0);
-          auto total = Fn::template start<detail::total_t<T>>();
-          auto add = [&](int64_t, const walk::offsets& run, int64_t) {
-            total = Fn::step(total, detail::reduce_run<Fn>(base + run[0], length));
-          };
-          // In batches of whole runs, that stopping does not wait for.
-          auto batch = std::max<int64_t>(1, detail::piece / length) * length;
-          for (int64_t done = 0; done < reduced_count && !(done > 0 && at.stopped()); done += batch)
-            reduced.runs(done, std::min(done + batch, reduced_count), add);
-          to[first + i] = finish(total);
-        }
-      });
+      kept.runs(begin, end,
+                [&](int64_t first, const strided_iterator::offsets& where, int64_t count) {
+                  for (int64_t i = 0; i < count; ++i) {
+                    auto* base = from + where[0] + i * kept.step(0);
+                    auto total = Fn::template start<detail::total_t<T>>();
+                    auto add = [&](int64_t, const strided_iterator::offsets& run, int64_t) {
+                      total = Fn::step(total, detail::reduce_run<Fn>(base + run[0], length));
+                    };
+                    // In batches of whole runs, that stopping does not wait for.
+                    auto batch = std::max<int64_t>(1, detail::piece / length) * length;
+                    for (int64_t done = 0; done < reduced_count && !(done > 0 && at.stopped());
+                         done += batch)
+                      reduced.runs(done, std::min(done + batch, reduced_count), add);
+                    to[first + i] = finish(total);
+                  }
+                });
     });
   } else {
     // The last kept axis is walked in tiles of neighbours; wide ones, which are read fastest, where
@@ -204,7 +206,7 @@ status reduce(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> reduce_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> reduce_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, [](kernel_context& at) { return reduce<Ts, Fn>(at); }}...};
 }
 

@@ -1,12 +1,12 @@
 // Kernels of GPUs that reduce some axes of a tensor to one element each, in the same order each
 // time: their results do not vary.
 #pragma once
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
+#include "troupe/ops/kernel/gpu/strided_index.cuda.hpp"
 #include "troupe/ops/kernel/reducers.hpp"
 #include "troupe/ops/reduction/shared/reduction_plan.hpp"
-#include "troupe/ops/kernel/gpu/places.cuda.hpp"
-#include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::gpu {
@@ -81,7 +81,7 @@ status reduce_each(kernel_context& at, int64_t outputs, int64_t items, bool side
 template <class Fn, class T>
 struct walked_elements {
   const T* x;
-  places kept, reduced;
+  strided_index kept, reduced;
   TROUPE_DEVICE troupe::ops::detail::total_t<T> operator()(int64_t output, int64_t i) const {
     using total = troupe::ops::detail::total_t<T>;
     auto value = static_cast<total>(load(x[kept[output] + reduced[i]]));
@@ -121,12 +121,12 @@ status reduce(kernel_context& at) {
     return reduce_rows<Fn>(at, x.data<T>(), out->template data<T>(), out->elements(), plan.items);
   return reduce_each<Fn, troupe::ops::detail::total_t<T>>(
       at, out->elements(), x.elements() == 0 ? 0 : plan.items, !plan.last_is_reduced,
-      walked_elements<Fn, T>{x.data<T>(), places{plan.kept}, places{plan.reduced}},
+      walked_elements<Fn, T>{x.data<T>(), strided_index{plan.kept}, strided_index{plan.reduced}},
       store_total<Fn, T>{out->template data<T>(), plan.items});
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> reduce_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> reduce_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, reduce<Ts, Fn>}...};
 }
 

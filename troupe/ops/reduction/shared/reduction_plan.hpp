@@ -1,14 +1,14 @@
 // Where a reduction finds its elements, on every device.
 #pragma once
-#include "troupe/ops/kernel/walk.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
 
 struct reduction_plan {
-  walk reduced, kept; ///< the axes of each kind, with their distance in the input
-  shape dims;         ///< of the output
-  int64_t items = 1;  ///< for each element of the output
+  strided_iterator reduced, kept; ///< the axes of each kind, with their distance in the input
+  shape dims;                     ///< of the output
+  int64_t items = 1;              ///< for each element of the output
   bool last_is_reduced = false;
 };
 

@@ -1,7 +1,7 @@
 // Kernels that accumulate along one axis. A functor gives `start<T>()` and `step(a, b)`.
 #pragma once
-#include "troupe/ops/reduction/shared/reduce.cpu.hpp"
 #include "troupe/ops/kernel/scan_options.hpp"
+#include "troupe/ops/reduction/shared/reduce.cpu.hpp"
 
 namespace troupe::ops {
 
@@ -55,7 +55,7 @@ status scan(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> scan_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> scan_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, scan<Ts, Fn>}...};
 }
 

@@ -3,9 +3,9 @@
 // gives `start<T>()` and `step(a, b)`.
 #pragma once
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
+#include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 #include "troupe/ops/kernel/reducers.hpp"
 #include "troupe/ops/kernel/scan_options.hpp"
-#include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -136,7 +136,7 @@ status scan(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> scan_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> scan_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, scan<Ts, Fn>}...};
 }
 

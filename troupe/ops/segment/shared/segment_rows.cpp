@@ -29,7 +29,7 @@ result<int64_t> count_sorted(const integer_list& ids) {
                      " comes after ", last);
     last = id;
   }
-  if (last >= most_segments)
+  if (last >= max_segments)
     return invalid("segment_ids has ", last, ", which is too large");
   return ids.size() > 0 ? last + 1 : 0;
 }

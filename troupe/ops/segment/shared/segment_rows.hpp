@@ -20,7 +20,7 @@ struct segment_rows {
 };
 
 /// The last id must be less.
-inline constexpr auto most_segments = int64_t{1} << 62;
+inline constexpr auto max_segments = int64_t{1} << 62;
 
 /// Outputs alone, for devices that look at ids later: of (data, segment_ids, num_segments), and of
 /// (data, indices, segment_ids, num_segments). `segments` is num_segments, whatever the rows are.

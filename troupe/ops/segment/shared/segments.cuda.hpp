@@ -1,11 +1,11 @@
 // Kernels of GPUs that combine rows with the same number, in their order: results do not vary.
 #pragma once
-#include "troupe/ops/kernel/gpu/counting.cuda.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+#include "troupe/ops/kernel/gpu/ordered_scatter.cuda.hpp"
+#include "troupe/ops/kernel/gpu/two_phase.cuda.hpp"
 #include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 #include "troupe/ops/segment/shared/segment_functions.hpp"
 #include "troupe/ops/segment/shared/segment_rows.hpp"
-#include "troupe/ops/kernel/gpu/updates.cuda.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -44,7 +44,7 @@ inline result<tensor> segment_starts(kernel_context& at, const tensor& numbers, 
 }
 
 struct segment_number_body {
-  complaints wrong;
+  device_errors wrong;
   integers ids;
   int64_t limit;
   int64_t* to;
@@ -61,7 +61,7 @@ inline result<segment_entries> sorted_entries(kernel_context& at, const tensor& 
                                               const char* name, int64_t segments) {
   TROUPE_ASSIGN(auto parts, room_for_numbers(at, ids.elements()));
   TROUPE_TRY(for_each(at, ids.elements(),
-                      segment_number_body{complaints{at, name}, integers{ids}, segments,
+                      segment_number_body{device_errors{at, name}, integers{ids}, segments,
                                           parts.template data<int64_t>()}));
   TROUPE_ASSIGN(auto sorted, sort_updates(at, parts, segments));
   TROUPE_ASSIGN(auto starts, segment_starts(at, sorted.parts, segments));
@@ -72,7 +72,7 @@ inline constexpr auto segments_decrease = "segment_ids must start at 0 or more a
 
 // Of entries that name rows themselves.
 struct segment_order_body {
-  complaints wrong_id, wrong_index, wrong_order;
+  device_errors wrong_id, wrong_index, wrong_order;
   integers indices, ids;
   int64_t rows, segments;
   TROUPE_DEVICE void operator()(int64_t i) const {
@@ -90,10 +90,11 @@ struct segment_order_body {
 inline result<segment_entries> indexed_entries(kernel_context& at, const tensor& indices,
                                                const tensor& ids, int64_t rows, int64_t limit,
                                                int64_t segments) {
-  TROUPE_TRY(for_each(at, ids.elements(),
-                      segment_order_body{complaints{at, "segment_ids"}, complaints{at, "indices"},
-                                         complaints{at, segments_decrease}, integers{indices},
-                                         integers{ids}, rows, limit}));
+  TROUPE_TRY(
+      for_each(at, ids.elements(),
+               segment_order_body{device_errors{at, "segment_ids"}, device_errors{at, "indices"},
+                                  device_errors{at, segments_decrease}, integers{indices},
+                                  integers{ids}, rows, limit}));
   TROUPE_ASSIGN(auto starts, segment_starts(at, ids, segments));
   return segment_entries{std::move(starts), indices};
 }
@@ -133,7 +134,7 @@ struct combine_segment_body {
   const T* from;
   const int64_t* starts;
   Rows rows;
-  int64_t most_rows, length, all, shares;
+  int64_t max_rows, length, all, shares;
   divisor by_length;
   Sink sink;
   const double* weights = nullptr; // of the rows
@@ -156,7 +157,7 @@ struct combine_segment_body {
     end = begin + each < end ? begin + each : end;
     auto combined = Fn::template start<total>();
     for (auto k = begin + by.rank(); k < end; k += by.size())
-      if (auto row = rows[k]; row >= 0 && row < most_rows)
+      if (auto row = rows[k]; row >= 0 && row < max_rows)
         combined = Fn::step(combined, value(row, column));
     combined = by.template all<Fn>(combined);
     if (by.rank() == 0)
@@ -182,7 +183,7 @@ struct combine_shares_body {
 /// where there are weights. There are `count` entries; `rows[k]` is the row of entry k.
 template <class T, class Fn, class Rows>
 status combine_rows(kernel_context& at, const int64_t* starts, Rows rows, int64_t count,
-                    const T* from, T* to, int64_t most_rows, int64_t segments, int64_t length,
+                    const T* from, T* to, int64_t max_rows, int64_t segments, int64_t length,
                     const double* weights = nullptr) {
   using total = troupe::ops::detail::total_t<T>;
   auto all = segments * length;
@@ -198,25 +199,25 @@ status combine_rows(kernel_context& at, const int64_t* starts, Rows rows, int64_
   if (length < wide || shares < 2)
     return for_each_group(
         at, all, length < wide ? average : 1,
-        combine_segment_body<T, Fn, Rows, segment_sink<T, Fn>>{
-            from, starts, rows, most_rows, length, all, 1, by_length, sink, weights});
+        combine_segment_body<T, Fn, Rows, segment_sink<T, Fn>>{from, starts, rows, max_rows, length,
+                                                               all, 1, by_length, sink, weights});
   TROUPE_ASSIGN(auto held,
                 tensor::make(dtype::u8, shape{all * shares * int64_t{sizeof(total)}}, at.memory()));
   auto* part = static_cast<total*>(held.raw());
-  TROUPE_TRY(for_each(
-      at, all * shares,
-      combine_segment_body<T, Fn, Rows, keep_partial<total>>{
-          from, starts, rows, most_rows, length, all, shares, by_length, {part}, weights}));
+  TROUPE_TRY(
+      for_each(at, all * shares,
+               combine_segment_body<T, Fn, Rows, keep_partial<total>>{
+                   from, starts, rows, max_rows, length, all, shares, by_length, {part}, weights}));
   return for_each(at, all,
                   combine_shares_body<Fn, total, segment_sink<T, Fn>>{{part, all}, shares, sink});
 }
 
 template <class T, class Fn>
 status combine_entries(kernel_context& at, const segment_entries& entries, const T* from, T* to,
-                       int64_t most_rows, int64_t segments, int64_t length,
+                       int64_t max_rows, int64_t segments, int64_t length,
                        const double* weights = nullptr) {
   return combine_rows<T, Fn>(at, entries.starts.data<int64_t>(), integers{entries.rows},
-                             entries.rows.elements(), from, to, most_rows, segments, length,
+                             entries.rows.elements(), from, to, max_rows, segments, length,
                              weights);
 }
 
@@ -243,15 +244,15 @@ status combine_sparse(kernel_context& at) {
 // -- where the last id tells how many segments there are ------------------------------------------
 
 struct last_id_body {
-  complaints wrong;
+  device_errors wrong;
   integers ids;
   int64_t count;
   int64_t* segments;
   TROUPE_DEVICE void operator()(int64_t) const {
     auto last = count > 0 ? ids[count - 1] : -1;
-    if (last >= most_segments)
-      wrong.add(last, most_segments);
-    *segments = last < 0 || last >= most_segments ? 0 : last + 1;
+    if (last >= max_segments)
+      wrong.add(last, max_segments);
+    *segments = last < 0 || last >= max_segments ? 0 : last + 1;
   }
 };
 
@@ -262,11 +263,12 @@ status count_segments(kernel_context& at) {
   TROUPE_ASSIGN(auto* segments, make_counts(at, 1));
   TROUPE_TRY(make_kept(at, shape{0}));
   return for_each(
-      at, 1, last_id_body{complaints{at, "segment_ids"}, integers{ids}, ids.elements(), segments});
+      at, 1,
+      last_id_body{device_errors{at, "segment_ids"}, integers{ids}, ids.elements(), segments});
 }
 
 struct sorted_ids_body {
-  complaints wrong;
+  device_errors wrong;
   integers ids;
   TROUPE_DEVICE void operator()(int64_t i) const {
     if (ids[i] < (i > 0 ? ids[i - 1] : 0))
@@ -277,11 +279,12 @@ struct sorted_ids_body {
 /// Second halves.
 template <class T, class Fn>
 status combine_sorted(kernel_context& at) {
-  TROUPE_ASSIGN(auto before, counted_before(at, 1, most_segments, 0));
+  TROUPE_ASSIGN(auto before, counted_before(at, 1, max_segments, 0));
   TROUPE_ASSIGN(auto output, sorted_output(at, before.counts[0]));
   const auto &data = at.input(0), &ids = at.input(1);
   auto rows = ids.elements();
-  TROUPE_TRY(for_each(at, rows, sorted_ids_body{complaints{at, segments_decrease}, integers{ids}}));
+  TROUPE_TRY(
+      for_each(at, rows, sorted_ids_body{device_errors{at, segments_decrease}, integers{ids}}));
   TROUPE_ASSIGN(auto starts, segment_starts(at, ids, output.segments));
   return combine_rows<T, Fn>(at, starts.template data<int64_t>(), own_rows{}, rows, data.data<T>(),
                              output.out->template data<T>(), rows, output.segments, output.length);
@@ -289,7 +292,7 @@ status combine_sorted(kernel_context& at) {
 
 template <class T, class Fn>
 status combine_chosen(kernel_context& at) {
-  TROUPE_ASSIGN(auto before, counted_before(at, 1, most_segments, 0));
+  TROUPE_ASSIGN(auto before, counted_before(at, 1, max_segments, 0));
   TROUPE_ASSIGN(auto output, sparse_output(at, before.counts[0]));
   const auto& data = at.input(0);
   auto rows = data.dims()[0];
@@ -302,7 +305,7 @@ status combine_chosen(kernel_context& at) {
 // -- gradients -----------------------------------------------------------------------------------
 
 struct count_segments_body {
-  complaints wrong;
+  device_errors wrong;
   integers ids;
   int64_t limit;
   int64_t* counts;
@@ -326,7 +329,7 @@ struct weigh_segments_body {
 
 // Entries that are sorted by the row that they go to, and the rows that they come from.
 struct come_from_body {
-  complaints wrong;
+  device_errors wrong;
   integers indices, ids, order;
   int64_t limit;
   int64_t* to;
@@ -348,13 +351,13 @@ status combine_gradients(kernel_context& at) {
   TROUPE_ASSIGN(auto sorted, sorted_entries(at, indices, "indices", output.segments));
   TROUPE_ASSIGN(auto sources, room_for_numbers(at, entries));
   TROUPE_TRY(for_each(at, entries,
-                      come_from_body{complaints{at, "indices"}, integers{indices}, integers{ids},
+                      come_from_body{device_errors{at, "indices"}, integers{indices}, integers{ids},
                                      integers{sorted.rows}, output.segments,
                                      sources.template data<int64_t>()}));
   TROUPE_ASSIGN(auto counts, room_for_numbers(at, rows));
   fill_zeros(at, counts);
   TROUPE_TRY(for_each(at, entries,
-                      count_segments_body{complaints{at, "segment_ids"}, integers{ids}, rows,
+                      count_segments_body{device_errors{at, "segment_ids"}, integers{ids}, rows,
                                           counts.template data<int64_t>()}));
   TROUPE_ASSIGN(auto weights, tensor::make(dtype::f64, shape{rows}, at.memory()));
   TROUPE_TRY(for_each(at, rows,
@@ -366,24 +369,24 @@ status combine_gradients(kernel_context& at) {
 }
 
 template <class Weight, class... Ts>
-constexpr upto<typed_kernel, 18> segment_gradient_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> segment_gradient_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, combine_gradients<Ts, Weight>}...};
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> unsorted_segment_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> unsorted_segment_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, combine_unsorted<Ts, Fn>}...};
 }
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> sparse_segment_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> sparse_segment_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, combine_sparse<Ts, Fn>}...};
 }
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> sorted_segment_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> sorted_segment_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, in_halves<count_segments<1>, combine_sorted<Ts, Fn>>}...};
 }
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> chosen_segment_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> chosen_segment_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, in_halves<count_segments<2>, combine_chosen<Ts, Fn>>}...};
 }
 

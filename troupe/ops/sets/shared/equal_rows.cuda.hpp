@@ -2,7 +2,7 @@
 // sorted, so that equal ones lie side by side, each after those that came before it.
 #pragma once
 #include "troupe/ops/kernel/copy.hpp"
-#include "troupe/ops/kernel/gpu/indices.cuda.hpp"
+#include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 
 #include <bit>
@@ -13,8 +13,8 @@ inline namespace TROUPE_GPU_BUILD {
 /// A kernel for each element type, given the type that its elements are compared as: floats as
 /// numbers, so that NaN differs from everything and -0 is 0, all others by their bits.
 template <template <class> class Kernel>
-constexpr upto<typed_kernel, 18> compared_kernels() {
-  upto<typed_kernel, 18> made;
+constexpr inplace_vector<typed_kernel, 18> compared_kernels() {
+  inplace_vector<typed_kernel, 18> made;
   auto add = [&]<class... Ts>(type_list<Ts...>) {
     (made.push_back({dtype_of<Ts>, Kernel<Ts>::run}), ...);
   };

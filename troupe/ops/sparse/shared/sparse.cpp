@@ -1,7 +1,7 @@
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -114,8 +114,8 @@ status make_indices(kernel_context& at, int i, std::span<const int64_t> position
 
 status make_values(kernel_context& at, int i, const tensor& from, std::span<const int64_t> which) {
   TROUPE_ASSIGN(auto* out, at.allocate(i, shape{static_cast<int64_t>(which.size())}));
-  with_unit(from.type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  with_word(from.type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     const auto* values = static_cast<const T*>(from.raw());
     std::ranges::transform(which, static_cast<T*>(out->raw()),
                            [values](int64_t k) { return values[k]; });

@@ -28,7 +28,7 @@ status sparse_dense(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> sparse_dense_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> sparse_dense_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, sparse_dense<Ts, Fn>}...};
 }
 

@@ -29,7 +29,7 @@ status combine_sparse(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> combine_sparse_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> combine_sparse_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, combine_sparse<Ts, Fn>}...};
 }
 

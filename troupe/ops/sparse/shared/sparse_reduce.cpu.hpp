@@ -1,7 +1,7 @@
 // Kernels that reduce the elements of a sparse tensor that are there.
 #pragma once
-#include "troupe/ops/kernel/attr_state.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/sparse/shared/sparse.hpp"
 #include "troupe/ops/state/shared/update.cpu.hpp"
 
@@ -38,7 +38,7 @@ status sparse_reduce(kernel_context& at) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> sparse_reduce_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> sparse_reduce_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, sparse_reduce<Ts, Fn>}...};
 }
 

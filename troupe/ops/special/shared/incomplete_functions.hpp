@@ -11,7 +11,7 @@ namespace detail {
 
 inline constexpr double tiny = 1e-300; // instead of 0 where it would be divided by
 inline constexpr double precise = 2e-16;
-inline constexpr int most_terms = 50'000;
+inline constexpr int max_terms = 50'000;
 
 /// A value, and its derivative with respect to a parameter.
 struct dual {
@@ -73,7 +73,7 @@ constexpr double gamma_scale(double a, double x, LogGamma log_gamma) {
 template <class Number>
 constexpr Number gamma_series(Number a, double x) {
   Number sum{1}, term{1}, at = a;
-  for (int k = 0; k < most_terms; ++k) {
+  for (int k = 0; k < max_terms; ++k) {
     at = at + Number{1};
     term = term * (Number{x} / at);
     sum = sum + term;
@@ -92,7 +92,7 @@ constexpr Number gamma_fraction(Number a, double x) {
   auto c = Number{1 / tiny};
   auto d = Number{1} / not_zero(b);
   auto all = d;
-  for (int k = 1; k < most_terms; ++k) {
+  for (int k = 1; k < max_terms; ++k) {
     auto factor = Number{static_cast<double>(k)} * (a + Number{-static_cast<double>(k)});
     b = b + Number{2};
     d = Number{1} / not_zero(factor * d + b);
@@ -211,7 +211,7 @@ constexpr double incomplete_beta_of_great(double a, double b, double x) {
 /// The continued fraction of the incomplete beta function, by Lentz's method.
 constexpr double beta_fraction(double a, double b, double x) {
   double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), all = d;
-  for (int k = 1; k < most_terms; ++k) {
+  for (int k = 1; k < max_terms; ++k) {
     auto even = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k));
     d = 1 / not_zero(1 + even * d);
     c = not_zero(1 + even / c);

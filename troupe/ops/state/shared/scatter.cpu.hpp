@@ -1,7 +1,7 @@
 // Kernels that change the elements of a variable which indices name.
 #pragma once
-#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/elementwise/shared/division.cpu.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/state/shared/scatter.hpp"
 #include "troupe/ops/state/shared/update.cpu.hpp"
 
@@ -55,15 +55,15 @@ status scatter(kernel_context& at) {
 /// element = update, whatever the type
 template <scatter_planner Planner>
 status scatter_over(kernel_context& at) {
-  return with_unit(at.input(2).type(), [&](auto unit_type) {
-    using T = typename decltype(unit_type)::type;
+  return with_word(at.input(2).type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
     return detail::scatter<T>(
         at, Planner, [](T* to, const T* from, int64_t count) { std::copy_n(from, count, to); });
   });
 }
 
 template <class Fn, scatter_planner Planner, class... Ts>
-constexpr upto<typed_kernel, 18> scatter_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> scatter_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, scatter<Ts, Fn, Planner>}...};
 }
 

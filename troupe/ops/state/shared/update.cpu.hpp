@@ -1,6 +1,6 @@
 // Kernels that change a variable in place.
 #pragma once
-#include "troupe/ops/state/shared/changes.hpp"
+#include "troupe/ops/state/shared/update_functions.hpp"
 
 namespace troupe::ops {
 
@@ -47,7 +47,7 @@ status update_variable(kernel_context& at, Fn fn) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> update_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> update_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, [](kernel_context& at) { return update_variable<Ts>(at, Fn{}); }}...};
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
-#include "troupe/ops/state/shared/changes.hpp"
+#include "troupe/ops/kernel/gpu/ordered_scatter.cuda.hpp"
 #include "troupe/ops/state/shared/scatter.hpp"
-#include "troupe/ops/kernel/gpu/updates.cuda.hpp"
+#include "troupe/ops/state/shared/update_functions.hpp"
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
@@ -25,7 +25,7 @@ status update_variable(kernel_context& at, Fn fn) {
 }
 
 template <class Fn, class... Ts>
-constexpr upto<typed_kernel, 18> update_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> update_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, [](kernel_context& at) { return update_variable<Ts>(at, Fn{}); }}...};
 }
 
@@ -61,7 +61,7 @@ status scatter_change(kernel_context& at) {
 }
 
 template <class Fn, bool Elements, class... Ts>
-constexpr upto<typed_kernel, 18> scatter_kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> scatter_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, scatter_change<Ts, Fn, Elements>}...};
 }
 

@@ -1,6 +1,6 @@
 // The kernel of ops that sort strings into buckets by a hash.
 #pragma once
-#include "troupe/ops/kernel/attr_state.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/strings/shared/map.cpu.hpp"
 
 #include <cstring>

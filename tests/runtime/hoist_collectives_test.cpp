@@ -1,0 +1,56 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/pass_case.hpp"
+
+namespace troupe::test::hoist_collectives_test {
+
+namespace {
+
+constexpr auto text = R"(
+x = Placeholder dtype=f32 shape=[2,2]
+w = VariableV2 dtype=f32 shape=[2,2]
+last = Neg(x)
+middle = Exp(last)
+first = Tanh(middle)
+flat_last = Reshape(last, i32[-1])
+flat_middle = Reshape(middle, i32[-1])
+packed = ConcatV2(flat_last, flat_middle, i32(0))
+a = CollectiveReduce(packed) group_size=1 group_key=1 instance_key=1 merge_op="Add" final_op="Id"
+b = CollectiveReduce(first) group_size=1 group_key=1 instance_key=2 merge_op="Add" final_op="Id"
+c = CollectiveReduce(w) group_size=1 group_key=1 instance_key=3 merge_op="Add" final_op="Id"
+feed x = f32[[1, 2], [3, 4]]
+fetch a
+fetch b
+fetch c
+)";
+
+} // namespace
+
+TEST_CASE("an exchange begins right behind what it needs, and what is for it alone comes before") {
+  pass_case at{text};
+  hoist_collectives(at.closed);
+  auto written = at.written();
+  INFO(written);
+  auto place = [&](std::string_view what) {
+    auto found = written.find(what);
+    REQUIRE(found != std::string::npos);
+    return found;
+  };
+  CHECK(place("middle=Exp") < place("packed=ConcatV2"));
+  CHECK(place("flat_last=Reshape") < place("middle=Exp"));
+  CHECK(place("a=CollectiveReduce") < place("first=Tanh"));
+  CHECK(place("first=Tanh") < place("b=CollectiveReduce"));
+  // It sees the variable among its updates where it did.
+  CHECK(place("b=CollectiveReduce") < place("c=CollectiveReduce"));
+}
+
+TEST_CASE("a graph without exchanges keeps its order") {
+  pass_case at{"x = Placeholder dtype=f32 shape=[2]\ny = Neg(x)\nz = Exp(x)\n"
+               "feed x = f32[1, 2]\nfetch y\nfetch z"};
+  auto before = at.written();
+  auto version = at.closed.nodes->version();
+  hoist_collectives(at.closed);
+  CHECK(at.written() == before);
+  CHECK(at.closed.nodes->version() == version);
+}
+
+} // namespace troupe::test::hoist_collectives_test

@@ -1,0 +1,200 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
+#include "troupe/runtime/device/thread_number.hpp"
+#include "troupe/runtime/program/instance.hpp"
+
+#include <cmath>
+#include <set>
+
+namespace troupe::test::step_profiler_test {
+
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct swallow final : emission_sink {
+  void send_token(token&& what) override { tokens.push_back(std::move(what)); }
+  void send_export(uint32_t, tensor&& value, bool) override { kept.push_back(std::move(value)); }
+  void send_fetch(uint32_t, tensor&& value, bool) override { kept.push_back(std::move(value)); }
+  void start_wait(uint32_t which, std::span<tensor>) override { waits.push_back(which); }
+  std::vector<token> tokens;
+  std::vector<tensor> kept;
+  std::vector<uint32_t> waits;
+};
+
+struct watched {
+  std::unique_ptr<graph> in = std::make_unique<graph>(ops());
+  test_device device;
+  variables state;
+  stop_signal stop;
+  swallow out;
+  std::optional<instance> runs;
+  std::unique_ptr<step_profiler> watch;
+
+  edge op(std::string name, std::string type, std::vector<edge> inputs, attr_map attrs = {}) {
+    return add(*in, {.op = std::move(type),
+                     .name = std::move(name),
+                     .inputs = std::move(inputs),
+                     .attrs = std::move(attrs)});
+  }
+  edge feed(int index, dtype type) {
+    return op("x" + std::to_string(index), "_Feed", {}, {{"index", index}, {"dtype", type}});
+  }
+  void fetch(int index, edge what) {
+    op("fetch" + std::to_string(index), "_Fetch", {what}, {{"index", index}});
+  }
+  void compile() {
+    auto made = program::compile(std::move(in), device, std::ref(state));
+    if (!made)
+      FAIL(made.status());
+    runs.emplace(*made);
+    watch = std::make_unique<step_profiler>(**made);
+    runs->watch(watch.get());
+  }
+  status run(profile_options what, const std::vector<tensor>& feeds) {
+    runs->reset();
+    watch->begin(what);
+    for (size_t i = 0; i < feeds.size(); ++i)
+      runs->set_feed(i, feeds[i]);
+    REQUIRE(runs->receive(token{}));
+    return runs->run(0, out, stop);
+  }
+  task_statistics statistics() {
+    task_statistics found;
+    auto subjects = std::make_shared<std::vector<span_subject>>();
+    step_profiler::append_subjects(runs->program(), "cpu", *subjects);
+    CHECK(subjects->size() == step_profiler::subjects_of(runs->program()));
+    found.subjects = std::move(subjects);
+    watch->collect(0, found);
+    return found;
+  }
+};
+
+std::vector<std::string> names(const task_statistics& of, span_kind kind) {
+  std::vector<std::string> found;
+  for (const auto& span : of.spans)
+    if (of.subject_of(span).kind == kind)
+      found.push_back(of.subject_of(span).name);
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("each node has a span, in order and within its region's") {
+  watched on;
+  auto x = on.feed(0, dtype::f32);
+  auto sum = on.op("sum", "Add", {x, x});
+  on.fetch(0, on.op("minus", "Neg", {sum}));
+  on.compile();
+  auto before = steady_ns();
+  for (int step = 0; step < 3; ++step) { // nothing of the step before is left
+    REQUIRE(on.run({.times = true}, {tensor::vector<float>({1, 2})}));
+    auto found = on.statistics();
+    CHECK(names(found, span_kind::node) == std::vector<std::string>{"sum", "minus"});
+    CHECK(names(found, span_kind::region) == std::vector<std::string>{"region 0"});
+    const auto& region = found.spans[0];
+    CHECK(region.begin_ns >= before);
+    CHECK(region.end_ns <= steady_ns());
+    auto last = region.begin_ns;
+    for (size_t i = 1; i < found.spans.size(); ++i) {
+      CHECK(found.spans[i].begin_ns >= last);
+      CHECK(found.spans[i].end_ns >= found.spans[i].begin_ns);
+      CHECK(found.spans[i].end_ns <= region.end_ns);
+      CHECK(found.spans[i].thread == thread_number());
+      last = found.spans[i].end_ns;
+    }
+    before = region.begin_ns;
+  }
+}
+
+TEST_CASE("new memory counts at the node that took it, however many share it afterwards") {
+  watched on;
+  auto x = on.feed(0, dtype::f32);
+  auto a = on.op("a", "Neg", {x});
+  auto b = on.op("b", "Identity", {a});
+  on.fetch(0, on.op("c", "Add", {b, x}));
+  on.compile();
+  auto value = tensor::make(dtype::f32, shape{1000});
+  REQUIRE(value);
+  std::fill_n(value->data<float>(), 1000, 1.0f);
+  REQUIRE(on.run({.times = true}, {*value}));
+  auto found = on.statistics();
+  std::map<std::string, uint64_t> bytes;
+  for (const auto& span : found.spans)
+    if (found.subject_of(span).kind == span_kind::node)
+      bytes[found.subject_of(span).name] = span.bytes;
+  CHECK(bytes["a"] == 4000);
+  CHECK(bytes["b"] == 0); // what a made
+}
+
+TEST_CASE("a step that fails tells how far it came") {
+  watched on;
+  auto x = on.feed(0, dtype::f32);
+  auto* good = on.op("good", "Neg", {x}).node;
+  auto bad = on.op("bad", "Fail", {edge{good, 0}});
+  on.fetch(0, on.op("never", "Neg", {bad}));
+  on.compile();
+  CHECK_FALSE(on.run({.times = true}, {tensor::vector<float>({1})}));
+  CHECK(names(on.statistics(), span_kind::node) == std::vector<std::string>{"good"});
+}
+
+TEST_CASE("a wait's span begins when it is asked and ends when its answer has come") {
+  watched on;
+  auto x = on.feed(0, dtype::i64);
+  auto queue = on.op("queue", "Queue", {});
+  auto asked = on.op("asked", "Ask", {queue, x}, {{"N", 1}});
+  on.fetch(0, on.op("after", "Neg", {asked}));
+  on.compile();
+  REQUIRE(on.run({.times = true}, {tensor::scalar(int64_t{1})}));
+  REQUIRE(on.out.waits.size() == 1);
+  CHECK(names(on.statistics(), span_kind::wait).empty()); // it still waits
+  std::vector<tensor> answer{tensor::scalar(int64_t{1}), tensor::scalar(int64_t{2})};
+  auto before = steady_ns();
+  on.watch->end_wait(on.out.waits[0], 16);
+  REQUIRE(on.runs->answer(on.out.waits[0], answer, false));
+  auto found = on.statistics();
+  REQUIRE(names(found, span_kind::wait) == std::vector<std::string>{"asked"});
+  for (const auto& span : found.spans)
+    if (found.subject_of(span).kind == span_kind::wait) {
+      CHECK(span.bytes == 16);
+      CHECK(span.begin_ns <= before);
+      CHECK(span.end_ns >= before);
+      CHECK(found.subject_of(span).op == "Ask");
+    }
+}
+
+TEST_CASE("the trap names the first node that makes a NaN, and tells its inputs") {
+  watched on;
+  auto x = on.feed(0, dtype::f32), y = on.feed(1, dtype::f32);
+  auto less = on.op("less", "Neg", {y});
+  auto sum = on.op("sum", "Add", {x, less}); // infinity minus infinity
+  on.fetch(0, on.op("later", "Neg", {sum}));
+  on.compile();
+  auto fine = tensor::vector<float>({1, 2});
+  CHECK(on.run({.check_numerics = true}, {fine, fine}));
+  auto huge = tensor::vector<float>({1, INFINITY});
+  CHECK(on.run({}, {huge, fine})); // nobody asked
+  auto failed = on.run({.check_numerics = true}, {huge, fine});
+  CHECK(failed.kind() == error_kind::invalid_argument);
+  CHECK_THAT(failed.message(), Contains("Add 'sum'"));
+  CHECK_THAT(failed.message(), Contains("\n  output 0 f32[2]: 1 of 2 values is not finite"));
+  CHECK_THAT(failed.message(), Contains("the first at [1]"));
+  CHECK_THAT(failed.message(), Contains("\n  input 0 'x0' f32[2]: 1 of 2"));
+  // Its memory may hold the output by now: what is told stood there before.
+  CHECK_THAT(failed.message(), Contains("\n  input 1 'less' f32[2]: finite, from -2 to -1"));
+}
+
+TEST_CASE("memory that the processor cannot read is not looked at") {
+  test_device elsewhere{device_kind::gpu};
+  watched on;
+  auto x = on.feed(0, dtype::f32);
+  on.fetch(0, on.op("minus", "Neg", {x}));
+  auto made = program::compile(std::move(on.in), elsewhere, std::ref(on.state));
+  REQUIRE(made);
+  on.runs.emplace(*made);
+  on.watch = std::make_unique<step_profiler>(**made);
+  on.runs->watch(on.watch.get());
+  CHECK(on.run({.check_numerics = true}, {tensor::vector<float>({INFINITY})}));
+}
+
+} // namespace troupe::test::step_profiler_test

@@ -1,0 +1,159 @@
+// Nodes that are sized by elements become two on a GPU.
+#include "troupe/runtime/graph/epilogue.hpp"
+#include "troupe/runtime/graph/precision.hpp"
+#include "troupe/runtime/graph/two_phase_op.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/placement/partition.hpp"
+
+namespace troupe::test::two_phase_op_test {
+
+namespace {
+
+const auto processor = *device_name::parse("/job:a/task:0/cpu:0");
+const auto gpu = *device_name::parse("/job:a/task:0/gpu:0");
+const device_list devices{processor, gpu};
+
+struct world {
+  graph in{ops()};
+  edge placeholder(std::string name) {
+    return add(in, {.op = "Placeholder", .name = name, .attrs = {{"dtype", dtype::f32}}});
+  }
+  edge op(std::string op, std::string name, std::vector<edge> inputs, std::string device = "",
+          std::vector<node*> controls = {}) {
+    return add(in,
+               {.op = op, .name = name, .inputs = inputs, .controls = controls, .device = device});
+  }
+
+  // What the GPU runs.
+  std::unique_ptr<graph> on_gpu(const step_signature& signature) {
+    auto closed = extract(in, signature);
+    REQUIRE(closed);
+    auto chosen = place(*closed->nodes, devices);
+    REQUIRE(chosen);
+    auto parts = cut(*closed->nodes, chosen->chosen, devices);
+    REQUIRE(parts);
+    for (auto& part : *parts)
+      if (part.device == gpu)
+        return std::move(part.nodes);
+    return nullptr;
+  }
+};
+
+std::string ops_of(const graph& of) {
+  std::string text;
+  for (const auto& at : of.nodes())
+    text += concat(text.empty() ? "" : " ", at->op().name);
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("what is sized by elements is counted on a GPU, and launched when the host knows") {
+  world w;
+  auto x = w.placeholder("x");
+  auto y = w.op("Places", "y", {x}, "/gpu:0");
+  auto z = w.op("Neg", "z", {y}, "/gpu:0");
+  auto nodes = w.on_gpu({.feeds = {x}, .fetches = {z}});
+  REQUIRE(nodes);
+  CHECK(ops_of(*nodes) == "_Feed Identity _CountPlaces _Send _Recv _CountedPlaces Neg _Fetch");
+  auto *first = nodes->find("_count_/y"), *second = nodes->find("y");
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(second->inputs() ==
+        std::vector<edge>{first->inputs()[0], {first, 1}, {nodes->find("_recv_1/_count_/y"), 0}});
+  CHECK(nodes->find("_send_1/_count_/y")->inputs()[0] == edge{first, 0});
+  CHECK(second->output_shape(0) == y.node->output_shape(0));
+  CHECK(second->input_port(2).on_host);
+  CHECK(nodes->find("z")->inputs()[0] == edge{second, 0});
+  for (auto* half : {first, second})
+    CHECK(half->description().find(y.node->description()) != std::string::npos);
+  CHECK(users_name(first->op().name) == "Places");
+  CHECK(users_name(second->op().name) == "Places");
+}
+
+TEST_CASE("what is sized by elements stays whole on a processor") {
+  world w;
+  auto x = w.placeholder("x");
+  auto y = w.op("Places", "y", {x}, "/cpu:0");
+  CHECK(w.on_gpu({.feeds = {x}, .fetches = {y}}) == nullptr);
+}
+
+TEST_CASE("nobody waits for counts that the graph knows") {
+  world w;
+  std::vector<int64_t> values(300, 1); // fewer would be looked at on the host
+  values[7] = 0;
+  auto x = constant(w.in, tensor::vector(values));
+  auto y = w.op("Places", "y", {x}, "/gpu:0");
+  auto nodes = w.on_gpu({.fetches = {y}});
+  REQUIRE(nodes);
+  CHECK(ops_of(*nodes) == "Const _CountPlaces Const _CountedPlaces _Fetch");
+  auto* counts = nodes->find("y")->inputs()[2].node;
+  CHECK(counts->attr<tensor>("value").values<int64_t>()[0] == 299);
+  CHECK(nodes->find("y")->output_shape(0) == partial_shape{299});
+}
+
+TEST_CASE("both halves see one value of a variable") {
+  world w;
+  auto v = add(
+      w.in, {.op = "Variable", .name = "v", .attrs = {{"dtype", dtype::f32}}, .device = "/gpu:0"});
+  auto y = w.op("Places", "y", {v}, "/gpu:0");
+  auto nodes = w.on_gpu({.fetches = {y}});
+  REQUIRE(nodes);
+  CHECK(ops_of(*nodes) == "Variable Identity _CountPlaces _Send _Recv _CountedPlaces _Fetch");
+  auto* read = nodes->nodes()[1].get();
+  CHECK(nodes->find("_count_/y")->inputs()[0] == edge{read, 0});
+  CHECK(nodes->find("y")->inputs()[0] == edge{read, 0});
+}
+
+TEST_CASE("who waits for a node that is two waits for both") {
+  world w;
+  auto x = w.placeholder("x");
+  auto before = w.op("Neg", "before", {x}, "/gpu:0");
+  auto y = w.op("Places", "y", {x}, "/gpu:0", {before.node});
+  auto after = w.op("Neg", "after", {x}, "/gpu:0", {y.node});
+  auto nodes = w.on_gpu({.feeds = {x}, .fetches = {after}});
+  REQUIRE(nodes);
+  CHECK(nodes->find("_count_/y")->controls() == std::vector{nodes->find("before")});
+  CHECK(nodes->find("after")->controls() == std::vector{nodes->find("y")});
+}
+
+TEST_CASE("a node of several that are sized by elements is counted by itself") {
+  world w;
+  auto x = w.placeholder("x");
+  auto y = w.op("Places", "y", {x}, "/gpu:0"), z = w.op("Places", "z", {x}, "/gpu:0");
+  auto nodes = w.on_gpu({.feeds = {x}, .fetches = {y, z}});
+  REQUIRE(nodes);
+  CHECK(nodes->find("y")->inputs()[2].node != nodes->find("z")->inputs()[2].node);
+}
+
+TEST_CASE("the halves of an op are a registry's own") {
+  auto first = ops().find_op("_CountPlaces"), second = ops().find_op("_CountedPlaces");
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(is_first_half(**first));
+  CHECK_FALSE(is_first_half(**second));
+  CHECK(!has((*second)->effects, data_dependent_shape));
+  for (auto name : {"_CountPlaces", "_CountedPlaces"}) {
+    CHECK(ops().find_kernel(name, device_kind::gpu) ==
+          ops().find_kernel("Places", device_kind::gpu));
+    CHECK(ops().find_kernel(name, device_kind::cpu) == nullptr);
+  }
+  auto copied = ops(); // whose definitions are shared
+  CHECK(*copied.find_op("_CountPlaces") == *first);
+}
+
+TEST_CASE("effects that are declared apart from the others have bits of their own") {
+  unsigned all = 0;
+  for (auto one : {effect::stateful, effect::random, effect::blocking, effect::forwardable,
+                   effect::fed, effect::commutative, effect::elementwise, effect::broadcasting,
+                   effect::of_shape, autocast_allow, autocast_infer, is_product, adds, rectifies,
+                   is_convolution, data_dependent_shape}) {
+    CHECK((all & static_cast<unsigned>(one)) == 0);
+    all |= static_cast<unsigned>(one);
+  }
+}
+
+} // namespace troupe::test::two_phase_op_test

@@ -1,0 +1,82 @@
+#include "troupe/actors/dispatch_cost.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/make_counted.hpp>
+#include <caf/ref_counted.hpp>
+#include <caf/resumable.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+namespace troupe {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr double usual = 20'000; // nanoseconds
+constexpr std::chrono::milliseconds patience{20};
+
+// Notes when it was run. Counted, because a scheduler may run it long after nobody waits any more.
+class probe final : public caf::resumable, public caf::ref_counted {
+public:
+  subtype_t subtype() const override { return function_object; }
+  void intrusive_ptr_add_ref_impl() override { ref(); }
+  void intrusive_ptr_release_impl() override { deref(); }
+  resume_result resume(caf::execution_unit*, size_t) override {
+    std::lock_guard guard{mutex_};
+    begun_ = clock::now();
+    changed_.notify_one();
+    return done;
+  }
+  std::optional<clock::time_point> wait() {
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, patience, [&] { return begun_.has_value(); });
+    return begun_;
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<clock::time_point> begun_;
+};
+
+double measure(caf::actor_system& system) {
+  std::array<double, 15> times;
+  for (auto& time : times) {
+    auto job = caf::make_counted<probe>();
+    job->ref(); // the scheduler's
+    auto handed = clock::now();
+    system.scheduler().enqueue(job.get());
+    auto begun = job->wait();
+    if (!begun)
+      return usual;
+    time = std::chrono::duration<double, std::nano>(*begun - handed).count();
+  }
+  std::ranges::nth_element(times, times.begin() + times.size() / 2);
+  return std::clamp(times[times.size() / 2], 1'000.0, 200'000.0);
+}
+
+} // namespace
+
+double dispatch_cost(caf::actor_system& system) {
+  static std::mutex mutex;
+  static std::optional<double> known;
+  std::lock_guard guard{mutex};
+  if (!known)
+    known = measure(system);
+  return *known;
+}
+
+region_options cut_for(caf::actor_system& system) {
+  region_options options{.workers = static_cast<int>(system.scheduler().num_workers())};
+  if (options.workers > 1)
+    options.dispatch_ns = dispatch_cost(system);
+  return options;
+}
+
+} // namespace troupe

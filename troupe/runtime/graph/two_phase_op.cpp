@@ -1,0 +1,62 @@
+#include "troupe/runtime/graph/two_phase_op.hpp"
+
+#include "troupe/runtime/graph/infer.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr std::string_view first_prefix = "_Count", second_prefix = "_Counted";
+constexpr std::string_view no_gradient = "it is part of a partition, not of a user's graph";
+
+result<shapes> infer_counts(const infer_context&) {
+  return shapes{{unknown_extent}, partial_shape::unknown()};
+}
+
+result<shapes> infer_from_attr(const infer_context& at) {
+  return at.attr<std::vector<partial_shape>>("output_shapes");
+}
+
+op_def first_half(const op_def& of, std::string_view name) {
+  auto half = of;
+  half.name = name;
+  half.doc = "Counts what the op that it is a half of will give.";
+  half.outputs = {{"counts", "i64"}, {"kept", "i64"}};
+  half.effects = effect::none;
+  half.infer = infer_counts;
+  half.gradient = nullptr;
+  half.no_gradient = no_gradient;
+  half.simplify = nullptr;
+  half.example = {};
+  return half;
+}
+
+op_def second_half(const op_def& of, std::string_view name) {
+  auto half = first_half(of, name);
+  half.doc = "Computes what the op gives that it is a half of.";
+  half.inputs.push_back({"kept", "i64"});
+  half.inputs.push_back(on_host("counts", "i64"));
+  half.outputs = of.outputs;
+  half.attrs.push_back({"output_shapes", attr_kind::shapes});
+  half.infer = infer_from_attr;
+  return half;
+}
+
+} // namespace
+
+two_phase_op::two_phase_op(const op_def& of)
+    : first_name(name_of_first(of.name)), second_name(name_of_second(of.name)),
+      first(first_half(of, first_name)), second(second_half(of, second_name)) {}
+
+std::string two_phase_op::name_of_first(std::string_view op) { return concat(first_prefix, op); }
+std::string two_phase_op::name_of_second(std::string_view op) { return concat(second_prefix, op); }
+
+bool is_first_half(const op_def& of) noexcept { return of.infer == infer_counts; }
+
+std::string_view users_name(std::string_view op) noexcept {
+  for (auto prefix : {second_prefix, first_prefix})
+    if (op.starts_with(prefix))
+      return op.substr(prefix.size());
+  return op;
+}
+
+} // namespace troupe

@@ -1,0 +1,82 @@
+#include "troupe/runtime/graph/collective.hpp"
+#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/passes/rewriter.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+bool reads_a_variable(const node& at) {
+  return std::ranges::any_of(at.inputs(),
+                             [](const edge& from) { return from.node->output_is_ref(from.index); });
+}
+
+class starter {
+public:
+  explicit starter(step_graph& of)
+      : of_(of), readers_(of.nodes->nodes().size()), missing_(readers_.size()),
+        early_(readers_.size(), false) {
+    for (const auto& at : of.nodes->nodes()) {
+      for (const auto& input : at->inputs())
+        readers_[input.node->index()].push_back(at.get());
+      for (auto* before : at->controls())
+        readers_[before->index()].push_back(at.get());
+      missing_[at->index()] = at->inputs().size() + at->controls().size();
+    }
+  }
+
+  void run() {
+    if (!find_early())
+      return;
+    for (auto constants : {true, false}) // those that are for exchanges alone come first
+      for (const auto& at : of_.nodes->nodes()) {
+        auto needs_nothing = at->inputs().empty() && at->controls().empty();
+        if (constants ? early_[at->index()] && needs_nothing : !early_[at->index()])
+          emit(*at);
+      }
+    rewriter::reorder(*of_.nodes, order_);
+  }
+
+private:
+  // Exchanges, and what is computed for nothing else.
+  bool find_early() {
+    const auto& nodes = of_.nodes->nodes();
+    auto any = false;
+    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+      const auto& at = **it;
+      const auto& readers = readers_[at.index()];
+      auto is_early = [&](const node* one) { return early_[one->index()]; };
+      auto serves = is_pure(at) && !readers.empty() && std::ranges::all_of(readers, is_early) &&
+                    std::ranges::find(of_.targets, &at) == of_.targets.end();
+      early_[at.index()] = !reads_a_variable(at) && (is_collective(at.op()) || serves);
+      any = any || early_[at.index()];
+    }
+    return any;
+  }
+
+  // A node, and what has waited for it alone.
+  void emit(node& first) {
+    std::vector<node*> ready{&first};
+    while (!ready.empty()) {
+      auto* at = ready.back();
+      ready.pop_back();
+      order_.push_back(at);
+      for (auto* reader : readers_[at->index()])
+        if (--missing_[reader->index()] == 0 && early_[reader->index()])
+          ready.push_back(reader);
+    }
+  }
+
+  step_graph& of_;
+  std::vector<std::vector<node*>> readers_; // by node id, as often as they depend on it
+  std::vector<size_t> missing_;             // by node id: what is not in the order yet
+  std::vector<bool> early_;                 // by node id
+  std::vector<node*> order_;
+};
+
+} // namespace
+
+void hoist_collectives(step_graph& of) { starter{of}.run(); }
+
+} // namespace troupe

@@ -1,0 +1,101 @@
+// What an instance notes down while a step runs that somebody wants to know more about.
+#pragma once
+#include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/runtime/device/copy_marks.hpp"
+#include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/runtime/insight/step_statistics.hpp"
+#include "troupe/runtime/program/check_numerics.hpp"
+#include "troupe/runtime/program/program.hpp"
+
+#include <atomic>
+#include <optional>
+
+namespace troupe {
+
+struct profile_options {
+  bool times = false;          ///< when each node ran, and what memory it took
+  bool check_numerics = false; ///< fail at the first node that makes a NaN or an infinity
+  bool any() const noexcept { return times || check_numerics; }
+};
+
+/// Has room for one step of one program, made once: each instruction, region and wait of a step
+/// runs once and has its own place, which one thread writes. Nothing is locked, and nothing is
+/// allocated while the step runs. Belongs to an instance and serves its steps one after the other.
+class step_profiler {
+public:
+  explicit step_profiler(const program& of);
+
+  /// Before each step.
+  void begin(profile_options what) noexcept;
+
+  bool takes_times() const noexcept { return what_.times; }
+
+  /// What a wait is for has come: so many bytes. Any thread.
+  void end_wait(uint32_t wait, uint64_t bytes) noexcept;
+
+  /// Appends what happened since begin(), with times on the steady clock. The step must have ended.
+  /// `first_subject` is where the program's subjects begin in the task's list.
+  void collect(uint32_t first_subject, task_statistics& to) const;
+
+  /// What spans of a program are about, in the order that collect() counts by, and how many those
+  /// are.
+  static size_t subjects_of(const program& of) noexcept {
+    return of.code().size() + of.regions().size() + of.waits().size();
+  }
+  static void append_subjects(const program& of, std::string_view device,
+                              std::vector<span_subject>& to);
+
+private:
+  friend class region_profiler;
+
+  struct instruction_record {
+    int64_t end = 0; // ticks; it began when the one before ended
+    uint64_t bytes = 0;
+    uint64_t copies = 0; // bytes, beside the line of launches
+  };
+  struct region_record {
+    moment begin, end;
+    uint32_t thread = 0;
+    uint32_t ran = 0; // instructions
+  };
+  // A tensor may come while a step that has failed is collected.
+  struct wait_record {
+    std::atomic<int64_t> begin_ns{0}, end_ns{0};
+    std::atomic<uint64_t> bytes{0};
+  };
+
+  const program& of_;
+  profile_options what_;
+  std::unique_ptr<instruction_record[]> instructions_;
+  std::unique_ptr<region_record[]> regions_;
+  std::unique_ptr<wait_record[]> waits_;
+  std::unique_ptr<device_clock> clock_; // of a device that runs later; two marks an instruction
+  copy_marks* copies_ = nullptr;        // the same clock, where it knows of copies
+};
+
+/// One run of a region, as its watch sees it; on the stack of the thread that runs it.
+class region_profiler {
+public:
+  region_profiler(step_profiler& in, uint32_t region, const tensor* slots) noexcept;
+  ~region_profiler();
+  region_profiler(const region_profiler&) = delete;
+  region_profiler& operator=(const region_profiler&) = delete;
+
+  void before(const instruction& code);
+  /// Fails when a number that is not finite came out, and the step wants to know.
+  status after(const instruction& code);
+
+private:
+  void mark(const instruction& code, uint32_t end) const noexcept;
+  uint64_t bytes_to_copy(const instruction& code) const noexcept;
+  status check_outputs(const instruction& code) const;
+  std::string describe_inputs(const instruction& code) const;
+
+  step_profiler& in_;
+  step_profiler::region_record& record_;
+  step_profiler::instruction_record* next_;
+  const tensor* slots_;
+  std::vector<std::optional<value_summary>> seen_; // inputs that the instruction may overwrite
+};
+
+} // namespace troupe
