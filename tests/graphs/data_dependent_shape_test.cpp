@@ -281,8 +281,8 @@ TEST_CASE("both halves of a node run on the GPU, and what was counted is all tha
     for (const auto& span : task.spans)
       if (const auto& subject = task.subject_of(span); span.thread == device_track(0))
         ++on_gpu[subject.op];
-  CHECK(on_gpu["_CountWhere"] == 1);
-  CHECK(on_gpu["_CountedWhere"] == 1);
+  CHECK(on_gpu["_SizeWhere"] == 1);
+  CHECK(on_gpu["_EmitWhere"] == 1);
 }
 
 TEST_CASE("a GPU refuses the values that processors refuse, and says which op it was") {

@@ -71,7 +71,7 @@ fetch y
   CHECK(run(false) == std::vector<float>{14, 0, 6, 0});
   CHECK(run(true) == run(false));
   fuse_bias_activation(at.closed, device_kind::cpu);
-  CHECK(at.written() == "Const=Const() y=_BiasedProduct(_feed_0,_feed_1,Const) ->y");
+  CHECK(at.written() == "Const=Const() y=_FusedMatMul(_feed_0,_feed_1,Const) ->y");
   CHECK(at["y"].attr<bool>("rectify"));
   CHECK(at["y"].output_shape(0) == partial_shape{-1, 2});
   CHECK(at["y"].description().find(concat("joined from ", product)) != std::string::npos);
@@ -79,12 +79,12 @@ fetch y
 }
 
 TEST_CASE("a bias alone is joined, and a Relu alone is not") {
-  CHECK(joined("p = MatMul(x, w)\ny = Add(p, f32[1, 2])\nfetch y").find("y=_BiasedProduct") !=
+  CHECK(joined("p = MatMul(x, w)\ny = Add(p, f32[1, 2])\nfetch y").find("y=_FusedMatMul") !=
         std::string::npos);
   CHECK(joined("p = MatMul(x, w)\ny = Relu(p)\nfetch y").find("p=MatMul") != std::string::npos);
   auto twice = joined("p = MatMul(x, w)\nb = Add(p, f32[1, 2])\ny = Relu(b)\nz = Neg(b)\nfetch y\n"
                       "fetch z");
-  CHECK(twice.find("b=_BiasedProduct") != std::string::npos);
+  CHECK(twice.find("b=_FusedMatMul") != std::string::npos);
   CHECK(twice.find("y=Relu(b)") != std::string::npos);
 }
 
@@ -129,7 +129,7 @@ feed w = f32[[1, -2, 0.5], [3, 4, -1]]
        {"p = BatchMatMul(a, b)\nq = Add(p, f32[-20, 1])\ny = Relu(q)\nfetch y",
         "p = BatchMatMulV2(a, w) adj_y=true\nq = BiasAdd(p, f32[1, -2])\ny = Relu(q)\nfetch y",
         "p = BatchMatMulV2(a, a) adj_x=true\ny = Add(f32[1, 2, 3], p)\nfetch y"})
-    check_same(concat(feeds, text), "_BiasedProduct(");
+    check_same(concat(feeds, text), "_FusedMatMul(");
 }
 
 TEST_CASE("batches that must be equal are compared when they are joined, too") {
@@ -164,11 +164,11 @@ feed w = f32[[[[1, 0, 1], [0, 1, 1]], [[-1, 2, 1], [1, 1, 1]]], [[[2, 0, 1], [1,
 p = Conv2D(x, w) strides=[1, 1, 2, 2] padding="SAME" data_format="NCHW"
 )";
   check_same(concat(last, "b = BiasAdd(p, f32[-9, 4])\ny = Relu(b)\nfetch y"),
-             "_BiasedConvolution(");
-  check_same(concat(last, "y = Add(f32[-9, 4], p)\nfetch y"), "_BiasedConvolution(");
+             "_FusedConv2D(");
+  check_same(concat(last, "y = Add(f32[-9, 4], p)\nfetch y"), "_FusedConv2D(");
   check_same(
       concat(first, "b = BiasAdd(p, f32[-9, 4, 1]) data_format=\"NCHW\"\ny = Relu(b)\nfetch y"),
-      "_BiasedConvolution(");
+      "_FusedConv2D(");
   // The same numbers on another axis are no bias.
   check_same(concat(first, "y = Add(p, f32[7])\nfetch y"), "p=Conv2D(");
   for (auto* more : {"z = Neg(p)\nfetch z", "fetch p"})
@@ -190,7 +190,7 @@ e = SoftplusGrad(x, b)
 fetch d
 fetch e
 )");
-  CHECK(text.find("b=_BiasedConvolution(") != std::string::npos);
+  CHECK(text.find("b=_FusedConv2D(") != std::string::npos);
   CHECK(text.find("y=Relu(b)") != std::string::npos);
 }
 

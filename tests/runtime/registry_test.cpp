@@ -53,7 +53,7 @@ TEST_CASE("an op is found by its name, and a mistyped one brings proposals") {
 TEST_CASE("the runtime's own ops are always there, and users' ops cannot take their names") {
   registry none;
   for (auto name : {"_Feed", "_Fetch", "_Send", "_Recv", "_SendControl", "_RecvControl", "_Fused",
-                    "_SwapOut", "_SwapIn", "_Swapped", "_BiasedProduct", "_BiasedConvolution"})
+                    "_SwapOut", "_SwapIn", "_Swapped", "_FusedMatMul", "_FusedConv2D"})
     CHECK(none.find_op(name).ok());
   CHECK(none.ops().size() == 12);
   CHECK(refused(plain("_Mine")).starts_with("op _Mine: names must not be empty"));

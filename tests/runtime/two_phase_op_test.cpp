@@ -58,7 +58,7 @@ TEST_CASE("what is sized by elements is counted on a GPU, and launched when the 
   auto z = w.op("Neg", "z", {y}, "/gpu:0");
   auto nodes = w.on_gpu({.feeds = {x}, .fetches = {z}});
   REQUIRE(nodes);
-  CHECK(ops_of(*nodes) == "_Feed Identity _CountPlaces _Send _Recv _CountedPlaces Neg _Fetch");
+  CHECK(ops_of(*nodes) == "_Feed Identity _SizePlaces _Send _Recv _EmitPlaces Neg _Fetch");
   auto *first = nodes->find("_count_/y"), *second = nodes->find("y");
   REQUIRE(first);
   REQUIRE(second);
@@ -89,7 +89,7 @@ TEST_CASE("nobody waits for counts that the graph knows") {
   auto y = w.op("Places", "y", {x}, "/gpu:0");
   auto nodes = w.on_gpu({.fetches = {y}});
   REQUIRE(nodes);
-  CHECK(ops_of(*nodes) == "Const _CountPlaces Const _CountedPlaces _Fetch");
+  CHECK(ops_of(*nodes) == "Const _SizePlaces Const _EmitPlaces _Fetch");
   auto* counts = nodes->find("y")->inputs()[2].node;
   CHECK(counts->attr<tensor>("value").values<int64_t>()[0] == 299);
   CHECK(nodes->find("y")->output_shape(0) == partial_shape{299});
@@ -102,7 +102,7 @@ TEST_CASE("both halves see one value of a variable") {
   auto y = w.op("Places", "y", {v}, "/gpu:0");
   auto nodes = w.on_gpu({.fetches = {y}});
   REQUIRE(nodes);
-  CHECK(ops_of(*nodes) == "Variable Identity _CountPlaces _Send _Recv _CountedPlaces _Fetch");
+  CHECK(ops_of(*nodes) == "Variable Identity _SizePlaces _Send _Recv _EmitPlaces _Fetch");
   auto* read = nodes->nodes()[1].get();
   CHECK(nodes->find("_count_/y")->inputs()[0] == edge{read, 0});
   CHECK(nodes->find("y")->inputs()[0] == edge{read, 0});
@@ -130,19 +130,19 @@ TEST_CASE("a node of several that are sized by elements is counted by itself") {
 }
 
 TEST_CASE("the halves of an op are a registry's own") {
-  auto first = ops().find_op("_CountPlaces"), second = ops().find_op("_CountedPlaces");
+  auto first = ops().find_op("_SizePlaces"), second = ops().find_op("_EmitPlaces");
   REQUIRE(first);
   REQUIRE(second);
   CHECK(is_first_half(**first));
   CHECK_FALSE(is_first_half(**second));
   CHECK(!has((*second)->effects, data_dependent_shape));
-  for (auto name : {"_CountPlaces", "_CountedPlaces"}) {
+  for (auto name : {"_SizePlaces", "_EmitPlaces"}) {
     CHECK(ops().find_kernel(name, device_kind::gpu) ==
           ops().find_kernel("Places", device_kind::gpu));
     CHECK(ops().find_kernel(name, device_kind::cpu) == nullptr);
   }
   auto copied = ops(); // whose definitions are shared
-  CHECK(*copied.find_op("_CountPlaces") == *first);
+  CHECK(*copied.find_op("_SizePlaces") == *first);
 }
 
 TEST_CASE("effects that are declared apart from the others have bits of their own") {

@@ -128,8 +128,8 @@ extern constexpr op_def fused{
     .no_gradient = no_gradient,
 };
 
-extern constexpr op_def biased_product{
-    .name = "_BiasedProduct",
+extern constexpr op_def fused_matmul{
+    .name = "_FusedMatMul",
     .doc = "Multiplies matrices, adds a number to each column, and rectifies if asked. What stands "
            "before the matrices must be equal, or broadcasts.",
     .inputs = {{"a", "T"}, {"b", "T"}, {"bias", "T"}},
@@ -145,8 +145,8 @@ extern constexpr op_def biased_product{
     .no_gradient = no_gradient,
 };
 
-extern constexpr op_def biased_convolution{
-    .name = "_BiasedConvolution",
+extern constexpr op_def fused_conv2d{
+    .name = "_FusedConv2D",
     .doc = "Convolves images with a filter, adds a number to each channel, and rectifies if asked.",
     .inputs = {{"input", "T"}, {"filter", "T"}, {"bias", "T"}},
     .outputs = {{"output", "T"}},

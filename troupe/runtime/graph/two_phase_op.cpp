@@ -5,7 +5,7 @@
 namespace troupe {
 namespace {
 
-constexpr std::string_view first_prefix = "_Count", second_prefix = "_Counted";
+constexpr std::string_view first_prefix = "_Size", second_prefix = "_Emit";
 constexpr std::string_view no_gradient = "it is part of a partition, not of a user's graph";
 
 result<shapes> infer_counts(const infer_context&) {

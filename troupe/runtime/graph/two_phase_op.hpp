@@ -3,8 +3,8 @@
 // Whoever launches kernels of a GPU knows no values. There, such a node becomes two
 // (partition.cpp):
 //
-//     (counts, kept) = _CountWhere(x)           a few numbers, which go to the host
-//     y = _CountedWhere(x, kept, counts)        launched when they are there
+//     (counts, kept) = _SizeWhere(x)           a few numbers, which go to the host
+//     y = _EmitWhere(x, kept, counts)        launched when they are there
 //
 // Both run the kernel of the op itself, which asks which of the two it is at.
 #pragma once

@@ -49,9 +49,9 @@ public:
   void run() {
     for (auto* at : change_.nodes()) {
       if (has(at->op().effects, is_product) && has(which_, is_product))
-        join(*at, internal_ops::biased_product);
+        join(*at, internal_ops::fused_matmul);
       if (has(at->op().effects, is_convolution) && has(which_, is_convolution))
-        join(*at, internal_ops::biased_convolution);
+        join(*at, internal_ops::fused_conv2d);
     }
     change_.finish();
   }

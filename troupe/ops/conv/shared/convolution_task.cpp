@@ -24,7 +24,7 @@ result<convolution_setup> read_convolution(const kernel_setup& setup, convolutio
   return convolution_setup{form, std::move(options)};
 }
 
-result<convolution_setup> read_biased_convolution(const kernel_setup& setup) {
+result<convolution_setup> read_fused_conv2d(const kernel_setup& setup) {
   TROUPE_ASSIGN(auto made,
                 read_convolution(setup, {convolution_family::plain_2d, convolution_role::output}));
   made.end = {.bias = true, .rectify = setup.of.attr<bool>("rectify")};

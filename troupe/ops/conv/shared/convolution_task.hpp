@@ -19,8 +19,8 @@ struct convolution_setup {
 };
 
 result<convolution_setup> read_convolution(const kernel_setup& setup, convolution_form form);
-/// Of a _BiasedConvolution.
-result<convolution_setup> read_biased_convolution(const kernel_setup& setup);
+/// Of a _FusedConv2D.
+result<convolution_setup> read_fused_conv2d(const kernel_setup& setup);
 
 /// What a run is about: its extents, and the shape of what it computes.
 struct convolution_task {

@@ -2,11 +2,11 @@
 // adds as it writes the output, and each part is rectified while it is in the cache.
 #include "troupe/ops/conv/shared/convolution.cpu.hpp"
 
-namespace troupe::ops::biased_convolution_cpu {
+namespace troupe::ops::fused_conv2d_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto what, read_biased_convolution(setup));
+  TROUPE_ASSIGN(auto what, read_fused_conv2d(setup));
   auto made = std::make_shared<convolution_state>();
   static_cast<convolution_setup&>(*made) = std::move(what);
   return std::shared_ptr<void>{std::move(made)};
@@ -14,12 +14,12 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
 
 } // namespace
 
-extern constexpr kernel_def biased_convolution_cpu{
-    .op = "_BiasedConvolution",
+extern constexpr kernel_def fused_conv2d_cpu{
+    .op = "_FusedConv2D",
     .run = {{dtype::f16, convolve<float16>},
             {dtype::bf16, convolve<bfloat16>},
             {dtype::f32, convolve<float>}},
     .prepare = prepare,
 };
 
-} // namespace troupe::ops::biased_convolution_cpu
+} // namespace troupe::ops::fused_conv2d_cpu

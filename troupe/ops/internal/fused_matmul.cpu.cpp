@@ -1,12 +1,12 @@
 // Products of matrices, a number added to each column, and what is negative set to zero if
 // asked: a stand-in for the library that does it on GPUs. Processors compute the parts.
-#include "troupe/ops/internal/biased_product.hpp"
+#include "troupe/ops/internal/fused_matmul.hpp"
 
 #include "troupe/runtime/types/compute_type.hpp"
 
 #include <algorithm>
 
-namespace troupe::ops::biased_product_cpu {
+namespace troupe::ops::fused_matmul_cpu {
 namespace {
 
 template <class T>
@@ -15,7 +15,7 @@ status multiply_then_add(kernel_context& at, const matrix_product& what, const t
   TROUPE_TRY(multiply(at, what, a, b, c));
   const auto* bias = at.input(2).data<T>();
   auto* out = c.data<T>();
-  auto rectify = at.state<biased_product>().rectify;
+  auto rectify = at.state<fused_matmul>().rectify;
   for (int64_t i = 0; i < c.elements(); ++i) {
     auto value = static_cast<float>(out[i]) + static_cast<float>(bias[i % what.n]);
     out[i] = T(rectify && value <= 0 ? 0.0f : value);
@@ -30,10 +30,10 @@ status run(kernel_context& at) {
 
 } // namespace
 
-extern constexpr kernel_def biased_product_cpu{
-    .op = "_BiasedProduct",
+extern constexpr kernel_def fused_matmul_cpu{
+    .op = "_FusedMatMul",
     .run = {{dtype::f16, run<float16>}, {dtype::bf16, run<bfloat16>}, {dtype::f32, run<float>}},
-    .prepare = prepare_biased_product,
+    .prepare = prepare_fused_matmul,
 };
 
-} // namespace troupe::ops::biased_product_cpu
+} // namespace troupe::ops::fused_matmul_cpu

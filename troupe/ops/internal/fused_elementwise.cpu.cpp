@@ -1,6 +1,6 @@
 #include "troupe/ops/internal/expression.hpp"
 
-namespace troupe::ops::fused_cpu {
+namespace troupe::ops::fused_elementwise_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -18,4 +18,4 @@ extern constexpr kernel_def fused_cpu{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops::fused_cpu
+} // namespace troupe::ops::fused_elementwise_cpu

@@ -1,16 +1,16 @@
-// What the kernels of _BiasedProduct share.
+// What the kernels of _FusedMatMul share.
 #pragma once
 #include "troupe/ops/matmul/shared/batch_matmul_kernels.hpp"
 
 namespace troupe::ops {
 
-struct biased_product : adjoints {
+struct fused_matmul : adjoints {
   bool broadcasts, rectify;
 };
 
-inline result<std::shared_ptr<void>> prepare_biased_product(const kernel_setup& setup) {
+inline result<std::shared_ptr<void>> prepare_fused_matmul(const kernel_setup& setup) {
   auto said = [&](std::string_view name) { return setup.of.attr<bool>(name); };
-  return std::shared_ptr<void>{std::make_shared<biased_product>(biased_product{
+  return std::shared_ptr<void>{std::make_shared<fused_matmul>(fused_matmul{
       {said("transpose_a"), said("transpose_b")}, said("broadcasts"), said("rectify")})};
 }
 
@@ -20,7 +20,7 @@ inline status multiply_and_add(kernel_context& at, product_function* multiply) {
   if (a.rank() < 2 || b.rank() < 2 || bias.rank() != 1)
     return invalid("takes matrices and a vector, got shapes ", a.dims(), ", ", b.dims(), " and ",
                    bias.dims());
-  const auto& how = at.state<biased_product>();
+  const auto& how = at.state<fused_matmul>();
   if (!how.broadcasts)
     TROUPE_TRY(check_pairs(a.dims(), b.dims()));
   TROUPE_ASSIGN(auto plan, plan_product(a.dims(), {how.x}, b.dims(), {how.y}));

@@ -1,17 +1,17 @@
 #include "troupe/ops/conv/shared/convolution.cuda.hpp"
 
-namespace troupe::ops::biased_convolution_gpu {
+namespace troupe::ops::fused_conv2d_gpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto made, read_biased_convolution(setup));
+  TROUPE_ASSIGN(auto made, read_fused_conv2d(setup));
   return std::shared_ptr<void>{std::make_shared<convolution_setup>(std::move(made))};
 }
 
 } // namespace
 
-extern constexpr kernel_def biased_convolution_cuda{
-    .op = "_BiasedConvolution",
+extern constexpr kernel_def fused_conv2d_cuda{
+    .op = "_FusedConv2D",
     .device = device_kind::gpu,
     .run = {{dtype::f16, convolve_on_gpu},
             {dtype::bf16, convolve_on_gpu},
@@ -19,4 +19,4 @@ extern constexpr kernel_def biased_convolution_cuda{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops::biased_convolution_gpu
+} // namespace troupe::ops::fused_conv2d_gpu

@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-namespace troupe::ops::fused_gpu {
+namespace troupe::ops::fused_elementwise_gpu {
 namespace {
 
 // What a node keeps: a kernel for each way in which its inputs have lain beside its output.
@@ -147,4 +147,4 @@ extern constexpr kernel_def fused_cuda{
     .prepare = prepare,
 };
 
-} // namespace troupe::ops::fused_gpu
+} // namespace troupe::ops::fused_elementwise_gpu
