@@ -19,10 +19,10 @@ struct scene {
     if (!compiled)
       FAIL(compiled.status());
     code = *std::move(compiled);
-    for (const auto& at : code->of().nodes())
-      if (at->op().name == "Variable") {
-        REQUIRE(static_cast<variable&>(**state(*at)).assign(tensor::scalar<int64_t>(0)).ok());
-        expected_state[at->name()] = 0;
+    for (const auto& node : code->of().nodes())
+      if (node->op().name == "Variable") {
+        REQUIRE(static_cast<variable&>(**state(*node)).assign(tensor::scalar<int64_t>(0)).ok());
+        expected_state[node->name()] = 0;
       }
   }
   int64_t value_of(const std::string& name) { return state[name].read()->data<int64_t>()[0]; }
@@ -72,8 +72,8 @@ TEST_CASE("what depends on a dead answer is dead, the rest is not, and every reg
     INFO(s.code->describe());
     instance running{s.code};
     unsigned step = 0;
-    auto dies = [&](const node& at) {
-      return (static_cast<unsigned>(at.id()) + seed + step) % 3 == 0;
+    auto dies = [&](const node& node) {
+      return (static_cast<unsigned>(node.id()) + seed + step) % 3 == 0;
     };
     stage on_stage{running, s.dice, [&](const wait_point& wait, const auto& asked) {
                      return dies(*wait.origin) ? std::vector<int64_t>{}

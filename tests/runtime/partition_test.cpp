@@ -44,16 +44,16 @@ struct world {
 
 std::string names(const graph& of) {
   std::string text;
-  for (const auto& at : of.nodes())
-    text += concat(text.empty() ? "" : " ", at->name());
+  for (const auto& node : of.nodes())
+    text += concat(text.empty() ? "" : " ", node->name());
   return text;
 }
 
 int count(const std::vector<partition>& parts, std::string_view op) {
   int found = 0;
   for (const auto& part : parts)
-    for (const auto& at : part.nodes->nodes())
-      found += at->op().name == op;
+    for (const auto& node : part.nodes->nodes())
+      found += node->op().name == op;
   return found;
 }
 
@@ -61,21 +61,21 @@ int count(const std::vector<partition>& parts, std::string_view op) {
 void check(const std::vector<partition>& parts) {
   std::map<int64_t, std::string> sent, received;
   for (const auto& part : parts)
-    for (const auto& at : part.nodes->nodes()) {
-      for (const auto& input : at->inputs()) {
+    for (const auto& node : part.nodes->nodes()) {
+      for (const auto& input : node->inputs()) {
         REQUIRE(&input.node->graph() == part.nodes.get());
-        REQUIRE(input.node->id() < at->id());
+        REQUIRE(input.node->id() < node->id());
       }
-      for (auto* before : at->controls()) {
+      for (auto* before : node->controls()) {
         REQUIRE(&before->graph() == part.nodes.get());
-        REQUIRE(before->id() < at->id());
+        REQUIRE(before->id() < node->id());
       }
-      auto op = at->op().name;
+      auto op = node->op().name;
       if (op.starts_with("_Send"))
-        REQUIRE(sent.emplace(at->attr<int64_t>("key"), at->attr<std::string>("to")).second);
+        REQUIRE(sent.emplace(node->attr<int64_t>("key"), node->attr<std::string>("to")).second);
       if (op.starts_with("_Recv")) {
-        REQUIRE(received.emplace(at->attr<int64_t>("key"), to_string(part.device)).second);
-        REQUIRE(at->attr<std::string>("from") != to_string(part.device));
+        REQUIRE(received.emplace(node->attr<int64_t>("key"), to_string(part.device)).second);
+        REQUIRE(node->attr<std::string>("from") != to_string(part.device));
       }
     }
   REQUIRE(sent == received);

@@ -19,11 +19,11 @@ std::string placed(const graph& in, const device_list& devices) {
   if (!chosen)
     return chosen.status().message();
   std::string text;
-  for (const auto& at : in.nodes())
-    text += concat(text.empty() ? "" : " ", at->name(), '=',
-                   chosen->chosen[static_cast<size_t>(at->id())]);
-  for (auto* at : chosen->moved)
-    text += concat(" moved ", at->name());
+  for (const auto& node : in.nodes())
+    text += concat(text.empty() ? "" : " ", node->name(), '=',
+                   chosen->chosen[static_cast<size_t>(node->id())]);
+  for (auto* node : chosen->moved)
+    text += concat(" moved ", node->name());
   return text;
 }
 
@@ -116,8 +116,8 @@ std::string placed_by_cost(const partial_shape& dims, int nodes, const std::stri
   if (!found)
     FAIL(found.status());
   std::string text;
-  for (const auto& at : closed->nodes->nodes())
-    if (auto where = found->chosen[static_cast<size_t>(at->id())]; where >= 0)
+  for (const auto& node : closed->nodes->nodes())
+    if (auto where = found->chosen[static_cast<size_t>(node->id())]; where >= 0)
       text += devices[static_cast<size_t>(where)] == gpu ? 'g' : 'c';
   return text;
 }

@@ -22,8 +22,8 @@ struct world {
     if (!nodes)
       return nodes.status().message();
     std::string names;
-    for (auto* at : *nodes)
-      names += concat(names.empty() ? "" : " ", at->name());
+    for (auto* node : *nodes)
+      names += concat(names.empty() ? "" : " ", node->name());
     return names;
   }
 };

@@ -9,13 +9,13 @@ namespace troupe::test::regions_test {
 
 namespace {
 
-bool waits(const node& at) { return has(at.op().effects, effect::blocking); }
+bool waits(const node& node) { return has(node.op().effects, effect::blocking); }
 
-std::vector<const node*> before(const node& at) {
+std::vector<const node*> before(const node& n) {
   std::vector<const node*> all;
-  for (const auto& input : at.inputs())
+  for (const auto& input : n.inputs())
     all.push_back(input.node);
-  all.insert(all.end(), at.controls().begin(), at.controls().end());
+  all.insert(all.end(), n.controls().begin(), n.controls().end());
   return all;
 }
 
@@ -141,8 +141,8 @@ TEST_CASE("measured times decide where there are some") {
   auto left = t.tower(t.source, 2), right = t.tower(t.source, 2);
   add(t.in, {.op = "AddN", .inputs = {left, right}});
   node_times measured;
-  for (const auto& at : t.in.nodes())
-    measured.add({.node = at->name(), .runs = 1, .mean_ns = 5'000});
+  for (const auto& node : t.in.nodes())
+    measured.add({.node = node->name(), .runs = 1, .mean_ns = 5'000});
   t.two_workers.measured = &measured;
   CHECK(regions_of(find_regions(t.in, t.two_workers), {left, right}).size() == 2);
 }
@@ -156,26 +156,26 @@ TEST_CASE("regions of random graphs are convex, form no cycle and can all start"
     auto graph = play.take_graph();
     auto found = find_regions(*graph, cutting(round));
     auto nodes = graph->nodes();
-    auto of = [&](const node& at) { return found.of[static_cast<size_t>(at.id())]; };
-    auto issued = [&](const node& at) { return found.issued_from[static_cast<size_t>(at.id())]; };
+    auto of = [&](const node& node) { return found.of[static_cast<size_t>(node.id())]; };
+    auto issued = [&](const node& node) { return found.issued_from[static_cast<size_t>(node.id())]; };
 
     // The regions that each needs to have ended; a wait leads from where it was issued to its
     // answer.
     std::vector<std::set<uint32_t>> needs(found.count);
     std::vector<int> members(found.count, 0);
-    for (const auto& at : nodes) {
-      REQUIRE(of(*at) < found.count);
-      ++members[of(*at)];
-      ++members[issued(*at)];
-      if (waits(*at))
-        REQUIRE(of(*at) != issued(*at));
+    for (const auto& node : nodes) {
+      REQUIRE(of(*node) < found.count);
+      ++members[of(*node)];
+      ++members[issued(*node)];
+      if (waits(*node))
+        REQUIRE(of(*node) != issued(*node));
       else
-        REQUIRE(of(*at) == issued(*at));
-      if (of(*at) != issued(*at))
-        needs[of(*at)].insert(issued(*at));
-      for (auto* from : before(*at))
-        if (of(*from) != issued(*at))
-          needs[issued(*at)].insert(of(*from));
+        REQUIRE(of(*node) == issued(*node));
+      if (of(*node) != issued(*node))
+        needs[of(*node)].insert(issued(*node));
+      for (auto* from : before(*node))
+        if (of(*from) != issued(*node))
+          needs[issued(*node)].insert(of(*from));
     }
     CHECK(needs[0].empty());
     for (uint32_t r = 1; r < found.count; ++r)
@@ -197,15 +197,15 @@ TEST_CASE("regions of random graphs are convex, form no cycle and can all start"
     // Convex: what lies on a path between two nodes of a region belongs to it.
     for (uint32_t r = 0; r < found.count; ++r) {
       std::vector<bool> after_leaving(nodes.size(), false);
-      for (const auto& at : nodes) {
-        for (auto* from : before(*at))
+      for (const auto& node : nodes) {
+        for (auto* from : before(*node))
           if (after_leaving[static_cast<size_t>(from->id())] ||
-              (of(*from) == r && issued(*at) != r))
-            after_leaving[static_cast<size_t>(at->id())] = true;
-        if (waits(*at) && issued(*at) == r)
-          after_leaving[static_cast<size_t>(at->id())] = true;
-        if (after_leaving[static_cast<size_t>(at->id())])
-          REQUIRE((issued(*at) != r || waits(*at)));
+              (of(*from) == r && issued(*node) != r))
+            after_leaving[static_cast<size_t>(node->id())] = true;
+        if (waits(*node) && issued(*node) == r)
+          after_leaving[static_cast<size_t>(node->id())] = true;
+        if (after_leaving[static_cast<size_t>(node->id())])
+          REQUIRE((issued(*node) != r || waits(*node)));
       }
     }
   }

@@ -8,11 +8,11 @@ namespace troupe::test::schedule_for_memory_test {
 namespace {
 
 void check_dependence(const graph& of) {
-  for (const auto& at : of.nodes()) {
-    for (const auto& input : at->inputs())
-      REQUIRE(input.node->id() < at->id());
-    for (auto* before : at->controls())
-      REQUIRE(before->id() < at->id());
+  for (const auto& node : of.nodes()) {
+    for (const auto& input : node->inputs())
+      REQUIRE(input.node->id() < node->id());
+    for (auto* before : node->controls())
+      REQUIRE(before->id() < node->id());
   }
 }
 

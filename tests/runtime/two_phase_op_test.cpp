@@ -44,8 +44,8 @@ struct world {
 
 std::string ops_of(const graph& of) {
   std::string text;
-  for (const auto& at : of.nodes())
-    text += concat(text.empty() ? "" : " ", at->op().name);
+  for (const auto& node : of.nodes())
+    text += concat(text.empty() ? "" : " ", node->op().name);
   return text;
 }
 

@@ -48,22 +48,22 @@ result<tensor> evaluator::read(edge of, step& in) {
   return in.slots[in.slot_of(of)];
 }
 
-status evaluator::run_node(const node& at, step& in) {
-  TROUPE_ASSIGN(auto* code, compile(at));
-  auto count = at.inputs().size();
+status evaluator::run_node(const node& n, step& in) {
+  TROUPE_ASSIGN(auto* code, compile(n));
+  auto count = n.inputs().size();
   // The node's inputs, then its outputs: a program would use the slots of the graph's edges.
-  std::vector<tensor> slots(count + static_cast<size_t>(at.outputs()));
+  std::vector<tensor> slots(count + static_cast<size_t>(n.outputs()));
   std::vector<uint32_t> inputs;
   std::vector<named_state*> states(count);
   std::vector<tensor> seen;
   uint64_t last_uses = 0;
   for (size_t i = 0; i < count; ++i) {
-    auto of = at.inputs()[i];
+    auto of = n.inputs()[i];
     inputs.push_back(static_cast<uint32_t>(i));
-    if (at.input_is_ref(static_cast<int>(i))) {
+    if (n.input_is_ref(static_cast<int>(i))) {
       auto* behind = resource_behind(of);
       if (!behind || !behind->op().make)
-        return failure(error_kind::unimplemented, at.description(), ": input ", i,
+        return failure(error_kind::unimplemented, n.description(), ": input ", i,
                        " is nothing that kernels use");
       states[i] = &state_of(*behind);
       seen.push_back(states[i]->read() ? *states[i]->read() : tensor{});
@@ -80,8 +80,8 @@ status evaluator::run_node(const node& at, step& in) {
   if (!observer_)
     seen.clear();
   std::vector<dtype> types;
-  for (int i = 0; i < at.outputs(); ++i)
-    types.push_back(at.output_type(i));
+  for (int i = 0; i < n.outputs(); ++i)
+    types.push_back(n.output_type(i));
   instruction next{.run = code->run,
                    .state = code->state.get(),
                    .inputs = inputs.data(),
@@ -91,23 +91,23 @@ status evaluator::run_node(const node& at, step& in) {
                    .input_count = static_cast<uint16_t>(count),
                    .output_count = static_cast<uint16_t>(types.size()),
                    .last_uses = last_uses,
-                   .origin = &at};
+                   .origin = &n};
   kernel_context context{slots.data(), device_};
   context.step_to(next);
   if (auto outcome = next.run(context); !outcome)
-    return std::move(outcome).within(at.description());
+    return std::move(outcome).within(n.description());
   std::vector<tensor> outputs;
-  for (int i = 0; i < at.outputs(); ++i) {
-    edge out{const_cast<node*>(&at), i};
-    if (!at.output_is_ref(i)) {
+  for (int i = 0; i < n.outputs(); ++i) {
+    edge out{const_cast<node*>(&n), i};
+    if (!n.output_is_ref(i)) {
       auto& made = slots[count + static_cast<size_t>(i)];
-      if (made.type() != at.output_type(i))
-        return failure(error_kind::internal, at.description(), ": output ", i, " is ", made.type(),
-                       ", must be ", at.output_type(i));
-      if (!at.output_shape(i).compatible(made.dims()))
-        return failure(error_kind::internal, at.description(), ": output ", i, " has shape ",
-                       made.dims(), ", inferred was ", at.output_shape(i));
-      if (!in.fed.contains({&at, i}))
+      if (made.type() != n.output_type(i))
+        return failure(error_kind::internal, n.description(), ": output ", i, " is ", made.type(),
+                       ", must be ", n.output_type(i));
+      if (!n.output_shape(i).compatible(made.dims()))
+        return failure(error_kind::internal, n.description(), ": output ", i, " has shape ",
+                       made.dims(), ", inferred was ", n.output_shape(i));
+      if (!in.fed.contains({&n, i}))
         in.slots[in.slot_of(out)] = made;
       outputs.push_back(std::move(made));
     } else if (observer_) {
@@ -116,7 +116,7 @@ status evaluator::run_node(const node& at, step& in) {
     }
   }
   if (observer_)
-    observer_(at, seen, outputs);
+    observer_(n, seen, outputs);
   return {};
 }
 
@@ -153,9 +153,9 @@ result<std::vector<tensor>> evaluator::run(const std::vector<feed>& feeds,
         need(of);
       needed.insert((*it)->controls().begin(), (*it)->controls().end());
     }
-  for (auto* at : order)
-    if (needed.contains(at))
-      TROUPE_TRY(run_node(*at, in));
+  for (auto* node : order)
+    if (needed.contains(node))
+      TROUPE_TRY(run_node(*node, in));
   std::vector<tensor> fetched;
   for (const auto& of : fetches) {
     TROUPE_ASSIGN(auto value, read(of, in));

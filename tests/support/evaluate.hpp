@@ -44,7 +44,7 @@ private:
   struct step;
 
   result<compiled*> compile(const node& of);
-  status run_node(const node& at, step& in);
+  status run_node(const node& node, step& in);
   result<tensor> read(edge of, step& in);
 
   const graph& graph_;

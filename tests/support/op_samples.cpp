@@ -119,16 +119,16 @@ void with_cpp_type(dtype type, Body&& body) {
 }
 
 // The tables that the node uses. What gives a table its pairs shall find none.
-std::map<size_t, table_sample> tables_of(const node& at, evaluator& by) {
+std::map<size_t, table_sample> tables_of(const node& node, evaluator& by) {
   std::map<size_t, table_sample> found;
-  for (size_t i = 0; i < at.inputs().size(); ++i) {
-    const auto* behind = resource_behind(at.inputs()[i]);
-    if (!at.input_is_ref(static_cast<int>(i)) || behind->op().makes != resource::table)
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const auto* behind = resource_behind(node.inputs()[i]);
+    if (!node.input_is_ref(static_cast<int>(i)) || behind->op().makes != resource::table)
       continue;
     auto& sample = found[i];
     sample = {std::string{behind->op().name}, behind->attrs(), {}};
     auto pairs = static_cast<ops::lookup_table&>(by.state_of(*behind)).content(heap_allocator());
-    if (pairs && !at.op().name.starts_with("Initialize"))
+    if (pairs && !node.op().name.starts_with("Initialize"))
       sample.pairs = *std::move(pairs);
   }
   return found;
@@ -169,15 +169,15 @@ example_run run_example(const registry& ops, const op_def& op, device& on, place
   if (std::ranges::none_of(of.nodes(), [&](const auto& at) { return &at->op() == &op; }))
     shown.device_errors.push_back("does not show the op");
   if (shapes == placeholders::as_fed)
-    for (const auto& at : of.nodes())
-      for (int i = 0; &at->op() == &op && i < at->outputs(); ++i)
-        if (!at->output_shape(i).fully_known())
-          shown.device_errors.push_back(concat(at->name(), ": the shape of output ", i,
-                                               " is inferred only as ", at->output_shape(i)));
+    for (const auto& node : of.nodes())
+      for (int i = 0; &node->op() == &op && i < node->outputs(); ++i)
+        if (!node->output_shape(i).fully_known())
+          shown.device_errors.push_back(concat(node->name(), ": the shape of output ", i,
+                                               " is inferred only as ", node->output_shape(i)));
   evaluator by{of, on};
-  by.observe([&](const node& at, const auto& inputs, const auto&) {
-    if (&at.op() == &op)
-      shown.samples.push_back({&op, without_deduced(op, at.attrs()), inputs, tables_of(at, by)});
+  by.observe([&](const node& node, const auto& inputs, const auto&) {
+    if (&node.op() == &op)
+      shown.samples.push_back({&op, without_deduced(op, node.attrs()), inputs, tables_of(node, by)});
   });
   run_all(*parsed, by, shown.device_errors);
   if (shapes == placeholders::as_written) { // once more, with memory reused as in a program

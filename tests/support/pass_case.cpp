@@ -35,19 +35,19 @@ std::string name_of(edge what) {
 
 std::string written(const graph& of) {
   std::string all;
-  for (const auto& at : of.nodes()) {
-    if (at->op().name == "_Feed")
+  for (const auto& node : of.nodes()) {
+    if (node->op().name == "_Feed")
       continue;
     all += all.empty() ? "" : " ";
-    if (at->op().name == "_Fetch") {
-      all += concat("->", name_of(at->inputs()[0]));
+    if (node->op().name == "_Fetch") {
+      all += concat("->", name_of(node->inputs()[0]));
       continue;
     }
-    all += concat(at->name(), '=', at->op().name, '(');
+    all += concat(node->name(), '=', node->op().name, '(');
     const char* between = "";
-    for (const auto& input : at->inputs())
+    for (const auto& input : node->inputs())
       all += concat(std::exchange(between, ","), name_of(input));
-    for (auto* before : at->controls())
+    for (auto* before : node->controls())
       all += concat(std::exchange(between, ","), '^', before->name());
     all += ')';
   }
@@ -73,8 +73,8 @@ public:
 } // namespace
 
 result<std::vector<tensor>> run_closed(step_graph of, const std::vector<tensor>& feeds) {
-  auto no_state = [](const node& at) -> result<std::shared_ptr<named_state>> {
-    return invalid(at.description(), ": state is not for this test");
+  auto no_state = [](const node& node) -> result<std::shared_ptr<named_state>> {
+    return invalid(node.description(), ": state is not for this test");
   };
   TROUPE_ASSIGN(auto program, program::compile(std::move(of.nodes), host(), no_state));
   instance one{program};

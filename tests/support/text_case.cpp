@@ -69,30 +69,30 @@ text_graph spread(const text_graph& text, const graph& from, graph& to,
   std::unordered_map<const node*, node*> copies;
   auto moved = [&](edge what) { return edge{copies.at(what.node), what.index}; };
   auto next = first;
-  for (const auto& at : from.nodes()) {
+  for (const auto& n : from.nodes()) {
     bool refs = false;
     std::vector<edge> inputs;
     std::vector<node*> controls;
-    for (size_t i = 0; i < at->inputs().size(); ++i) {
-      inputs.push_back(moved(at->inputs()[i]));
-      auto given = at->inputs()[i];
+    for (size_t i = 0; i < n->inputs().size(); ++i) {
+      inputs.push_back(moved(n->inputs()[i]));
+      auto given = n->inputs()[i];
       refs = refs || given.node->output_is_ref(given.index);
     }
-    for (int i = 0; i < at->outputs(); ++i)
-      refs = refs || at->output_is_ref(i);
-    for (auto* before : at->controls())
+    for (int i = 0; i < n->outputs(); ++i)
+      refs = refs || n->output_is_ref(i);
+    for (auto* before : n->controls())
       controls.push_back(copies.at(before));
     auto made =
-        to.add({.op = std::string{at->op().name},
-                .name = at->name(),
+        to.add({.op = std::string{n->op().name},
+                .name = n->name(),
                 .inputs = std::move(inputs),
-                .attrs = at->attrs(),
+                .attrs = n->attrs(),
                 .controls = std::move(controls),
-                .device = refs || !at->device().empty() ? std::string{}
+                .device = refs || !n->device().empty() ? std::string{}
                                                         : devices[next++ % devices.size()]});
     if (!made)
       throw std::runtime_error{made.status().message()};
-    copies[at.get()] = *made;
+    copies[n.get()] = *made;
   }
   auto spread = text;
   for (auto& run : spread.runs) {

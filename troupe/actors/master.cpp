@@ -101,21 +101,21 @@ void add_costs(register_partitions& to, const node_times& measured) {
   if (measured.empty())
     return;
   for (const auto& part : to.partitions)
-    for (const auto& at : part.nodes->nodes())
-      if (auto known = measured.find(at->name()))
-        to.costs.push_back({at->name(), known->mean_ns});
+    for (const auto& node : part.nodes->nodes())
+      if (auto known = measured.find(node->name()))
+        to.costs.push_back({node->name(), known->mean_ns});
 }
 
 // A line for each op, once in a process: a graph has many nodes, and is prepared many times.
-void tell_moved(const node& at) {
+void tell_moved(const node& node) {
   static std::mutex mutex;
   static std::set<std::string_view> told;
   std::lock_guard guard{mutex};
-  if (told.insert(at.op().name).second)
-    std::clog << concat("troupe: ", at.description(),
+  if (told.insert(node.op().name).second)
+    std::clog << concat("troupe: ", node.description(),
                         " should run on a GPU, which cannot run it or "
                         "what shares its variable; it runs on the processor (said once for ",
-                        at.op().name, ")\n");
+                        node.op().name, ")\n");
 }
 
 result<step_ptr> compile(master_self self, const prepare_request& what) {
@@ -126,8 +126,8 @@ result<step_ptr> compile(master_self self, const prepare_request& what) {
   placing how{.by_cost = options.programs.place_by_cost,
               .measured = options.programs.deterministic ? nullptr : options.measured};
   TROUPE_ASSIGN(auto placed, place(*closed.nodes, options.devices, how));
-  for (auto* at : placed.moved)
-    tell_moved(*at);
+  for (auto* node : placed.moved)
+    tell_moved(*node);
   TROUPE_ASSIGN(auto parts, cut(*closed.nodes, placed.chosen, options.devices));
   auto step = std::make_shared<prepared_step>(options.programs.max_concurrent);
   step->signature = what.signature;
@@ -148,9 +148,9 @@ result<step_ptr> compile(master_self self, const prepare_request& what) {
       it->partitions->deterministic = options.programs.deterministic;
       it->partitions->replay = options.programs.replay;
     }
-    for (const auto& at : part.nodes->nodes())
-      if (&at->op() == &internal_ops::feed)
-        it->feeds.push_back(static_cast<uint32_t>(at->attr<int64_t>("index")));
+    for (const auto& node : part.nodes->nodes())
+      if (&node->op() == &internal_ops::feed)
+        it->feeds.push_back(static_cast<uint32_t>(node->attr<int64_t>("index")));
     it->partitions->partitions.push_back(std::move(part));
   }
   if (options.measured)

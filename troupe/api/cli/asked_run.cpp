@@ -54,17 +54,17 @@ std::string ends_of(const graph& all) {
   std::set<const node*> read;
   std::string fed, last;
   size_t count = 0;
-  for (const auto& at : all.nodes())
-    for (const auto& input : at->inputs())
+  for (const auto& node : all.nodes())
+    for (const auto& input : node->inputs())
       read.insert(input.node);
-  for (const auto& at : all.nodes()) {
-    auto& list = has(at->op().effects, effect::fed) ? fed : last;
-    if (at->outputs() == 0 || (&list == &last && read.contains(at.get())))
+  for (const auto& node : all.nodes()) {
+    auto& list = has(node->op().effects, effect::fed) ? fed : last;
+    if (node->outputs() == 0 || (&list == &last && read.contains(node.get())))
       continue;
     if (++count > most)
       return concat(fed, last, " ...");
-    list += concat(&list == &fed ? " feeds " : " fetches ", at->name(), ' ', at->output_type(0),
-                   at->output_shape(0), ',');
+    list += concat(&list == &fed ? " feeds " : " fetches ", node->name(), ' ', node->output_type(0),
+                   node->output_shape(0), ',');
   }
   auto text = fed + last;
   return text.substr(0, text.size() - !text.empty());

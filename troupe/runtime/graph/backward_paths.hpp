@@ -29,8 +29,8 @@ public:
     for (const auto& y : ys)
       on_path(y.node);
   }
-  bool contains(const node* at) const {
-    auto it = reached_.find(at);
+  bool contains(const node* node) const {
+    auto it = reached_.find(node);
     return it != reached_.end() && it->second;
   }
   /// Says whether what reaches this edge makes a difference to an x.

@@ -15,8 +15,8 @@ public:
   }
 
   result<step_graph> run(const std::vector<node*>& order) {
-    for (auto* at : order)
-      TROUPE_TRY(copy(*at));
+    for (auto* node : order)
+      TROUPE_TRY(copy(*node));
     for (size_t i = 0; i < signature_.fetches.size(); ++i) {
       auto what = signature_.fetches[i];
       TROUPE_ASSIGN(auto value, copied(what));
@@ -32,19 +32,19 @@ public:
   }
 
 private:
-  status copy(node& at) {
+  status copy(node& n) {
     std::vector<edge> inputs;
-    for (const auto& input : at.inputs()) {
+    for (const auto& input : n.inputs()) {
       TROUPE_ASSIGN(auto local, copied(input));
       inputs.push_back(local);
     }
     // Placeholders that are fed are not copied: waiting for one means nothing.
     std::vector<node*> controls;
-    for (auto* before : at.controls())
+    for (auto* before : n.controls())
       if (auto* local = copies_[static_cast<size_t>(before->id())])
         controls.push_back(local);
-    copies_[static_cast<size_t>(at.id())] =
-        made_.nodes->add_copy(at, std::move(inputs), std::move(controls));
+    copies_[static_cast<size_t>(n.id())] =
+        made_.nodes->add_copy(n, std::move(inputs), std::move(controls));
     return {};
   }
 

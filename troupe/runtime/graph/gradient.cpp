@@ -57,9 +57,9 @@ public:
                                                                      : weights[i]);
     // Later nodes first: every partial gradient of an output exists before its node is reached.
     std::vector<node*> order;
-    for (const auto& at : graph_.nodes())
-      if (between.contains(at.get()))
-        order.push_back(at.get());
+    for (const auto& node : graph_.nodes())
+      if (between.contains(node.get()))
+        order.push_back(node.get());
     for (auto it = order.rbegin(); it != order.rend(); ++it)
       TROUPE_TRY(step_back(**it, between));
     std::vector<edge> gradients;
@@ -80,63 +80,63 @@ private:
     return it->second.front();
   }
 
-  status step_back(node& at, const backward_paths& between) {
-    if (at.inputs().empty())
+  status step_back(node& node, const backward_paths& between) {
+    if (node.inputs().empty())
       return {};
-    bool wanted = std::ranges::any_of(at.inputs(), [&](const edge& in) {
+    bool wanted = std::ranges::any_of(node.inputs(), [&](const edge& in) {
       return between.lead_to(in) && differentiable(in.type());
     });
     if (!wanted)
       return {};
     std::vector<edge> output_gradients;
-    for (int i = 0; i < at.outputs(); ++i)
-      output_gradients.push_back(stopped_.contains({&at, i}) ? edge{} : sum_of({&at, i}));
+    for (int i = 0; i < node.outputs(); ++i)
+      output_gradients.push_back(stopped_.contains({&node, i}) ? edge{} : sum_of({&node, i}));
     if (std::ranges::none_of(output_gradients, [](const edge& e) { return bool(e); }))
       return {};
-    const auto* given = given_for(at);
-    if (!given && !at.op().gradient)
-      return failure(error_kind::unimplemented, at.description(),
-                     ": no gradient is defined: ", at.op().no_gradient);
-    TROUPE_ASSIGN(auto* of, again_.recomputed(at, output_gradients));
+    const auto* given = given_for(node);
+    if (!given && !node.op().gradient)
+      return failure(error_kind::unimplemented, node.description(),
+                     ": no gradient is defined: ", node.op().no_gradient);
+    TROUPE_ASSIGN(auto* of, again_.recomputed(node, output_gradients));
     gradient_context context{*of, std::move(output_gradients)};
-    TROUPE_ASSIGN(auto input_gradients, call(at, given, context));
-    TROUPE_TRY(check(at, given, input_gradients));
+    TROUPE_ASSIGN(auto input_gradients, call(node, given, context));
+    TROUPE_TRY(check(node, given, input_gradients));
     for (size_t i = 0; i < input_gradients.size(); ++i)
       if (input_gradients[i])
-        partials_[{at.inputs()[i].node, at.inputs()[i].index}].push_back(input_gradients[i]);
+        partials_[{node.inputs()[i].node, node.inputs()[i].index}].push_back(input_gradients[i]);
     return {};
   }
 
   // The user's gradient of a node; nullptr where it is the op's own.
-  const gradient_function* given_for(const node& at) const {
-    if (auto it = options_.of_nodes.find(&at); it != options_.of_nodes.end())
+  const gradient_function* given_for(const node& node) const {
+    if (auto it = options_.of_nodes.find(&node); it != options_.of_nodes.end())
       return &it->second;
-    auto it = options_.of_ops.find(at.op().name);
+    auto it = options_.of_ops.find(node.op().name);
     return it == options_.of_ops.end() ? nullptr : &it->second;
   }
 
-  result<edges> call(const node& at, const gradient_function* given, gradient_context& context) {
+  result<edges> call(const node& n, const gradient_function* given, gradient_context& context) {
     // The colocated device and the forward node's name make a gradient's nodes easy to find.
-    auto name = concat(at.name().substr(at.name().rfind('/') + 1), "_grad");
-    gradient_scope scope{graph_, name, &at.device()};
-    auto made = given ? (*given)(context) : at.op().gradient(context);
+    auto name = concat(n.name().substr(n.name().rfind('/') + 1), "_grad");
+    gradient_scope scope{graph_, name, &n.device()};
+    auto made = given ? (*given)(context) : n.op().gradient(context);
     if (auto noted = graph_.take_note(); !noted)
-      return std::move(noted).within(concat("gradient of ", at.description()));
+      return std::move(noted).within(concat("gradient of ", n.description()));
     return made;
   }
 
   // An op's own gradients have types and shapes that fit: its tests see to that.
-  status check(const node& at, const gradient_function* given, const edges& made) const {
-    if (made.size() != at.inputs().size())
-      return failure(given ? error_kind::invalid_argument : error_kind::internal, at.description(),
+  status check(const node& node, const gradient_function* given, const edges& made) const {
+    if (made.size() != node.inputs().size())
+      return failure(given ? error_kind::invalid_argument : error_kind::internal, node.description(),
                      given ? ": the function given for it gave " : ": its gradient function gave ",
-                     made.size(), " gradients for ", at.inputs().size(), " inputs");
+                     made.size(), " gradients for ", node.inputs().size(), " inputs");
     for (size_t i = 0; given && i < made.size(); ++i) {
-      const auto &one = made[i], &in = at.inputs()[i];
+      const auto &one = made[i], &in = node.inputs()[i];
       if (!one)
         continue;
       auto wrong = [&](const auto&... parts) {
-        return invalid(at.description(), ": gradient ", i, " of the function given for it ",
+        return invalid(node.description(), ": gradient ", i, " of the function given for it ",
                        parts...);
       };
       if (!one.exists() || &one.node->graph() != &graph_)

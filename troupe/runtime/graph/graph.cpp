@@ -224,21 +224,21 @@ void graph::note(status error) {
 
 std::string describe(const graph& of) {
   std::ostringstream out;
-  for (const auto& at : of.nodes()) {
-    out << at->name() << " = " << at->op().name << '(';
+  for (const auto& node : of.nodes()) {
+    out << node->name() << " = " << node->op().name << '(';
     const char* between = "";
-    for (const auto& input : at->inputs()) {
+    for (const auto& input : node->inputs()) {
       out << between << input;
       between = ", ";
     }
-    for (auto* before : at->controls()) {
+    for (auto* before : node->controls()) {
       out << between << '^' << before->name();
       between = ", ";
     }
     out << ')';
-    for (int i = 0; i < at->outputs(); ++i)
-      out << ' ' << at->output_type(i) << at->output_shape(i);
-    if (auto* value = constant_value({at.get(), 0}); value && value->elements() <= 8)
+    for (int i = 0; i < node->outputs(); ++i)
+      out << ' ' << node->output_type(i) << node->output_shape(i);
+    if (auto* value = constant_value({node.get(), 0}); value && value->elements() <= 8)
       out << " = " << *value;
     out << '\n';
   }
@@ -272,11 +272,11 @@ result<std::vector<node*>> topological_order(const graph& of) {
   order.reserve(of.nodes().size());
   std::vector<std::pair<node*, size_t>>
       path; // a node and how many of its predecessors were visited
-  auto predecessor = [](node* at, size_t i) -> node* {
-    if (i < at->inputs().size())
-      return at->inputs()[i].node;
-    i -= at->inputs().size();
-    return i < at->controls().size() ? at->controls()[i] : nullptr;
+  auto predecessor = [](node* n, size_t i) -> node* {
+    if (i < n->inputs().size())
+      return n->inputs()[i].node;
+    i -= n->inputs().size();
+    return i < n->controls().size() ? n->controls()[i] : nullptr;
   };
   for (const auto& start : of.nodes()) {
     if (marks[static_cast<size_t>(start->id())] != mark::fresh)

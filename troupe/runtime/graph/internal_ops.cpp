@@ -24,29 +24,29 @@ double elements(const partial_shape& of) {
 }
 
 // One for each element of each stage.
-double flops_of_fused(const node& at) {
-  return elements(at.output_shape(0)) *
-         static_cast<double>(at.attr<std::vector<std::string>>("ops").size());
+double flops_of_fused(const node& node) {
+  return elements(node.output_shape(0)) *
+         static_cast<double>(node.attr<std::vector<std::string>>("ops").size());
 }
 
-double flops_of_product(const node& at) {
-  auto inner = at.attr<bool>("transpose_a") ? -2 : -1;
-  return 2 * elements(at.output_shape(0)) * extent(at.inputs()[0].dims(), inner);
+double flops_of_product(const node& node) {
+  auto inner = node.attr<bool>("transpose_a") ? -2 : -1;
+  return 2 * elements(node.output_shape(0)) * extent(node.inputs()[0].dims(), inner);
 }
 
 // Each output is a sum over a window of the filter, whose last axis are the outputs.
-double flops_of_convolution(const node& at) {
-  const auto& filter = at.inputs()[1].dims();
-  return 2 * elements(at.output_shape(0)) * elements(filter) / std::max(1.0, extent(filter, -1));
+double flops_of_convolution(const node& node) {
+  const auto& filter = node.inputs()[1].dims();
+  return 2 * elements(node.output_shape(0)) * elements(filter) / std::max(1.0, extent(filter, -1));
 }
 
 } // namespace
 
-bool is_boundary(const node& at) noexcept { return &at.op() == &feed || &at.op() == &fetch; }
+bool is_boundary(const node& node) noexcept { return &node.op() == &feed || &node.op() == &fetch; }
 
-bool is_constant(const node& at) noexcept {
+bool is_constant(const node& node) noexcept {
   constexpr auto varies = effect::stateful | effect::random | effect::fed | effect::blocking;
-  return at.inputs().empty() && at.op().makes == resource::none && !has(at.op().effects, varies);
+  return node.inputs().empty() && node.op().makes == resource::none && !has(node.op().effects, varies);
 }
 
 extern constexpr op_def feed{

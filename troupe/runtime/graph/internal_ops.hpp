@@ -24,9 +24,9 @@ inline constexpr const op_def* all[] = {
     &fused, &swap_out, &swap_in, &swapped, &fused_matmul, &fused_conv2d};
 
 /// Says whether the node stands for a value that the client gives or gets.
-bool is_boundary(const node& at) noexcept;
+bool is_boundary(const node& node) noexcept;
 
 /// Says whether the node gives the same in each run, whatever ran before.
-bool is_constant(const node& at) noexcept;
+bool is_constant(const node& node) noexcept;
 
 } // namespace troupe::internal_ops

@@ -9,10 +9,10 @@
 namespace troupe {
 namespace {
 
-bool updates_variable(const node& at) {
-  for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i)
-    if (at.input_is_ref(i)) {
-      const auto* behind = resource_behind(at.inputs()[static_cast<size_t>(i)]);
+bool updates_variable(const node& node) {
+  for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i)
+    if (node.input_is_ref(i)) {
+      const auto* behind = resource_behind(node.inputs()[static_cast<size_t>(i)]);
       if (behind && behind->op().makes == resource::variable)
         return true;
     }
@@ -24,18 +24,18 @@ class peer_finder {
 public:
   explicit peer_finder(const graph& of) : of_(of) {}
 
-  const std::vector<node*>& peers_of(const node& at) {
+  const std::vector<node*>& peers_of(const node& node) {
     if (groups_.empty())
       for (const auto& one : of_.nodes())
         if (is_collective(one->op()))
           groups_[keys_of(*one)].push_back(one.get());
-    return groups_[keys_of(at)];
+    return groups_[keys_of(node)];
   }
 
 private:
   using keys = std::pair<int64_t, int64_t>;
-  static keys keys_of(const node& at) {
-    return {at.attr<int64_t>("group_key"), at.attr<int64_t>("instance_key")};
+  static keys keys_of(const node& node) {
+    return {node.attr<int64_t>("group_key"), node.attr<int64_t>("instance_key")};
   }
   const graph& of_;
   std::map<keys, std::vector<node*>> groups_; // found when the first is needed
@@ -138,7 +138,7 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
         open.push_back(before);
   }
   TROUPE_ASSIGN(auto order, topological_order(of));
-  std::erase_if(order, [&](node* at) { return !needed[static_cast<size_t>(at->id())]; });
+  std::erase_if(order, [&](node* node) { return !needed[static_cast<size_t>(node->id())]; });
   return updates_late(of, order);
 }
 

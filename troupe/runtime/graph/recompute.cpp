@@ -46,15 +46,15 @@ recomputation::recomputation(graph& in, const std::vector<std::vector<node*>>& p
 
 // Random numbers must not be drawn anew, nor effects had twice, and a variable must not be read
 // after an update that its first reader did not see.
-bool recomputation::can_run_again(const node& at) const {
-  if (has(at.op().effects, impure) || at.op().makes != resource::none || at.inputs().empty())
+bool recomputation::can_run_again(const node& node) const {
+  if (has(node.op().effects, impure) || node.op().makes != resource::none || node.inputs().empty())
     return false;
-  for (int i = 0; i < at.outputs(); ++i)
-    if (at.output_is_ref(i))
+  for (int i = 0; i < node.outputs(); ++i)
+    if (node.output_is_ref(i))
       return false;
-  for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
-    const auto& input = at.inputs()[static_cast<size_t>(i)];
-    if (at.input_is_ref(i) ||
+  for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
+    const auto& input = node.inputs()[static_cast<size_t>(i)];
+    if (node.input_is_ref(i) ||
         (input.node->output_is_ref(input.index) && updated_.contains(resource_behind(input))))
       return false;
   }
@@ -66,10 +66,10 @@ edge recomputation::again(const edge& what) const {
   return it == copies_.end() ? what : edge{it->second, what.index};
 }
 
-result<node*> recomputation::recomputed(node& at, const std::vector<edge>& output_gradients) {
-  auto found = part_of_.find(&at);
-  if (found == part_of_.end() || !can_run_again(at))
-    return &at;
+result<node*> recomputation::recomputed(node& n, const std::vector<edge>& output_gradients) {
+  auto found = part_of_.find(&n);
+  if (found == part_of_.end() || !can_run_again(n))
+    return &n;
   auto part = found->second;
   auto& start = starts_[part];
   if (start.empty()) {
@@ -79,7 +79,7 @@ result<node*> recomputation::recomputed(node& at, const std::vector<edge>& outpu
         add_once(start, one.node);
   }
   // All of the part that it takes, first things first.
-  std::vector<const node*> needed, open{&at};
+  std::vector<const node*> needed, open{&n};
   std::set<const node*> seen;
   while (!open.empty()) {
     const auto* one = open.back();
@@ -97,18 +97,18 @@ result<node*> recomputation::recomputed(node& at, const std::vector<edge>& outpu
     TROUPE_ASSIGN(auto* made, copy(*one, start));
     copies_[one] = made;
   }
-  return copies_.at(&at);
+  return copies_.at(&n);
 }
 
-result<node*> recomputation::copy(const node& at, const std::vector<node*>& start) {
-  node_spec spec{.op = std::string{at.op().name},
-                 .name = at.name(),
+result<node*> recomputation::copy(const node& n, const std::vector<node*>& start) {
+  node_spec spec{.op = std::string{n.op().name},
+                 .name = n.name(),
                  .inputs = {},
-                 .attrs = at.attrs(),
-                 .controls = at.controls(),
-                 .where = at.where()};
+                 .attrs = n.attrs(),
+                 .controls = n.controls(),
+                 .where = n.where()};
   bool waits = false; // through a copy that it takes
-  for (const auto& input : at.inputs()) {
+  for (const auto& input : n.inputs()) {
     spec.inputs.push_back(again(input));
     waits = waits || spec.inputs.back() != input;
   }
@@ -117,7 +117,7 @@ result<node*> recomputation::copy(const node& at, const std::vector<node*>& star
       add_once(spec.controls, one);
   if (graph_.find(graph_.scope() + spec.name))
     spec.name.clear();
-  graph_.push_device(at.device()); // and no other that is being used at the moment
+  graph_.push_device(n.device()); // and no other that is being used at the moment
   auto made = graph_.add(std::move(spec));
   graph_.pop_device();
   return made;

@@ -18,12 +18,12 @@ public:
 
   /// What to take the gradient of, instead of a node that these gradients have reached: its copy
   /// over other copies where it is in a part, or else itself.
-  result<node*> recomputed(node& at, const std::vector<edge>& output_gradients);
+  result<node*> recomputed(node& node, const std::vector<edge>& output_gradients);
 
 private:
-  bool can_run_again(const node& at) const;
+  bool can_run_again(const node& node) const;
   edge again(const edge& what) const;
-  result<node*> copy(const node& at, const std::vector<node*>& start);
+  result<node*> copy(const node& n, const std::vector<node*>& start);
 
   graph& graph_;
   std::map<const node*, size_t> part_of_;

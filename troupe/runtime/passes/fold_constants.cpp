@@ -19,43 +19,43 @@ tensor shape_only(edge of) {
   return tensor::over(&nothing, of.type(), of.dims().known());
 }
 
-bool may_fold(const node& at) {
-  if (!is_pure(at) || !at.controls().empty() || at.inputs().empty() || at.outputs() == 0 ||
-      constant_value({const_cast<node*>(&at), 0}))
+bool may_fold(const node& n) {
+  if (!is_pure(n) || !n.controls().empty() || n.inputs().empty() || n.outputs() == 0 ||
+      constant_value({const_cast<node*>(&n), 0}))
     return false;
-  for (int i = 0; i < at.outputs(); ++i) {
-    const auto& dims = at.output_shape(i);
-    if (at.output_is_ref(i) || (dims.fully_known() && static_cast<size_t>(dims.elements()) >
-                                                          max_bytes / size_of(at.output_type(i))))
+  for (int i = 0; i < n.outputs(); ++i) {
+    const auto& dims = n.output_shape(i);
+    if (n.output_is_ref(i) || (dims.fully_known() && static_cast<size_t>(dims.elements()) >
+                                                          max_bytes / size_of(n.output_type(i))))
       return false;
   }
-  bool of_shape = has(at.op().effects, effect::of_shape);
-  return std::ranges::all_of(at.inputs(), [&](edge input) {
+  bool of_shape = has(n.op().effects, effect::of_shape);
+  return std::ranges::all_of(n.inputs(), [&](edge input) {
     auto* value = constant_value(input);
     return (value && input.node->controls().empty()) || (of_shape && input.dims().fully_known());
   });
 }
 
 // One node at a time, not as a program: what fails leaves all others folded.
-result<std::vector<tensor>> run(const node& at, device& host) {
-  auto* kernel = at.graph().ops().find_kernel(at.op().name, host.kind());
-  auto* function = kernel ? kernel->find(at) : nullptr;
-  if (!function || at.inputs().size() > UINT16_MAX)
+result<std::vector<tensor>> run(const node& node, device& host) {
+  auto* kernel = node.graph().ops().find_kernel(node.op().name, host.kind());
+  auto* function = kernel ? kernel->find(node) : nullptr;
+  if (!function || node.inputs().size() > UINT16_MAX)
     return failure(error_kind::unimplemented, "there is no kernel");
   std::shared_ptr<void> state;
   if (kernel->prepare) {
-    TROUPE_ASSIGN(state, kernel->prepare({at, host}));
+    TROUPE_ASSIGN(state, kernel->prepare({node, host}));
   }
   std::vector<tensor> slots;
   std::vector<uint32_t> inputs;
   std::vector<dtype> types;
-  for (const auto& input : at.inputs()) {
+  for (const auto& input : node.inputs()) {
     auto* value = constant_value(input);
     inputs.push_back(static_cast<uint32_t>(slots.size()));
     slots.push_back(value ? *value : shape_only(input));
   }
-  for (int i = 0; i < at.outputs(); ++i)
-    types.push_back(at.output_type(i));
+  for (int i = 0; i < node.outputs(); ++i)
+    types.push_back(node.output_type(i));
   slots.resize(slots.size() + types.size());
   instruction code{.run = function,
                    .state = state.get(),
@@ -64,7 +64,7 @@ result<std::vector<tensor>> run(const node& at, device& host) {
                    .first_output = static_cast<uint32_t>(inputs.size()),
                    .input_count = static_cast<uint16_t>(inputs.size()),
                    .output_count = static_cast<uint16_t>(types.size()),
-                   .origin = &at};
+                   .origin = &node};
   kernel_context context{slots.data(), host};
   context.step_to(code);
   const flush_subnormals as_steps_do;
@@ -77,20 +77,20 @@ result<std::vector<tensor>> run(const node& at, device& host) {
 
 void fold_constants(step_graph& of, device& host) {
   rewriter change{of};
-  for (auto* at : change.nodes()) {
-    change.refresh(*at);
-    if (!may_fold(*at))
+  for (auto* node : change.nodes()) {
+    change.refresh(*node);
+    if (!may_fold(*node))
       continue;
-    auto values = run(*at, host);
+    auto values = run(*node, host);
     auto too_large = [](const tensor& one) { return one.empty() || one.bytes() > max_bytes; };
     if (!values || std::ranges::any_of(*values, too_large))
       continue;
     std::vector<edge> by;
     for (auto& value : *values)
-      if (auto made = change.add_constant(std::move(value), *at))
+      if (auto made = change.add_constant(std::move(value), *node))
         by.push_back({*made, 0});
-    if (change.replace(*at, by))
-      change.take_name(*by[0].node, *at);
+    if (change.replace(*node, by))
+      change.take_name(*by[0].node, *node);
   }
   change.finish();
 }

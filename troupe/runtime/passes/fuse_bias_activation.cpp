@@ -37,27 +37,27 @@ public:
   joiner(step_graph& of, device_kind on, effect which)
       : change_(of), on_(on), which_(which), readers_(change_.nodes().size()),
         waited_for_(change_.nodes().size()) {
-    for (auto* at : change_.nodes()) {
-      for (const auto& input : at->inputs())
-        readers_[id(*input.node)].push_back(at);
-      for (auto* before : at->controls())
+    for (auto* node : change_.nodes()) {
+      for (const auto& input : node->inputs())
+        readers_[id(*input.node)].push_back(node);
+      for (auto* before : node->controls())
         waited_for_[id(*before)] = true;
-      updates_.note(*at);
+      updates_.note(*node);
     }
   }
 
   void run() {
-    for (auto* at : change_.nodes()) {
-      if (has(at->op().effects, is_product) && has(which_, is_product))
-        join(*at, internal_ops::fused_matmul);
-      if (has(at->op().effects, is_convolution) && has(which_, is_convolution))
-        join(*at, internal_ops::fused_conv2d);
+    for (auto* node : change_.nodes()) {
+      if (has(node->op().effects, is_product) && has(which_, is_product))
+        join(*node, internal_ops::fused_matmul);
+      if (has(node->op().effects, is_convolution) && has(which_, is_convolution))
+        join(*node, internal_ops::fused_conv2d);
     }
     change_.finish();
   }
 
 private:
-  static size_t id(const node& at) { return static_cast<size_t>(at.id()); }
+  static size_t id(const node& node) { return static_cast<size_t>(node.id()); }
 
   // Who alone sees the node's output.
   node* only_reader(const node& of) const {

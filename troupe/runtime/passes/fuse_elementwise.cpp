@@ -26,12 +26,12 @@ public:
   fuser(step_graph& of, device_kind on)
       : change_(of), on_(on), readers_(change_.nodes().size()), waited_for_(change_.nodes().size()),
         cluster_of_(change_.nodes().size(), none) {
-    for (auto* at : change_.nodes()) {
-      for (const auto& input : at->inputs())
-        readers_[id(*input.node)].push_back(id(*at));
-      for (auto* before : at->controls())
+    for (auto* node : change_.nodes()) {
+      for (const auto& input : node->inputs())
+        readers_[id(*input.node)].push_back(id(*node));
+      for (auto* before : node->controls())
         waited_for_[id(*before)] = true;
-      updates_.note(*at);
+      updates_.note(*node);
     }
   }
 
@@ -48,55 +48,55 @@ public:
   }
 
 private:
-  static size_t id(const node& at) { return static_cast<size_t>(at.id()); }
+  static size_t id(const node& node) { return static_cast<size_t>(node.id()); }
 
-  bool can_be_stage(const node& at) const {
+  bool can_be_stage(const node& node) const {
     constexpr auto never = effect::stateful | effect::random | effect::blocking | effect::fed;
-    const auto& op = at.op();
-    if (!has(op.effects, effect::elementwise) || has(op.effects, never) || at.outputs() != 1 ||
-        at.inputs().empty() || at.inputs().size() > 2 || !at.output_shape(0).has_rank())
+    const auto& op = node.op();
+    if (!has(op.effects, effect::elementwise) || has(op.effects, never) || node.outputs() != 1 ||
+        node.inputs().empty() || node.inputs().size() > 2 || !node.output_shape(0).has_rank())
       return false;
-    for (const auto& input : at.inputs())
-      if (input.type() != at.inputs()[0].type())
+    for (const auto& input : node.inputs())
+      if (input.type() != node.inputs()[0].type())
         return false;
-    auto* kernel = at.graph().ops().find_kernel(op.name, on_);
-    auto* entry = kernel ? kernel->find(at.inputs()[0].type()) : nullptr;
+    auto* kernel = node.graph().ops().find_kernel(op.name, on_);
+    auto* entry = kernel ? kernel->find(node.inputs()[0].type()) : nullptr;
     return entry &&
            (on_ == device_kind::cpu ? entry->inner_loop != nullptr : entry->code != nullptr);
   }
 
-  void join_or_begin(node& at) {
-    auto which = common_cluster_of_readers(at);
-    if (which == none || !fits(at, clusters_[static_cast<size_t>(which)])) {
+  void join_or_begin(node& node) {
+    auto which = common_cluster_of_readers(node);
+    if (which == none || !fits(node, clusters_[static_cast<size_t>(which)])) {
       which = static_cast<int>(clusters_.size());
       clusters_.push_back({{}, 1});
     }
     auto& joined = clusters_[static_cast<size_t>(which)];
-    joined.nodes.push_back(&at);
-    joined.inputs += at.inputs().size() - 1;
-    cluster_of_[id(at)] = which;
+    joined.nodes.push_back(&node);
+    joined.inputs += node.inputs().size() - 1;
+    cluster_of_[id(node)] = which;
   }
 
-  int common_cluster_of_readers(const node& at) const {
-    const auto& readers = readers_[id(at)];
-    if (readers.empty() || waited_for_[id(at)] || change_.is_target(at))
+  int common_cluster_of_readers(const node& node) const {
+    const auto& readers = readers_[id(node)];
+    if (readers.empty() || waited_for_[id(node)] || change_.is_target(node))
       return none;
     auto which = cluster_of_[readers.front()];
     bool same = std::ranges::all_of(readers, [&](size_t one) { return cluster_of_[one] == which; });
     return same ? which : none;
   }
 
-  bool fits(const node& at, const cluster& into) const {
+  bool fits(const node& node, const cluster& into) const {
     const auto& root = *into.nodes.front();
-    return into.nodes.size() < max_stages && into.inputs + at.inputs().size() - 1 <= max_inputs &&
-           at.output_shape(0) == root.output_shape(0) && updates_.reads_the_same_at(at, root);
+    return into.nodes.size() < max_stages && into.inputs + node.inputs().size() - 1 <= max_inputs &&
+           node.output_shape(0) == root.output_shape(0) && updates_.reads_the_same_at(node, root);
   }
 
   // Errors name the user's nodes: the root, whose name the whole has, and all inside.
   static std::string origin_of(const cluster& what) {
     std::string text{"fused from "};
-    for (auto* at : what.nodes)
-      text += concat(at == what.nodes.front() ? "" : ", ", at->description());
+    for (auto* node : what.nodes)
+      text += concat(node == what.nodes.front() ? "" : ", ", node->description());
     return text;
   }
 

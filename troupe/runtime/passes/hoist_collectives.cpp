@@ -7,8 +7,8 @@
 namespace troupe {
 namespace {
 
-bool reads_a_variable(const node& at) {
-  return std::ranges::any_of(at.inputs(),
+bool reads_a_variable(const node& node) {
+  return std::ranges::any_of(node.inputs(),
                              [](const edge& from) { return from.node->output_is_ref(from.index); });
 }
 
@@ -17,12 +17,12 @@ public:
   explicit starter(step_graph& of)
       : of_(of), readers_(of.nodes->nodes().size()), missing_(readers_.size()),
         early_(readers_.size(), false) {
-    for (const auto& at : of.nodes->nodes()) {
-      for (const auto& input : at->inputs())
-        readers_[input.node->index()].push_back(at.get());
-      for (auto* before : at->controls())
-        readers_[before->index()].push_back(at.get());
-      missing_[at->index()] = at->inputs().size() + at->controls().size();
+    for (const auto& node : of.nodes->nodes()) {
+      for (const auto& input : node->inputs())
+        readers_[input.node->index()].push_back(node.get());
+      for (auto* before : node->controls())
+        readers_[before->index()].push_back(node.get());
+      missing_[node->index()] = node->inputs().size() + node->controls().size();
     }
   }
 
@@ -30,10 +30,10 @@ public:
     if (!find_early())
       return;
     for (auto constants : {true, false}) // those that are for exchanges alone come first
-      for (const auto& at : of_.nodes->nodes()) {
-        auto needs_nothing = at->inputs().empty() && at->controls().empty();
-        if (constants ? early_[at->index()] && needs_nothing : !early_[at->index()])
-          emit(*at);
+      for (const auto& node : of_.nodes->nodes()) {
+        auto needs_nothing = node->inputs().empty() && node->controls().empty();
+        if (constants ? early_[node->index()] && needs_nothing : !early_[node->index()])
+          emit(*node);
       }
     rewriter::reorder(*of_.nodes, order_);
   }

@@ -36,24 +36,24 @@ struct hash_of {
 };
 
 // Exchanging the operands of strings, which are joined, is another thing.
-bool is_commutative(const node& at) {
-  return has(at.op().effects, effect::commutative) && at.inputs().size() == 2 &&
-         at.inputs()[0].type() != dtype::string;
+bool is_commutative(const node& node) {
+  return has(node.op().effects, effect::commutative) && node.inputs().size() == 2 &&
+         node.inputs()[0].type() != dtype::string;
 }
 
-std::vector<edge> ordered_inputs(const node& at) {
-  auto inputs = at.inputs();
+std::vector<edge> ordered_inputs(const node& node) {
+  auto inputs = node.inputs();
   auto key = [](const edge& one) { return std::pair{one.node->id(), one.index}; };
-  if (is_commutative(at) && key(inputs[1]) < key(inputs[0]))
+  if (is_commutative(node) && key(inputs[1]) < key(inputs[0]))
     std::swap(inputs[0], inputs[1]);
   return inputs;
 }
 
-size_t hash_node(const node& at) {
-  auto hash = std::hash<const void*>{}(&at.op());
-  for (const auto& input : ordered_inputs(at))
+size_t hash_node(const node& node) {
+  auto hash = std::hash<const void*>{}(&node.op());
+  for (const auto& input : ordered_inputs(node))
     mix(hash, static_cast<size_t>(input.node->id()) * 8 + static_cast<size_t>(input.index));
-  for (const auto& [name, value] : at.attrs())
+  for (const auto& [name, value] : node.attrs())
     mix(hash, std::visit(hash_of{}, value.get()));
   return hash;
 }
@@ -69,18 +69,18 @@ void merge_equal_nodes(step_graph& of) {
   rewriter change{of};
   std::unordered_multimap<size_t, node*> known;
   known.reserve(change.nodes().size());
-  for (auto* at : change.nodes()) {
-    change.refresh(*at);
-    if (!is_pure(*at) || at->outputs() == 0)
+  for (auto* node : change.nodes()) {
+    change.refresh(*node);
+    if (!is_pure(*node) || node->outputs() == 0)
       continue;
-    auto hash = hash_node(*at);
+    auto hash = hash_node(*node);
     auto [begin, end] = known.equal_range(hash);
     auto same =
-        std::find_if(begin, end, [&](const auto& one) { return is_same(*one.second, *at); });
+        std::find_if(begin, end, [&](const auto& one) { return is_same(*one.second, *node); });
     if (same != end)
-      change.merge(*at, *same->second);
+      change.merge(*node, *same->second);
     else
-      known.emplace(hash, at);
+      known.emplace(hash, node);
   }
   change.finish();
 }

@@ -12,15 +12,15 @@ namespace {
 constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
 
 // The type attribute of a node's f32 data that may as well be `type`; empty where there is none.
-std::string_view data_attr(const node& at, dtype type) {
-  if (has(at.op().effects, impure) || at.op().makes != resource::none)
+std::string_view data_attr(const node& node, dtype type) {
+  if (has(node.op().effects, impure) || node.op().makes != resource::none)
     return {};
-  for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
-    if (at.input_is_ref(i))
+  for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
+    if (node.input_is_ref(i))
       return {};
-    if (at.inputs()[static_cast<size_t>(i)].type() != dtype::f32)
+    if (node.inputs()[static_cast<size_t>(i)].type() != dtype::f32)
       continue;
-    const auto* found = at.op().find_attr(at.input_port(i).type);
+    const auto* found = node.op().find_attr(node.input_port(i).type);
     bool good = found && found->kind == attr_kind::type && found->allowed.contains(type);
     return good ? found->name : std::string_view{};
   }
@@ -28,11 +28,11 @@ std::string_view data_attr(const node& at, dtype type) {
 }
 
 // The variables that a node writes into.
-std::vector<const node*> updated_by(const node& at) {
+std::vector<const node*> updated_by(const node& n) {
   std::vector<const node*> found;
-  for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i)
-    if (at.input_is_ref(i))
-      if (const auto* behind = resource_behind(at.inputs()[static_cast<size_t>(i)]))
+  for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i)
+    if (n.input_is_ref(i))
+      if (const auto* behind = resource_behind(n.inputs()[static_cast<size_t>(i)]))
         found.push_back(behind);
   return found;
 }
@@ -54,23 +54,23 @@ public:
   void run() {
     choose();
     find_updates();
-    for (auto* at : change_.nodes()) {
-      change_.refresh(*at);
-      for (const auto* variable : updated_by(*at))
+    for (auto* node : change_.nodes()) {
+      change_.refresh(*node);
+      for (const auto* variable : updated_by(*node))
         reads_.erase(variable);
-      if (part_of(*at).chosen())
-        convert(*at);
-      else if (has(at->op().effects, effect::of_shape))
-        look_at_narrow(*at);
+      if (part_of(*node).chosen())
+        convert(*node);
+      else if (has(node->op().effects, effect::of_shape))
+        look_at_narrow(*node);
     }
     change_.finish();
   }
 
 private:
-  part& part_of(const node& at) { return parts_[static_cast<size_t>(at.id())]; }
+  part& part_of(const node& node) { return parts_[static_cast<size_t>(node.id())]; }
 
-  bool is_data(const node& at, size_t input) {
-    return at.input_port(static_cast<int>(input)).type == part_of(at).attr;
+  bool is_data(const node& node, size_t input) {
+    return node.input_port(static_cast<int>(input)).type == part_of(node).attr;
   }
   bool is_data(const edge& from) {
     const auto& outputs = part_of(*from.node).outputs;
@@ -81,21 +81,21 @@ private:
   // What keeps 16 bits has them where it lies between nodes that are worth them.
   void choose() {
     parts_.resize(change_.nodes().size());
-    for (auto* at : change_.nodes()) {
-      auto& of = part_of(*at);
-      if (!has(at->op().effects, autocast_allow | autocast_infer))
+    for (auto* node : change_.nodes()) {
+      auto& of = part_of(*node);
+      if (!has(node->op().effects, autocast_allow | autocast_infer))
         continue;
-      of.attr = data_attr(*at, type_);
+      of.attr = data_attr(*node, type_);
       if (of.attr.empty())
         continue;
-      for (const auto& port : at->op().outputs) {
-        auto count = port.count.empty() ? 1 : at->attr<int64_t>(port.count);
+      for (const auto& port : node->op().outputs) {
+        auto count = port.count.empty() ? 1 : node->attr<int64_t>(port.count);
         of.outputs.insert(of.outputs.end(), static_cast<size_t>(count), port.type == of.attr);
       }
-      of.reached = of.wanted = has(at->op().effects, autocast_allow);
-      for (size_t i = 0; i < at->inputs().size(); ++i)
-        of.reached = of.reached || (is_data(*at, i) && part_of(*at->inputs()[i].node).reached &&
-                                    is_data(at->inputs()[i]));
+      of.reached = of.wanted = has(node->op().effects, autocast_allow);
+      for (size_t i = 0; i < node->inputs().size(); ++i)
+        of.reached = of.reached || (is_data(*node, i) && part_of(*node->inputs()[i].node).reached &&
+                                    is_data(node->inputs()[i]));
     }
     for (size_t next = change_.nodes().size(); next-- > 0;) {
       auto* at = change_.nodes()[next];
@@ -108,16 +108,16 @@ private:
 
   // Who comes after an update of a variable that is to be cast.
   void find_updates() {
-    for (auto* at : change_.nodes())
-      if (part_of(*at).chosen())
-        for (size_t i = 0; i < at->inputs().size(); ++i)
-          if (const auto& input = at->inputs()[i]; input.node->output_is_ref(input.index))
+    for (auto* node : change_.nodes())
+      if (part_of(*node).chosen())
+        for (size_t i = 0; i < node->inputs().size(); ++i)
+          if (const auto& input = node->inputs()[i]; input.node->output_is_ref(input.index))
             after_updates_.try_emplace(resource_behind(input));
-    for (auto* at : change_.nodes())
-      for (const auto* variable : updated_by(*at))
+    for (auto* node : change_.nodes())
+      for (const auto* variable : updated_by(*node))
         if (auto it = after_updates_.find(variable); it != after_updates_.end()) {
           it->second.resize(change_.nodes().size());
-          it->second[static_cast<size_t>(at->id())] = true;
+          it->second[static_cast<size_t>(node->id())] = true;
         }
     for (auto& [variable, after] : after_updates_) {
       auto begin = std::ranges::find(after, true) - after.begin();
@@ -136,23 +136,23 @@ private:
     return !variable || (!after.empty() && after[static_cast<size_t>(reader.id())]);
   }
 
-  void convert(node& at) {
-    const auto& of = part_of(at);
-    auto inputs = at.inputs();
+  void convert(node& node) {
+    const auto& of = part_of(node);
+    auto inputs = node.inputs();
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (is_data(at, i)) {
-        inputs[i] = narrow(inputs[i], at);
+      if (is_data(node, i)) {
+        inputs[i] = narrow(inputs[i], node);
         if (!inputs[i])
           return;
       }
-    auto* made = rebuilt(at, std::move(inputs), of.attr);
+    auto* made = rebuilt(node, std::move(inputs), of.attr);
     if (!made)
       return;
     std::vector<edge> by;
-    for (int i = 0; i < at.outputs(); ++i) {
+    for (int i = 0; i < node.outputs(); ++i) {
       auto one = made->output(i);
-      if (one.type() != at.output_type(i)) {
-        auto wide = cast({&at, i}, one, dtype::f32, at, {});
+      if (one.type() != node.output_type(i)) {
+        auto wide = cast({&node, i}, one, dtype::f32, node, {});
         if (!wide)
           return;
         narrow_[wide.node] = one;
@@ -160,41 +160,41 @@ private:
       }
       by.push_back(one);
     }
-    change_.merge(at, by);
-    change_.take_name(*made, at);
+    change_.merge(node, by);
+    change_.take_name(*made, node);
   }
 
   // Who asks for shapes only is no reason to widen anything.
-  void look_at_narrow(node& at) {
-    auto attr = data_attr(at, type_);
+  void look_at_narrow(node& node) {
+    auto attr = data_attr(node, type_);
     if (attr.empty())
       return;
-    for (int i = 0; i < at.outputs(); ++i)
-      if (floating.contains(at.output_type(i)))
+    for (int i = 0; i < node.outputs(); ++i)
+      if (floating.contains(node.output_type(i)))
         return;
-    auto inputs = at.inputs();
+    auto inputs = node.inputs();
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (at.input_port(static_cast<int>(i)).type == attr) {
+      if (node.input_port(static_cast<int>(i)).type == attr) {
         auto known = narrow_.find(inputs[i].node);
         if (known == narrow_.end())
           return;
         inputs[i] = known->second;
       }
-    if (auto* made = rebuilt(at, std::move(inputs), attr)) {
-      change_.merge(at, *made);
-      change_.take_name(*made, at);
+    if (auto* made = rebuilt(node, std::move(inputs), attr)) {
+      change_.merge(node, *made);
+      change_.take_name(*made, node);
     }
   }
 
   // The same node over other inputs; nullptr where its op does not take them after all.
-  node* rebuilt(const node& at, std::vector<edge> inputs, std::string_view without) {
-    auto attrs = at.attrs();
+  node* rebuilt(const node& node, std::vector<edge> inputs, std::string_view without) {
+    auto attrs = node.attrs();
     attrs.erase(std::string{without});
-    auto made = change_.add({.op = std::string{at.op().name},
+    auto made = change_.add({.op = std::string{node.op().name},
                              .inputs = std::move(inputs),
                              .attrs = std::move(attrs),
-                             .controls = at.controls()},
-                            at);
+                             .controls = node.controls()},
+                            node);
     return made ? *made : nullptr;
   }
 

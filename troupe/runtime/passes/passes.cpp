@@ -13,16 +13,16 @@ constexpr int max_rounds = 3;
 // Nobody outside reads a partition's nodes, but all of them were meant to run.
 step_graph with_all_ends_kept(std::unique_ptr<graph> nodes) {
   std::vector<bool> read(nodes->nodes().size(), false);
-  for (const auto& at : nodes->nodes()) {
-    for (const auto& input : at->inputs())
+  for (const auto& node : nodes->nodes()) {
+    for (const auto& input : node->inputs())
       read[static_cast<size_t>(input.node->id())] = true;
-    for (auto* before : at->controls())
+    for (auto* before : node->controls())
       read[static_cast<size_t>(before->id())] = true;
   }
   step_graph made{std::move(nodes), {}};
-  for (const auto& at : made.nodes->nodes())
-    if (!read[static_cast<size_t>(at->id())])
-      made.targets.push_back(at.get());
+  for (const auto& node : made.nodes->nodes())
+    if (!read[static_cast<size_t>(node->id())])
+      made.targets.push_back(node.get());
   return made;
 }
 

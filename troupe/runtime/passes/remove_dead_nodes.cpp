@@ -7,9 +7,9 @@ namespace troupe {
 namespace {
 
 // Everybody a node comes after, as far as they run at all.
-std::vector<node*> predecessors(const node& at) {
-  std::vector<node*> before = at.controls();
-  for (const auto& input : at.inputs())
+std::vector<node*> predecessors(const node& n) {
+  std::vector<node*> before = n.controls();
+  for (const auto& input : n.inputs())
     before.push_back(input.node);
   std::ranges::sort(before);
   auto twice = std::ranges::unique(before);
@@ -18,9 +18,9 @@ std::vector<node*> predecessors(const node& at) {
 }
 
 // There from the start: to come after it means nothing.
-bool is_ready_at_once(const node& at) {
-  return at.inputs().empty() && at.controls().empty() &&
-         (is_pure(at) || has(at.op().effects, effect::fed) || at.op().makes != resource::none);
+bool is_ready_at_once(const node& node) {
+  return node.inputs().empty() && node.controls().empty() &&
+         (is_pure(node) || has(node.op().effects, effect::fed) || node.op().makes != resource::none);
 }
 
 } // namespace
@@ -28,26 +28,26 @@ bool is_ready_at_once(const node& at) {
 void remove_dead_nodes(step_graph& of) {
   rewriter change{of};
   std::vector<int> readers(change.nodes().size(), 0), waiters(change.nodes().size(), 0);
-  for (auto* at : change.nodes()) {
-    for (const auto& input : at->inputs())
+  for (auto* node : change.nodes()) {
+    for (const auto& input : node->inputs())
       ++readers[static_cast<size_t>(input.node->id())];
-    for (auto* before : at->controls())
+    for (auto* before : node->controls())
       ++waiters[static_cast<size_t>(before->id())];
   }
-  auto only_orders = [&](node& at) {
-    auto id = static_cast<size_t>(at.id());
-    if (!is_pure(at) || readers[id] > 0 || change.is_target(at))
+  auto only_orders = [&](node& node) {
+    auto id = static_cast<size_t>(node.id());
+    if (!is_pure(node) || readers[id] > 0 || change.is_target(node))
       return false;
     // Edges may not become more: a group of hundreds before hundreds stays a group.
-    auto before = at.inputs().size() + at.controls().size(),
+    auto before = node.inputs().size() + node.controls().size(),
          after = static_cast<size_t>(waiters[id]);
     return before * after <= before + after;
   };
-  for (auto* at : change.nodes()) {
-    if (at->controls().empty())
+  for (auto* n : change.nodes()) {
+    if (n->controls().empty())
       continue;
     std::vector<node*> wanted;
-    for (auto* before : at->controls()) {
+    for (auto* before : n->controls()) {
       if (!only_orders(*before)) {
         wanted.push_back(before);
         continue;
@@ -60,10 +60,10 @@ void remove_dead_nodes(step_graph& of) {
     wanted.erase(twice.begin(), twice.end());
     std::erase_if(wanted, [&](node* before) {
       return is_ready_at_once(*before) ||
-             std::ranges::find(at->inputs(), before, &edge::node) != at->inputs().end();
+             std::ranges::find(n->inputs(), before, &edge::node) != n->inputs().end();
     });
-    if (!std::ranges::is_permutation(wanted, at->controls()))
-      change.set_controls(*at, std::move(wanted));
+    if (!std::ranges::is_permutation(wanted, n->controls()))
+      change.set_controls(*n, std::move(wanted));
   }
   change.finish();
 }

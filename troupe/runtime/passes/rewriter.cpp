@@ -14,21 +14,21 @@ constexpr int same_output = -1, several = -2;
 constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
 
 // Runs whoever reads it: what it does is not in its outputs.
-bool is_root(const node& at) {
-  return at.op().makes == resource::none &&
-         has(at.op().effects, effect::stateful | effect::blocking);
+bool is_root(const node& node) {
+  return node.op().makes == resource::none &&
+         has(node.op().effects, effect::stateful | effect::blocking);
 }
 
 // Others may count on its having run. Drawing numbers is nothing that one could count on.
-bool has_effect(const node& at) { return is_root(at) && !has(at.op().effects, effect::random); }
+bool has_effect(const node& node) { return is_root(node) && !has(node.op().effects, effect::random); }
 
 } // namespace
 
-bool is_pure(const node& at) noexcept {
-  if (has(at.op().effects, impure) || at.op().makes != resource::none)
+bool is_pure(const node& node) noexcept {
+  if (has(node.op().effects, impure) || node.op().makes != resource::none)
     return false;
   auto is_ref = [](const edge& one) { return one.node->output_is_ref(one.index); };
-  return std::ranges::none_of(at.inputs(), is_ref); // reading a variable now or later may differ
+  return std::ranges::none_of(node.inputs(), is_ref); // reading a variable now or later may differ
 }
 
 rewriter::rewriter(step_graph& of) : of_(of), graph_(*of.nodes) {
@@ -36,23 +36,23 @@ rewriter::rewriter(step_graph& of) : of_(of), graph_(*of.nodes) {
   by_.resize(graph_.nodes_.size());
   learned_.resize(graph_.nodes_.size());
   after_effects_.resize(graph_.nodes_.size());
-  for (const auto& at : graph_.nodes_) {
-    nodes_.push_back(at.get());
-    note(*at);
+  for (const auto& node : graph_.nodes_) {
+    nodes_.push_back(node.get());
+    note(*node);
   }
   targets_.assign(of.targets.begin(), of.targets.end());
   std::ranges::sort(targets_);
 }
 
-void rewriter::note(const node& at) {
+void rewriter::note(const node& n) {
   auto after = [&](const node* before) { return after_effects_[index(*before)]; };
-  after_effects_[index(at)] = has_effect(at) ||
-                              std::ranges::any_of(at.inputs(), after, &edge::node) ||
-                              std::ranges::any_of(at.controls(), after);
+  after_effects_[index(n)] = has_effect(n) ||
+                              std::ranges::any_of(n.inputs(), after, &edge::node) ||
+                              std::ranges::any_of(n.controls(), after);
 }
 
-bool rewriter::is_target(const node& at) const noexcept {
-  return std::ranges::binary_search(targets_, &at);
+bool rewriter::is_target(const node& node) const noexcept {
+  return std::ranges::binary_search(targets_, &node);
 }
 
 edge rewriter::now(edge what) const noexcept {
@@ -67,41 +67,41 @@ edge rewriter::now(edge what) const noexcept {
   }
 }
 
-void rewriter::refresh(node& at) {
+void rewriter::refresh(node& node) {
   bool news = false;
-  for (auto& input : at.inputs_) {
+  for (auto& input : node.inputs_) {
     auto by = now(input);
     news = news || by != input || learned_[index(*by.node)];
     input = by;
   }
   bool reordered = false;
-  for (auto& before : at.controls_)
+  for (auto& before : node.controls_)
     if (auto* by = now({before, 0}).node; by != before) {
       before = by;
       reordered = true;
     }
   if (reordered) {
-    std::ranges::sort(at.controls_);
-    auto twice = std::ranges::unique(at.controls_);
-    at.controls_.erase(twice.begin(), twice.end());
+    std::ranges::sort(node.controls_);
+    auto twice = std::ranges::unique(node.controls_);
+    node.controls_.erase(twice.begin(), twice.end());
   }
   if (news)
-    learn_shapes(at);
+    learn_shapes(node);
 }
 
 // What was an unknown extent may be known by now. What can be seen now to fail will do so when it
 // runs.
-void rewriter::learn_shapes(node& at) {
-  if (!at.op().infer)
+void rewriter::learn_shapes(node& node) {
+  if (!node.op().infer)
     return;
-  auto inferred = at.op().infer(infer_context{at});
-  if (!inferred || inferred->size() != at.shapes_.size())
+  auto inferred = node.op().infer(infer_context{node});
+  if (!inferred || inferred->size() != node.shapes_.size())
     return;
-  for (size_t i = 0; i < at.shapes_.size(); ++i)
-    if (auto merged = troupe::merge(at.shapes_[i], (*inferred)[i]);
-        merged && *merged != at.shapes_[i]) {
-      at.shapes_[i] = *std::move(merged);
-      learned_[index(at)] = true;
+  for (size_t i = 0; i < node.shapes_.size(); ++i)
+    if (auto merged = troupe::merge(node.shapes_[i], (*inferred)[i]);
+        merged && *merged != node.shapes_[i]) {
+      node.shapes_[i] = *std::move(merged);
+      learned_[index(node)] = true;
     }
 }
 
@@ -204,15 +204,15 @@ void rewriter::finish() {
     target = now({target, 0}).node;
   std::vector<bool> needed(graph_.nodes_.size(), false);
   std::vector<node*> open;
-  auto need = [&](node* at) {
-    if (!needed[index(*at)]) {
-      needed[index(*at)] = true;
-      open.push_back(at);
+  auto need = [&](node* node) {
+    if (!needed[index(*node)]) {
+      needed[index(*node)] = true;
+      open.push_back(node);
     }
   };
-  for (const auto& at : graph_.nodes_)
-    if (is_root(*at) && !is_replaced(*at))
-      need(at.get());
+  for (const auto& node : graph_.nodes_)
+    if (is_root(*node) && !is_replaced(*node))
+      need(node.get());
   for (auto* target : of_.targets)
     need(target);
   while (!open.empty()) {

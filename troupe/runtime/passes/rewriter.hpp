@@ -6,7 +6,7 @@ namespace troupe {
 
 /// Says whether a node does nothing but compute its outputs from the values of its inputs: it may
 /// be run once for many, earlier, or not at all.
-bool is_pure(const node& at) noexcept;
+bool is_pure(const node& node) noexcept;
 
 /// Redirects edges, adds nodes, and at the end drops what nobody needs any more. A walk visits the
 /// nodes in order, calls refresh() for each, and may then replace it.
@@ -22,7 +22,7 @@ public:
   std::span<node* const> nodes() const noexcept { return nodes_; }
 
   /// Points inputs and controls to what stands for them by now, and learns more of the shapes.
-  void refresh(node& at);
+  void refresh(node& node);
 
   /// From now on `by` stands for the outputs of a pure node. Refused (false) where a reader would
   /// no longer come after what it came after, for another type, or for a shape that contradicts.
@@ -31,7 +31,7 @@ public:
   void merge(node& old, node& by);
   /// The same where other edges stand for the outputs, which all come after whatever `old` does.
   void merge(node& old, const std::vector<edge>& by);
-  bool is_replaced(const node& at) const noexcept { return by_[index(at)].node != nullptr; }
+  bool is_replaced(const node& node) const noexcept { return by_[index(node)].node != nullptr; }
   edge now(edge what) const noexcept; ///< what stands for it
 
   /// Adds a node that is reported as `like`: with its device and origin.
@@ -44,7 +44,7 @@ public:
   void set_input(node& of, int input, edge to);
   void set_controls(node& of, std::vector<node*> controls);
 
-  bool is_target(const node& at) const noexcept;
+  bool is_target(const node& node) const noexcept;
 
   /// Drops nodes that have no effect and that no fetch, target or effect needs, and restores the
   /// order.
@@ -54,10 +54,10 @@ public:
   static void reorder(troupe::graph& of, std::span<node* const> order);
 
 private:
-  static size_t index(const node& at) noexcept { return static_cast<size_t>(at.id()); }
+  static size_t index(const node& node) noexcept { return static_cast<size_t>(node.id()); }
   bool keeps_effects(const node& old, const std::vector<edge>& by) const;
-  void learn_shapes(node& at);
-  void note(const node& at);
+  void learn_shapes(node& node);
+  void note(const node& node);
 
   step_graph& of_;
   troupe::graph& graph_;

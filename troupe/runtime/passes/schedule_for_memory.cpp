@@ -13,19 +13,19 @@ namespace {
 constexpr double worth_it = 0.95;
 
 // What running the node adds to live memory. Constants and variables are there anyway.
-int64_t bytes_made(const node& at) {
-  if (at.op().makes != resource::none || (is_pure(at) && at.inputs().empty()))
+int64_t bytes_made(const node& node) {
+  if (node.op().makes != resource::none || (is_pure(node) && node.inputs().empty()))
     return 0;
   int64_t bytes = 0;
-  for (int i = 0; i < at.outputs(); ++i) {
-    if (at.output_is_ref(i))
+  for (int i = 0; i < node.outputs(); ++i) {
+    if (node.output_is_ref(i))
       continue;
-    const auto& dims = at.output_shape(i);
+    const auto& dims = node.output_shape(i);
     int64_t elements = 1;
     if (dims.has_rank())
       for (auto extent : dims.extents())
         elements *= extent == unknown_extent ? 1 : extent;
-    bytes += elements * static_cast<int64_t>(size_of(at.output_type(i)));
+    bytes += elements * static_cast<int64_t>(size_of(node.output_type(i)));
   }
   return bytes;
 }
@@ -35,10 +35,10 @@ struct dependence {
   explicit dependence(const graph& of)
       : reads(of.nodes().size()), readers(of.nodes().size()), after(of.nodes().size()),
         waits_for(of.nodes().size(), 0), bytes(of.nodes().size()) {
-    for (const auto& at : of.nodes()) {
-      auto id = at->index();
-      bytes[id] = bytes_made(*at);
-      for (const auto& input : at->inputs())
+    for (const auto& node : of.nodes()) {
+      auto id = node->index();
+      bytes[id] = bytes_made(*node);
+      for (const auto& input : node->inputs())
         reads[id].push_back(input.node->index());
       std::ranges::sort(reads[id]);
       auto twice = std::ranges::unique(reads[id]);
@@ -47,9 +47,9 @@ struct dependence {
         readers[from].push_back(id);
         order(from, id);
       }
-      for (auto* before : at->controls())
+      for (auto* before : node->controls())
         order(before->index(), id);
-      keep_effects_in_order(*at);
+      keep_effects_in_order(*node);
     }
   }
 
@@ -78,27 +78,27 @@ private:
   }
 
   // The graph may leave the order of a read and an update open. It was this one so far, and stays.
-  void keep_effects_in_order(const node& at) {
+  void keep_effects_in_order(const node& node) {
     bool on_resource = false;
-    for (size_t i = 0; i < at.inputs().size(); ++i) {
-      auto input = at.inputs()[i];
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      auto input = node.inputs()[i];
       if (!input.node->output_is_ref(input.index))
         continue;
       auto& of = state_[resource_behind(input)];
       on_resource = true;
-      if (at.input_is_ref(static_cast<int>(i)) && of.last_change != at.index()) {
-        change(of, at.index());
-      } else if (of.last_change != at.index()) {
+      if (node.input_is_ref(static_cast<int>(i)) && of.last_change != node.index()) {
+        change(of, node.index());
+      } else if (of.last_change != node.index()) {
         if (of.last_change != SIZE_MAX)
-          order(of.last_change, at.index());
-        of.looks.push_back(at.index());
+          order(of.last_change, node.index());
+        of.looks.push_back(node.index());
       }
     }
-    bool internal = std::ranges::find(internal_ops::all, &at.op()) != std::end(internal_ops::all);
-    if (!on_resource && !internal && at.op().makes == resource::none &&
-        has(at.op().effects, effect::stateful | effect::blocking) &&
-        !has(at.op().effects, effect::random))
-      change(others_, at.index());
+    bool internal = std::ranges::find(internal_ops::all, &node.op()) != std::end(internal_ops::all);
+    if (!on_resource && !internal && node.op().makes == resource::none &&
+        has(node.op().effects, effect::stateful | effect::blocking) &&
+        !has(node.op().effects, effect::random))
+      change(others_, node.index());
   }
 
   std::map<const node*, accesses> state_;

@@ -100,15 +100,15 @@ edge simplify_context::constant(tensor value) {
 
 void simplify(step_graph& of) {
   rewriter change{of};
-  for (auto* at : change.nodes()) {
-    change.refresh(*at);
-    if (!at->op().simplify || !is_pure(*at))
+  for (auto* node : change.nodes()) {
+    change.refresh(*node);
+    if (!node->op().simplify || !is_pure(*node))
       continue;
     auto from_before = of.nodes->nodes().size();
-    simplify_context context{*at, change};
-    auto by = at->op().simplify(context);
-    if (change.replace(*at, {by}) && static_cast<size_t>(by.node->id()) >= from_before)
-      change.take_name(*by.node, *at);
+    simplify_context context{*node, change};
+    auto by = node->op().simplify(context);
+    if (change.replace(*node, {by}) && static_cast<size_t>(by.node->id()) >= from_before)
+      change.take_name(*by.node, *node);
   }
   change.finish();
 }

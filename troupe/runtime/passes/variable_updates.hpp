@@ -11,23 +11,23 @@ namespace troupe {
 class variable_updates {
 public:
   /// For each node, in order.
-  void note(const node& at) {
-    for (size_t i = 0; i < at.inputs().size(); ++i)
-      if (at.input_is_ref(static_cast<int>(i)))
-        if (auto* behind = resource_behind(at.inputs()[i]))
-          of_[behind].push_back(at.id());
+  void note(const node& node) {
+    for (size_t i = 0; i < node.inputs().size(); ++i)
+      if (node.input_is_ref(static_cast<int>(i)))
+        if (auto* behind = resource_behind(node.inputs()[i]))
+          of_[behind].push_back(node.id());
   }
 
   /// Whether the variables that the node takes as values would have the same ones where the later
   /// node stands.
-  bool reads_the_same_at(const node& at, const node& later) const {
-    for (const auto& input : at.inputs()) {
+  bool reads_the_same_at(const node& n, const node& later) const {
+    for (const auto& input : n.inputs()) {
       if (!input.node->output_is_ref(input.index))
         continue;
       auto it = of_.find(resource_behind(input));
       if (it == of_.end())
         continue;
-      auto next = std::ranges::upper_bound(it->second, at.id());
+      auto next = std::ranges::upper_bound(it->second, n.id());
       if (next != it->second.end() && *next < later.id())
         return false;
     }

@@ -18,7 +18,7 @@ enum class kernel_site : uint8_t {
 
 /// Of a node alone, whatever is around it. For processors that is `device` where there is a kernel.
 /// Queues and what waits for them live on processors.
-kernel_site site_of(const node& at, device_kind kind);
+kernel_site site_of(const node& node, device_kind kind);
 
 /// Of nodes that are ordered by dependence. Where the device is a processor, all is on the host.
 class kernel_sites {
@@ -28,17 +28,17 @@ public:
   kernel_sites(const graph& of, const std::vector<int>& chosen, const device_list& devices);
 
   /// Whether a processor's kernel runs the node.
-  bool runs_on_host(const node& at) const { return on_host_[static_cast<size_t>(at.id())]; }
+  bool runs_on_host(const node& node) const { return on_host_[static_cast<size_t>(node.id())]; }
   /// Whether the tensor lies in the host's memory: made there, fed, or received.
   bool lies_on_host(edge what) const;
   /// Whether the node wants the input in the host's memory. What leaves the partition takes either.
-  bool wants_on_host(const node& at, int input) const;
-  bool wants_on_device(const node& at, int input) const;
+  bool wants_on_host(const node& node, int input) const;
+  bool wants_on_device(const node& node, int input) const;
 
 private:
   template <class KindOf, class Crosses>
   void find(const graph& of, KindOf kind_of, Crosses crosses);
-  bool on_processor(const node& at) const { return on_processor_[static_cast<size_t>(at.id())]; }
+  bool on_processor(const node& node) const { return on_processor_[static_cast<size_t>(node.id())]; }
 
   std::vector<bool> on_host_, on_processor_;
 };

@@ -16,18 +16,18 @@ public:
   cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices)
       : of_(of), chosen_(chosen), devices_(devices), residences_(of, chosen, devices),
         parts_(devices.size()), copies_(of.nodes().size()), used_(of.nodes().size()) {
-    for (const auto& at : of.nodes()) {
-      for (const auto& input : at->inputs())
+    for (const auto& node : of.nodes()) {
+      for (const auto& input : node->inputs())
         used_[static_cast<size_t>(input.node->id())] = true;
-      for (auto* before : at->controls())
+      for (auto* before : node->controls())
         used_[static_cast<size_t>(before->id())] = true;
     }
   }
 
   result<std::vector<partition>> run() {
-    for (const auto& at : of_.nodes())
-      if (!goes_along(*at))
-        TROUPE_TRY(copy(*at));
+    for (const auto& node : of_.nodes())
+      if (!goes_along(*node))
+        TROUPE_TRY(copy(*node));
     std::vector<partition> made;
     for (size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i])
@@ -36,17 +36,17 @@ public:
   }
 
 private:
-  status copy(node& at) {
-    auto here = device_of(&at);
+  status copy(node& n) {
+    auto here = device_of(&n);
     std::vector<edge> inputs;
-    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
+    for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {
       TROUPE_ASSIGN(auto local,
-                    bring(at.inputs()[static_cast<size_t>(i)], here, wants_on_host(at, i)));
+                    bring(n.inputs()[static_cast<size_t>(i)], here, wants_on_host(n, i)));
       inputs.push_back(local);
     }
     // What a node waits for must come before it: a partition is ordered by dependence.
     std::vector<node*> controls;
-    for (auto* before : at.controls()) {
+    for (auto* before : n.controls()) {
       if (goes_along(*before))
         continue; // there from the start
       TROUPE_ASSIGN(auto* local, bring_control(before, here));
@@ -56,81 +56,81 @@ private:
     std::ranges::sort(controls, {}, &node::id);
     auto twice = std::ranges::unique(controls);
     controls.erase(twice.begin(), twice.end());
-    auto& made = copies_[static_cast<size_t>(at.id())];
-    if (!counts_first(at, here)) {
-      made = part(here).add_copy(at, std::move(inputs), std::move(controls));
+    auto& made = copies_[static_cast<size_t>(n.id())];
+    if (!counts_first(n, here)) {
+      made = part(here).add_copy(n, std::move(inputs), std::move(controls));
       return {};
     }
-    TROUPE_ASSIGN(made, add_halves(at, here, std::move(inputs), std::move(controls)));
+    TROUPE_ASSIGN(made, add_halves(n, here, std::move(inputs), std::move(controls)));
     return {};
   }
 
   // Whether a GPU has to look at elements before it knows what comes out (counting.hpp).
-  bool counts_first(const node& at, int here) const {
-    return has(at.op().effects, data_dependent_shape) &&
+  bool counts_first(const node& node, int here) const {
+    return has(node.op().effects, data_dependent_shape) &&
            kind_of(devices_[static_cast<size_t>(here)]) == device_kind::gpu &&
-           !residences_.runs_on_host(at);
+           !residences_.runs_on_host(node);
   }
 
   // The node as two, with what was counted on its way to the host between them. Returns the second.
-  result<node*> add_halves(const node& at, int here, std::vector<edge> inputs,
+  result<node*> add_halves(const node& n, int here, std::vector<edge> inputs,
                            std::vector<node*> controls) {
-    TROUPE_TRY(share(at, here, inputs));
+    TROUPE_TRY(share(n, here, inputs));
     auto& into = part(here);
-    TROUPE_ASSIGN(auto* first, into.add({.op = two_phase_op::name_of_first(at.op().name),
-                                         .name = concat("_count_/", at.name()),
+    TROUPE_ASSIGN(auto* first, into.add({.op = two_phase_op::name_of_first(n.op().name),
+                                         .name = concat("_count_/", n.name()),
                                          .inputs = inputs,
-                                         .attrs = at.attrs(),
+                                         .attrs = n.attrs(),
                                          .controls = std::move(controls),
-                                         .where = at.where()}));
-    into.set_origin(*first, concat("for ", at.description()));
-    auto known = counts_from_shapes(at);
-    auto counts = known ? add_constant(at, here, *known) : send({first, 0}, here, here);
+                                         .where = n.where()}));
+    into.set_origin(*first, concat("for ", n.description()));
+    auto known = counts_from_shapes(n);
+    auto counts = known ? add_constant(n, here, *known) : send({first, 0}, here, here);
     TROUPE_TRY(counts.status());
     inputs.push_back({first, 1});
     inputs.push_back(*counts);
-    auto attrs = at.attrs();
+    auto attrs = n.attrs();
     std::vector<partial_shape> shapes;
-    for (int i = 0; i < at.outputs(); ++i)
-      shapes.push_back(at.output_shape(i));
+    for (int i = 0; i < n.outputs(); ++i)
+      shapes.push_back(n.output_shape(i));
     attrs["output_shapes"] = std::move(shapes);
-    TROUPE_ASSIGN(auto* second, into.add({.op = two_phase_op::name_of_second(at.op().name),
-                                          .name = at.name(),
+    TROUPE_ASSIGN(auto* second, into.add({.op = two_phase_op::name_of_second(n.op().name),
+                                          .name = n.name(),
                                           .inputs = std::move(inputs),
                                           .attrs = std::move(attrs),
-                                          .where = at.where()}));
-    into.set_origin(*second, concat("for ", at.description()));
+                                          .where = n.where()}));
+    into.set_origin(*second, concat("for ", n.description()));
     return second;
   }
 
   // Both halves see the same value of a variable, whatever happens to it between them; and what
   // lies on the host goes to the device once for both.
-  status share(const node& at, int here, std::vector<edge>& inputs) {
+  status share(const node& node, int here, std::vector<edge>& inputs) {
     for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
       auto& input = inputs[static_cast<size_t>(i)];
-      if (at.input_is_ref(i) || internal_ops::is_constant(*input.node) ||
-          !(input.node->output_is_ref(input.index) || is_uploaded(at, i, here)))
+      if (node.input_is_ref(i) || internal_ops::is_constant(*input.node) ||
+          !(input.node->output_is_ref(input.index) || is_uploaded(node, i, here)))
         continue;
       TROUPE_ASSIGN(auto* shared,
                     part(here).add({.op = "Identity",
                                     .name = concat("shared_", next_key_++, '/', input.node->name()),
                                     .inputs = {input},
-                                    .where = at.where()}));
+                                    .where = node.where()}));
       input = {shared, 0};
     }
     return {};
   }
 
-  bool is_uploaded(const node& at, int input, int here) const {
-    const auto& from = at.inputs()[static_cast<size_t>(input)];
-    return residences_.wants_on_device(at, input) &&
+  bool is_uploaded(const node& node, int input, int here) const {
+    const auto& from = node.inputs()[static_cast<size_t>(input)];
+    return residences_.wants_on_device(node, input) &&
            (residences_.lies_on_host(from) || device_of(from.node) != here);
   }
 
-  static std::optional<std::vector<int64_t>> counts_from_shapes(const node& at) {
+  static std::optional<std::vector<int64_t>> counts_from_shapes(const node& node) {
     std::vector<int64_t> extents;
-    for (int i = 0; i < at.outputs(); ++i) {
-      const auto& dims = at.output_shape(i);
+    for (int i = 0; i < node.outputs(); ++i) {
+      const auto& dims = node.output_shape(i);
       if (!dims.fully_known() || dims.rank() == 0)
         return {};
       extents.push_back(dims[0]);
@@ -149,10 +149,10 @@ private:
   }
 
   // Feeds and constants are copied to wherever they are used, instead of being sent.
-  bool goes_along(const node& at) const {
-    return &at.op() == &internal_ops::feed ||
-           (internal_ops::is_constant(at) && at.controls().empty() &&
-            used_[static_cast<size_t>(at.id())]);
+  bool goes_along(const node& node) const {
+    return &node.op() == &internal_ops::feed ||
+           (internal_ops::is_constant(node) && node.controls().empty() &&
+            used_[static_cast<size_t>(node.id())]);
   }
 
   graph& part(int device) {
@@ -162,17 +162,17 @@ private:
     return *one;
   }
   // A fetch goes where its value is made; what is fed and fetched, to the first device.
-  int device_of(const node* at) const {
-    if (&at->op() == &internal_ops::fetch)
-      return std::max(0, chosen_[static_cast<size_t>(at->inputs()[0].node->id())]);
-    return chosen_[static_cast<size_t>(at->id())];
+  int device_of(const node* node) const {
+    if (&node->op() == &internal_ops::fetch)
+      return std::max(0, chosen_[static_cast<size_t>(node->inputs()[0].node->id())]);
+    return chosen_[static_cast<size_t>(node->id())];
   }
   std::string name_of(int device) const { return to_string(devices_[static_cast<size_t>(device)]); }
-  node* copy_of(const node* at) const { return copies_[static_cast<size_t>(at->id())]; }
+  node* copy_of(const node* node) const { return copies_[static_cast<size_t>(node->id())]; }
 
   // A fetch or a feed has no device of its own that would want anything.
-  bool wants_on_host(const node& at, int input) const {
-    return chosen_[static_cast<size_t>(at.id())] >= 0 && residences_.wants_on_host(at, input);
+  bool wants_on_host(const node& node, int input) const {
+    return chosen_[static_cast<size_t>(node.id())] >= 0 && residences_.wants_on_host(node, input);
   }
 
   // The edge, as the device has it: its own, fed, or received. A device that is to look at what it

@@ -64,29 +64,29 @@ struct node_set {
 
 result<std::vector<node_set>> find_sets(const graph& of) {
   colocation together{of.nodes().size()};
-  for (const auto& at : of.nodes())
-    for (size_t i = 0; i < at->inputs().size(); ++i)
-      if (at->input_is_ref(static_cast<int>(i)))
-        together.join(at->id(), at->inputs()[i].node->id());
+  for (const auto& node : of.nodes())
+    for (size_t i = 0; i < node->inputs().size(); ++i)
+      if (node->input_is_ref(static_cast<int>(i)))
+        together.join(node->id(), node->inputs()[i].node->id());
   std::vector<node_set> sets;
   std::vector<int> set_of(of.nodes().size(), -1); // by root
-  for (const auto& at : of.nodes()) {
-    if (internal_ops::is_boundary(*at))
+  for (const auto& node : of.nodes()) {
+    if (internal_ops::is_boundary(*node))
       continue;
-    auto& index = set_of[static_cast<size_t>(together.root(at->id()))];
+    auto& index = set_of[static_cast<size_t>(together.root(node->id()))];
     if (index < 0) {
       index = static_cast<int>(sets.size());
       sets.emplace_back();
     }
     auto& set = sets[static_cast<size_t>(index)];
-    auto asked = device_name::parse(at->device());
+    auto asked = device_name::parse(node->device());
     if (!asked)
-      return asked.status().within(at->description());
+      return asked.status().within(node->description());
     auto merged = merge(set.asked, *asked);
     if (!merged)
-      return merged.status().within(concat(at->description(), " must be placed with its variable"));
+      return merged.status().within(concat(node->description(), " must be placed with its variable"));
     set.asked = *merged;
-    set.members.push_back(at.get());
+    set.members.push_back(node.get());
   }
   return sets;
 }
@@ -102,12 +102,12 @@ result<std::vector<int>> find_devices(const node_set& set, const device_name& as
     return failure(error_kind::not_found, set.members.front()->description(),
                    ": there is no device '", asked, "'; there are ", listed(devices));
   prefer_accelerators(open, devices);
-  for (auto* at : set.members) {
+  for (auto* node : set.members) {
     std::erase_if(open, [&](int i) {
-      return site_of(*at, kind_of(devices[static_cast<size_t>(i)])) == kernel_site::none;
+      return site_of(*node, kind_of(devices[static_cast<size_t>(i)])) == kernel_site::none;
     });
     if (open.empty())
-      return failure(error_kind::unimplemented, at->description(), ": no device that matches '",
+      return failure(error_kind::unimplemented, node->description(), ": no device that matches '",
                      asked, "' has a kernel for it");
   }
   return open;
@@ -153,10 +153,10 @@ public:
 
   // The processor is the first side: what is as good on both goes to the GPU.
   void run() {
-    for (const auto& at : of_.nodes())
-      add(*at);
-    for (const auto& at : of_.nodes())
-      connect(*at);
+    for (const auto& node : of_.nodes())
+      add(*node);
+    for (const auto& node : of_.nodes())
+      connect(*node);
     auto on_processor = cut_.solve();
     for (const auto& [id, item] : items_)
       if (is_free(id))
@@ -168,50 +168,50 @@ private:
     return may_choose_[static_cast<size_t>(id)] && chosen_[static_cast<size_t>(id)] == between_.gpu;
   }
 
-  void add(const node& at) {
-    auto here = chosen_[static_cast<size_t>(at.id())];
+  void add(const node& node) {
+    auto here = chosen_[static_cast<size_t>(node.id())];
     auto on = [&](device_kind kind) {
       // Beside a GPU runs what processors run.
-      auto kept = site_of(at, kind) == kernel_site::host ? device_kind::cpu : kind;
+      auto kept = site_of(node, kind) == kernel_site::host ? device_kind::cpu : kind;
       // What a GPU counts goes to the host before it goes on.
-      auto waits = kept == device_kind::gpu && has(at.op().effects, data_dependent_shape);
-      return std::llround(expected_nanoseconds(at, kept, how_.measured) +
+      auto waits = kept == device_kind::gpu && has(node.op().effects, data_dependent_shape);
+      return std::llround(expected_nanoseconds(node, kept, how_.measured) +
                           (waits ? expected_download(dtype::i64, partial_shape{1}) : 0));
     };
-    if (is_free(at.id()))
-      items_[at.id()] = cut_.add_item(on(device_kind::cpu), on(device_kind::gpu));
-    else if (here == between_.processor || internal_ops::is_boundary(at))
-      items_[at.id()] = cut_.add_item(0, minimum_cut::never);
+    if (is_free(node.id()))
+      items_[node.id()] = cut_.add_item(on(device_kind::cpu), on(device_kind::gpu));
+    else if (here == between_.processor || internal_ops::is_boundary(node))
+      items_[node.id()] = cut_.add_item(0, minimum_cut::never);
     else if (here == between_.gpu)
-      items_[at.id()] = cut_.add_item(minimum_cut::never, 0);
+      items_[node.id()] = cut_.add_item(minimum_cut::never, 0);
   }
 
-  void connect(const node& at) {
-    auto here = items_.find(at.id());
+  void connect(const node& node) {
+    auto here = items_.find(node.id());
     if (here == items_.end())
       return;
-    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
-      const auto& from = at.inputs()[static_cast<size_t>(i)];
+    for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
+      const auto& from = node.inputs()[static_cast<size_t>(i)];
       auto there = items_.find(from.node->id());
-      if (there == items_.end() || at.input_is_ref(i) || goes_along(*from.node))
+      if (there == items_.end() || node.input_is_ref(i) || goes_along(*from.node))
         continue;
       auto looked_at =
-          site_of(at, device_kind::gpu) == kernel_site::host || at.input_port(i).on_host;
+          site_of(node, device_kind::gpu) == kernel_site::host || node.input_port(i).on_host;
       if (looked_at)
         cut_.part(there->second, here->second, message);
       else
         cut_.part(uploaded(from, there->second), here->second, minimum_cut::never);
       cut_.part(here->second, downloaded(from, there->second), minimum_cut::never);
     }
-    for (auto* before : at.controls())
+    for (auto* before : node.controls())
       if (auto there = items_.find(before->id()); there != items_.end() && !goes_along(*before)) {
         cut_.part(there->second, here->second, message);
         cut_.part(here->second, there->second, message);
       }
   }
 
-  static bool goes_along(const node& at) {
-    return internal_ops::is_constant(at) && at.controls().empty();
+  static bool goes_along(const node& node) {
+    return internal_ops::is_constant(node) && node.controls().empty();
   }
 
   // However many want it on the other side, a tensor goes there once: they share an item that must
@@ -273,8 +273,8 @@ result<placement> place(const graph& of, const device_list& devices, const placi
       }
     }
     TROUPE_TRY(open.status());
-    for (auto* at : set.members)
-      found.chosen[static_cast<size_t>(at->id())] = open->front();
+    for (auto* node : set.members)
+      found.chosen[static_cast<size_t>(node->id())] = open->front();
     if (auto between = how.by_cost ? find_rivals(set, *open, devices) : std::nullopt) {
       may_choose[static_cast<size_t>(set.members.front()->id())] = true;
       contests.insert(*between);

@@ -69,8 +69,8 @@ public:
         most_(options.nodes_use_all_threads ? splits_itself * options.dispatch_ns : 1e300),
         tree_(of.nodes().size()), cost_(of.nodes().size()), done_at_(of.nodes().size(), 0),
         groups_(of.nodes().size(), 0) {
-    for (const auto& at : of.nodes())
-      add(*at, options.measured);
+    for (const auto& node : of.nodes())
+      add(*node, options.measured);
   }
 
   std::vector<uint32_t> run() {
@@ -95,37 +95,37 @@ private:
 
   // What a node waits for while its region runs.
   template <class Visit>
-  void each_before(const node& at, Visit visit) const {
+  void each_before(const node& n, Visit visit) const {
     auto consider = [&](const node& before) {
       auto id = static_cast<size_t>(before.id());
-      if (!is_at_hand(before) && base_[id] == base_[static_cast<size_t>(at.id())] &&
+      if (!is_at_hand(before) && base_[id] == base_[static_cast<size_t>(n.id())] &&
           done_at_[id] > soon * least_)
         visit(static_cast<uint32_t>(id));
     };
-    for (const auto& input : at.inputs())
+    for (const auto& input : n.inputs())
       consider(*input.node);
-    for (const auto* before : at.controls())
+    for (const auto* before : n.controls())
       consider(*before);
   }
 
-  void add(const node& at, const node_times* measured) {
-    auto id = static_cast<uint32_t>(at.id());
+  void add(const node& n, const node_times* measured) {
+    auto id = static_cast<uint32_t>(n.id());
     bool first = true;
     uint32_t above = no_node;
-    each_before(at, [&](uint32_t before) {
+    each_before(n, [&](uint32_t before) {
       above = first ? before : tree_.meet(above, before);
       first = false;
     });
     tree_.hang(id, above);
-    auto cost = is_at_hand(at) ? 0 : expected_nanoseconds(at, measured);
+    auto cost = is_at_hand(n) ? 0 : expected_nanoseconds(n, measured);
     cost_[id] = cost < most_ ? cost : 0;
     double begin = 0;
     auto wait_for = [&](const node& before) {
       begin = std::max(begin, done_at_[static_cast<size_t>(before.id())]);
     };
-    for (const auto& input : at.inputs())
+    for (const auto& input : n.inputs())
       wait_for(*input.node);
-    for (const auto* before : at.controls())
+    for (const auto* before : n.controls())
       wait_for(*before);
     done_at_[id] = begin + cost;
   }

@@ -13,8 +13,8 @@ std::string short_name(const device_name& of) {
   return concat("/device:", of.kind, ':', of.ordinal);
 }
 
-collective_kind kind_of(const node& at) {
-  const auto& op = at.op().name;
+collective_kind kind_of(const node& node) {
+  const auto& op = node.op().name;
   if (op == "CollectiveGather")
     return collective_kind::all_gather;
   if (op == "CollectiveReduceScatter")
@@ -22,19 +22,19 @@ collective_kind kind_of(const node& at) {
   return op == "CollectiveReduce" ? collective_kind::all_reduce : collective_kind::broadcast;
 }
 
-reduction reduction_of(const node& at) {
-  const auto& merge = at.attr<std::string>("merge_op");
+reduction reduction_of(const node& node) {
+  const auto& merge = node.attr<std::string>("merge_op");
   return merge == "Mul"   ? reduction::product
          : merge == "Min" ? reduction::min
          : merge == "Max" ? reduction::max
                           : reduction::sum;
 }
 
-collective_call call_of(const node& at) {
-  collective_call what{.kind = kind_of(at), .type = at.output_type(0)};
+collective_call call_of(const node& node) {
+  collective_call what{.kind = kind_of(node), .type = node.output_type(0)};
   if (what.kind == collective_kind::all_reduce || what.kind == collective_kind::reduce_scatter) {
-    what.by = reduction_of(at);
-    what.average = at.attr<std::string>("final_op") == "Div";
+    what.by = reduction_of(node);
+    what.average = node.attr<std::string>("final_op") == "Div";
   }
   return what;
 }

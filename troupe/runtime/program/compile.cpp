@@ -30,8 +30,8 @@ public:
 
   status run() {
     out_.regions_.resize(regions_.count);
-    for (const auto& at : graph_.nodes())
-      TROUPE_TRY(survey(*at));
+    for (const auto& node : graph_.nodes())
+      TROUPE_TRY(survey(*node));
     out_.regions_[0].required_tokens = 1; // the start
     for (uint32_t r = 1; r < regions_.count; ++r)
       if (out_.regions_[r].required_tokens == 0) { // nothing else would start it
@@ -56,22 +56,22 @@ private:
   static constexpr size_t npos = SIZE_MAX;
   using endpoint = std::pair<const node*, int>;
 
-  uint32_t region_of(const node& at) const { return regions_.of[static_cast<size_t>(at.id())]; }
-  uint32_t issue_region(const node& at) const {
-    return regions_.issued_from[static_cast<size_t>(at.id())];
+  uint32_t region_of(const node& node) const { return regions_.of[static_cast<size_t>(node.id())]; }
+  uint32_t issue_region(const node& node) const {
+    return regions_.issued_from[static_cast<size_t>(node.id())];
   }
-  bool is(const node& at, const op_def& op) const { return &at.op() == &op; }
+  bool is(const node& node, const op_def& op) const { return &node.op() == &op; }
 
   // Gives slots to outputs, and makes a token for each tensor or order that crosses regions.
-  status survey(node& at) {
-    auto later = [&](const node* before) { return before->id() >= at.id(); };
-    if (std::ranges::any_of(at.inputs(), later, &edge::node) ||
-        std::ranges::any_of(at.controls(), later))
-      return failure(error_kind::internal, at.description(), ": comes before what it depends on");
-    auto here = issue_region(at);
-    members_[here].push_back(&at);
-    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
-      const auto& from = at.inputs()[static_cast<size_t>(i)];
+  status survey(node& n) {
+    auto later = [&](const node* before) { return before->id() >= n.id(); };
+    if (std::ranges::any_of(n.inputs(), later, &edge::node) ||
+        std::ranges::any_of(n.controls(), later))
+      return failure(error_kind::internal, n.description(), ": comes before what it depends on");
+    auto here = issue_region(n);
+    members_[here].push_back(&n);
+    for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {
+      const auto& from = n.inputs()[static_cast<size_t>(i)];
       if (is_at_hand(*from.node) && !is(*from.node, internal_ops::feed))
         continue; // it does not run: there is nothing to wait for
       if (from.node->output_is_ref(from.index))
@@ -79,17 +79,17 @@ private:
       else
         need_tensor(from, here);
       if (accelerator_ && is(*from.node, internal_ops::recv))
-        note_use(wait_of_.at(from.node), at, i);
+        note_use(wait_of_.at(from.node), n, i);
     }
-    for (auto* before : at.controls())
+    for (auto* before : n.controls())
       need_order(*before, here);
-    if (has(at.op().effects, effect::blocking))
-      TROUPE_TRY(add_wait(at));
-    first_slot_[&at] = out_.slots_;
-    out_.slots_ += static_cast<uint32_t>(at.outputs());
-    if (is(at, internal_ops::feed))
+    if (has(n.op().effects, effect::blocking))
+      TROUPE_TRY(add_wait(n));
+    first_slot_[&n] = out_.slots_;
+    out_.slots_ += static_cast<uint32_t>(n.outputs());
+    if (is(n, internal_ops::feed))
       out_.feeds_.push_back(
-          {static_cast<uint32_t>(at.attr<int64_t>("index")), first_slot_[&at], &at});
+          {static_cast<uint32_t>(n.attr<int64_t>("index")), first_slot_[&n], &n});
     return {};
   }
 
@@ -124,20 +124,20 @@ private:
       it->second = &before;
   }
 
-  status add_wait(node& at) {
-    wait_point wait{.origin = &at, .region = region_of(at)};
-    if (!at.inputs().empty() && at.input_is_ref(0)) {
-      wait.queue = resource_behind(at.inputs()[0]);
+  status add_wait(node& node) {
+    wait_point wait{.origin = &node, .region = region_of(node)};
+    if (!node.inputs().empty() && node.input_is_ref(0)) {
+      wait.queue = resource_behind(node.inputs()[0]);
       if (!wait.queue || wait.queue->op().makes != resource::queue)
-        return invalid(at.description(), ": its first input must be a queue");
-    } else if (!is(at, internal_ops::recv) && !is(at, internal_ops::recv_control) &&
-               !is_collective(at.op())) {
-      return failure(error_kind::unimplemented, at.description(), ": nothing answers this wait");
+        return invalid(node.description(), ": its first input must be a queue");
+    } else if (!is(node, internal_ops::recv) && !is(node, internal_ops::recv_control) &&
+               !is_collective(node.op())) {
+      return failure(error_kind::unimplemented, node.description(), ": nothing answers this wait");
     }
-    for (int i = 0; i < at.outputs(); ++i)
+    for (int i = 0; i < node.outputs(); ++i)
       wait.slots.push_back(out_.slots_ + static_cast<uint32_t>(i));
     ++out_.regions_[wait.region].required_tokens; // the answer
-    wait_of_[&at] = static_cast<uint32_t>(out_.waits_.size());
+    wait_of_[&node] = static_cast<uint32_t>(out_.waits_.size());
     out_.waits_.push_back(std::move(wait));
     return {};
   }
@@ -168,10 +168,10 @@ private:
         write_tokens(*wait.origin);
         write_orders(*wait.origin);
       }
-    for (auto* at : members_[here]) {
-      TROUPE_TRY(write_node(*at, here));
-      if (region_of(*at) == here)
-        write_orders(*at);
+    for (auto* node : members_[here]) {
+      TROUPE_TRY(write_node(*node, here));
+      if (region_of(*node) == here)
+        write_orders(*node);
     }
     region.count = static_cast<uint32_t>(drafts_.size()) - region.first;
     return {};
@@ -190,42 +190,42 @@ private:
     ++to.code.input_count;
   }
 
-  status write_node(node& at, uint32_t here) {
-    if (is(at, internal_ops::feed)) {
-      write_tokens(at);
+  status write_node(node& node, uint32_t here) {
+    if (is(node, internal_ops::feed)) {
+      write_tokens(node);
       return {};
     }
-    if (at.op().makes != resource::none)
+    if (node.op().makes != resource::none)
       return {}; // stands for state; there is nothing to run
-    if (at.inputs().size() > UINT16_MAX || at.outputs() > UINT16_MAX)
-      return invalid(at.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
-    TROUPE_ASSIGN(auto operands, gather(at, here));
-    if (has(at.op().effects, effect::blocking)) {
-      if (is(at, internal_ops::recv) || is(at, internal_ops::recv_control))
+    if (node.inputs().size() > UINT16_MAX || node.outputs() > UINT16_MAX)
+      return invalid(node.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
+    TROUPE_ASSIGN(auto operands, gather(node, here));
+    if (has(node.op().effects, effect::blocking)) {
+      if (is(node, internal_ops::recv) || is(node, internal_ops::recv_control))
         return {};
-      auto& code = add(action::wait, &at);
+      auto& code = add(action::wait, &node);
       for (auto slot : operands.slots)
         add_input(code, slot);
-      code.code.target = wait_of_.at(&at);
+      code.code.target = wait_of_.at(&node);
       return {};
     }
-    if (is(at, internal_ops::fetch)) {
-      auto& code = add(action::fetch, &at);
+    if (is(node, internal_ops::fetch)) {
+      auto& code = add(action::fetch, &node);
       add_input(code, operands.slots[0]);
-      code.code.target = static_cast<uint32_t>(at.attr<int64_t>("index"));
+      code.code.target = static_cast<uint32_t>(node.attr<int64_t>("index"));
       out_.fetches_.push_back(code.code.target);
       return {};
     }
-    if (is(at, internal_ops::send) || is(at, internal_ops::send_control)) {
-      auto& code = add(action::send, &at);
+    if (is(node, internal_ops::send) || is(node, internal_ops::send_control)) {
+      auto& code = add(action::send, &node);
       for (auto slot : operands.slots)
         add_input(code, slot);
       code.code.target = static_cast<uint32_t>(out_.exports_.size());
       out_.exports_.push_back(
-          {static_cast<uint32_t>(at.attr<int64_t>("key")), at.attr<std::string>("to"), &at});
+          {static_cast<uint32_t>(node.attr<int64_t>("key")), node.attr<std::string>("to"), &node});
       return {};
     }
-    return write_kernel(at, operands);
+    return write_kernel(node, operands);
   }
 
   struct gathered {
@@ -235,28 +235,28 @@ private:
 
   // A ref that is wanted as a value is read right before its consumer, so that the consumer sees
   // every update that it depends on.
-  result<gathered> gather(node& at, uint32_t here) {
+  result<gathered> gather(node& node, uint32_t here) {
     gathered found;
     bool any_ref = false;
     std::vector<std::pair<uint32_t, named_state*>> reads;
-    for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i) {
-      const auto& from = at.inputs()[static_cast<size_t>(i)];
+    for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
+      const auto& from = node.inputs()[static_cast<size_t>(i)];
       found.states.push_back(nullptr);
       if (!from.node->output_is_ref(from.index)) {
-        auto uploaded = residences_.wants_on_device(at, i) && residences_.lies_on_host(from);
+        auto uploaded = residences_.wants_on_device(node, i) && residences_.lies_on_host(from);
         found.slots.push_back(uploaded ? upload(from, here) : slot_of(from, here));
         continue;
       }
       auto* behind = resource_behind(from);
       if (!behind)
-        return invalid(at.description(), ": input ", i, " refers to nothing");
-      if (!at.input_is_ref(i) && behind->op().makes != resource::variable)
-        return invalid(at.description(), ": input ", i, " must be a value, and '", behind->name(),
+        return invalid(node.description(), ": input ", i, " refers to nothing");
+      if (!node.input_is_ref(i) && behind->op().makes != resource::variable)
+        return invalid(node.description(), ": input ", i, " must be a value, and '", behind->name(),
                        "' is a ", to_string(behind->op().makes));
       if (behind->op().makes == resource::queue)
         continue; // the wait knows its queue
       TROUPE_ASSIGN(auto* state, state_behind(*behind));
-      if (at.input_is_ref(i)) {
+      if (node.input_is_ref(i)) {
         any_ref = true;
         found.states.back() = state;
         found.slots.push_back(0);
@@ -266,7 +266,7 @@ private:
       }
     }
     for (auto [slot, state] : reads) {
-      auto& code = add(action::read, &at);
+      auto& code = add(action::read, &node);
       code.code.first_output = slot;
       code.code.output_count = 1;
       code.states = out_.state_pool_.size();
@@ -307,24 +307,24 @@ private:
     return it->second;
   }
 
-  status write_kernel(node& at, const gathered& operands) {
-    auto on_host = accelerator_ && residences_.runs_on_host(at);
+  status write_kernel(node& node, const gathered& operands) {
+    auto on_host = accelerator_ && residences_.runs_on_host(node);
     auto& device = on_host ? accelerator_->host() : *out_.device_;
-    auto* kernel = graph_.ops().find_kernel(at.op().name, device.kind());
-    auto run = kernel ? kernel->find(at) : nullptr;
+    auto* kernel = graph_.ops().find_kernel(node.op().name, device.kind());
+    auto run = kernel ? kernel->find(node) : nullptr;
     if (!run)
-      return failure(error_kind::unimplemented, at.description(), ": there is no ",
+      return failure(error_kind::unimplemented, node.description(), ": there is no ",
                      to_string(device.kind()), " kernel for its types");
     std::shared_ptr<void> state;
     if (kernel->prepare) {
-      kernel_state_maker prepare = [&] { return kernel->prepare({at, device}); };
-      auto shared = find_kernel_state_ && has(at.op().effects, effect::stateful);
-      auto prepared = shared ? find_kernel_state_(at, prepare) : prepare();
+      kernel_state_maker prepare = [&] { return kernel->prepare({node, device}); };
+      auto shared = find_kernel_state_ && has(node.op().effects, effect::stateful);
+      auto prepared = shared ? find_kernel_state_(node, prepare) : prepare();
       if (!prepared)
-        return prepared.status().within(at.description());
+        return prepared.status().within(node.description());
       state = *std::move(prepared);
     }
-    auto& code = add(on_host ? action::run_on_host : action::run, &at);
+    auto& code = add(on_host ? action::run_on_host : action::run, &node);
     code.code.run = run;
     code.code.state = state.get();
     if (state)
@@ -336,24 +336,24 @@ private:
       out_.state_pool_.insert(out_.state_pool_.end(), operands.states.begin(),
                               operands.states.end());
     }
-    code.code.first_output = first_slot_.at(&at);
-    code.code.output_count = static_cast<uint16_t>(at.outputs());
+    code.code.first_output = first_slot_.at(&node);
+    code.code.output_count = static_cast<uint16_t>(node.outputs());
     code.types = out_.type_pool_.size();
-    for (int i = 0; i < at.outputs(); ++i)
-      out_.type_pool_.push_back(at.output_type(i));
-    write_tokens(at);
+    for (int i = 0; i < node.outputs(); ++i)
+      out_.type_pool_.push_back(node.output_type(i));
+    write_tokens(node);
     return {};
   }
 
   // Tensors leave for other regions as soon as they exist.
-  void write_tokens(const node& at) {
-    for (int i = 0; i < at.outputs(); ++i) {
-      auto it = tokens_.find({&at, i});
+  void write_tokens(const node& node) {
+    for (int i = 0; i < node.outputs(); ++i) {
+      auto it = tokens_.find({&node, i});
       if (it == tokens_.end())
         continue;
       for (auto [target, slot] : it->second) {
-        auto& code = add(action::token, &at);
-        add_input(code, first_slot_.at(&at) + static_cast<uint32_t>(i));
+        auto& code = add(action::token, &node);
+        add_input(code, first_slot_.at(&node) + static_cast<uint32_t>(i));
         code.code.target = target;
         code.code.first_output = slot; // in the other region
       }

@@ -21,9 +21,9 @@ void put(node* before, node& after) {
 
 void order_effects(graph& of, bool strictly) {
   std::map<const node*, accesses> known;
-  for (const auto& at : of.nodes())
-    for (int i = 0; i < static_cast<int>(at->inputs().size()); ++i) {
-      const auto& input = at->inputs()[static_cast<size_t>(i)];
+  for (const auto& node : of.nodes())
+    for (int i = 0; i < static_cast<int>(node->inputs().size()); ++i) {
+      const auto& input = node->inputs()[static_cast<size_t>(i)];
       if (!input.node->output_is_ref(input.index))
         continue;
       const auto* state = resource_behind(input);
@@ -32,17 +32,17 @@ void order_effects(graph& of, bool strictly) {
                       (strictly && state->op().makes == resource::table)))
         continue;
       auto& to = known[state];
-      auto updates = at->input_is_ref(i), fetches = &at->op() == &internal_ops::fetch;
+      auto updates = node->input_is_ref(i), fetches = &node->op() == &internal_ops::fetch;
       if (updates || fetches || strictly)
-        put(to.last_update, *at);
+        put(to.last_update, *node);
       if (!updates) {
-        to.reads.push_back(at.get());
+        to.reads.push_back(node.get());
         continue;
       }
       for (auto* read : to.reads)
-        put(read, *at);
+        put(read, *node);
       to.reads.clear();
-      to.last_update = at.get();
+      to.last_update = node.get();
     }
 }
 

@@ -57,17 +57,17 @@ public:
   }
 
   region_map run(const std::vector<uint32_t>& branches) {
-    for (const auto& at : graph_.nodes()) {
-      auto id = static_cast<size_t>(at->id());
+    for (const auto& node : graph_.nodes()) {
+      auto id = static_cast<size_t>(node->id());
       uint32_t set = 0;
-      for (const auto& input : at->inputs())
+      for (const auto& input : node->inputs())
         set = sets_.join(set, found_.of[static_cast<size_t>(input.node->id())]);
-      for (auto* before : at->controls())
+      for (auto* before : node->controls())
         set = sets_.join(set, found_.of[static_cast<size_t>(before->id())]);
       if (!branches.empty() && branches[id])
         set = sets_.with(set, static_cast<uint32_t>(graph_.nodes().size()) + branches[id]);
       found_.issued_from[id] = set;
-      found_.of[id] = has(at->op().effects, effect::blocking)
+      found_.of[id] = has(node->op().effects, effect::blocking)
                           ? sets_.with(set, static_cast<uint32_t>(id))
                           : set;
     }
@@ -101,11 +101,11 @@ private:
 region_map one_per_node(const graph& of) {
   region_map found;
   found.count = 1;
-  for (const auto& at : of.nodes()) {
-    auto own = is_at_hand(*at) ? 0 : found.count++;
+  for (const auto& node : of.nodes()) {
+    auto own = is_at_hand(*node) ? 0 : found.count++;
     found.of.push_back(own);
     found.issued_from.push_back(own);
-    if (has(at->op().effects, effect::blocking)) // and one for its answer
+    if (has(node->op().effects, effect::blocking)) // and one for its answer
       found.of.back() = found.count++;
   }
   return found;
@@ -113,9 +113,9 @@ region_map one_per_node(const graph& of) {
 
 } // namespace
 
-bool is_at_hand(const node& at) {
-  return &at.op() == &internal_ops::feed ||
-         (at.op().makes != resource::none && at.controls().empty());
+bool is_at_hand(const node& node) {
+  return &node.op() == &internal_ops::feed ||
+         (node.op().makes != resource::none && node.controls().empty());
 }
 
 double worth_dispatching(const region_options& options) { return 3 * options.dispatch_ns; }

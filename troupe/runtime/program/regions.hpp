@@ -39,7 +39,7 @@ region_map find_regions(const graph& of, const region_options& options = {});
 
 /// Whether a node has nothing to run: it stands for state or for a feed, which are there from the
 /// start.
-bool is_at_hand(const node& at);
+bool is_at_hand(const node& node);
 
 /// What counts as worth another thread: a few hand-overs.
 double worth_dispatching(const region_options& options);

@@ -21,8 +21,8 @@ constexpr size_t max_signatures = 4;
 constexpr int max_failures = 4, max_strangers = 100;
 constexpr size_t max_value_bytes = 1024;
 
-bool needs_no_elements(const node& at) {
-  return has(at.op().effects, effect::of_shape) || at.inputs().empty();
+bool needs_no_elements(const node& node) {
+  return has(node.op().effects, effect::of_shape) || node.inputs().empty();
 }
 
 // Whether each run of the kernel launches the same for the same shapes, and changes nothing of the
