@@ -23,15 +23,14 @@ int feed = 1;
 std::string_view precision = "f32";
 
 session_options options() {
-  session_options made{.intra_op_threads = threads,
-                       .inter_op_threads = static_cast<size_t>(threads),
-                       .gpus = gpus,
-                       .tf32 = precision == "tf32",
-                       .gpu_replay = replay != 0,
-                       .gpu_launch_threads = launch_threads != 0,
-                       .place_by_cost = place_by_cost != 0};
+  session_options made{.threads = {.intra_op = threads, .inter_op = static_cast<size_t>(threads)},
+                       .gpu = {.count = gpus,
+                               .tf32 = precision == "tf32",
+                               .replay = replay != 0,
+                               .launch_threads = launch_threads != 0,
+                               .place_by_cost = place_by_cost != 0}};
   if (precision == "bf16" || precision == "f16")
-    made.mixed_precision = precision == "f16" ? dtype::f16 : dtype::bf16;
+    made.passes.mixed_precision = precision == "f16" ? dtype::f16 : dtype::bf16;
   return made;
 }
 

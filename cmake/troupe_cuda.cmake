@@ -1,4 +1,4 @@
-# Decides whether CUDA devices are built (troupe_with_cuda); devices/no_cuda stands in. The driver needs the
+# Decides whether CUDA devices are built (troupe_with_cuda); troupe/devices/gpu/no_cuda stands in. The driver needs the
 # toolkit's libraries only; a CUDA compiler is asked for where there are kernels (*.cuda.cu). AUTO builds them where
 # there is a GPU: they take longer than all the rest.
 set(troupe_with_cuda OFF)
@@ -16,9 +16,9 @@ elseif(NOT TROUPE_CUDA)
   set(troupe_cuda_reason "TROUPE_CUDA is OFF")
 endif()
 file(GLOB_RECURSE troupe_cuda_sources CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/devices/cuda/*.cpp" "${PROJECT_SOURCE_DIR}/devices/cuda/*.cu")
+  "${PROJECT_SOURCE_DIR}/troupe/devices/gpu/cuda/*.cpp" "${PROJECT_SOURCE_DIR}/troupe/devices/gpu/cuda/*.cu")
 file(GLOB_RECURSE troupe_cuda_kernels CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/devices/cuda/*.cu" "${PROJECT_SOURCE_DIR}/ops/*.cuda.cu")
+  "${PROJECT_SOURCE_DIR}/troupe/devices/gpu/cuda/*.cu" "${PROJECT_SOURCE_DIR}/troupe/ops/*.cuda.cu")
 if(troupe_cuda_wanted)
   find_package(CUDAToolkit QUIET)
   set(troupe_with_cuda ${CUDAToolkit_FOUND})
@@ -59,7 +59,7 @@ endif()
 function(troupe_use_cuda target)
   target_link_libraries(${target} PRIVATE $<LINK_ONLY:CUDA::cudart_static>)
   get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "(^|devices/)cuda/[^/]+\\.cpp$|\\.cuda\\.cpp$")
+  list(FILTER sources INCLUDE REGEX "(^|devices/gpu/)cuda/[^/]+\\.cpp$|\\.cuda\\.cpp$")
   set_source_files_properties(${sources} PROPERTIES
     INCLUDE_DIRECTORIES "${CUDAToolkit_INCLUDE_DIRS}")
 endfunction()

@@ -8,7 +8,7 @@
 #include "troupe/actors/task_program.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
-#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/passes/extract.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 #include "troupe/runtime/placement/place.hpp"
 #include "troupe/serialization/wire/wire.hpp"

@@ -74,12 +74,11 @@ void check_same(const std::vector<tensor>& a, const std::vector<tensor>& b) {
 
 TEST_CASE("a deterministic session trains to the same bits with any number of threads") {
   watchdog watch;
-  auto expected = train(session::local({.intra_op_threads = 1, .deterministic = true}));
+  auto expected = train(session::local({.threads = {.intra_op = 1}, .deterministic = true}));
   for (int threads : {1, 2, 3, 8})
     for (size_t side_by_side : {1, 3}) {
       INFO(threads << " threads in an op, " << side_by_side << " ops side by side");
-      check_same(train(session::local({.intra_op_threads = threads,
-                                       .inter_op_threads = side_by_side,
+      check_same(train(session::local({.threads = {.intra_op = threads, .inter_op = side_by_side},
                                        .deterministic = true})),
                  expected);
     }
@@ -90,7 +89,7 @@ TEST_CASE("a deterministic session trains to the same bits on another task") {
   auto cluster = make_cluster(1);
   auto one = start_task(cluster, {"worker", 0});
   check_same(train(session::connect(cluster, {.deterministic = true})),
-             train(session::local({.intra_op_threads = 3, .deterministic = true})));
+             train(session::local({.threads = {.intra_op = 3}, .deterministic = true})));
 }
 
 TEST_CASE("random ops without a seed repeat in deterministic sessions only") {

@@ -75,7 +75,7 @@ TEST_CASE("steps of many threads make one trace that keeps the format's rules") 
   auto* put = queue_enqueue(queue, {exp(x)});
   auto got = queue_dequeue(queue, {dtype::f32})[0];
   auto y = got * 2;
-  auto s = session::local({.inter_op_threads = 2});
+  auto s = session::local({.threads = {.inter_op = 2}});
   std::vector<step_statistics> steps(20);
   {
     auto taker = s.prepare({}, {y});
@@ -100,7 +100,7 @@ TEST_CASE("a run without a waiting thread tells the same before its end is told"
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto y = log(x, "y");
-  auto s = session::local({.sample_every = 1});
+  auto s = session::local({.insight = {.sample_every = 1}});
   auto prepared = s.prepare({x}, {y});
   step_statistics found;
   prepared.run_async({tensor::scalar(1.0f)}, {.statistics = &found}).get();
@@ -129,7 +129,7 @@ TEST_CASE("a session that samples knows how long nodes take") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto y = exp(x, "y");
-  auto s = session::local({.sample_every = 3});
+  auto s = session::local({.insight = {.sample_every = 3}});
   auto prepared = s.prepare({x}, {y});
   for (int i = 0; i < 7; ++i)
     prepared.run({tensor::scalar(1.0f)});
@@ -153,7 +153,7 @@ TEST_CASE("the trap names the first node that makes a NaN, its line, and what it
     return failure_of([&] { in.run({{x, {2.0f, -1.0f}}}, {y}, {}, options); });
   };
   CHECK(run(s, {}).ok());
-  auto trapping = session::local({.check_numerics = true});
+  auto trapping = session::local({.insight = {.check_numerics = true}});
   for (const auto& why : {run(s, {.check_numerics = true}), run(trapping, {})}) {
     CHECK(why.kind() == error_kind::invalid_argument);
     CHECK_THAT(first_line(why.message()),
@@ -174,7 +174,7 @@ TEST_CASE("a training step whose weights overflow is caught where they do") {
   auto w = g.variable(tensor::vector<float>({1e30f, 1}), "w");
   auto loss = sum(square(w));
   auto* train = gradient_descent{-1e10f}.minimize(loss);
-  auto s = session::local({.check_numerics = true});
+  auto s = session::local({.insight = {.check_numerics = true}});
   s.run(g.initializer());
   auto why = failure_of([&] { s.run(train); });
   CHECK(why.kind() == error_kind::invalid_argument);

@@ -17,7 +17,7 @@ TEST_CASE("steps that insert and find at once see whole inserts") {
   auto values = g.placeholder(dtype::f32, {-1}, "values");
   auto* insert = lookup_table_insert_v2(table, keys, values);
   auto found = lookup_table_find_v2(table, keys, 0.f);
-  auto s = session::local({.intra_op_threads = 1, .inter_op_threads = 4});
+  auto s = session::local({.threads = {.intra_op = 1, .inter_op = 4}});
   auto put = s.prepare({keys, values}, {}, {insert});
   auto get = s.prepare({keys}, {found});
   constexpr int64_t count = 100;
@@ -104,7 +104,7 @@ TEST_CASE("a deterministic session uses a table in the order in which its nodes 
   auto after = lookup_table_find(table, key, int64_t{0});
   auto* remove = lookup_table_remove_v2(table, key);
   auto size = lookup_table_size(table);
-  auto s = session::local({.inter_op_threads = 2, .deterministic = true});
+  auto s = session::local({.threads = {.inter_op = 2}, .deterministic = true});
   for (int i = 0; i < 10; ++i) {
     auto seen = s.run({}, {before, after, size}, {insert, remove});
     CHECK(seen[0].values<int64_t>()[0] == 0);

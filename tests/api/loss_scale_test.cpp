@@ -149,7 +149,7 @@ TEST_CASE("what f16 would round to zero is learned with a scale, and not without
     auto* train =
         scaled ? loss_scale::dynamic(g, {.initial = 1 << 24, .most = 1 << 28}).minimize(by, loss)
                : by.minimize(loss);
-    auto s = session::local({.mixed_precision = dtype::f16});
+    auto s = session::local({.passes = {.mixed_precision = dtype::f16}});
     s.run(g.initializer());
     std::mt19937 dice{1};
     std::normal_distribution<float> normal;
@@ -184,7 +184,7 @@ TEST_CASE("what makes no sense as a scale is an error at the line that asks for 
 }
 
 TEST_CASE("a session computes in no other types than these two") {
-  CHECK_THROWS_AS(session::local({.mixed_precision = dtype::f64}), error);
+  CHECK_THROWS_AS(session::local({.passes = {.mixed_precision = dtype::f64}}), error);
   CHECK_THROWS_AS(session::local({.passes = {.mixed_precision = dtype::i32}}), error);
 }
 

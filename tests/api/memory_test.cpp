@@ -13,7 +13,7 @@ TEST_CASE("a step that would exceed the memory limit fails with the largest tens
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{1 << 20}, "x");
   auto doubled = add(x, x, "doubled");
-  auto s = session::local({.memory_limit = 10 * mebibyte});
+  auto s = session::local({.memory = {.limit = 10 * mebibyte}});
   auto too_much = s.prepare({x}, {neg(doubled), tanh(doubled), exp(doubled), square(doubled)});
   const auto value = tensor::of({1 << 20}, std::vector<float>(1 << 20));
   try {

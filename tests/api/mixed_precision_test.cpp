@@ -82,8 +82,8 @@ TEST_CASE("a convolutional network learns in 16 bits as well as in 32") {
     convnet plain{false, recompute}, scaled{true, recompute};
     CHECK(plain.loss_after(0, {}) > 0.8);
     CHECK(plain.loss_after(60, {}) < 0.2);
-    CHECK(plain.loss_after(60, {.mixed_precision = dtype::bf16}) < 0.25);
-    CHECK(scaled.loss_after(60, {.mixed_precision = dtype::f16}) < 0.25);
+    CHECK(plain.loss_after(60, {.passes = {.mixed_precision = dtype::bf16}}) < 0.25);
+    CHECK(scaled.loss_after(60, {.passes = {.mixed_precision = dtype::f16}}) < 0.25);
   }
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("statistics of a step in 16 bits name the user's nodes and few casts")
   convnet net;
   step_statistics plain, mixed;
   net.loss_after(1, {.passes = {.fuse = false}}, &plain);
-  net.loss_after(1, {.passes = {.fuse = false}, .mixed_precision = dtype::bf16}, &mixed);
+  net.loss_after(1, {.passes = {.fuse = false, .mixed_precision = dtype::bf16}}, &mixed);
   auto nodes_of = [](const step_statistics& from, std::string_view op) {
     std::set<std::string> names;
     for (const auto& task : from.tasks)
@@ -122,7 +122,7 @@ TEST_CASE("errors in 16 bits name what the user wrote") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, -1}, "x");
   auto y = matmul(x, x, {}, "product");
-  auto s = session::local({.mixed_precision = dtype::f16});
+  auto s = session::local({.passes = {.mixed_precision = dtype::f16}});
   try {
     s.fetch(y, {{x, tensor::of<float>({1, 2}, {1, 2})}});
     FAIL("the shapes do not fit");

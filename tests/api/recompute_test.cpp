@@ -62,8 +62,8 @@ size_t count(const graph& in, std::string_view op) {
 TEST_CASE("what is computed again gives the same gradients and needs less memory") {
   chain kept{false}, again{true};
   for (const auto& passes : {pass_options{}, pass_options::none(), pass_options{.fuse = false}}) {
-    auto [expected, all] = kept.run({.inter_op_threads = 1, .passes = passes});
-    auto [actual, fewer] = again.run({.inter_op_threads = 1, .passes = passes});
+    auto [expected, all] = kept.run({.threads = {.inter_op = 1}, .passes = passes});
+    auto [actual, fewer] = again.run({.threads = {.inter_op = 1}, .passes = passes});
     INFO(all / tensor_bytes << " tensors, then " << fewer / tensor_bytes);
     CHECK(same(actual, expected));
     CHECK(fewer < all / 2);
@@ -143,7 +143,7 @@ TEST_CASE("optimizers heed what is to be computed again, and models learn the sa
   CHECK(same(trained(true, {}), trained(false, {})));
   // Rounded elsewhere: a copy has other readers than what it copies.
   for (auto type : {dtype::bf16, dtype::f16}) {
-    auto expected = trained(false, {}), actual = trained(true, {.mixed_precision = type});
+    auto expected = trained(false, {}), actual = trained(true, {.passes = {.mixed_precision = type}});
     for (size_t i = 0; i < 16; ++i)
       CHECK(actual.values<float>()[i] == Approx(expected.values<float>()[i]).margin(0.02));
   }

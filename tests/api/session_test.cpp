@@ -62,7 +62,7 @@ TEST_CASE("numbers too small to be normal are zero in a step, and only there") {
   auto small = g.placeholder(dtype::f32, {-1}, "small");
   auto never_fed = g.constant(std::numeric_limits<float>::min()) * 0.5f; // folded
   for (auto threads : {1, 4}) {
-    auto s = session::local({.intra_op_threads = threads});
+    auto s = session::local({.threads = {.intra_op = threads}});
     // Enough elements that others help.
     auto many = tensor::of<float>({1 << 18}, std::vector<float>(1 << 18, 1e-30f));
     auto found = s.run({{x, many}, {small, tensor::of<float>({1}, {subnormal})}},
@@ -79,13 +79,13 @@ TEST_CASE("a session that is to have a GPU says why it can have none") {
   if (make_devices({.intra_op_threads = 1, .gpus = 1}))
     return; // there is one
   try {
-    session::local({.gpus = 1});
+    session::local({.gpu = {.count = 1}});
     FAIL("it was made");
   } catch (const error& why) {
     CHECK(why.kind() == error_kind::failed_precondition);
     CHECK(std::string{why.what()}.find("gpus is 1") != std::string::npos);
   }
-  CHECK_NOTHROW(session::local({.gpus = -1})); // all that there are
+  CHECK_NOTHROW(session::local({.gpu = {.count = -1}})); // all that there are
 }
 
 TEST_CASE("variables keep their values from run to run, until they are reset") {
@@ -255,7 +255,7 @@ TEST_CASE("a step that waits too long ends at its deadline") {
 }
 
 TEST_CASE("a local session has one device for the processor") {
-  auto s = session::local({.intra_op_threads = 1, .inter_op_threads = 1});
+  auto s = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
   auto found = s.devices();
   REQUIRE(found.size() == 1);
   CHECK(found[0].name == "/job:local/task:0/device:cpu:0");
@@ -354,8 +354,8 @@ TEST_CASE("heavy branches give the same results as one after the other") {
     right = matmul(x, right) + 1;
   }
   auto both = sum(left) + sum(right);
-  auto one = session::local({.intra_op_threads = 1, .inter_op_threads = 1});
-  auto several = session::local({.intra_op_threads = 1, .inter_op_threads = 4});
+  auto one = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
+  auto several = session::local({.threads = {.intra_op = 1, .inter_op = 4}});
   auto wanted = to_scalar<float>(one.fetch(both));
   for (int i = 0; i < 20; ++i)
     CHECK(to_scalar<float>(several.fetch(both)) == wanted);

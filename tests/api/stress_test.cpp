@@ -47,13 +47,13 @@ TEST_CASE(
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   branches b;
-  auto alone = session::local({.intra_op_threads = 1, .inter_op_threads = 1});
+  auto alone = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
   std::vector<float> expected;
   for (int i = 0; i < 4; ++i)
     expected.push_back(
         to_scalar<float>(alone.fetch(b.sums, {{b.x, filled(0.1f * static_cast<float>(i))}})));
 
-  auto s = session::local({.intra_op_threads = 1, .inter_op_threads = 8, .node_times = b.times});
+  auto s = session::local({.threads = {.intra_op = 1, .inter_op = 8}, .insight = {.node_times = b.times}});
   auto step = s.prepare({b.x}, {b.sums});
   step_statistics found;
   step.run({filled(0)}, {.statistics = &found});
@@ -90,7 +90,7 @@ TEST_CASE("ten million steps leave nothing behind", "[slow]") {
   watchdog watch{100s};
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {});
-  auto s = session::local({.intra_op_threads = 1});
+  auto s = session::local({.threads = {.intra_op = 1}});
   auto step = s.prepare({x}, {neg(x)});
   std::vector<tensor> feeds{tensor::scalar(1.0f)}, fetched(1);
   auto run = [&](int count) {

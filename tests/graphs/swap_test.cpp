@@ -8,6 +8,7 @@
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/gradient_options.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/passes/passes.hpp"
 
 #include <cstring>
 #include <future>

@@ -1,6 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/pass_case.hpp"
-#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/passes/extract.hpp"
 
 namespace troupe::test::extract_test {
 

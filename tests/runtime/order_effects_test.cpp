@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/test_steps.hpp"
-#include "troupe/runtime/graph/prune.hpp"
+#include "troupe/runtime/passes/prune.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
-#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/passes/extract.hpp"
 
 #include <random>
 

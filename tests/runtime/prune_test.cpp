@@ -1,6 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
-#include "troupe/runtime/graph/prune.hpp"
+#include "troupe/runtime/passes/prune.hpp"
 
 namespace troupe::test::prune_test {
 

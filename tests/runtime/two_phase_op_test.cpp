@@ -5,7 +5,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
-#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/passes/extract.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 
 namespace troupe::test::two_phase_op_test {

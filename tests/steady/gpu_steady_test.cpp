@@ -13,7 +13,7 @@ TEST_CASE("a hundred thousand steps do not make a GPU's memory grow", "[gpu]") {
   auto weights = g.variable(fill(g, {16, 8}, 0.01f));
   auto loss = mean(square(matmul(x, weights)));
   auto* train = gradient_descent{1e-3f}.minimize(loss);
-  auto s = session::local({.gpus = 1, .place_by_cost = false});
+  auto s = session::local({.gpu = {.count = 1, .place_by_cost = false}});
   s.run(g.initializer());
   auto step = s.prepare({x}, {loss}, {train});
   std::vector<tensor> feeds{tensor::of({32, 16}, std::vector<float>(512, 0.5f))};

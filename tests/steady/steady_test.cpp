@@ -52,7 +52,7 @@ TEST_CASE("a chain of element-wise ops takes nothing from the heap, on one threa
       edge y = x;
       for (int i = 0; i < 10; ++i)
         y = i % 2 ? tanh(y) : y + x;
-      auto s = session::local({.intra_op_threads = threads});
+      auto s = session::local({.threads = {.intra_op = threads}});
       auto step = s.prepare({x}, {y});
       std::vector<tensor> feeds{
           tensor::of({elements}, std::vector<float>(static_cast<size_t>(elements)))};
@@ -73,7 +73,7 @@ TEST_CASE("a training step takes nothing from the heap but what oneDNN packs pro
   auto logits = layer(relu(layer(images, 64, 128)), 128, 10);
   auto loss = mean(sparse_softmax_cross_entropy_with_logits(logits, labels).loss);
   auto* train = gradient_descent{0.01f}.minimize(loss);
-  auto s = session::local({.intra_op_threads = 1});
+  auto s = session::local({.threads = {.intra_op = 1}});
   s.run(g.initializer());
   auto step = s.prepare({images, labels}, {loss}, {train});
   std::vector<int32_t> classes(32);

@@ -28,7 +28,7 @@ TEST_CASE("a session has exactly the threads that its options say") {
   auto before = threads_now();
   std::ptrdiff_t always = 0; // the actor system's own: its clock
   {
-    auto s = session::local({.intra_op_threads = 1, .inter_op_threads = 1});
+    auto s = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
     always = threads_now() - before - 1;
   }
   CHECK(always <= 3);
@@ -39,7 +39,7 @@ TEST_CASE("a session has exactly the threads that its options say") {
       {
         graph_builder g;
         auto x = g.placeholder(dtype::f32, {-1}, "x");
-        auto s = session::local({.intra_op_threads = intra, .inter_op_threads = inter});
+        auto s = session::local({.threads = {.intra_op = intra, .inter_op = inter}});
         auto after_start = before + always + static_cast<std::ptrdiff_t>(inter);
         CHECK(threads_now() == after_start);
         auto step = s.prepare({x}, {tanh(x)});

@@ -2,9 +2,11 @@
 // Knows no CAF type, so that `api/` can stand on it.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
-#include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/graph/step_signature.hpp"
+#include "troupe/runtime/passes/pass_options.hpp"
 
 #include <chrono>
 #include <functional>
@@ -15,9 +17,7 @@
 
 namespace troupe {
 
-struct cluster_spec; // serialization/cluster.hpp
-
-using step_clock = std::chrono::steady_clock;
+struct cluster_spec; // serialization/files/cluster.hpp
 
 /// Makes the devices of a task when it starts; given by the composition root.
 using device_maker = std::function<result<std::vector<std::shared_ptr<device>>>()>;
@@ -51,13 +51,6 @@ struct run_insight {
   step_statistics* statistics =
       nullptr;                 ///< filled in before the run's end is told, also of a run that fails
   bool check_numerics = false; ///< fail at the first node that makes a NaN or an infinity
-};
-
-struct device_info {
-  std::string name; ///< "/job:local/task:0/device:cpu:0"
-  std::string kind;
-  uint64_t memory_bytes = 0;
-  std::string description;
 };
 
 /// A kind of step, compiled once by prepare() and run many times.

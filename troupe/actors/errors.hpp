@@ -1,5 +1,6 @@
 // The one place where errors of ours become CAF's and back.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <caf/error.hpp>
@@ -7,10 +8,10 @@
 namespace troupe {
 
 /// Carries kind and text in a CAF error of category "troupe".
-caf::error to_caf(const status& what);
+TROUPE_API caf::error to_caf(const status& what);
 
 /// Reads it back; CAF's own errors get the kind that says what to do: a time-out is
 /// deadline_exceeded, an actor that is gone is unavailable.
-status from_caf(const caf::error& what);
+TROUPE_API status from_caf(const caf::error& what);
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 #include "troupe/actors/prepared_step.hpp"
 
 #include "troupe/actors/session_messages.hpp"
+#include "troupe/runtime/passes/extract.hpp"
 
 #include <caf/send.hpp>
 

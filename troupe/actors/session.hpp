@@ -1,5 +1,6 @@
 // The session actor: the client's face of a master, in whatever actor system it is spawned.
 #pragma once
+#include "troupe/actors/client.hpp"
 #include "troupe/actors/session_messages.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/serialization/files/cluster.hpp"

@@ -1,8 +1,10 @@
 // What a session actor understands. Master and workers share some of it.
 #pragma once
-#include "troupe/actors/client.hpp"
-#include "troupe/runtime/graph/extract.hpp"
-#include "troupe/runtime/program/step_profiler.hpp"
+#include "troupe/runtime/device/device_info.hpp"
+#include "troupe/runtime/export.hpp"
+#include "troupe/runtime/graph/step_signature.hpp"
+#include "troupe/runtime/insight/profile_options.hpp"
+#include "troupe/runtime/insight/step_statistics.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
@@ -13,10 +15,13 @@
 
 namespace troupe {
 
+class prepared_step; // actors/client.hpp
+struct step_graph;   // runtime/passes/extract.hpp
+
 /// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>,
 /// or an error that from_caf() (actors/errors.hpp) reads. Let go of it before its actor system
 /// ends.
-struct prepare_request {
+struct TROUPE_API prepare_request {
   std::shared_ptr<step_graph> of; ///< a copy of what the step needs, for the master alone
   step_signature signature;       ///< its edges must outlive the prepared step
   step_clock::time_point deadline;

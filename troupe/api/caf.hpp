@@ -4,6 +4,7 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/session_messages.hpp"
 #include "troupe/api/session.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
@@ -19,15 +20,15 @@ namespace troupe {
 /// - `list_devices_atom`: a `std::vector<device_info>`
 ///
 /// It ends, with all its actors, when it gets an exit message; prepared steps must be gone before
-/// the actor system is. The scheduler is used as it is: session_options::inter_op_threads means
+/// the actor system is. The scheduler is used as it is: session_options::threads.inter_op means
 /// nothing. What a step shall watch for, its request says: step_request::watch counts instead of
-/// session_options::check_numerics and sample_every.
-caf::actor spawn_session(caf::actor_system& system, const session_options& options = {},
-                         std::source_location where = std::source_location::current());
+/// session_options::insight.
+TROUPE_API caf::actor spawn_session(caf::actor_system& system, const session_options& options = {},
+                                    std::source_location where = std::source_location::current());
 
 /// Spawns one that runs on the tasks of a cluster. The system must have loaded caf::io::middleman.
-caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
-                         const session_options& options = {},
-                         std::source_location where = std::source_location::current());
+TROUPE_API caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
+                                    const session_options& options = {},
+                                    std::source_location where = std::source_location::current());
 
 } // namespace troupe

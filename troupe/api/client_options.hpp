@@ -1,6 +1,9 @@
 // What a user's options mean to the actors. Not for users.
 #pragma once
-#include "troupe/api/session.hpp"
+#include "troupe/actors/client.hpp"
+#include "troupe/api/session_options.hpp"
+
+#include <source_location>
 
 namespace troupe {
 

@@ -1,5 +1,6 @@
 // The exception that every function of the public interface throws.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <stdexcept>
@@ -8,7 +9,7 @@ namespace troupe {
 
 /// Says what failed, where, and through its kind what to do next. `what()` names the node, the line
 /// that built it, and what was expected.
-class error : public std::runtime_error {
+class TROUPE_API error : public std::runtime_error {
 public:
   explicit error(const status& why) : std::runtime_error(why.message()), kind_(why.kind()) {}
   error(error_kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

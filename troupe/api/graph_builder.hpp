@@ -1,6 +1,7 @@
 // Where a user's graph begins: placeholders, constants, variables, scopes, gradients.
 #pragma once
 #include "troupe/api/operand.hpp"
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/gradient_options.hpp"
 
@@ -22,7 +23,7 @@ struct variable_handle {
 };
 
 /// Ends a scope when it goes out of scope itself. The innermost must end first.
-class [[nodiscard]] graph_scope {
+class [[nodiscard]] TROUPE_API graph_scope {
 public:
   enum class kind : uint8_t { name, device, controls, recompute };
 
@@ -40,7 +41,7 @@ private:
 /// error texts, and throw troupe::error at that line when something does not fit. Nodes get the
 /// op's name, made unique, unless they are given one. Not thread-safe while it grows; must outlive
 /// its edges, but not the sessions that run it.
-class graph_builder : public graph {
+class TROUPE_API graph_builder : public graph {
 public:
   using location = std::source_location;
 

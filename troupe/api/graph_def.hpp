@@ -1,12 +1,13 @@
 // Graphs that come from TensorFlow, or go there (docs/graph-def.md).
 #pragma once
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/runtime/export.hpp"
 #include "troupe/serialization/graph_def.hpp"
 
 namespace troupe {
 
 /// The nodes that an import has added, by the names that they have in the file.
-class graph_import {
+class TROUPE_API graph_import {
 public:
   explicit graph_import(imported_graph found) : found_(std::move(found)) {}
 
@@ -21,12 +22,12 @@ private:
 
 /// Adds the graph of a file: text if it is called .pbtxt, else bytes. Names and devices get what
 /// the builder's scopes say. Throws for a graph that Troupe cannot run, with all the ops it lacks.
-graph_import import_graph_def(graph_builder& to, const std::string& path);
+TROUPE_API graph_import import_graph_def(graph_builder& to, const std::string& path);
 /// The same from memory.
-graph_import import_graph_def(graph_builder& to, std::span<const std::byte> bytes,
-                              const graph_def_options& options = {});
+TROUPE_API graph_import import_graph_def(graph_builder& to, std::span<const std::byte> bytes,
+                                         const graph_def_options& options = {});
 
 /// Writes a graph to a file: as text if it is called .pbtxt, else as bytes.
-void export_graph_def(const graph& from, const std::string& path);
+TROUPE_API void export_graph_def(const graph& from, const std::string& path);
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 // Tensors in files of NumPy's format.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <string>
@@ -7,9 +8,9 @@
 namespace troupe {
 
 /// Reads what numpy.save() wrote: see read_npy() in serialization/npy.hpp. Throws, naming the file.
-tensor load_npy(const std::string& path);
+TROUPE_API tensor load_npy(const std::string& path);
 
 /// Writes what numpy.load() reads. NumPy sees bf16 as two raw bytes.
-void save_npy(const std::string& path, const tensor& value);
+TROUPE_API void save_npy(const std::string& path, const tensor& value);
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 // What an op takes in a formula: an edge, or a number or list that becomes a constant.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <concepts>
@@ -48,23 +49,23 @@ private:
 
 /// Returns the numbers in another type; fails where one of them has no exact counterpart there (any
 /// number has in a floating type).
-result<tensor> converted(const tensor& literal, dtype to);
+TROUPE_API result<tensor> converted(const tensor& literal, dtype to);
 
 namespace detail {
 
 using operands = std::vector<operand>;
 
-operands list(const std::vector<edge>& from, std::source_location where);
+TROUPE_API operands list(const std::vector<edge>& from, std::source_location where);
 
 /// Adds a node, turning literals into constants. `in` may be nullptr when one of the operands is an
 /// edge. The operands of each port are a list of their own. Throws troupe::error.
-node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, attr_map attrs,
-               std::string_view name, std::source_location where);
+TROUPE_API node& add_node(graph* in, std::string_view op, std::vector<operands> inputs,
+                          attr_map attrs, std::string_view name, std::source_location where);
 
 /// The outputs of a node without the first and last few.
-std::vector<edge> outputs(node& of, int first, int behind);
+TROUPE_API std::vector<edge> outputs(node& of, int first, int behind);
 /// The next `count` outputs of a node.
-std::vector<edge> next_outputs(node& of, int& next, int64_t count);
+TROUPE_API std::vector<edge> next_outputs(node& of, int& next, int64_t count);
 
 } // namespace detail
 } // namespace troupe

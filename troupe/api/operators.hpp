@@ -2,7 +2,7 @@
 #pragma once
 #include "troupe/api/ops.hpp"
 
-namespace troupe {
+namespace TROUPE_API troupe {
 
 // Element by element, with NumPy's broadcasting. At least one side is an edge.
 edge operator+(operand x, operand y);

@@ -5,7 +5,7 @@
 #pragma once
 #include "troupe/api/operand.hpp"
 
-namespace troupe {
+namespace TROUPE_API troupe {
 
 /// Takes the absolute value of each element.
 ///

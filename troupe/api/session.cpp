@@ -3,7 +3,6 @@
 #include "troupe/api/client_options.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/device/sharded_refcount.hpp"
-#include "troupe/serialization/files/cluster.hpp"
 
 #include <algorithm>
 #include <map>
@@ -52,47 +51,44 @@ signature_key key_of(const graph& of, const step_signature& signature) {
 client_options to_client(const session_options& from, std::source_location where) {
   client_options to;
   to.ops = &library();
-  to.make_devices = [chosen = device_choice{.intra_op_threads = from.intra_op_threads,
-                                            .memory_limit = from.memory_limit,
-                                            .gpus = from.gpus,
-                                            .devices_per_gpu = from.devices_per_gpu,
-                                            .gpu_memory_limit = from.gpu_memory_limit,
-                                            .gpu_memory_reserve = from.gpu_memory_reserve,
-                                            .gpu_memory_idle = from.gpu_memory_idle,
-                                            .tf32 = from.tf32,
-                                            .measure_convolutions = from.measure_convolutions}] {
+  to.make_devices = [chosen =
+                         device_choice{.intra_op_threads = from.threads.intra_op,
+                                       .memory_limit = from.memory.limit,
+                                       .gpus = from.gpu.count,
+                                       .devices_per_gpu = from.gpu.devices_each,
+                                       .gpu_memory_limit = from.memory.gpu_limit,
+                                       .gpu_memory_reserve = from.memory.gpu_reserve,
+                                       .gpu_memory_idle = from.memory.gpu_idle,
+                                       .tf32 = from.gpu.tf32,
+                                       .measure_convolutions = from.gpu.measure_convolutions}] {
     return make_devices(chosen);
   };
-  to.inter_op_threads = from.inter_op_threads;
-  to.gpu_launch_threads = from.gpu_launch_threads;
+  to.inter_op_threads = from.threads.inter_op;
+  to.gpu_launch_threads = from.gpu.launch_threads;
   to.container = from.container;
-  to.programs = {.region_per_node = from.region_per_node,
+  to.programs = {.region_per_node = from.insight.region_per_node,
                  .max_concurrent = from.max_concurrent_steps,
-                 .replay = from.gpu_replay,
-                 .place_by_cost = from.place_by_cost};
+                 .deterministic = from.deterministic,
+                 .replay = from.gpu.replay,
+                 .place_by_cost = from.gpu.place_by_cost};
   to.passes = from.passes;
-  if (from.mixed_precision != dtype::none)
-    to.passes.mixed_precision = from.mixed_precision;
   if (auto type = to.passes.mixed_precision;
       type != dtype::none && type != dtype::bf16 && type != dtype::f16)
     throw error{invalid("session (", to_string(where),
-                        "): mixed_precision must be bf16 or f16, got ", type)};
-  if (from.swap != swap_mode::off)
-    to.passes.swap.mode = from.swap;
+                        "): passes.mixed_precision must be bf16 or f16, got ", type)};
   if (to.passes.swap.memory == 0)
-    to.passes.swap.memory = from.gpu_memory_limit;
+    to.passes.swap.memory = from.memory.gpu_limit;
   to.timeout = from.timeout;
-  to.peer_timeout = from.peer_timeout;
-  to.programs.deterministic = from.deterministic;
-  to.check_numerics = from.check_numerics;
-  to.passes.fuse = from.passes.fuse && !from.check_numerics; // the trap is to name the very op
-  to.sample_every = from.sample_every;
-  to.measured = from.node_times;
+  to.peer_timeout = from.cluster.peer_timeout;
+  to.check_numerics = from.insight.check_numerics;
+  to.passes.fuse = from.passes.fuse && !to.check_numerics; // the very op is to be named
+  to.sample_every = from.insight.sample_every;
+  to.measured = from.insight.node_times;
   return to;
 }
 
 client_options to_remote_client(session_options from, std::source_location where) {
-  from.gpus = 0;
+  from.gpu.count = 0;
   return to_client(from, where);
 }
 

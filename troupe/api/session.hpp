@@ -1,14 +1,15 @@
 // Sessions run graphs: in this process, or on the tasks of a cluster.
 #pragma once
-#include "troupe/actors/client.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/operand.hpp"
+#include "troupe/api/session_options.hpp"
+#include "troupe/runtime/device/device_info.hpp"
+#include "troupe/runtime/export.hpp"
+#include "troupe/serialization/files/cluster.hpp"
 
-#include <chrono>
 #include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <source_location>
 #include <span>
 #include <string>
@@ -34,67 +35,9 @@ struct target {
   node* run;
 };
 
-struct session_options {
-  int intra_op_threads = 0;    ///< that one op may use; 0: one per core. Of local sessions
-  size_t inter_op_threads = 0; ///< that run ops side by side; 0: one per core
-  size_t memory_limit = 0;     ///< of what ops make, in bytes; 0: none. Of local sessions
-  /// The first so many GPUs, or the session is not made; -1: all that there are. Of local sessions,
-  /// as all that follows down to gpu_launch_threads; those of a process share GPUs with the options
-  /// of whoever came first.
-  int gpus = 0;
-  int devices_per_gpu = 1;       ///< several share a GPU, to try what needs more
-  size_t gpu_memory_limit = 0;   ///< bytes, of each device; 0: a share of nine tenths
-  size_t gpu_memory_reserve = 0; ///< bytes of each that are taken at once; 0: as they are needed
-  /// Without a new tensor, until a GPU gives back what it keeps for the next ones; 0: never.
-  std::chrono::milliseconds gpu_memory_idle{0};
-  bool tf32 = false; ///< GPUs may round the operands of products of f32 to 10 bits
-  /// GPUs try the algorithms for a convolution when they first see it, and keep the fastest; false:
-  /// what cuDNN advises. The same with cuDNN and our kernels for other layers; false: our kernels.
-  /// Deterministic sessions take the advice, and our kernels.
-  bool measure_convolutions = true;
-  /// GPUs get what they repeat as one launch (docs/gpu.md); false: kernel by kernel, for
-  /// debugging, or for exchanges of gradients that overlap (docs/training.md). Of any session.
-  bool gpu_replay = true;
-  /// Each GPU's kernels are launched by a thread of its own, not by whichever brings the work,
-  /// which then goes on; costs a wake-up.
-  bool gpu_launch_threads = false;
-  std::string container = {};      ///< of variables that name none
-  size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit
-  bool region_per_node = false; ///< for debugging: no node shares straight-line code with another
-  /// Nodes that name no device run on a GPU, or on the processor of its task, whichever is expected
-  /// to take less time with all copies; false: on the GPU if that has a kernel (docs/gpu.md).
-  bool place_by_cost = true;
-  pass_options passes = {}; ///< pass_options::none() runs graphs as they were written
-  /// dtype::bf16 or dtype::f16: products, convolutions and the like compute f32 values in this type
-  /// (docs/mixed-precision.md). The same as passes.mixed_precision.
-  dtype mixed_precision = dtype::none;
-  /// Whether tensors of GPUs that are used again much later wait for it in the host's memory
-  /// (docs/memory.md). The same as passes.swap.mode. For clusters, `automatic` needs
-  /// gpu_memory_limit.
-  swap_mode swap = swap_mode::off;
-  std::chrono::milliseconds timeout{60'000};      ///< of runs that name none
-  std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
-  bool deterministic = false;  ///< the same bits for any number of threads: see docs/insight.md
-  bool check_numerics = false; ///< as in run_options, for all runs
-  uint64_t sample_every = 0;   ///< measures one run in so many for node_times(); 0: none
-  /// What nodes cost, as far as it is known from before (read_node_times); else it is estimated
-  /// from shapes until runs are measured. Decides which branches of a graph run in parallel.
-  std::vector<node_time> node_times = {};
-};
-
-struct run_options {
-  std::chrono::milliseconds timeout{0};                               ///< 0: the session's
-  std::optional<std::chrono::steady_clock::time_point> deadline = {}; ///< counts instead when given
-  /// Filled in with what ran when, where and how long, also when the run fails; write_trace() makes
-  /// a picture of it. Must live as long as the run.
-  step_statistics* statistics = nullptr;
-  /// Fails at the first node that makes a NaN or an infinity, and tells its inputs. On processors.
-  bool check_numerics = false;
-};
-
 /// A kind of step, compiled once. Any number of threads may run it at once. May outlive its
 /// session, but then only fails.
-class step {
+class TROUPE_API step {
 public:
   using location = std::source_location;
 
@@ -132,7 +75,7 @@ private:
 
 /// Holds variables and runs steps. Any thread may call it, several at once; the graphs that it runs
 /// must not grow meanwhile. Closes in its destructor, which takes at most two seconds.
-class session {
+class TROUPE_API session {
 public:
   using location = std::source_location;
 
@@ -174,8 +117,9 @@ public:
   step prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
                const std::vector<target>& targets = {}, location where = location::current());
 
-  /// How long nodes took in the runs that session_options::sample_every chose, together with what
-  /// was known before. Steps that are prepared from then on go by it; write_node_times() keeps it.
+  /// How long nodes took in the runs that session_options::insight.sample_every chose, together
+  /// with what was known before. Steps that are prepared from then on go by it; write_node_times()
+  /// keeps it.
   std::vector<node_time> node_times() const;
 
   /// All devices that steps may use, on all tasks.

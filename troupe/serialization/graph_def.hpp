@@ -1,5 +1,6 @@
 // Graphs in TensorFlow's format, GraphDef (docs/graph-def.md).
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <cstddef>
@@ -17,7 +18,7 @@ struct graph_def_options {
 };
 
 /// What was added to a graph: its nodes go by the names that the file gives them.
-class imported_graph {
+class TROUPE_API imported_graph {
 public:
   imported_graph(graph& in, std::string scope) : in_(&in), scope_(std::move(scope)) {}
 
@@ -50,18 +51,18 @@ private:
 /// Fails with data_loss for damaged bytes; with unimplemented and a list of all ops that Troupe
 /// does not have; and with an error that names the node for everything else. Nodes that were added
 /// before the error stay.
-result<imported_graph> read_graph_def(std::span<const std::byte> bytes, graph& into,
-                                      const graph_def_options& options = {});
+TROUPE_API result<imported_graph> read_graph_def(std::span<const std::byte> bytes, graph& into,
+                                                 const graph_def_options& options = {});
 
 /// The same from the text form (.pbtxt). Errors of its syntax start with `file:line:column`.
-result<imported_graph> read_graph_def_text(std::string_view text, graph& into,
-                                           const graph_def_options& options = {});
+TROUPE_API result<imported_graph> read_graph_def_text(std::string_view text, graph& into,
+                                                      const graph_def_options& options = {});
 
 enum class graph_def_format : uint8_t { binary, text };
 
 /// Writes all nodes as a GraphDef. Numbers in attributes lose what a float does not hold. Fails for
 /// graphs of more than 2 GiB, the most that the format can have.
-result<std::string> write_graph_def(const graph& of,
-                                    graph_def_format format = graph_def_format::binary);
+TROUPE_API result<std::string> write_graph_def(const graph& of,
+                                               graph_def_format format = graph_def_format::binary);
 
 } // namespace troupe

@@ -12,8 +12,9 @@ namespace troupe::cli {
 namespace {
 
 void list(const std::string& cluster, double timeout) {
-  session_options options{
-      .gpus = -1, .timeout = std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)}};
+  session_options options{.gpu = {.count = -1},
+                          .timeout =
+                              std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)}};
   auto s = cluster.empty() ? session::local(options) : session::connect(cluster, options);
   for (const auto& one : s.devices()) {
     std::cout << one.name << "  " << one.kind;

@@ -127,16 +127,16 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
 bool run_file(const command_options& chosen) {
   graph_builder g;
   auto runs = load(chosen, g);
-  session_options options{.gpus = chosen.gpus,
-                          .gpu_memory_limit = chosen.gpu_memory_limit,
-                          .gpu_memory_reserve = chosen.gpu_memory_reserve,
-                          .deterministic = chosen.deterministic};
+  session_options options{
+      .memory = {.gpu_limit = chosen.gpu_memory_limit, .gpu_reserve = chosen.gpu_memory_reserve},
+      .gpu = {.count = chosen.gpus},
+      .deterministic = chosen.deterministic};
   if (!chosen.passes)
     options.passes = pass_options::none();
   if (chosen.mixed_precision != "none")
     options.passes.mixed_precision = *dtype_from(chosen.mixed_precision);
   if (chosen.swap != "off")
-    options.swap = chosen.swap == "on" ? swap_mode::on : swap_mode::automatic;
+    options.passes.swap.mode = chosen.swap == "on" ? swap_mode::on : swap_mode::automatic;
   auto s =
       chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
   std::vector<step_statistics> steps;

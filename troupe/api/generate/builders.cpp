@@ -253,7 +253,7 @@ std::string builders_header(const std::vector<const op_def*>& ops) {
          "// All take a name for the node (empty: the op's name, made unique), remember the line "
          "that\n"
          "// calls them, and throw troupe::error when the op's definition rejects the node.\n"
-         "#pragma once\n#include \"troupe/api/operand.hpp\"\n\nnamespace troupe {\n";
+         "#pragma once\n#include \"troupe/api/operand.hpp\"\n\nnamespace TROUPE_API troupe {\n";
   for (auto* op : ops) {
     if (!has_builder(*op))
       continue;

@@ -1,6 +1,7 @@
 // Tables of vectors, one for each row number, in as many parts as there are tasks to hold them.
 #pragma once
 #include "troupe/api/layers/initializers.hpp"
+#include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
@@ -15,7 +16,7 @@ struct embedding_options {
 /// A table [rows, width]; row i is in part i mod parts (OSDI paper, 4.2). A lookup sends each
 /// number to the part that has the row, gathers there, and stitches the rows together, so that no
 /// task ever needs the whole table and gradients go only to rows that were looked up.
-class embedding_table {
+class TROUPE_API embedding_table {
 public:
   using location = std::source_location;
 

@@ -1,6 +1,7 @@
 // Initial values of variables.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <functional>
 
@@ -15,27 +16,28 @@ using initializer =
 
 namespace initializers {
 
-initializer constant(double value);
-initializer zeros();
-initializer ones();
+TROUPE_API initializer constant(double value);
+TROUPE_API initializer zeros();
+TROUPE_API initializer ones();
 
-initializer uniform(double low, double high, int64_t seed = 0);
-initializer normal(double deviation, double mean = 0, int64_t seed = 0);
+TROUPE_API initializer uniform(double low, double high, int64_t seed = 0);
+TROUPE_API initializer normal(double deviation, double mean = 0, int64_t seed = 0);
 /// Drawn again where beyond two deviations.
-initializer truncated_normal(double deviation, double mean = 0, int64_t seed = 0);
+TROUPE_API initializer truncated_normal(double deviation, double mean = 0, int64_t seed = 0);
 
 // Keep the size of values, or of gradients, about the same from layer to layer.
-initializer glorot_uniform(int64_t seed = 0); ///< for tanh and the like (Glorot and Bengio 2010)
-initializer glorot_normal(int64_t seed = 0);
-initializer he_normal(int64_t seed = 0); ///< for relu (He et al. 2015)
-initializer he_uniform(int64_t seed = 0);
-initializer lecun_normal(int64_t seed = 0); ///< for selu (Klambauer et al. 2017)
+TROUPE_API initializer
+glorot_uniform(int64_t seed = 0); ///< for tanh and the like (Glorot and Bengio 2010)
+TROUPE_API initializer glorot_normal(int64_t seed = 0);
+TROUPE_API initializer he_normal(int64_t seed = 0); ///< for relu (He et al. 2015)
+TROUPE_API initializer he_uniform(int64_t seed = 0);
+TROUPE_API initializer lecun_normal(int64_t seed = 0); ///< for selu (Klambauer et al. 2017)
 
 /// Ones where the last two indices are equal; needs at least two axes.
-initializer identity(double gain = 1);
+TROUPE_API initializer identity(double gain = 1);
 /// Rows, or columns if there are fewer, are orthonormal times `gain` (Saxe et al. 2014): for
 /// recurrent weights. Needs at least two axes; all but the last count as one.
-initializer orthogonal(double gain = 1, int64_t seed = 0);
+TROUPE_API initializer orthogonal(double gain = 1, int64_t seed = 0);
 
 } // namespace initializers
 } // namespace troupe

@@ -3,6 +3,7 @@
 // struct from the input's shape and applies it once.
 #pragma once
 #include "troupe/api/layers/initializers.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <functional>
 #include <optional>
@@ -34,7 +35,7 @@ struct dense_options {
 };
 
 /// activation(x * weights + biases) for x [..., inputs]: all axes but the last are a batch.
-struct dense_layer {
+struct TROUPE_API dense_layer {
   using location = std::source_location;
   dense_layer(graph_builder& in, int64_t inputs, int64_t units, dense_options options = {},
               dtype type = dtype::f32, location where = location::current());
@@ -44,8 +45,8 @@ struct dense_layer {
   std::optional<variable_handle> biases; ///< [units]
   troupe::activation activation;
 };
-edge dense(graph_builder& in, edge x, int64_t units, dense_options options = {},
-           std::source_location where = std::source_location::current());
+TROUPE_API edge dense(graph_builder& in, edge x, int64_t units, dense_options options = {},
+                      std::source_location where = std::source_location::current());
 
 struct conv_options {
   troupe::activation activation = {};
@@ -58,7 +59,7 @@ struct conv_options {
 };
 
 /// activation(conv(x, weights) + biases) for images x [batch, height, width, channels].
-struct conv2d_layer {
+struct TROUPE_API conv2d_layer {
   using location = std::source_location;
   conv2d_layer(graph_builder& in, int64_t channels, int64_t filters, std::array<int64_t, 2> window,
                conv_options options = {}, dtype type = dtype::f32,
@@ -69,22 +70,22 @@ struct conv2d_layer {
   std::optional<variable_handle> biases; ///< [filters]
   conv_options options;
 };
-edge conv2d(graph_builder& in, edge x, int64_t filters, std::array<int64_t, 2> window,
-            conv_options options = {},
-            std::source_location where = std::source_location::current());
+TROUPE_API edge conv2d(graph_builder& in, edge x, int64_t filters, std::array<int64_t, 2> window,
+                       conv_options options = {},
+                       std::source_location where = std::source_location::current());
 
 struct pool_options {
   std::array<int64_t, 2> strides = {0, 0}; ///< 0: as the window
   std::string padding = "VALID";
 };
 /// The largest, or the mean, of each window of images [batch, height, width, channels].
-edge max_pool2d(edge x, std::array<int64_t, 2> window, pool_options options = {},
-                std::source_location where = std::source_location::current());
-edge avg_pool2d(edge x, std::array<int64_t, 2> window, pool_options options = {},
-                std::source_location where = std::source_location::current());
+TROUPE_API edge max_pool2d(edge x, std::array<int64_t, 2> window, pool_options options = {},
+                           std::source_location where = std::source_location::current());
+TROUPE_API edge avg_pool2d(edge x, std::array<int64_t, 2> window, pool_options options = {},
+                           std::source_location where = std::source_location::current());
 
 /// All axes but the first become one.
-edge flatten(edge x, std::source_location where = std::source_location::current());
+TROUPE_API edge flatten(edge x, std::source_location where = std::source_location::current());
 
 struct batch_norm_options {
   double momentum = 0.99; ///< of the moving mean and variance
@@ -95,7 +96,7 @@ struct batch_norm_options {
 /// Shifts and scales each channel, the last axis, to mean `beta` and deviation `gamma` (Ioffe and
 /// Szegedy 2015). While training by the batch's own mean and variance, which then also move the
 /// moving ones, before anybody can read the output; else by the moving ones.
-struct batch_norm_layer {
+struct TROUPE_API batch_norm_layer {
   using location = std::source_location;
   batch_norm_layer(graph_builder& in, int64_t channels, batch_norm_options options = {},
                    dtype type = dtype::f32, location where = location::current());
@@ -104,15 +105,16 @@ struct batch_norm_layer {
   variable_handle gamma, beta, moving_mean, moving_variance; ///< [channels]
   batch_norm_options options;
 };
-edge batch_norm(graph_builder& in, edge x, bool training, batch_norm_options options = {},
-                std::source_location where = std::source_location::current());
+TROUPE_API edge batch_norm(graph_builder& in, edge x, bool training,
+                           batch_norm_options options = {},
+                           std::source_location where = std::source_location::current());
 
 struct dropout_options {
   int64_t seed = 0;
 };
 /// Sets elements to 0 at random and scales the others, so that sums stay about the same (Srivastava
 /// et al. 2014). `rate`, in [0, 1), may be an edge: a placeholder that is fed 0 for evaluation.
-edge dropout(edge x, operand rate, dropout_options options = {},
-             std::source_location where = std::source_location::current());
+TROUPE_API edge dropout(edge x, operand rate, dropout_options options = {},
+                        std::source_location where = std::source_location::current());
 
 } // namespace troupe

@@ -3,6 +3,7 @@
 // number of those whose weight is not 0 (0 where all are).
 #pragma once
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <optional>
 
@@ -13,42 +14,44 @@ struct loss_options {
 };
 
 /// The mean that the losses take; for losses of one's own.
-edge weighted_mean(edge values, const loss_options& options = {},
-                   std::source_location where = std::source_location::current());
+TROUPE_API edge weighted_mean(edge values, const loss_options& options = {},
+                              std::source_location where = std::source_location::current());
 
 /// -log(probability of the right class) for each row: logits [..., classes], labels [...] of whole
 /// numbers.
-edge softmax_loss(edge logits, operand labels, const loss_options& options = {},
-                  std::source_location where = std::source_location::current());
+TROUPE_API edge softmax_loss(edge logits, operand labels, const loss_options& options = {},
+                             std::source_location where = std::source_location::current());
 
 /// Cross entropy of independent probabilities, element by element: labels in [0, 1], of the shape
 /// of the logits. Never overflows.
-edge sigmoid_cross_entropy(edge logits, operand labels,
-                           std::source_location where = std::source_location::current());
-edge sigmoid_loss(edge logits, operand labels, const loss_options& options = {},
-                  std::source_location where = std::source_location::current());
+TROUPE_API edge sigmoid_cross_entropy(edge logits, operand labels,
+                                      std::source_location where = std::source_location::current());
+TROUPE_API edge sigmoid_loss(edge logits, operand labels, const loss_options& options = {},
+                             std::source_location where = std::source_location::current());
 
-edge mean_squared_error(edge predictions, operand wanted, const loss_options& options = {},
-                        std::source_location where = std::source_location::current());
-edge mean_absolute_error(edge predictions, operand wanted, const loss_options& options = {},
-                         std::source_location where = std::source_location::current());
+TROUPE_API edge mean_squared_error(edge predictions, operand wanted,
+                                   const loss_options& options = {},
+                                   std::source_location where = std::source_location::current());
+TROUPE_API edge mean_absolute_error(edge predictions, operand wanted,
+                                    const loss_options& options = {},
+                                    std::source_location where = std::source_location::current());
 
 /// Quadratic up to `delta`, linear beyond (Huber 1964).
-edge huber_loss(edge predictions, operand wanted, double delta = 1,
-                const loss_options& options = {},
-                std::source_location where = std::source_location::current());
+TROUPE_API edge huber_loss(edge predictions, operand wanted, double delta = 1,
+                           const loss_options& options = {},
+                           std::source_location where = std::source_location::current());
 
 /// max(0, 1 - label * logit) where labels are 0 and 1, counted as -1 and 1.
-edge hinge_loss(edge logits, operand labels, const loss_options& options = {},
-                std::source_location where = std::source_location::current());
+TROUPE_API edge hinge_loss(edge logits, operand labels, const loss_options& options = {},
+                           std::source_location where = std::source_location::current());
 
 /// Sum over the last axis of p * log(p / q), for distributions p (wanted) and q; where p is 0 the
 /// term is 0.
-edge kl_divergence_loss(edge wanted, operand found, const loss_options& options = {},
-                        std::source_location where = std::source_location::current());
+TROUPE_API edge kl_divergence_loss(edge wanted, operand found, const loss_options& options = {},
+                                   std::source_location where = std::source_location::current());
 
 /// `scale` times half the sum of squares of all the variables: a penalty to add to a loss.
-edge l2_penalty(const std::vector<edge>& variables, double scale,
-                std::source_location where = std::source_location::current());
+TROUPE_API edge l2_penalty(const std::vector<edge>& variables, double scale,
+                           std::source_location where = std::source_location::current());
 
 } // namespace troupe

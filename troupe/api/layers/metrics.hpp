@@ -1,6 +1,7 @@
 // Metrics: what is counted over many steps, in variables of their own.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
@@ -16,34 +17,34 @@ namespace metrics {
 using location = std::source_location;
 
 /// The mean of all values so far; 0 before there are any.
-metric mean(graph_builder& in, edge values, location where = location::current());
+TROUPE_API metric mean(graph_builder& in, edge values, location where = location::current());
 
 /// The share of predictions that equal their label.
-metric accuracy(graph_builder& in, edge predictions, operand labels,
-                location where = location::current());
+TROUPE_API metric accuracy(graph_builder& in, edge predictions, operand labels,
+                           location where = location::current());
 
 /// The share of rows whose label is among the k largest of their predictions [batch, classes].
-metric top_k_accuracy(graph_builder& in, edge predictions, operand labels, int k,
-                      location where = location::current());
+TROUPE_API metric top_k_accuracy(graph_builder& in, edge predictions, operand labels, int k,
+                                 location where = location::current());
 
 /// Of what was predicted, truth values, the share that is true; of what is true, the share that was
 /// predicted. 0 where there is none.
-metric precision(graph_builder& in, edge predictions, operand labels,
-                 location where = location::current());
-metric recall(graph_builder& in, edge predictions, operand labels,
-              location where = location::current());
+TROUPE_API metric precision(graph_builder& in, edge predictions, operand labels,
+                            location where = location::current());
+TROUPE_API metric recall(graph_builder& in, edge predictions, operand labels,
+                         location where = location::current());
 
-metric mean_squared_error(graph_builder& in, edge predictions, operand wanted,
-                          location where = location::current());
+TROUPE_API metric mean_squared_error(graph_builder& in, edge predictions, operand wanted,
+                                     location where = location::current());
 
 /// The area under the curve of true against false positives, for scores in [0, 1] and truth values,
 /// by trapezoids between `thresholds` evenly spaced ones.
-metric auc(graph_builder& in, edge scores, operand labels, int thresholds = 200,
-           location where = location::current());
+TROUPE_API metric auc(graph_builder& in, edge scores, operand labels, int thresholds = 200,
+                      location where = location::current());
 
 /// How often class i (row) was taken for class j (column), so far: i64 [classes, classes].
-metric confusion_matrix(graph_builder& in, edge predictions, edge labels, int64_t classes,
-                        location where = location::current());
+TROUPE_API metric confusion_matrix(graph_builder& in, edge predictions, edge labels,
+                                   int64_t classes, location where = location::current());
 
 } // namespace metrics
 } // namespace troupe

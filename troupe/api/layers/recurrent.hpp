@@ -2,6 +2,7 @@
 // time is unrolled, in one kernel for LSTM and in the graph for the others.
 #pragma once
 #include "troupe/api/layers/initializers.hpp"
+#include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
@@ -20,7 +21,7 @@ struct lstm_options {
 };
 
 /// Long short-term memory (Hochreiter and Schmidhuber 1997).
-class lstm_layer {
+class TROUPE_API lstm_layer {
 public:
   using location = std::source_location;
 
@@ -55,7 +56,7 @@ struct gru_options {
 };
 
 /// The gated recurrent unit (Cho et al. 2014).
-class gru_layer {
+class TROUPE_API gru_layer {
 public:
   using location = std::source_location;
 

@@ -1,6 +1,7 @@
 // Losses over very many classes, which look at a sample of the wrong ones only.
 #pragma once
 #include "troupe/api/layers/embedding.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <optional>
 
@@ -25,13 +26,13 @@ struct sampling_options {
 /// Noise-contrastive estimation (Gutmann and Hyvarinen 2010): tells the right class from samples,
 /// one by one. `weights` has a row for each class, `biases` [classes] too; inputs [batch, width],
 /// labels [batch]. One loss for each row. For training only: evaluate with all classes.
-edge nce_loss(const embedding_table& weights, edge biases, edge inputs, operand labels,
-              const sampling_options& options = {},
-              std::source_location where = std::source_location::current());
+TROUPE_API edge nce_loss(const embedding_table& weights, edge biases, edge inputs, operand labels,
+                         const sampling_options& options = {},
+                         std::source_location where = std::source_location::current());
 
 /// Softmax among the right class and the samples (Jean et al. 2015). One loss for each row.
-edge sampled_softmax_loss(const embedding_table& weights, edge biases, edge inputs, operand labels,
-                          const sampling_options& options = {},
-                          std::source_location where = std::source_location::current());
+TROUPE_API edge sampled_softmax_loss(const embedding_table& weights, edge biases, edge inputs,
+                                     operand labels, const sampling_options& options = {},
+                                     std::source_location where = std::source_location::current());
 
 } // namespace troupe

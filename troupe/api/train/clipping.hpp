@@ -1,29 +1,33 @@
 // Keeping gradients small. The norm is Euclidean.
 #pragma once
 #include "troupe/api/train/optimizer.hpp"
+#include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
 /// The norm of all elements of all tensors together; a scalar.
-edge global_norm(const std::vector<edge>& values,
-                 std::source_location where = std::source_location::current());
+TROUPE_API edge global_norm(const std::vector<edge>& values,
+                            std::source_location where = std::source_location::current());
 
 /// Scales x so that its norm is at most `limit`.
-edge clip_by_norm(operand x, operand limit,
-                  std::source_location where = std::source_location::current());
+TROUPE_API edge clip_by_norm(operand x, operand limit,
+                             std::source_location where = std::source_location::current());
 
 /// Scales all by one factor so that their global norm is at most `limit` (Pascanu et al. 2012). A
 /// norm that is not finite makes all of them NaN: it is not hidden.
-std::vector<edge> clip_by_global_norm(const std::vector<edge>& values, operand limit,
-                                      std::source_location where = std::source_location::current());
+TROUPE_API std::vector<edge>
+clip_by_global_norm(const std::vector<edge>& values, operand limit,
+                    std::source_location where = std::source_location::current());
 
 // The same for gradients, between optimizer::compute_gradients() and apply_gradients().
 using gradient_list = std::vector<variable_gradient>;
-gradient_list clip_by_value(const gradient_list& gradients, operand low, operand high,
-                            std::source_location where = std::source_location::current());
-gradient_list clip_by_norm(const gradient_list& gradients, operand limit,
-                           std::source_location where = std::source_location::current());
-gradient_list clip_by_global_norm(const gradient_list& gradients, operand limit,
-                                  std::source_location where = std::source_location::current());
+TROUPE_API gradient_list
+clip_by_value(const gradient_list& gradients, operand low, operand high,
+              std::source_location where = std::source_location::current());
+TROUPE_API gradient_list clip_by_norm(const gradient_list& gradients, operand limit,
+                                      std::source_location where = std::source_location::current());
+TROUPE_API gradient_list
+clip_by_global_norm(const gradient_list& gradients, operand limit,
+                    std::source_location where = std::source_location::current());
 
 } // namespace troupe

@@ -2,6 +2,7 @@
 // of the batch; the mean of all gradients moves all copies alike (OSDI paper 4.4).
 #pragma once
 #include "troupe/api/train/optimizer.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <functional>
 #include <memory>
@@ -12,7 +13,7 @@
 namespace troupe {
 
 /// One copy of a model, while it is built.
-class replica {
+class TROUPE_API replica {
 public:
   replica(std::string device, int index, int count) noexcept
       : device_(std::move(device)), index_(index), count_(count) {}
@@ -76,10 +77,9 @@ struct data_parallel_training {
 ///     s.run(g.initializer());
 ///     s.run(training.synchronize);
 ///     s.run({{images, batch}, {labels, digits}}, {training.loss}, {training.train});
-data_parallel_training
-train_data_parallel(graph_builder& in, const std::vector<std::string>& devices,
-                    const replica_model& model, const optimizer_maker& make_optimizer,
-                    const data_parallel_options& options = {},
-                    std::source_location where = std::source_location::current());
+TROUPE_API data_parallel_training train_data_parallel(
+    graph_builder& in, const std::vector<std::string>& devices, const replica_model& model,
+    const optimizer_maker& make_optimizer, const data_parallel_options& options = {},
+    std::source_location where = std::source_location::current());
 
 } // namespace troupe

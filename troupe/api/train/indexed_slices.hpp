@@ -1,5 +1,6 @@
 // Gradients of a few rows, so that a step need not touch a whole variable to change them.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <optional>
@@ -17,10 +18,10 @@ struct indexed_slices {
 /// along axis 0, and sums of such gradients. Nothing where a gradient is of all rows, or where the
 /// sum mixes both kinds. Gradients stay edges, and may be used as dense ones whenever that is
 /// simpler: a step that uses the rows alone leaves out the nodes that would fill in the zeros.
-std::optional<indexed_slices> slices_of(edge gradient);
+TROUPE_API std::optional<indexed_slices> slices_of(edge gradient);
 
 /// The same with indices that are a vector and name each row once: what was given for one row is
 /// added up. For steps that are not linear in the gradient, such as those that square it.
-std::optional<indexed_slices> summed_slices_of(edge gradient);
+TROUPE_API std::optional<indexed_slices> summed_slices_of(edge gradient);
 
 } // namespace troupe

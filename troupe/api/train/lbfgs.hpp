@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/api/session.hpp"
 #include "troupe/api/train/optimizer.hpp"
+#include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
@@ -16,7 +17,7 @@ struct lbfgs_options {
 /// "lbfgs/...", which the graph's initializer initializes. Only the line search, for the weak Wolfe
 /// conditions, looks at numbers outside of the graph. All variables must have one floating type and
 /// known shapes.
-class lbfgs {
+class TROUPE_API lbfgs {
 public:
   using location = std::source_location;
 

@@ -2,30 +2,31 @@
 // as its rate; `step` is a number of any type, often the variable that count_steps() counts in.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
 /// A counter, i64 and 0 at first, which is called "global_step".
-variable_handle step_counter(graph_builder& in,
-                             std::source_location where = std::source_location::current());
+TROUPE_API variable_handle
+step_counter(graph_builder& in, std::source_location where = std::source_location::current());
 
 /// Returns the node that takes the step `train` and then adds 1 to the counter.
-node* count_steps(node* train, const variable_handle& counter,
-                  std::source_location where = std::source_location::current());
+TROUPE_API node* count_steps(node* train, const variable_handle& counter,
+                             std::source_location where = std::source_location::current());
 
 struct decay_options {
   bool staircase = false; ///< changes only when `every` further steps were taken
 };
 
 /// initial * factor ^ (step / every).
-edge exponential_decay(operand step, double initial, double every, double factor,
-                       decay_options options = {},
-                       std::source_location where = std::source_location::current());
+TROUPE_API edge exponential_decay(operand step, double initial, double every, double factor,
+                                  decay_options options = {},
+                                  std::source_location where = std::source_location::current());
 
 /// initial / (1 + factor * step / every).
-edge inverse_time_decay(operand step, double initial, double every, double factor,
-                        decay_options options = {},
-                        std::source_location where = std::source_location::current());
+TROUPE_API edge inverse_time_decay(operand step, double initial, double every, double factor,
+                                   decay_options options = {},
+                                   std::source_location where = std::source_location::current());
 
 struct polynomial_options {
   double last = 1e-4; ///< from the step `over` on
@@ -33,21 +34,22 @@ struct polynomial_options {
 };
 /// From `initial` to `last` within `over` steps: (initial - last) * (1 - step / over) ^ power +
 /// last.
-edge polynomial_decay(operand step, double initial, double over, polynomial_options options = {},
-                      std::source_location where = std::source_location::current());
+TROUPE_API edge polynomial_decay(operand step, double initial, double over,
+                                 polynomial_options options = {},
+                                 std::source_location where = std::source_location::current());
 
 /// From `initial` to `least` times that within `over` steps, along half a cosine (Loshchilov and
 /// Hutter 2017).
-edge cosine_decay(operand step, double initial, double over, double least = 0,
-                  std::source_location where = std::source_location::current());
+TROUPE_API edge cosine_decay(operand step, double initial, double over, double least = 0,
+                             std::source_location where = std::source_location::current());
 
 /// values[i] as long as step <= boundaries[i], then the last value, of which there is one more.
-edge piecewise_constant(operand step, const std::vector<double>& boundaries,
-                        const std::vector<double>& values,
-                        std::source_location where = std::source_location::current());
+TROUPE_API edge piecewise_constant(operand step, const std::vector<double>& boundaries,
+                                   const std::vector<double>& values,
+                                   std::source_location where = std::source_location::current());
 
 /// Grows from 0 to `rate` within the first `over` steps.
-edge warm_up(operand step, edge rate, double over,
-             std::source_location where = std::source_location::current());
+TROUPE_API edge warm_up(operand step, edge rate, double over,
+                        std::source_location where = std::source_location::current());
 
 } // namespace troupe

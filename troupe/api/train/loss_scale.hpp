@@ -2,6 +2,7 @@
 // divided by as much before they are applied (Micikevicius et al. 2018).
 #pragma once
 #include "troupe/api/train/optimizer.hpp"
+#include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
@@ -14,7 +15,7 @@ struct loss_scale_options {
 
 /// What a loss is multiplied by, and how its gradients are brought back. All of it is nodes of the
 /// step, so that it works on any device and on clusters. Copying copies the handle.
-class loss_scale {
+class TROUPE_API loss_scale {
 public:
   using location = std::source_location;
 
@@ -52,7 +53,7 @@ private:
 };
 
 /// A scalar of truth: whether no element of any of them is NaN or infinite.
-edge all_finite(const std::vector<variable_gradient>& gradients,
-                std::source_location where = std::source_location::current());
+TROUPE_API edge all_finite(const std::vector<variable_gradient>& gradients,
+                           std::source_location where = std::source_location::current());
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 // Averages of variables over the steps, which often generalize better than their last values.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <map>
 
@@ -8,7 +9,7 @@ namespace troupe {
 
 /// average -= (1 - decay) * (average - variable), after each step. Averages begin at the initial
 /// value of their variable, and are variables themselves, called "<variable>/average".
-class exponential_moving_average {
+class TROUPE_API exponential_moving_average {
 public:
   using location = std::source_location;
 

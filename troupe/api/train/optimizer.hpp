@@ -1,6 +1,7 @@
 // What all optimizers are: gradients of a loss, and the nodes that make variables follow them.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <map>
 
@@ -14,7 +15,7 @@ struct variable_gradient {
 /// Each kind (api/train/optimizers.hpp) says how one variable follows its gradient, and keeps what
 /// it remembers of a variable in further variables, its *slots*, which live where the variable
 /// does, are initialized like it, and are called "<variable>/<slot>".
-class optimizer {
+class TROUPE_API optimizer {
 public:
   using location = std::source_location;
 

@@ -6,13 +6,14 @@
 // is remembered of it neither decays nor moves it, as in TensorFlow.
 #pragma once
 #include "troupe/api/train/optimizer.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <array>
 
 namespace troupe {
 
 /// w -= rate * gradient.
-class gradient_descent final : public optimizer {
+class TROUPE_API gradient_descent final : public optimizer {
 public:
   explicit gradient_descent(operand rate) : rate_(std::move(rate)) {}
 
@@ -25,7 +26,7 @@ struct momentum_options {
   bool nesterov = false; ///< looks ahead by the step that the momentum is about to take
 };
 /// Keeps going: m = momentum * m + gradient; w -= rate * m. Slot: "momentum".
-class momentum final : public optimizer {
+class TROUPE_API momentum final : public optimizer {
 public:
   explicit momentum(operand rate, operand keep = 0.9, momentum_options options = {})
       : rate_(std::move(rate)), keep_(std::move(keep)), options_(options) {}
@@ -38,7 +39,7 @@ private:
 
 /// Slows down where gradients were large (Duchi et al. 2011): a += gradient^2;
 /// w -= rate * gradient / sqrt(a). Slot: "accumulator".
-class adagrad final : public optimizer {
+class TROUPE_API adagrad final : public optimizer {
 public:
   explicit adagrad(operand rate, double initial_accumulator = 0.1)
       : rate_(std::move(rate)), initial_(initial_accumulator) {}
@@ -55,7 +56,7 @@ struct proximal_options {
 };
 /// Adagrad with l1 and l2 regularization by forward-backward splitting (Duchi and Singer 2009).
 /// Slot: "accumulator".
-class proximal_adagrad final : public optimizer {
+class TROUPE_API proximal_adagrad final : public optimizer {
 public:
   explicit proximal_adagrad(operand rate, proximal_options options = {})
       : rate_(std::move(rate)), options_(std::move(options)) {}
@@ -71,7 +72,7 @@ struct adadelta_options {
 };
 /// Takes its rates from past gradients and past updates (Zeiler 2012). Slots: "accumulator",
 /// "accumulated_update".
-class adadelta final : public optimizer {
+class TROUPE_API adadelta final : public optimizer {
 public:
   explicit adadelta(operand rate = 1.0, adadelta_options options = {})
       : rate_(std::move(rate)), options_(std::move(options)) {}
@@ -88,7 +89,7 @@ struct rmsprop_options {
 };
 /// Divides by a decaying mean of squared gradients (Tieleman and Hinton 2012). Slots:
 /// "mean_square", "momentum", and "mean" when centered.
-class rmsprop final : public optimizer {
+class TROUPE_API rmsprop final : public optimizer {
 public:
   explicit rmsprop(operand rate, rmsprop_options options = {})
       : rate_(std::move(rate)), options_(std::move(options)) {}
@@ -107,7 +108,7 @@ struct adam_options {
 /// decays the moments of all rows, and moves all of them, even where the gradient is one of a few:
 /// its estimates count steps, and would be wrong for rows that had fewer; as in TensorFlow. Slots:
 /// "mean", "mean_square"; and two scalars for all variables of a type.
-class adam final : public optimizer {
+class TROUPE_API adam final : public optimizer {
 public:
   explicit adam(operand rate = 0.001, adam_options options = {})
       : rate_(std::move(rate)), options_(std::move(options)) {}
@@ -133,7 +134,7 @@ struct ftrl_options {
 };
 /// Follows the regularized leader (McMahan et al. 2013): sparse models with l1. Slots:
 /// "accumulator", "linear".
-class ftrl final : public optimizer {
+class TROUPE_API ftrl final : public optimizer {
 public:
   explicit ftrl(operand rate, ftrl_options options = {})
       : rate_(std::move(rate)), options_(std::move(options)) {}

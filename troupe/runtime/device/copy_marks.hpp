@@ -1,10 +1,10 @@
 // When a device came to places among the copies that it makes beside its line of launches.
 #pragma once
+#include "troupe/runtime/device/copy_stream.hpp"
+
 #include <cstdint>
 
 namespace troupe {
-
-enum class copy_stream : uint8_t { to_host, to_device };
 
 /// What a device_clock (accelerator.hpp) may offer beside: its marks may stand among copies, too.
 class copy_marks {

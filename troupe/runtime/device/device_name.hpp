@@ -1,5 +1,6 @@
 // Names of devices, whole or in part: "/job:worker/task:1/device:cpu:0", "/job:ps", "/cpu:0".
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <compare>
@@ -16,11 +17,11 @@ struct task_name {
 };
 
 /// Prints "/job:worker/task:1".
-std::string to_string(const task_name& task);
-std::ostream& operator<<(std::ostream& out, const task_name& task);
+TROUPE_API std::string to_string(const task_name& task);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const task_name& task);
 
 /// What is empty or negative is left open.
-struct device_name {
+struct TROUPE_API device_name {
   std::string job;
   int task = -1;
   std::string kind; ///< "cpu", "gpu"
@@ -36,10 +37,10 @@ struct device_name {
   auto operator<=>(const device_name&) const = default;
 };
 
-std::string to_string(const device_name& name);
-std::ostream& operator<<(std::ostream& out, const device_name& name);
+TROUPE_API std::string to_string(const device_name& name);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const device_name& name);
 
 /// Joins two partial names; fails where they contradict each other.
-result<device_name> merge(const device_name& a, const device_name& b);
+TROUPE_API result<device_name> merge(const device_name& a, const device_name& b);
 
 } // namespace troupe

@@ -1,11 +1,12 @@
 // Differentiation: extends a graph by the nodes that compute gradients (white paper 4.1).
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe {
 
 /// What an op's gradient function sees: the node, and the gradients that reach its outputs.
-class gradient_context {
+class TROUPE_API gradient_context {
 public:
   gradient_context(node& of, std::vector<edge> output_gradients)
       : node_(of), output_gradients_(std::move(output_gradients)) {}
@@ -39,8 +40,8 @@ private:
 /// `ys_gradients`, when given, weighs the ys (same shapes); by default ones. An x on which no y
 /// depends gets an edge to nothing. Fails, naming the node, where a gradient on the way is not
 /// defined.
-result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
-                                    std::vector<edge> ys_gradients = {},
-                                    std::source_location where = std::source_location::current());
+TROUPE_API result<std::vector<edge>>
+gradients(std::vector<edge> ys, std::vector<edge> xs, std::vector<edge> ys_gradients = {},
+          std::source_location where = std::source_location::current());
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 // What a user may want otherwise of gradients; apart from gradient.hpp, which every op sees.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <functional>
@@ -29,8 +30,8 @@ struct gradient_options {
 
 /// Like gradients() of gradient.hpp. Fails, naming the node, where a function given gives edges
 /// that are not gradients of the node's inputs.
-result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
-                                    const gradient_options& options,
-                                    std::source_location where = std::source_location::current());
+TROUPE_API result<std::vector<edge>>
+gradients(std::vector<edge> ys, std::vector<edge> xs, const gradient_options& options,
+          std::source_location where = std::source_location::current());
 
 } // namespace troupe

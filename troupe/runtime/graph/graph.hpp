@@ -1,5 +1,6 @@
 // The user's description of a computation: nodes that run ops, and edges that carry tensors.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/op.hpp"
 
 #include <deque>
@@ -14,7 +15,7 @@
 namespace troupe {
 
 /// One output of a node, or nothing. Valid as long as its graph.
-struct edge {
+struct TROUPE_API edge {
   troupe::node* node = nullptr;
   int index = 0;
 
@@ -26,7 +27,7 @@ struct edge {
   bool exists() const noexcept;      ///< whether the node has such an output
 };
 
-std::ostream& operator<<(std::ostream& out, const edge& what);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const edge& what);
 
 /// What is needed to add a node.
 struct node_spec {
@@ -41,7 +42,7 @@ struct node_spec {
 };
 
 /// Immutable once added, except for further control inputs.
-class node {
+class TROUPE_API node {
 public:
   int id() const noexcept { return id_; } ///< its place in its graph, in the order of adding
   size_t index() const noexcept { return static_cast<size_t>(id_); } ///< the same, for vectors
@@ -88,7 +89,7 @@ private:
 };
 
 /// Grows only: nodes are never removed or replaced, so that edges stay valid. Not thread-safe.
-class graph {
+class TROUPE_API graph {
 public:
   explicit graph(const registry& ops) : ops_(&ops) {}
   graph(const graph&) = delete;
@@ -150,16 +151,16 @@ private:
 };
 
 /// Prints a line for each node, for people: `sum = Add(x, split:1, ^init) f32[2,3]`.
-std::string describe(const graph& of);
+TROUPE_API std::string describe(const graph& of);
 
 /// The value of an edge that is known while the graph is built, or nullptr.
-const tensor* constant_value(edge of) noexcept;
+TROUPE_API const tensor* constant_value(edge of) noexcept;
 
 /// Follows a ref edge back to the node that stands for the variable, queue or table.
-const node* resource_behind(edge ref) noexcept;
+TROUPE_API const node* resource_behind(edge ref) noexcept;
 
 /// Orders the nodes so that each comes after its inputs and controls. Fails with the names on the
 /// way for a cycle.
-result<std::vector<node*>> topological_order(const graph& of);
+TROUPE_API result<std::vector<node*>> topological_order(const graph& of);
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 // The definition of an operation: a filled-in form, known before any graph exists.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/types/attr.hpp"
 
@@ -38,7 +39,7 @@ private:
 /// What lives longer than a step and is known by name; an op's ref output stands for it.
 enum class resource : uint8_t { none, variable, queue, table };
 
-std::string_view to_string(resource kind) noexcept; ///< "variable", "queue", "table"
+TROUPE_API std::string_view to_string(resource kind) noexcept; ///< "variable", "queue", "table"
 
 /// An input or output of an op.
 struct port {
@@ -106,7 +107,7 @@ struct attr_def {
 };
 
 /// The default as a value; requires has_default().
-attr_value default_of(const attr_def& attr);
+TROUPE_API attr_value default_of(const attr_def& attr);
 
 /// What a run of an op does beside computing its outputs. Every pass reads these, never op names.
 enum class effect : uint32_t {
@@ -136,7 +137,7 @@ using shapes = std::vector<partial_shape>;
 using edges = std::vector<edge>;
 
 /// Everything about an op except its kernels.
-struct op_def {
+struct TROUPE_API op_def {
   std::string_view name;
   std::string_view doc; ///< first a sentence; then, after an empty line, details
   port_list inputs = {};
@@ -166,6 +167,6 @@ struct op_def {
 };
 
 /// Prints the op as its reference shows it: signature, attributes, doc, example.
-std::string describe(const op_def& op);
+TROUPE_API std::string describe(const op_def& op);
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 // How long nodes took in the steps that were measured.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
 
 #include <map>
@@ -18,7 +19,7 @@ struct node_time {
 };
 
 /// Means over all steps that were added. Any thread may call.
-class node_times {
+class TROUPE_API node_times {
 public:
   void add(const step_statistics& step);
   /// Means over runs that somebody else has measured, weighed by their number.

@@ -1,6 +1,6 @@
 // What a step did, when and where: for people, for traces and for cost models.
 #pragma once
-#include "troupe/runtime/device/copy_marks.hpp"
+#include "troupe/runtime/device/copy_stream.hpp"
 
 #include <cstdint>
 #include <memory>

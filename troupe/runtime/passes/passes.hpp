@@ -1,44 +1,13 @@
 // The passes over the graph of a step, and the order in which they are run (docs/passes.md).
 #pragma once
 #include "troupe/runtime/device/device.hpp"
-#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/passes/extract.hpp"
+#include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 
 namespace troupe {
 
-/// Whether tensors of GPUs that are used again much later spend the time in between in the host's
-/// memory (docs/memory.md).
-enum class swap_mode : uint8_t {
-  off,
-  automatic, ///< as many as it takes to stay within the GPU's memory, as far as shapes are known
-  on         ///< whatever can be copied there and back meanwhile
-};
-
-struct swap_options {
-  swap_mode mode = swap_mode::off;
-  size_t memory = 0;            ///< of each GPU, in bytes; 0: unknown, and `automatic` does nothing
-  size_t at_least = 256 * 1024; ///< bytes; smaller tensors stay
-};
-
-/// Which passes are run. All of them keep results within rounding, and all effects; only
-/// mixed_precision rounds to fewer digits.
-struct pass_options {
-  bool fold = true;     ///< computes once what is constant
-  bool simplify = true; ///< x + 0, reshapes of reshapes and the like
-  bool merge = true;    ///< computes once what is written several times
-  bool dead = true;     ///< drops control edges that order nothing
-  bool fuse = true;     ///< makes chains of element-wise ops one loop
-  bool schedule = true; ///< orders nodes so that less memory is needed at once
-  bool start = true;    ///< lets exchanges with other devices begin as early as they can
-  /// dtype::bf16 or dtype::f16: ops that gain by it compute f32 values in this type; dtype::none:
-  /// all compute what the graph says (docs/mixed-precision.md)
-  dtype mixed_precision = dtype::none;
-  swap_options swap = {}; ///< of long-lived tensors, in partitions of GPUs
-
-  static constexpr pass_options none() { return {false, false, false, false, false, false, false}; }
-};
-
-/// Lets ops that are declared so (runtime/precision.hpp) take and give `type`, a float of 16 bits,
+/// Lets ops that are declared so (graph/precision.hpp) take and give `type`, a float of 16 bits,
 /// instead of f32, and inserts the casts that are needed for it. What is fetched, kept in variables
 /// or computed by other ops stays f32.
 void mix_precision(step_graph& of, dtype type);

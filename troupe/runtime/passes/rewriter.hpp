@@ -1,6 +1,6 @@
 // Changes a graph that a step owns: every pass is a walk over its nodes with this at hand.
 #pragma once
-#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/passes/extract.hpp"
 
 namespace troupe {
 

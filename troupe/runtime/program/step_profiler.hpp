@@ -3,6 +3,7 @@
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/device/copy_marks.hpp"
 #include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/runtime/insight/profile_options.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
 #include "troupe/runtime/program/check_numerics.hpp"
 #include "troupe/runtime/program/program.hpp"
@@ -11,12 +12,6 @@
 #include <optional>
 
 namespace troupe {
-
-struct profile_options {
-  bool times = false;          ///< when each node ran, and what memory it took
-  bool check_numerics = false; ///< fail at the first node that makes a NaN or an infinity
-  bool any() const noexcept { return times || check_numerics; }
-};
 
 /// Has room for one step of one program, made once: each instruction, region and wait of a step
 /// runs once and has its own place, which one thread writes. Nothing is locked, and nothing is

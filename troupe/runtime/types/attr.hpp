@@ -1,5 +1,6 @@
 // The named constants that parametrize a node, such as transpose_a of a MatMul.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/shape.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -25,10 +26,10 @@ enum class attr_kind : uint8_t {
   shapes,
 };
 
-std::string_view to_string(attr_kind kind) noexcept;
+TROUPE_API std::string_view to_string(attr_kind kind) noexcept;
 
 /// One of the kinds of attr_kind, in that order.
-class attr_value {
+class TROUPE_API attr_value {
 public:
   using content =
       std::variant<bool, int64_t, double, std::string, dtype, partial_shape, troupe::tensor,
@@ -69,7 +70,7 @@ private:
   content content_;
 };
 
-std::ostream& operator<<(std::ostream& out, const attr_value& value);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const attr_value& value);
 
 using attr_map = std::map<std::string, attr_value, std::less<>>;
 

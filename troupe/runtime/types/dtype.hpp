@@ -1,5 +1,7 @@
 // The types that tensor elements can have, and the C++ types that hold them.
 #pragma once
+#include "troupe/runtime/export.hpp"
+
 #include <bit>
 #include <complex>
 #include <cstddef>
@@ -36,7 +38,7 @@ enum class dtype : uint8_t {
 inline constexpr int dtype_count = 17;
 
 /// IEEE 754 half precision, stored; arithmetic goes through float.
-struct float16 {
+struct TROUPE_API float16 {
   uint16_t bits = 0;
   float16() = default;
   explicit float16(float value) noexcept;
@@ -45,7 +47,7 @@ struct float16 {
 };
 
 /// The upper half of a float, stored, rounded to nearest even; arithmetic goes through float.
-struct bfloat16 {
+struct TROUPE_API bfloat16 {
   uint16_t bits = 0;
   bfloat16() = default;
   explicit bfloat16(float value) noexcept;
@@ -54,17 +56,17 @@ struct bfloat16 {
 };
 
 /// Bytes of one element; for `string` the size of the std::string object in memory.
-size_t size_of(dtype type) noexcept;
+TROUPE_API size_t size_of(dtype type) noexcept;
 
 /// Returns the short name: "f32", "bool", "string".
-std::string_view to_string(dtype type) noexcept;
-std::ostream& operator<<(std::ostream& out, dtype type);
+TROUPE_API std::string_view to_string(dtype type) noexcept;
+TROUPE_API std::ostream& operator<<(std::ostream& out, dtype type);
 
 /// Reads a short name; nothing for an unknown one.
-std::optional<dtype> dtype_from(std::string_view name) noexcept;
+TROUPE_API std::optional<dtype> dtype_from(std::string_view name) noexcept;
 
 /// A set of types, as in `one_of(dtype::f32, dtype::f64)`.
-class dtype_set {
+class TROUPE_API dtype_set {
 public:
   constexpr dtype_set() = default;
   constexpr dtype_set(std::initializer_list<dtype> types) {
@@ -84,7 +86,7 @@ private:
   uint32_t bits_ = 0;
 };
 
-std::ostream& operator<<(std::ostream& out, dtype_set types);
+TROUPE_API std::ostream& operator<<(std::ostream& out, dtype_set types);
 
 template <class... Types>
 constexpr dtype_set one_of(Types... types) {

@@ -1,6 +1,7 @@
 // The extents of a tensor: fully known (shape), or as far as known while a graph is built
 // (partial_shape).
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <array>
@@ -16,7 +17,7 @@ namespace troupe {
 inline constexpr int max_rank = 8;
 
 /// Every extent is known and not negative. Copying allocates nothing.
-class shape {
+class TROUPE_API shape {
 public:
   shape() = default; ///< a scalar's
   /// Requires valid extents; use `make` for extents that come from users or peers.
@@ -45,12 +46,12 @@ private:
   int rank_ = 0;
 };
 
-std::ostream& operator<<(std::ostream& out, const shape& dims);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const shape& dims);
 
 inline constexpr int64_t unknown_extent = -1;
 
 /// Rank and extents may be unknown; unknown extents are -1.
-class partial_shape {
+class TROUPE_API partial_shape {
 public:
   partial_shape() = default; ///< nothing is known, not even the rank
   partial_shape(const shape& known);
@@ -85,17 +86,17 @@ private:
   bool known_rank_ = false;
 };
 
-std::ostream& operator<<(std::ostream& out, const partial_shape& dims);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const partial_shape& dims);
 
 /// Joins what is known of both; fails when they contradict each other.
-result<partial_shape> merge(const partial_shape& a, const partial_shape& b);
+TROUPE_API result<partial_shape> merge(const partial_shape& a, const partial_shape& b);
 
 /// The shape of an element-wise op on both, by NumPy's rules; fails when extents differ and neither
 /// is 1.
-result<partial_shape> broadcast(const partial_shape& a, const partial_shape& b);
-result<shape> broadcast(const shape& a, const shape& b);
+TROUPE_API result<partial_shape> broadcast(const partial_shape& a, const partial_shape& b);
+TROUPE_API result<shape> broadcast(const shape& a, const shape& b);
 
 /// Counts a negative axis from the end; fails outside [-rank, rank).
-result<int> resolve_axis(int64_t axis, int rank);
+TROUPE_API result<int> resolve_axis(int64_t axis, int rank);
 
 } // namespace troupe

@@ -1,5 +1,7 @@
 // What an operation that can fail returns: a status, or a result that holds a value or a status.
 #pragma once
+#include "troupe/runtime/export.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <source_location>
@@ -29,7 +31,7 @@ enum class error_kind : uint8_t {
   data_loss = 15,          ///< bytes are damaged
 };
 
-std::string_view to_string(error_kind kind) noexcept;
+TROUPE_API std::string_view to_string(error_kind kind) noexcept;
 
 /// Joins the parts as an ostream would print them.
 template <class... Ts>
@@ -40,7 +42,7 @@ std::string concat(const Ts&... parts) {
 }
 
 /// Success, or an error's kind and text. One pointer wide; success costs no allocation.
-class [[nodiscard]] status {
+class [[nodiscard]] TROUPE_API status {
 public:
   status() noexcept = default;
   status(error_kind kind, std::string message);
@@ -66,7 +68,7 @@ private:
   std::unique_ptr<what> what_;
 };
 
-std::ostream& operator<<(std::ostream& out, const status& what);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const status& what);
 
 /// Builds an error from the parts of its text.
 template <class... Ts>
@@ -108,7 +110,7 @@ private:
 };
 
 /// Prints `file.cpp:12` without the file's folders.
-std::string to_string(const std::source_location& where);
+TROUPE_API std::string to_string(const std::source_location& where);
 
 namespace detail {
 inline status as_status(status what) { return what; }

@@ -1,5 +1,6 @@
 // A typed n-d array over a reference-counted buffer.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/dtype.hpp"
 #include "troupe/runtime/types/shape.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -31,7 +32,7 @@ struct strided_copy {
 /// Memory that the processors can neither read nor write: a GPU's. Lives as long as any of it. What
 /// the functions launch runs after what was launched before on its device, and before what is
 /// launched later; whoever waits for the device hears of a failure, too.
-class memory_space {
+class TROUPE_API memory_space {
 public:
   virtual std::string name() const = 0; ///< "gpu:0"
   /// Copies within it.
@@ -46,7 +47,7 @@ protected:
 };
 
 /// Memory that tensors share. Freed when the last tensor over it is gone, on that thread.
-class buffer {
+class TROUPE_API buffer {
 public:
   using release_fn = void (*)(buffer*);
 
@@ -78,7 +79,7 @@ private:
 };
 
 /// Gives out memory for tensors. All functions may be called from any thread.
-class allocator {
+class TROUPE_API allocator {
 public:
   virtual ~allocator() = default;
   /// Returns memory aligned to 64 bytes, or nullptr when there is none.
@@ -91,10 +92,10 @@ public:
 inline constexpr size_t tensor_alignment = 64;
 
 /// The process's plain heap.
-allocator& heap_allocator() noexcept;
+TROUPE_API allocator& heap_allocator() noexcept;
 
 /// Cheap to copy: copies share the buffer. Elements lie in row-major order, 64-byte aligned.
-class tensor {
+class TROUPE_API tensor {
 public:
   tensor() noexcept = default; ///< holds nothing: no type, no memory
   tensor(const tensor& other) noexcept
@@ -204,11 +205,11 @@ private:
 };
 
 /// Prints type, shape and the first values: `f32[2,2] {1, 2, 3, 4}`.
-std::string to_string(const tensor& what, int64_t max_values = 16);
-std::ostream& operator<<(std::ostream& out, const tensor& what);
+TROUPE_API std::string to_string(const tensor& what, int64_t max_values = 16);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const tensor& what);
 
 /// Says whether type, shape and every element's bytes (for strings: text) are equal. Both must be
 /// on the host.
-bool identical(const tensor& a, const tensor& b) noexcept;
+TROUPE_API bool identical(const tensor& a, const tensor& b) noexcept;
 
 } // namespace troupe

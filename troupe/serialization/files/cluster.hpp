@@ -1,6 +1,7 @@
 // A static cluster spec: which tasks there are, and where they listen.
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
+#include "troupe/runtime/export.hpp"
 
 #include <map>
 #include <string>
@@ -16,12 +17,13 @@ struct cluster_spec {
 
 /// Reads JSON such as {"worker": ["127.0.0.1:7001", "127.0.0.1:7002"], "ps": ["127.0.0.1:7000"]},
 /// or the same under the key "cluster". Errors name the key; `origin` is the file's name, for them.
-result<cluster_spec> parse_cluster(std::string_view json, std::string_view origin = "cluster");
-result<cluster_spec> read_cluster_file(const std::string& path);
-std::string to_json(const cluster_spec& cluster);
+TROUPE_API result<cluster_spec> parse_cluster(std::string_view json,
+                                              std::string_view origin = "cluster");
+TROUPE_API result<cluster_spec> read_cluster_file(const std::string& path);
+TROUPE_API std::string to_json(const cluster_spec& cluster);
 
-std::vector<task_name> tasks_of(const cluster_spec& cluster);
+TROUPE_API std::vector<task_name> tasks_of(const cluster_spec& cluster);
 /// Fails with not_found, naming the jobs there are.
-result<std::string> address_of(const cluster_spec& cluster, const task_name& task);
+TROUPE_API result<std::string> address_of(const cluster_spec& cluster, const task_name& task);
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 // What nodes cost, kept from one process to the next, as JSON.
 #pragma once
+#include "troupe/runtime/export.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/types/status.hpp"
 
@@ -12,13 +13,13 @@ namespace troupe {
 
 /// {"troupe": "node times", "version": 1, "nodes": [{"node": "layer1/product",
 /// "device": "/job:local/task:0/device:cpu:0", "runs": 12, "mean_ns": 1500.5, "mean_bytes": 2560}]}
-std::string node_times_json(std::span<const node_time> times);
+TROUPE_API std::string node_times_json(std::span<const node_time> times);
 
 /// Reads such text. Fails, saying what is wrong, for anything else.
-result<std::vector<node_time>> parse_node_times(std::string_view json);
+TROUPE_API result<std::vector<node_time>> parse_node_times(std::string_view json);
 
 /// The same with files. Fails, naming the file.
-status write_node_times(const std::string& path, std::span<const node_time> times);
-result<std::vector<node_time>> read_node_times(const std::string& path);
+TROUPE_API status write_node_times(const std::string& path, std::span<const node_time> times);
+TROUPE_API result<std::vector<node_time>> read_node_times(const std::string& path);
 
 } // namespace troupe

@@ -1,6 +1,6 @@
 // Makes the part of a graph that a step runs into a graph of its own, which passes may change.
 #pragma once
-#include "troupe/runtime/graph/prune.hpp"
+#include "troupe/runtime/passes/prune.hpp"
 
 #include <memory>
 

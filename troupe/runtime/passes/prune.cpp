@@ -1,4 +1,4 @@
-#include "troupe/runtime/graph/prune.hpp"
+#include "troupe/runtime/passes/prune.hpp"
 
 #include "troupe/runtime/graph/collective.hpp"
 

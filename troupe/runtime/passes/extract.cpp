@@ -1,4 +1,4 @@
-#include "troupe/runtime/graph/extract.hpp"
+#include "troupe/runtime/passes/extract.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-// The `troupe` command. Exit codes: 0 done, 1 failed, 2 wrong usage.
+#include "troupe/api/cli/command_line.hpp"
+
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/runtime/version.hpp"
@@ -7,11 +8,11 @@
 
 #include <iostream>
 
+namespace troupe::cli {
 namespace {
 
 constexpr int failed = 1, wrong_usage = 2;
 
-/// One line, whatever the text brings.
 // Whoever reads line by line finds an error in one, but for the indented ones that say more about
 // it.
 std::string one_line(std::string text) {
@@ -26,14 +27,14 @@ std::string one_line(std::string text) {
 int run(int argc, char** argv) {
   CLI::App app{"Troupe: a dataflow runtime for machine learning", "troupe"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string{troupe::library_version});
+  app.set_version_flag("--version", std::string{library_version});
   int exit_code = 0;
-  troupe::cli::add_worker(app);
-  troupe::cli::add_devices(app);
-  troupe::cli::add_ops(app);
-  troupe::cli::add_run(app, exit_code);
+  add_worker(app);
+  add_devices(app);
+  add_ops(app);
+  add_run(app, exit_code);
   app.add_subcommand("version", "Print the version")->callback([] {
-    std::cout << "troupe " << troupe::library_version << '\n';
+    std::cout << "troupe " << library_version << '\n';
   });
   try {
     app.parse(argc, argv);
@@ -48,13 +49,15 @@ int run(int argc, char** argv) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int run_command_line(int argc, char** argv) {
   try {
     return run(argc, argv);
-  } catch (const troupe::error& e) {
-    std::cerr << "troupe: " << troupe::to_string(e.kind()) << ": " << one_line(e.what()) << '\n';
+  } catch (const error& e) {
+    std::cerr << "troupe: " << to_string(e.kind()) << ": " << one_line(e.what()) << '\n';
   } catch (const std::exception& e) {
     std::cerr << "troupe: " << one_line(e.what()) << '\n';
   }
   return failed;
 }
+
+} // namespace troupe::cli

@@ -1,0 +1,84 @@
+// How a session runs its steps, and what a run is told beside its feeds and fetches.
+#pragma once
+#include "troupe/runtime/insight/node_times.hpp"
+#include "troupe/runtime/passes/pass_options.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+struct thread_options {
+  int intra_op = 0;    ///< that one op may use; 0: one per core. Of local sessions
+  size_t inter_op = 0; ///< that run ops side by side; 0: one per core
+};
+
+/// Bytes. Of local sessions; tasks of a cluster have options of their own (`troupe worker`).
+struct memory_options {
+  size_t limit = 0;       ///< of what ops make on the processor; 0: none
+  size_t gpu_limit = 0;   ///< of each GPU device; 0: a share of nine tenths
+  size_t gpu_reserve = 0; ///< of each GPU device, taken at once; 0: as they are needed
+  /// Without a new tensor, until a GPU gives back what it keeps for the next ones; 0: never.
+  std::chrono::milliseconds gpu_idle{0};
+};
+
+/// The sessions of a process share its GPUs, with the options of whoever came first.
+struct gpu_options {
+  /// The first so many GPUs, or the session is not made; -1: all that there are. Of local sessions.
+  int count = 0;
+  int devices_each = 1; ///< several share a GPU, to try what needs more. Of local sessions
+  bool tf32 = false;    ///< products of f32 may round their operands to 10 bits. Of local sessions
+  /// Tries the algorithms for a convolution when it first comes, and keeps the fastest; false: what
+  /// cuDNN advises. The same with cuDNN and our kernels for other layers; false: our kernels.
+  /// Deterministic sessions take the advice, and our kernels. Of local sessions.
+  bool measure_convolutions = true;
+  /// Launches what is repeated as one (docs/gpu.md); false: kernel by kernel, for debugging, or for
+  /// exchanges of gradients that overlap (docs/training.md).
+  bool replay = true;
+  /// A thread of each GPU's own launches its kernels, not whichever brings the work, which then
+  /// goes on; costs a wake-up. Of local sessions.
+  bool launch_threads = false;
+  /// Nodes that name no device run on a GPU, or on the processor of its task, whichever is expected
+  /// to take less time with all copies; false: on the GPU if that has a kernel.
+  bool place_by_cost = true;
+};
+
+struct insight_options {
+  bool check_numerics = false; ///< as in run_options, for all runs
+  uint64_t sample_every = 0;   ///< measures one run in so many for node_times(); 0: none
+  /// What nodes cost, as far as it is known from before (read_node_times); else it is estimated
+  /// from shapes until runs are measured. Decides which branches of a graph run in parallel.
+  std::vector<node_time> node_times = {};
+  bool region_per_node = false; ///< for debugging: no node shares straight-line code with another
+};
+
+struct cluster_options {
+  std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+};
+
+struct session_options {
+  thread_options threads = {};
+  memory_options memory = {};
+  gpu_options gpu = {};
+  pass_options passes = {}; ///< pass_options::none() runs graphs as they were written
+  insight_options insight = {};
+  cluster_options cluster = {};
+  std::string container = {};                ///< of variables that name none
+  std::chrono::milliseconds timeout{60'000}; ///< of runs that name none
+  size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit
+  bool deterministic = false;      ///< the same bits for any number of threads (docs/insight.md)
+};
+
+struct run_options {
+  std::chrono::milliseconds timeout{0};                               ///< 0: the session's
+  std::optional<std::chrono::steady_clock::time_point> deadline = {}; ///< counts instead when given
+  /// Filled in with what ran when, where and how long, also when the run fails; write_trace() makes
+  /// a picture of it. Must live as long as the run.
+  step_statistics* statistics = nullptr;
+  /// Fails at the first node that makes a NaN or an infinity, and tells its inputs. On processors.
+  bool check_numerics = false;
+};
+
+} // namespace troupe

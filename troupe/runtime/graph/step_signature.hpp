@@ -1,0 +1,19 @@
+// What a kind of step is given and must deliver.
+#pragma once
+#include "troupe/runtime/graph/graph.hpp"
+
+#include <chrono>
+
+namespace troupe {
+
+/// What the deadlines of steps are on.
+using step_clock = std::chrono::steady_clock;
+
+struct step_signature {
+  std::vector<edge> feeds = {};
+  std::vector<edge> fetches = {};
+  std::vector<node*> targets = {};
+  bool operator==(const step_signature&) const = default;
+};
+
+} // namespace troupe
