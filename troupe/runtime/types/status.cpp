@@ -1,8 +1,20 @@
 #include "troupe/runtime/types/status.hpp"
 
-#include <ostream>
+#include <sstream>
 
 namespace troupe {
+namespace detail {
+
+void print_text(std::ostream& out, const void* what) { out << static_cast<const char*>(what); }
+
+std::string join(std::initializer_list<text_part> parts) {
+  std::ostringstream out;
+  for (const auto& part : parts)
+    part.print(out, part.what);
+  return std::move(out).str();
+}
+
+} // namespace detail
 
 std::string_view to_string(error_kind kind) noexcept {
   switch (kind) {

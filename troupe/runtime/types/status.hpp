@@ -3,11 +3,13 @@
 #include "troupe/runtime/export.hpp"
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <source_location>
-#include <sstream>
+#include <ostream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -33,12 +35,33 @@ enum class error_kind : uint8_t {
 
 TROUPE_API std::string_view to_string(error_kind kind) noexcept;
 
+namespace detail {
+
+/// A part of a text, and how to print it. What is printed in one place does not make code in each
+/// place that joins parts.
+struct text_part {
+  const void* what;
+  void (*print)(std::ostream& out, const void* what);
+};
+
+TROUPE_API void print_text(std::ostream& out, const void* what); ///< that ends with a zero
+
+template <class T>
+text_part part_of(const T& what) noexcept {
+  if constexpr (std::is_convertible_v<const T&, const char*>)
+    return {static_cast<const char*>(what), print_text};
+  else
+    return {&what, [](std::ostream& out, const void* it) { out << *static_cast<const T*>(it); }};
+}
+
+TROUPE_API std::string join(std::initializer_list<text_part> parts);
+
+} // namespace detail
+
 /// Joins the parts as an ostream would print them.
 template <class... Ts>
 std::string concat(const Ts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return std::move(out).str();
+  return detail::join({detail::part_of(parts)...});
 }
 
 /// Success, or an error's kind and text. One pointer wide; success costs no allocation.
@@ -73,12 +96,12 @@ TROUPE_API std::ostream& operator<<(std::ostream& out, const status& what);
 /// Builds an error from the parts of its text.
 template <class... Ts>
 status failure(error_kind kind, const Ts&... parts) {
-  return status{kind, concat(parts...)};
+  return status{kind, detail::join({detail::part_of(parts)...})};
 }
 
 template <class... Ts>
 status invalid(const Ts&... parts) {
-  return failure(error_kind::invalid_argument, parts...);
+  return status{error_kind::invalid_argument, detail::join({detail::part_of(parts)...})};
 }
 
 /// A value, or the error that took its place.
