@@ -121,6 +121,8 @@ TEST_CASE("after a restart, a task is back with its variables uninitialised") {
   auto empty = client->run(**add, {}, clock_type::now() + 5s).status();
   CHECK(empty.kind() == error_kind::failed_precondition);
   CHECK(says(empty, "'v'"));
+  CHECK(empty.origin().node == "v");
+  CHECK(empty.origin().task == "/job:ps/task:0");
   (void)client->run(**init, {}, clock_type::now() + 5s).ok(); // may still find the lost task
   REQUIRE(client->run(**init, {}, clock_type::now() + 5s));
   CHECK(client->run(**add, {}, clock_type::now() + 5s));

@@ -168,6 +168,13 @@ class CommandTest(unittest.TestCase):
         result = troupe("run", path, "--feed", "names/count=three", "--fetch", "names/same")
         self.assertEqual(result.stdout, 'names/same = string[] {"three"}\n', result.stderr)
 
+    def test_what_is_saved_twice_is_refused(self):
+        graph = write("save.txt", "x = Const value=f32[1] dtype=f32\n")
+        for saves in (["x=a.npy", "x=b.npy"], ["x=a.npy", "x:0=a.npy"]):
+            result = troupe("run", graph, "--save", saves[0], "--save", saves[1])
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, "--save x.*already|another --save")
+
     def test_arrays_of_numpy_are_fed_and_saved(self):
         path = write("graph.pbtxt", GRAPH_DEF)
         fed = write_npy("x.npy", "<f8", "(2,)", struct.pack("<2d", 1, 0.5))

@@ -143,4 +143,40 @@ TEST_CASE("a rate may be an edge, and an optimizer serves two losses") {
   CHECK(to_scalar<float>(s.fetch(w)) == Approx(1.5));
 }
 
+TEST_CASE("an optimizer used for two losses shares the slots of their variables") {
+  graph_builder g;
+  auto w = g.variable(1.0, "w");
+  adam by{0.1};
+  auto* first = by.minimize(square(w - 3));
+  auto slots = g.variables().size();
+  auto* second = by.minimize(square(w + 3));
+  CHECK(g.variables().size() == slots);
+  // Two steps towards one aim are the same, whichever train node takes them.
+  auto* same = by.minimize(square(w - 3));
+  auto trained = [&](node* then) {
+    auto s = session::local();
+    s.run(g.initializer());
+    s.run(first);
+    s.run(then);
+    return to_scalar<double>(s.fetch(w));
+  };
+  CHECK(trained(first) == trained(same));
+  CHECK(trained(second) < trained(first));
+}
+
+TEST_CASE("an optimizer serves graphs one after the other") {
+  momentum by{0.1, 0.9};
+  for (int round = 0; round < 3; ++round) {
+    graph_builder g; // may stand where the one before stood
+    auto w = g.variable(1.0, "w");
+    auto* train = by.minimize(square(w));
+    CHECK(g.variables().size() == 2);
+    CHECK(&by.slot(w, "momentum").ref.node->graph() == &g);
+    auto s = session::local();
+    s.run(g.initializer());
+    s.run(train);
+    CHECK(to_scalar<double>(s.fetch(w)) == Approx(0.8));
+  }
+}
+
 } // namespace troupe::test::optimizers_test

@@ -361,4 +361,61 @@ TEST_CASE("heavy branches give the same results as one after the other") {
     CHECK(to_scalar<float>(several.fetch(both)) == wanted);
 }
 
+TEST_CASE("a prepared step takes its feeds by name") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, shape{}, "x"), y = g.placeholder(dtype::f32, shape{}, "y");
+  auto s = session::local();
+  auto step = s.prepare({x, y}, {x - y});
+  auto two = tensor::scalar(2.0f), three = tensor::scalar(3.0f);
+  CHECK(to_scalar<float>(step.run({{"y", two}, {"x", three}}).front()) == 1);
+  CHECK(to_scalar<float>(step.run({two, three}).front()) == -1);
+  auto text = error_of([&] { step.run({{"x", two}}); }, error_kind::invalid_argument);
+  contains(text, "the feed 'y' is missing");
+  text = error_of(
+      [&] {
+        step.run({{"x", two}, {"y", two}, {"z", two}});
+      },
+      error_kind::invalid_argument);
+  contains(text, "the step is fed no 'z'");
+}
+
+TEST_CASE("an error tells which node and op failed, and on which task") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::i32, shape{}, "x");
+  auto wrong = div(g.constant(7), x, "quotient");
+  auto s = session::local();
+  try {
+    s.fetch(wrong, {{x, 0}});
+    FAIL("7 was divided by 0");
+  } catch (const error& e) {
+    CHECK(e.node() == "quotient");
+    CHECK(e.op() == "Div");
+  }
+  try {
+    matmul(g.constant(tensor::vector<float>({1})), x, {}, "product");
+    FAIL("a product of a vector");
+  } catch (const error& e) {
+    CHECK(e.node() == "product");
+    CHECK(e.op() == "MatMul");
+    CHECK(e.task().empty());
+  }
+}
+
+TEST_CASE("a placeholder has no extent below -1 and no more axes than tensors have") {
+  graph_builder g;
+  auto text = error_of(
+      [&] {
+        g.placeholder(dtype::f32, {3, -2}, "x");
+      },
+      error_kind::invalid_argument);
+  contains(text, "Placeholder 'x'");
+  contains(text, "-1 (unknown) or more, got -2");
+  text = error_of(
+      [&] {
+        g.placeholder(dtype::f32, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "x");
+      },
+      error_kind::invalid_argument);
+  contains(text, "Placeholder 'x'");
+}
+
 } // namespace troupe::test::session_test

@@ -262,6 +262,8 @@ class driver_on_threads final : public simulated_driver,
                                 public collective_driver,
                                 public bias_driver {
 public:
+  collective_driver* as_collective() noexcept override { return this; }
+  bias_driver* as_bias() noexcept override { return this; }
   explicit driver_on_threads(const simulation& options, int64_t gpu = next_gpu++)
       : options_(options), gpu_(gpu) {
     about_.name = "simulated GPU";

@@ -26,7 +26,7 @@ public:
         result.fetches.push_back({index, std::move(conductor.fetches()[index])});
       program_->check_in(std::move(in_));
     } else {
-      result.outcome = std::move(result.outcome).within(self_);
+      result.outcome = std::move(result.outcome).on_task(self_).within(self_);
       in_->retire();
     }
     on_end_(std::move(result));
@@ -66,7 +66,7 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
                          const std::string& self, step_end on_end, caf::execution_unit* unit,
                          stop_signal::clock::time_point kernels_until) {
   if (auto fits = check_feeds(*program, what.feeds); !fits)
-    return on_end({std::move(fits).within(self), {}});
+    return on_end({std::move(fits).on_task(self).within(self), {}});
   auto* step = new reporter{program, steps, self, std::move(on_end)}; // deletes itself at the end
   auto in = step->instance();
   if (what.watch.any())

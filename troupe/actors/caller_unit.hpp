@@ -1,12 +1,10 @@
 // Lets a thread that waits for a step run the step's regions itself.
 #pragma once
+#include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/region.hpp"
 #include "troupe/runtime/device/stop_signal.hpp"
 
 #include <caf/actor_system.hpp>
-#include <caf/execution_unit.hpp>
-#include <caf/resumable.hpp>
-#include <caf/scheduler/abstract_coordinator.hpp>
 
 #include <algorithm>
 #include <array>

@@ -82,7 +82,7 @@ void conductor_actor::cancel_waits() {
 void conductor_actor::end(bool badly, caf::execution_unit* unit) {
   if (badly) {
     if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
-      error_ = failure(error_.kind(), error_.message(), of_.describe_largest_tensors());
+      error_ = std::move(error_).followed_by(of_.describe_largest_tensors());
     cancel_waits(); // again: a region may have asked a queue while the step failed
     // What its kernels have to say is no other step's fault.
     for (auto* one : of_.program().accelerators())

@@ -1,10 +1,10 @@
 #include "troupe/actors/dispatch_cost.hpp"
 
+#include "troupe/actors/caf_internals.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/make_counted.hpp>
 #include <caf/ref_counted.hpp>
-#include <caf/resumable.hpp>
-#include <caf/scheduler/abstract_coordinator.hpp>
 
 #include <algorithm>
 #include <array>

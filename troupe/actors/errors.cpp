@@ -13,16 +13,24 @@ constexpr auto category = caf::atom("troupe");
 } // namespace
 
 caf::error to_caf(const status& what) {
-  return caf::error{static_cast<uint8_t>(what.kind()), category, caf::make_message(what.message())};
+  return caf::error{
+      static_cast<uint8_t>(what.kind()), category,
+      caf::make_message(what.message(), what.origin().op, what.origin().node, what.origin().task)};
 }
 
 status from_caf(const caf::error& what) {
   if (!what)
     return {};
-  if (what.category() == category)
-    return status{static_cast<error_kind>(what.code()), what.context().match_elements<std::string>()
-                                                            ? what.context().get_as<std::string>(0)
-                                                            : std::string{}};
+  if (what.category() == category) {
+    auto kind = static_cast<error_kind>(what.code());
+    const auto& text = what.context();
+    using std::string;
+    if (!text.match_elements<string, string, string, string>())
+      return status{kind, {}};
+    return status{kind, text.get_as<string>(0)}
+        .about(text.get_as<string>(1), text.get_as<string>(2))
+        .on_task(text.get_as<string>(3));
+  }
   if (what == caf::sec::request_timeout)
     return failure(error_kind::deadline_exceeded, "no answer in time");
   if (what == caf::sec::request_receiver_down || what == caf::sec::cannot_connect_to_node ||

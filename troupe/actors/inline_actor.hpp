@@ -1,13 +1,11 @@
 // Actors without a mailbox: they handle a message on the sender's thread, before the send returns,
 // so that a message needs no heap memory. docs/decisions/002 says what this demands.
 #pragma once
+#include "troupe/actors/caf_internals.hpp"
+
 #include <caf/actor.hpp>
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
-#include <caf/execution_unit.hpp>
-#include <caf/mailbox_element.hpp>
-#include <caf/make_actor.hpp>
-#include <caf/monitorable_actor.hpp>
 #include <caf/sec.hpp>
 
 #include <utility>

@@ -1,9 +1,8 @@
 #include "troupe/actors/launch_thread.hpp"
 
+#include "troupe/actors/caf_internals.hpp"
+
 #include <caf/actor_system.hpp>
-#include <caf/execution_unit.hpp>
-#include <caf/resumable.hpp>
-#include <caf/scheduler/abstract_coordinator.hpp>
 
 #include <condition_variable>
 #include <deque>

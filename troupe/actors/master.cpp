@@ -86,6 +86,7 @@ using master_self = caf::stateful_actor<master_state>*;
 // Errors name the task that they come from.
 status naming(const task_name& task, status why) {
   auto name = to_string(task);
+  why = std::move(why).on_task(name);
   return why.message().find(name) == std::string::npos ? std::move(why).within(name) : why;
 }
 

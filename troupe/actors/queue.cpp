@@ -46,9 +46,8 @@ void answer(queue_self self, const fifo_queue::completions& done) {
       auto& to = it->second;
       auto outcome = one.outcome;
       // Errors name the node that asked; the queue names itself.
-      self->send(
-          to.region,
-          wait_answer{to.wait, std::move(outcome).within(to.origin->description()), one.tensors});
+      self->send(to.region,
+                 wait_answer{to.wait, within(*to.origin, std::move(outcome)), one.tensors});
       forget(self, it);
     }
 }
@@ -139,7 +138,7 @@ result<caf::actor> spawn_queue(caf::actor_system& system, const node& maker) {
                                 .types = maker.attr<std::vector<dtype>>("component_types"),
                                 .shapes = maker.attr<std::vector<partial_shape>>("shapes")});
   if (!made)
-    return made.status().within(maker.description());
+    return within(maker, made.status());
   return system.spawn(queue_behavior, std::make_shared<fifo_queue>(*std::move(made)));
 }
 

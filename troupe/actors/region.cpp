@@ -1,9 +1,9 @@
 #include "troupe/actors/region.hpp"
 
+#include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/collective/exchange.hpp"
 
-#include <caf/scheduler/abstract_coordinator.hpp>
 #include <caf/send.hpp>
 
 namespace troupe {
@@ -55,16 +55,15 @@ private:
     const auto& group = meeting.group();
     collective_part mine{.on = group.members[seat.member].on, .input = std::move(input)};
     if (auto prepared = prepare_collective(group.call, mine); !prepared)
-      return in_.conductor().abort(
-          in_.conductor().step(),
-          std::move(prepared).within(group.members[seat.member].origin->description()), unit_);
+      return in_.conductor().abort(in_.conductor().step(),
+                                   within(*group.members[seat.member].origin, std::move(prepared)),
+                                   unit_);
     if (meeting.arrive(seat.member, std::move(mine)) != collective_rendezvous::arrival::last)
       return;
     auto& all = meeting.take();
     auto outcome = [&]() -> status {
       TROUPE_ASSIGN(auto what, group.check(all));
-      return exchange(what, all, &in_.conductor().stop())
-          .within(group.members.front().origin->description());
+      return within(*group.members.front().origin, exchange(what, all, &in_.conductor().stop()));
     }();
     for (auto& one : all) {
       one.input.reset();

@@ -1,9 +1,8 @@
 // One region of one instance as an actor: counts the tokens it waits for, then runs its code.
 #pragma once
+#include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/inline_actor.hpp"
 #include "troupe/actors/messages.hpp"
-
-#include <caf/resumable.hpp>
 
 namespace troupe {
 

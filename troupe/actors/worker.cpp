@@ -198,8 +198,11 @@ caf::result<registered> register_programs(worker_self self, register_partitions&
               if (std::exchange(state->failed, true))
                 return;
               self->state.programs.erase(handle);
-              state->reply.deliver(to_caf(from_caf(why).within(
-                  concat(self->state.options.self, " cannot reach ", program->peers()[i]))));
+              state->reply.deliver(
+                  to_caf(from_caf(why)
+                             .on_task(to_string(self->state.options.self))
+                             .within(concat(self->state.options.self, " cannot reach ",
+                                            program->peers()[i]))));
             });
   }
   return promise;
@@ -273,7 +276,8 @@ void serve_register(worker_self self, const register_graph& what, const incoming
                 from.peer)
       .then([=](const registered& done) { reply(done.handle, {}); },
             [=](const caf::error& why) {
-              reply(0, from_caf(why).within(to_string(self->state.options.self)));
+              auto task = to_string(self->state.options.self);
+              reply(0, from_caf(why).on_task(task).within(task));
             });
 }
 

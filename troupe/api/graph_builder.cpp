@@ -15,7 +15,7 @@ graph_scope::~graph_scope() {
     case kind::name: of_.pop_scope(); break;
     case kind::device: of_.pop_device(); break;
     case kind::controls: of_.pop_controls(); break;
-    case kind::recompute: static_cast<graph_builder&>(of_).end_recompute(); break;
+    case kind::recompute: of_.end_recompute(); break;
   }
 }
 
@@ -37,65 +37,32 @@ edge graph_builder::constant(operand value, std::string_view name, location wher
 }
 
 variable_handle graph_builder::variable(operand initial, std::string_view name, location where) {
-  if (initial.is_edge() && !initial.from())
-    throw error{invalid("variable '", name, "' (", to_string(where),
-                        "): its initial value is an edge to nothing")};
-  auto type = initial.is_edge() ? initial.from().type() : initial.value().type();
-  auto dims = initial.is_edge() ? initial.from().dims() : partial_shape{initial.value().dims()};
-  auto made = add_variable(type, dims, name, where);
-  auto& assign = detail::add_node(this, "Assign", {{made}, {initial}}, {},
-                                  unscoped(made.name()) + "/init", where);
-  made.initializer = variables_.back().initializer = &assign;
-  return made;
+  return detail::add_variable(*this, std::move(initial), name, where);
 }
 
 variable_handle graph_builder::variable(dtype type, const partial_shape& dims,
                                         std::string_view name, location where) {
-  return add_variable(type, dims, name, where);
-}
-
-variable_handle graph_builder::add_variable(dtype type, const partial_shape& dims,
-                                            std::string_view name, location where) {
-  auto& made =
-      detail::add_node(this, "VariableV2", {}, {{"dtype", type}, {"shape", dims}}, name, where);
-  return variables_.emplace_back(variable_handle{made.output(0), nullptr});
-}
-
-std::string graph_builder::unscoped(const std::string& name) const {
-  return name.substr(graph::scope().size());
+  variable_handle made{
+      detail::add_node(this, "VariableV2", {}, {{"dtype", type}, {"shape", dims}}, name, where)
+          .output(0)};
+  note_variable(made);
+  return made;
 }
 
 node* graph_builder::initializer(location where) {
-  if (!initializer_ || initialized_ != variables_.size()) {
+  if (!initializer_ || initialized_ != variables().size()) {
     std::vector<node*> all;
-    for (const auto& one : variables_)
+    for (const auto& one : variables())
       if (one.initializer)
         all.push_back(one.initializer);
     initializer_ = group(all, {}, where);
-    initialized_ = variables_.size();
+    initialized_ = variables().size();
   }
   return initializer_;
 }
 
 node* graph_builder::group(const std::vector<node*>& nodes, std::string_view name, location where) {
-  return value_or_throw(
-      add({.op = "NoOp", .name = std::string{name}, .controls = nodes, .where = where}));
-}
-
-result<node*> graph_builder::add(node_spec spec) {
-  auto unset = [&](const char* name) {
-    auto it = spec.attrs.find(name);
-    if (it == spec.attrs.end())
-      return true;
-    auto* value = it->second.get_if<int64_t>();
-    return value && *value == 0;
-  };
-  if (random_seed_ && unset("seed") && unset("seed2"))
-    if (auto op = ops().find_op(spec.op); op && (*op)->find_attr("seed2")) {
-      spec.attrs["seed"] = *random_seed_;
-      spec.attrs["seed2"] = static_cast<int64_t>(nodes().size());
-    }
-  return graph::add(std::move(spec));
+  return detail::add_group(*this, nodes, name, where);
 }
 
 graph_scope graph_builder::scope(std::string_view name, location where) {
@@ -125,27 +92,46 @@ graph_scope graph_builder::after(std::vector<node*> nodes, location where) {
 }
 
 graph_scope graph_builder::recompute() {
-  if (open_recomputes_++ == 0)
-    recomputed_.push_back({nodes().size(), nodes().size()});
+  begin_recompute();
   return {*this, graph_scope::kind::recompute};
-}
-
-void graph_builder::end_recompute() noexcept {
-  if (--open_recomputes_ == 0)
-    recomputed_.back().end = nodes().size();
 }
 
 std::vector<edge> graph_builder::gradients(const std::vector<edge>& ys, const std::vector<edge>& xs,
                                            const gradient_options& options, location where) {
-  if (recomputed_.empty())
-    return value_or_throw(troupe::gradients(ys, xs, options, where));
+  return detail::add_gradients(*this, ys, xs, options, where);
+}
+
+namespace detail {
+
+variable_handle add_variable(graph& in, operand initial, std::string_view name,
+                             std::source_location where) {
+  if (initial.is_edge() && !initial.from())
+    throw error{invalid("variable '", name, "' (", to_string(where),
+                        "): its initial value is an edge to nothing")};
+  auto type = initial.is_edge() ? initial.from().type() : initial.value().type();
+  auto dims = initial.is_edge() ? initial.from().dims() : partial_shape{initial.value().dims()};
+  variable_handle made{
+      add_node(&in, "VariableV2", {}, {{"dtype", type}, {"shape", dims}}, name, where).output(0)};
+  auto unscoped = made.name().substr(in.scope().size());
+  made.initializer =
+      &add_node(&in, "Assign", {{made}, {std::move(initial)}}, {}, unscoped + "/init", where);
+  in.note_variable(made);
+  return made;
+}
+
+node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view name,
+                std::source_location where) {
+  return value_or_throw(
+      in.add({.op = "NoOp", .name = std::string{name}, .controls = nodes, .where = where}));
+}
+
+std::vector<edge> add_gradients(graph& in, const std::vector<edge>& ys, const std::vector<edge>& xs,
+                                const gradient_options& options, std::source_location where) {
   auto all = options;
-  for (const auto& [first, end] : recomputed_) {
-    auto& part = all.recompute.emplace_back();
-    for (size_t i = first; i < end; ++i)
-      part.push_back(nodes()[i].get());
-  }
+  auto parts = in.recomputed_parts();
+  std::ranges::move(parts, std::back_inserter(all.recompute));
   return value_or_throw(troupe::gradients(ys, xs, all, where));
 }
 
+} // namespace detail
 } // namespace troupe

@@ -5,22 +5,9 @@
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/gradient_options.hpp"
 
-#include <optional>
 #include <span>
 
 namespace troupe {
-
-/// A variable of the graph. Stands for its value in formulas, and for the variable itself where an
-/// op such as assign() changes it. Copying copies the handle.
-struct variable_handle {
-  edge ref;
-  node* initializer = nullptr; ///< assigns the initial value; nullptr when there is none
-
-  operator edge() const noexcept { return ref; }
-  dtype type() const { return ref.type(); }
-  const partial_shape& dims() const { return ref.dims(); }
-  const std::string& name() const { return ref.node->name(); }
-};
 
 /// Ends a scope when it goes out of scope itself. The innermost must end first.
 class [[nodiscard]] TROUPE_API graph_scope {
@@ -73,16 +60,6 @@ public:
   node* group(const std::vector<node*>& nodes, std::string_view name = {},
               location where = location::current());
 
-  /// Makes the random numbers of the graph repeat, for the random ops that are added from here on
-  /// and get no seed of their own (seed and seed2 are 0): each gets this seed, and as seed2 the
-  /// number of nodes before it. So each draws other numbers, and a graph that is built alike draws
-  /// them again, in any session. Ops that are given a seed keep it. Random initial values and
-  /// dropout are such ops, too.
-  void set_random_seed(int64_t seed) noexcept { random_seed_ = seed; }
-
-  /// As graph::add, which see, and chooses seeds.
-  result<node*> add(node_spec spec);
-
   /// Prefixes the names of new nodes: `auto in = g.scope("layer1");`
   graph_scope scope(std::string_view name, location where = location::current());
   using graph::scope;
@@ -116,25 +93,25 @@ public:
     return gradients(std::vector{y}, xs, options, where);
   }
 
-  std::span<const variable_handle> variables() const noexcept { return variables_; }
-
 private:
-  friend class graph_scope;
-  void end_recompute() noexcept;
-  variable_handle add_variable(dtype type, const partial_shape& dims, std::string_view name,
-                               location where);
-
-  std::string unscoped(const std::string& name) const; // without the current scope
-
-  std::vector<variable_handle> variables_;
   node* initializer_ = nullptr;
   size_t initialized_ = 0; // variables that initializer_ knows
-  std::optional<int64_t> random_seed_;
-  struct id_range {
-    size_t first, end;
-  };
-  std::vector<id_range> recomputed_; // the last is open while there are open scopes
-  int open_recomputes_ = 0;
 };
+
+namespace detail {
+
+// What graph_builder's functions do, for graphs of which only the interface is known. They throw
+// troupe::error.
+TROUPE_API variable_handle add_variable(graph& in, operand initial, std::string_view name,
+                                        std::source_location where);
+TROUPE_API node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view name,
+                           std::source_location where);
+/// With the parts that the graph marks for it computed again.
+TROUPE_API std::vector<edge> add_gradients(graph& in, const std::vector<edge>& ys,
+                                           const std::vector<edge>& xs,
+                                           const gradient_options& options,
+                                           std::source_location where);
+
+} // namespace detail
 
 } // namespace troupe

@@ -1,7 +1,6 @@
 #include "troupe/api/operand.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <cmath>
@@ -138,7 +137,8 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
                std::string_view name, std::source_location where) {
   auto fail = [&](const auto&... parts) {
     auto called = name.empty() ? std::string{} : concat(" '", name, "'");
-    throw error{invalid(parts...).within(concat(op, called, " (", to_string(where), ')'))};
+    throw error{
+        invalid(parts...).about(op, name).within(concat(op, called, " (", to_string(where), ')'))};
   };
   for (const auto& port : inputs)
     for (const auto& one : port)
@@ -171,8 +171,7 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
       }
       spec.inputs.push_back(constant(*in, std::move(value), where));
     }
-  auto* builder = dynamic_cast<graph_builder*>(in); // who may have seeds to give
-  return *value_or_throw(builder ? builder->add(std::move(spec)) : in->add(std::move(spec)));
+  return *value_or_throw(in->add(std::move(spec)));
 }
 
 std::vector<edge> outputs(node& of, int first, int behind) {

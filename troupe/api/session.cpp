@@ -3,6 +3,7 @@
 #include "troupe/api/client_options.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/device/sharded_refcount.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>
 #include <map>
@@ -95,6 +96,7 @@ client_options to_remote_client(session_options from, std::source_location where
 struct step::state {
   std::shared_ptr<session::shared_state> of;
   std::shared_ptr<prepared_step> prepared; // nothing once the session is closed
+  std::vector<std::string> feeds = {};     // their names, in order
 };
 
 struct session::state {
@@ -206,6 +208,23 @@ std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& 
   return unwrap(
       in->client->run(*state_->prepared, feeds, in->deadline(options), insight_of(options)),
       "step::run", where);
+}
+
+std::vector<tensor> step::run(const std::map<std::string, tensor>& feeds,
+                              const run_options& options, location where) {
+  std::vector<tensor> ordered;
+  for (const auto& name : state_->feeds) {
+    auto it = feeds.find(name);
+    if (it == feeds.end())
+      throw error{invalid("the feed '", name, "' is missing").within(at("step::run", where))};
+    ordered.push_back(it->second);
+  }
+  for (const auto& [name, value] : feeds)
+    if (std::ranges::find(state_->feeds, name) == state_->feeds.end())
+      throw error{invalid("the step is fed no '", name, '\'',
+                          did_you_mean(name, {state_->feeds.begin(), state_->feeds.end()}))
+                      .within(at("step::run", where))};
+  return run(ordered, options, where);
 }
 
 void step::run_async(std::vector<tensor> feeds, on_done done, const run_options& options,
@@ -322,6 +341,8 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
   auto& in = *shared_->state;
   auto made = in.compile(of, signature, in.deadline({}), "session::prepare", where);
   made->of = shared_;
+  for (const auto& one : feeds)
+    made->feeds.push_back(one.name());
   return step{std::move(made)};
 }
 

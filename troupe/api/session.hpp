@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -49,6 +50,10 @@ public:
                           location where = location::current()) {
     return run(std::span{feeds.begin(), feeds.size()}, options, where);
   }
+  /// The same with feeds by the names of their edges, in any order: `{{"x", batch}, {"y",
+  /// labels}}`. Fails for a name that was not given to prepare(), and for one that is missing.
+  std::vector<tensor> run(const std::map<std::string, tensor>& feeds,
+                          const run_options& options = {}, location where = location::current());
   /// The same, but moves the fetches to where the caller wants them, one for each fetch. Who keeps
   /// that place from run to run makes local steps free of heap allocations: see docs/memory.md.
   void run_into(std::span<const tensor> feeds, std::span<tensor> fetches,

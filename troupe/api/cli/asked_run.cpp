@@ -95,7 +95,14 @@ std::vector<asked_run> runs_of(const asked& words, const graph_import& in, const
     fetch(name);
   for (const auto& word : words.saves) {
     auto [name, file] = assignment(word, "--save");
-    last.files[fetch(name)] = file.starts_with('@') ? file.substr(1) : file;
+    auto path = file.starts_with('@') ? file.substr(1) : file;
+    if (std::ranges::find(last.files, path) != last.files.end())
+      throw error{invalid("--save ", word, ": another --save writes to this file, too")};
+    auto& to = last.files[fetch(name)];
+    if (!to.empty())
+      throw error{invalid("--save ", word, ": '", name, "' is saved to ", to,
+                          " already; name each value once")};
+    to = path;
   }
   if (!words.out.empty()) {
     std::filesystem::create_directories(words.out);

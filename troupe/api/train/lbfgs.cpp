@@ -60,9 +60,7 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
   if (options.memory < 1 || options.max_steps < 0 || options.max_trials < 1)
     reject("lbfgs", where, "memory and max_trials must be at least 1, max_steps not negative");
   auto found = optimizer::compute_gradients(loss, variables, where);
-  auto* in = dynamic_cast<graph_builder*>(&loss.node->graph());
-  if (!in)
-    reject("lbfgs", where, loss.node->description(), " is in a graph that no graph_builder made");
+  auto& in = loss.node->graph();
   std::vector<edge> values, gradients;
   std::vector<int64_t> sizes;
   int64_t size = 0;
@@ -77,10 +75,11 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
     size += sizes.back();
   }
 
-  auto scope = in->scope("lbfgs", where);
+  in.push_scope("lbfgs");
+  graph_scope scope{in, graph_scope::kind::name};
   auto zero = value_or_throw(converted(tensor::scalar(0), type));
   auto state = [&](const std::vector<int64_t>& dims, std::string_view name) {
-    return in->variable(fill(*in, tensor::vector(dims), zero, {}, where), name, where);
+    return detail::add_variable(in, fill(in, tensor::vector(dims), zero, {}, where), name, where);
   };
   auto steps = state({options.memory, size}, "steps");
   auto changes = state({options.memory, size}, "changes");
@@ -88,14 +87,17 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
   auto way = state({size}, "direction");
 
   auto x = joined(values, where), gradient = joined(gradients, where);
-  aim_ = in->group(
+  aim_ = detail::add_group(
+      in,
       {assign(from, x, {}, where).node, assign(gradient_there, gradient, {}, where).node,
        assign(way, direction(gradient, steps, changes, options.memory, where), {}, where).node},
       "aim", where);
   slope_ = dot(way, gradient, where);
   largest_ = max(abs(gradient, {}, where), where);
 
-  length_ = in->placeholder(type, shape{}, "length", where);
+  length_ = detail::add_node(&in, "Placeholder", {}, {{"dtype", type}, {"shape", partial_shape{}}},
+                             "length", where)
+                .output(0);
   auto there = add(from, mul(way, length_, {}, where), {}, where);
   std::vector<node*> moves;
   int64_t begin = 0;
@@ -106,16 +108,17 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
     moves.push_back(assign(values[i], shaped, {}, where).node);
     begin += sizes[i];
   }
-  move_ = in->group(moves, "move", where);
+  move_ = detail::add_group(in, moves, "move", where);
 
   auto push = [&](const variable_handle& rows, edge row) {
     auto old = slice(rows, {1, 0}, {-1, -1}, {}, where);
     auto fresh = reshape(row, {int64_t{1}, size}, {}, where);
     return assign(rows, concatenate({old, fresh}, 0, {}, where), {}, where).node;
   };
-  remember_ = in->group({push(steps, sub(x, from, {}, where)),
-                         push(changes, sub(gradient, gradient_there, {}, where))},
-                        "remember", where);
+  remember_ = detail::add_group(in,
+                                {push(steps, sub(x, from, {}, where)),
+                                 push(changes, sub(gradient, gradient_there, {}, where))},
+                                "remember", where);
 }
 
 lbfgs::point lbfgs::look(session& in, const std::vector<feed>& feeds, location where) {

@@ -93,10 +93,10 @@ node* loss_scale::apply_gradients(optimizer& by, const std::vector<variable_grad
   auto none = number(good_steps_, 0, where);
   auto next = select(good, select(grows, larger, value_, {}, where), smaller, {}, where);
   auto next_steps = select(good, select(grows, none, steps, {}, where), none, {}, where);
-  auto& in = dynamic_cast<graph_builder&>(value_.node->graph());
-  return in.group({applied, assign(value_, next, {}, where).node,
-                   assign(good_steps_, next_steps, {}, where).node},
-                  {}, where);
+  return detail::add_group(value_.node->graph(),
+                           {applied, assign(value_, next, {}, where).node,
+                            assign(good_steps_, next_steps, {}, where).node},
+                           {}, where);
 }
 
 node* loss_scale::minimize(optimizer& by, edge loss, const std::vector<edge>& variables,

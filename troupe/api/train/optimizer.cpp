@@ -32,14 +32,6 @@ std::vector<edge> variables_behind(edge loss) {
   return refs;
 }
 
-graph_builder& builder_of(edge variable, std::source_location where) {
-  auto* builder = dynamic_cast<graph_builder*>(&variable.node->graph());
-  if (!builder)
-    reject("minimize", where, variable.node->description(),
-           " is in a graph that no graph_builder made");
-  return *builder;
-}
-
 // A name that is free in the current scope.
 std::string free_name(const graph& in, std::string name) {
   auto candidate = name;
@@ -61,8 +53,7 @@ node* keep_unless(edge condition, edge variable, const std::vector<node*>& updat
   return assign(variable, select(condition, after, before, {}, where), {}, where).node;
 }
 
-edge filled(graph_builder& in, dtype type, const shape& dims, double value,
-            std::source_location where) {
+edge filled(graph& in, dtype type, const shape& dims, double value, std::source_location where) {
   auto one = value_or_throw(converted(tensor::scalar(value), type));
   return fill(in, tensor::vector<int64_t>({dims.begin(), dims.end()}), one, {}, where);
 }
@@ -84,9 +75,7 @@ std::vector<variable_gradient> optimizer::compute_gradients(edge loss,
   if (chosen.empty())
     reject("minimize", where, loss.node->description(),
            " depends on no variable of a floating type");
-  auto* builder = dynamic_cast<graph_builder*>(&loss.node->graph()); // knows what to compute again
-  auto found = builder ? builder->gradients(loss, chosen, options, where)
-                       : value_or_throw(troupe::gradients({loss}, chosen, options, where));
+  auto found = detail::add_gradients(loss.node->graph(), {loss}, chosen, options, where);
   std::vector<variable_gradient> pairs;
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (found[i])
@@ -129,25 +118,26 @@ node* optimizer::apply(edge condition, const std::vector<variable_gradient>& gra
   }
   if (updates.empty())
     reject("minimize", where, "there are no gradients to apply");
-  auto& in = builder_of(gradients.front().variable, where);
+  auto& in = gradients.front().variable.node->graph();
   std::vector<node*> last;
   {
-    auto later = in.after(updates);
+    in.push_controls(updates);
+    graph_scope later{in, graph_scope::kind::controls};
     last = after_updates(in, where);
   }
   std::ranges::copy(last, std::back_inserter(updates));
   if (condition)
-    for (const auto& one : shared_)
-      if (&one.ref.node->graph() == &in)
+    for (const auto& [key, one] : shared_)
+      if (std::get<0>(key) == in.id())
         restored.push_back(keep_unless(condition, one, updates, where));
   std::ranges::copy(restored, std::back_inserter(updates));
-  return in.group(updates, {}, where);
+  return detail::add_group(in, updates, {}, where);
 }
 
 std::vector<edge> optimizer::remembered_of(edge variable) const {
   std::vector<edge> all{variable};
   for (const auto& [key, slot] : slots_)
-    if (key.first == variable.node)
+    if (key.first == key_of(variable))
       all.push_back(slot);
   return all;
 }
@@ -156,31 +146,41 @@ node* optimizer::minimize(edge loss, const std::vector<edge>& variables, locatio
   return apply_gradients(compute_gradients(loss, variables, where), where);
 }
 
+optimizer::variable_key optimizer::key_of(edge variable) {
+  return {variable.node->graph().id(), variable.node->id()};
+}
+
 variable_handle optimizer::make_slot(edge variable, std::string_view name, double initial,
                                      location where) {
-  auto& in = builder_of(variable, where);
+  if (auto it = slots_.find({key_of(variable), std::string{name}}); it != slots_.end())
+    return it->second;
+  auto& in = variable.node->graph();
   if (!variable.dims().fully_known())
     reject("minimize", where, variable.node->description(), " has the shape ", variable.dims(),
            "; what an optimizer remembers of it needs a known one");
   auto value = filled(in, variable.type(), variable.dims().known(), initial, where);
-  auto made = in.variable(value, free_name(in, concat(variable.node->name(), '/', name)), where);
-  slots_[{variable.node, std::string{name}}] = made;
+  auto made = detail::add_variable(in, value,
+                                   free_name(in, concat(variable.node->name(), '/', name)), where);
+  slots_[{key_of(variable), std::string{name}}] = made;
   return made;
 }
 
 variable_handle optimizer::make_shared(edge variable, std::string_view name, double initial,
                                        location where) {
-  auto& in = builder_of(variable, where);
-  return shared_.emplace_back(in.variable(filled(in, variable.type(), shape{}, initial, where),
-                                          free_name(in, std::string{name}), where));
+  auto& in = variable.node->graph();
+  auto [it, fresh] = shared_.try_emplace({in.id(), variable.type(), std::string{name}});
+  if (fresh)
+    it->second = detail::add_variable(in, filled(in, variable.type(), shape{}, initial, where),
+                                      free_name(in, std::string{name}), where);
+  return it->second;
 }
 
 variable_handle optimizer::slot(edge variable, std::string_view name, location where) const {
   std::string others;
   for (const auto& [key, made] : slots_) {
-    if (key.first == variable.node && key.second == name)
+    if (key.first == key_of(variable) && key.second == name)
       return made;
-    if (key.first == variable.node)
+    if (key.first == key_of(variable))
       others += concat(others.empty() ? "" : ", ", key.second);
   }
   throw error{failure(error_kind::not_found, "there is no slot '", name, "' of '", variable,

@@ -4,6 +4,7 @@
 #include "troupe/runtime/export.hpp"
 
 #include <map>
+#include <tuple>
 
 namespace troupe {
 
@@ -14,7 +15,8 @@ struct variable_gradient {
 
 /// Each kind (api/train/optimizers.hpp) says how one variable follows its gradient, and keeps what
 /// it remembers of a variable in further variables, its *slots*, which live where the variable
-/// does, are initialized like it, and are called "<variable>/<slot>".
+/// does, are initialized like it, and are called "<variable>/<slot>". Two losses that one optimizer
+/// minimizes share the slots of their variables.
 class TROUPE_API optimizer {
 public:
   using location = std::source_location;
@@ -58,19 +60,23 @@ protected:
   /// Returns the node that changes the variable. New nodes go where the variable is.
   virtual node* update(const variable_gradient& of, location where) = 0;
   /// Nodes that run once in each step, after all updates.
-  virtual std::vector<node*> after_updates(graph_builder&, location) { return {}; }
+  virtual std::vector<node*> after_updates(graph&, location) { return {}; }
 
-  /// Makes a slot of the variable's type and shape, all of whose elements begin with one value.
+  /// The slot of that name, of the variable's type and shape; made when first asked for, and then
+  /// all of its elements begin with one value.
   variable_handle make_slot(edge variable, std::string_view name, double initial, location where);
-  /// Makes a variable for all variables of this one's type: a scalar.
+  /// A scalar for all variables of this one's type and graph; likewise.
   variable_handle make_shared(edge variable, std::string_view name, double initial, location where);
 
 private:
   node* apply(edge condition, const std::vector<variable_gradient>& gradients, location where);
   std::vector<edge> remembered_of(edge variable) const; // itself and its slots
 
-  std::map<std::pair<const node*, std::string>, variable_handle> slots_;
-  std::vector<variable_handle> shared_;
+  using variable_key = std::pair<uint64_t, int>; // of its graph, of its node
+  static variable_key key_of(edge variable);
+
+  std::map<std::pair<variable_key, std::string>, variable_handle> slots_;
+  std::map<std::tuple<uint64_t, dtype, std::string>, variable_handle> shared_;
 };
 
 } // namespace troupe

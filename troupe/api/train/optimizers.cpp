@@ -80,7 +80,7 @@ node* rmsprop::update(const variable_gradient& of, location where) {
 
 const adam::powers& adam::powers_for(const variable_gradient& of, location where) {
   auto& in = of.variable.node->graph();
-  auto [it, added] = powers_.try_emplace({&in, of.variable.type()});
+  auto [it, added] = powers_.try_emplace({in.id(), of.variable.type()});
   if (added) {
     auto one = [&](const operand& beta, std::string_view name) {
       auto made = make_shared(of.variable, name, 1, where);
@@ -101,10 +101,10 @@ node* adam::update(const variable_gradient& of, location where) {
       .node;
 }
 
-std::vector<node*> adam::after_updates(graph_builder& in, location where) {
+std::vector<node*> adam::after_updates(graph& in, location where) {
   std::vector<node*> found;
   for (const auto& [key, powers] : powers_)
-    if (key.first == &in)
+    if (key.first == in.id())
       for (const auto& [variable, next] : powers)
         found.push_back(assign(variable, next, {}, where).node);
   return found;

@@ -120,12 +120,12 @@ private:
   };
   using powers = std::array<power, 2>;
   node* update(const variable_gradient& of, location where) override;
-  std::vector<node*> after_updates(graph_builder& in, location where) override;
+  std::vector<node*> after_updates(graph& in, location where) override;
   const powers& powers_for(const variable_gradient& of, location where);
 
   operand rate_;
   adam_options options_;
-  std::map<std::pair<const graph*, dtype>, powers> powers_;
+  std::map<std::pair<uint64_t, dtype>, powers> powers_; // by the id of their graph
 };
 
 struct ftrl_options {

@@ -15,6 +15,7 @@ namespace troupe {
 /// block.
 class cpu_allocator final : public allocator, public memory_usage_source {
 public:
+  const memory_usage_source* usage() const noexcept override { return this; }
   struct abandon {
     void operator()(cpu_allocator* one) const noexcept { one->give_up(1); }
   };

@@ -10,6 +10,8 @@ public:
   device_kind kind() const noexcept override { return of_->kind(); }
   int ordinal() const noexcept override { return of_->ordinal(); }
   accelerator* as_accelerator() noexcept override { return of_->as_accelerator(); }
+  pending_inputs* as_pending_inputs() noexcept override { return of_->as_pending_inputs(); }
+  bool deterministic() const noexcept override { return true; }
   int threads() const noexcept override { return of_->threads(); }
   std::string description() const override { return of_->description() + ", deterministic"; }
   size_t memory_limit() const noexcept override { return of_->memory_limit(); }
@@ -29,10 +31,6 @@ private:
 
 std::shared_ptr<device> deterministic_view(std::shared_ptr<device> of) {
   return std::make_shared<view>(std::move(of));
-}
-
-bool is_deterministic(const device& which) noexcept {
-  return dynamic_cast<const view*>(&which) != nullptr;
 }
 
 } // namespace troupe

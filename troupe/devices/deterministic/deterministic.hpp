@@ -13,7 +13,7 @@ namespace troupe {
 /// is_deterministic().
 std::shared_ptr<device> deterministic_view(std::shared_ptr<device> of);
 
-bool is_deterministic(const device& which) noexcept;
+inline bool is_deterministic(const device& which) noexcept { return which.deterministic(); }
 
 /// Ranges of cheap items begin at multiples of this, on every device: vector code computes whole
 /// vectors in one way and the rest of a range in another, which may differ in the last bit.

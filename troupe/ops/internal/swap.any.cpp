@@ -7,7 +7,8 @@ namespace troupe::ops::swap_any {
 namespace {
 
 swapping* swapping_of(kernel_context& at) {
-  return dynamic_cast<swapping*>(at.device().as_accelerator());
+  auto* device = at.device().as_accelerator();
+  return device ? device->as_swapping() : nullptr;
 }
 
 status run_out(kernel_context& at) {

@@ -1,5 +1,6 @@
 // A device whose kernels launch work that runs later, in memory of its own: a GPU.
 #pragma once
+#include "troupe/runtime/device/copy_stream.hpp"
 #include "troupe/runtime/device/device.hpp"
 
 #include <functional>
@@ -66,10 +67,16 @@ public:
   virtual void begin() noexcept = 0;
   /// Notes the place behind all that was launched before; `which` is less than what was asked for.
   virtual void mark(uint32_t which) noexcept = 0;
+  /// Whether marks may stand among the copies beside that line, too.
+  virtual bool marks_copies() const noexcept { return false; }
+  /// Notes the place behind all copies of that kind that were launched before.
+  virtual void mark_copy(uint32_t, copy_stream) noexcept {}
   /// The time of a mark on the steady clock, in nanoseconds; 0 where there is none, or where the
   /// device has not come there.
   virtual int64_t time_of(uint32_t which) noexcept = 0;
 };
+
+class swapping;
 
 /// Kernels, and the functions here, launch: they return before what they launched has run. All
 /// that is launched runs as if in one line, in the order of the launches, so that a tensor may be
@@ -97,6 +104,9 @@ public:
                    from.space() ? from.space()->name() : "the host", " comes by way of the host");
   }
   virtual copy_statistics copies() const { return {}; }
+
+  /// Itself, where tensors may spend a while in the host's memory (swapping.hpp).
+  virtual swapping* as_swapping() noexcept { return nullptr; }
 
   /// Calls `done` once, when all that was launched before has run: the error, if there was one
   /// since the last time. As above.

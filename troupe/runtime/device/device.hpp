@@ -28,6 +28,7 @@ struct memory_statistics {
 };
 
 class accelerator;
+class pending_inputs;
 
 /// Runs kernels and owns memory. All functions may be called from any thread.
 class device {
@@ -37,6 +38,10 @@ public:
   virtual int ordinal() const noexcept = 0; ///< 0 for /device:cpu:0
   /// Itself, where kernels only launch what then runs in memory of its own (accelerator.hpp).
   virtual accelerator* as_accelerator() noexcept { return nullptr; }
+  /// Itself, where kernels may begin before their inputs are there (pending_inputs.hpp).
+  virtual pending_inputs* as_pending_inputs() noexcept { return nullptr; }
+  /// Whether results have the same bits for any number of threads.
+  virtual bool deterministic() const noexcept { return false; }
   /// How many threads one node may keep busy, the one that runs it counted.
   virtual int threads() const noexcept { return 1; }
   virtual std::string description() const = 0; ///< for people: model, cores, memory

@@ -55,27 +55,71 @@ std::string node::description() const {
   return concat(op_->name, " '", name_, "' (", where, ')');
 }
 
+status within(const node& which, status why) {
+  return std::move(why).about(which.op().name, which.name()).within(which.description());
+}
+
+void graph::choose_seeds(node_spec& spec) const {
+  auto unset = [&](const char* name) {
+    auto it = spec.attrs.find(name);
+    if (it == spec.attrs.end())
+      return true;
+    auto* value = it->second.get_if<int64_t>();
+    return value && *value == 0;
+  };
+  if (!random_seed_ || !unset("seed") || !unset("seed2"))
+    return;
+  if (auto op = ops_->find_op(spec.op); op && (*op)->find_attr("seed2")) {
+    spec.attrs["seed"] = *random_seed_;
+    spec.attrs["seed2"] = static_cast<int64_t>(nodes_.size());
+  }
+}
+
+void graph::begin_recompute() {
+  if (open_recomputes_++ == 0)
+    recomputed_.push_back({nodes_.size(), nodes_.size()});
+}
+
+void graph::end_recompute() noexcept {
+  if (--open_recomputes_ == 0)
+    recomputed_.back().end = nodes_.size();
+}
+
+std::vector<std::vector<node*>> graph::recomputed_parts() const {
+  std::vector<std::vector<node*>> parts;
+  for (const auto& [first, end] : recomputed_) {
+    auto& part = parts.emplace_back();
+    for (size_t i = first; i < end; ++i)
+      part.push_back(nodes_[i].get());
+  }
+  return parts;
+}
+
 result<node*> graph::add(node_spec spec) {
+  choose_seeds(spec);
   auto context = [&](const std::string& name) {
     return concat(spec.op, " '", name, "' (", to_string(spec.where), ')');
   };
   auto name = name_for(spec);
   if (!name)
-    return name.status().within(context(spec.name));
+    return name.status().about(spec.op, spec.name).within(context(spec.name));
   auto op = ops_->find_op(spec.op);
   if (!op)
-    return op.status().within(context(*name));
+    return op.status().about(spec.op, *name).within(context(*name));
   for (const auto& input : spec.inputs) {
     if (input && &input.node->graph() != this)
-      return invalid("input '", input, "' belongs to another graph").within(context(*name));
+      return invalid("input '", input, "' belongs to another graph")
+          .about(spec.op, *name)
+          .within(context(*name));
     if (input && !input.exists())
       return invalid("there is no output '", input, "', ", input.node->description(), " has ",
                      input.node->outputs())
+          .about(spec.op, *name)
           .within(context(*name));
   }
   auto matched = match_signature(**op, spec.inputs, std::move(spec.attrs));
   if (!matched)
-    return matched.status().within(context(*name));
+    return matched.status().about(spec.op, *name).within(context(*name));
 
   auto made = std::make_unique<node>();
   made->id_ = static_cast<int>(nodes_.size());
@@ -99,17 +143,20 @@ result<node*> graph::add(node_spec spec) {
   made->controls_.erase(twice.begin(), twice.end());
   for (auto* before : made->controls_)
     if (!before || before->graph_ != this)
-      return invalid("a control input belongs to another graph").within(context(*name));
+      return invalid("a control input belongs to another graph")
+          .about(spec.op, *name)
+          .within(context(*name));
 
   if ((*op)->infer) {
     auto inferred = (*op)->infer(infer_context{*made});
     if (!inferred)
-      return inferred.status().within(context(*name));
+      return inferred.status().about(spec.op, *name).within(context(*name));
     made->shapes_ = *std::move(inferred);
   }
   if (made->shapes_.size() != made->types_.size())
     return failure(error_kind::internal, "its shape function gave ", made->shapes_.size(),
                    " shapes for ", made->types_.size(), " outputs")
+        .about(spec.op, *name)
         .within(context(*name));
   auto* added = made.get();
   by_name_.emplace(added->name_, added);

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <source_location>
 #include <span>
@@ -88,15 +89,28 @@ private:
   std::vector<const port*> input_ports_, output_ports_; // per tensor
 };
 
+/// A variable of a graph. Stands for its value in formulas, and for the variable itself where an op
+/// such as assign() changes it. Copying copies the handle.
+struct variable_handle {
+  edge ref;
+  node* initializer = nullptr; ///< assigns the initial value; nullptr when there is none
+
+  operator edge() const noexcept { return ref; }
+  dtype type() const { return ref.type(); }
+  const partial_shape& dims() const { return ref.dims(); }
+  const std::string& name() const { return ref.node->name(); }
+};
+
 /// Grows only: nodes are never removed or replaced, so that edges stay valid. Not thread-safe.
 class TROUPE_API graph {
 public:
-  explicit graph(const registry& ops) : ops_(&ops) {}
+  explicit graph(const registry& ops) : ops_(&ops), id_(next_version()) {}
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
   virtual ~graph() = default;
 
-  /// Checks the node against its op's definition, deduces attributes, types and shapes.
+  /// Checks the node against its op's definition, deduces attributes, types and shapes. Ops that
+  /// draw random numbers get their seeds, see set_random_seed().
   result<node*> add(node_spec spec);
 
   /// Adds a node like one of another graph over the same ops, without checking it again.
@@ -110,6 +124,7 @@ public:
   result<edge> find_edge(std::string_view name) const;
   std::span<const std::unique_ptr<node>> nodes() const noexcept { return nodes_; }
   const registry& ops() const noexcept { return *ops_; }
+  uint64_t id() const noexcept { return id_; } ///< no graph of this process ever had it
   /// Changes whenever the graph does, to a number that no graph of this process ever had.
   uint64_t version() const noexcept { return version_; }
 
@@ -121,6 +136,23 @@ public:
   void push_controls(std::vector<node*> before) { control_scopes_.push_back(std::move(before)); }
   void pop_controls() { control_scopes_.pop_back(); }
   const std::string& scope() const noexcept { return scope_; } ///< "layer1/" or ""
+
+  /// The variables that a builder has made, in the order of adding.
+  std::span<const variable_handle> variables() const noexcept { return variables_; }
+  void note_variable(const variable_handle& made) { variables_.push_back(made); }
+
+  /// Makes the random numbers of the graph repeat, for the random ops that are added from here on
+  /// and get no seed of their own (seed and seed2 are 0): each gets this seed, and as seed2 the
+  /// number of nodes before it. So each draws other numbers, and a graph that is built alike draws
+  /// them again, in any session. Ops that are given a seed keep it. Random initial values and
+  /// dropout are such ops, too.
+  void set_random_seed(int64_t seed) noexcept { random_seed_ = seed; }
+
+  /// What is added until the matching end is computed again by gradients, as one part; parts within
+  /// a part belong to it.
+  void begin_recompute();
+  void end_recompute() noexcept;
+  std::vector<std::vector<node*>> recomputed_parts() const;
 
   /// Code that builds many nodes, such as gradients, notes the first error here and goes on with an
   /// edge to nothing; who called it takes the error.
@@ -135,6 +167,7 @@ public:
 
 private:
   static uint64_t next_version();
+  void choose_seeds(node_spec& spec) const;
   std::string unique(const std::string& name) const;
   result<std::string> name_for(const node_spec& spec) const;
 
@@ -146,9 +179,20 @@ private:
   std::vector<std::string> scopes_, devices_;
   std::vector<std::vector<node*>> control_scopes_;
   std::string scope_;
+  std::vector<variable_handle> variables_;
+  std::optional<int64_t> random_seed_;
+  struct id_range {
+    size_t first, end;
+  };
+  std::vector<id_range> recomputed_; // the last is open while there are open scopes
+  int open_recomputes_ = 0;
   uint64_t version_ = 0;
+  uint64_t id_;
   status noted_;
 };
+
+/// Returns the error with the node's description before it, and notes that it is about the node.
+TROUPE_API status within(const node& which, status why);
 
 /// Prints a line for each node, for people: `sum = Add(x, split:1, ^init) f32[2,3]`.
 TROUPE_API std::string describe(const graph& of);

@@ -112,16 +112,43 @@ TROUPE_API attr_value default_of(const attr_def& attr);
 /// What a run of an op does beside computing its outputs. Every pass reads these, never op names.
 enum class effect : uint32_t {
   none = 0,
-  stateful = 1,     ///< reads or changes state: two runs may differ; never folded or merged
-  random = 2,       ///< draws numbers
-  blocking = 4,     ///< may have to wait for another step: ends its region
-  forwardable = 8,  ///< may write its output over an input of the same size
-  fed = 16,         ///< has a value only when it is fed
-  commutative = 32, ///< gives the same when its two inputs are exchanged
-  elementwise = 64, ///< computes each element from the same element of each input: shapes are equal
-  broadcasting =
-      128,       ///< with `elementwise`: inputs are stretched to a joint shape by NumPy's rules
-  of_shape = 256 ///< looks at the types and shapes of its inputs, never at their elements
+
+  // Purity.
+  stateful = 1u << 0, ///< reads or changes state: two runs may differ; never folded or merged
+  random = 1u << 1,   ///< draws numbers
+  blocking = 1u << 2, ///< may have to wait for another step: ends its region
+  fed = 1u << 4,      ///< has a value only when it is fed
+
+  // Aliasing.
+  forwardable = 1u << 3, ///< may write its output over an input of the same size
+
+  // Pattern.
+  commutative = 1u << 5,  ///< gives the same when its two inputs are exchanged
+  elementwise = 1u << 6,  ///< each element is made of the same element of each input: equal shapes
+  broadcasting = 1u << 7, ///< with `elementwise`: inputs are stretched by NumPy's rules
+  /// Is the product of two matrices as `transpose_a` and `transpose_b` say, or of batches of them
+  /// as `adj_x` and `adj_y` say; with `broadcasting`, what stands before the matrices is stretched.
+  is_product = 1u << 11,
+  /// Is the 2-D convolution of images with a filter, as its attributes say, which are Conv2D's.
+  is_convolution = 1u << 14,
+  /// Adds its two inputs, which are stretched to a joint shape; where it has a `data_format`, the
+  /// second has one number for each channel of the first.
+  adds = 1u << 12,
+  rectifies = 1u << 13, ///< replaces negative elements by zero
+
+  // Precision: what the mixed-precision pass reads.
+  /// Faster with operands of 16 bits, and safe: adds up in f32 and rounds each result once, as
+  /// products of matrices and convolutions do.
+  autocast_allow = 1u << 9,
+  /// As good with values of 16 bits as with f32 where they are in 16 bits already, and wanted so:
+  /// moves them, chooses among them, or adds few of them.
+  autocast_infer = 1u << 10,
+
+  // Shapes.
+  of_shape = 1u << 8, ///< looks at the types and shapes of its inputs, never at their elements
+  /// The shapes of the outputs depend on elements of the inputs. Kernels for GPUs of such an op are
+  /// in two parts (two_phase_op.hpp, ops/kernel/gpu/two_phase.cuda.hpp).
+  data_dependent_shape = 1u << 15,
 };
 
 constexpr effect operator|(effect a, effect b) {

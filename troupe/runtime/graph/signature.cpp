@@ -55,6 +55,9 @@ private:
           if (!attr->allowed.contains(type))
             return invalid("attribute ", name, " must list types of {", attr->allowed, "}, got ",
                            type);
+      if (auto* dims = value.get_if<partial_shape>(); dims && dims->has_rank())
+        if (auto fine = partial_shape::make(dims->extents()); !fine)
+          return fine.status().within(concat("attribute ", name));
       if (auto* number = value.get_if<int64_t>(); number && *number < attr->minimum)
         return invalid("attribute ", name, " must be at least ", attr->minimum, ", got ", *number);
     }

@@ -81,10 +81,11 @@ result<std::vector<node_set>> find_sets(const graph& of) {
     auto& set = sets[static_cast<size_t>(index)];
     auto asked = device_name::parse(node->device());
     if (!asked)
-      return asked.status().within(node->description());
+      return within(*node, asked.status());
     auto merged = merge(set.asked, *asked);
     if (!merged)
-      return merged.status().within(concat(node->description(), " must be placed with its variable"));
+      return merged.status().within(
+          concat(node->description(), " must be placed with its variable"));
     set.asked = *merged;
     set.members.push_back(node.get());
   }

@@ -88,8 +88,7 @@ private:
     first_slot_[&n] = out_.slots_;
     out_.slots_ += static_cast<uint32_t>(n.outputs());
     if (is(n, internal_ops::feed))
-      out_.feeds_.push_back(
-          {static_cast<uint32_t>(n.attr<int64_t>("index")), first_slot_[&n], &n});
+      out_.feeds_.push_back({static_cast<uint32_t>(n.attr<int64_t>("index")), first_slot_[&n], &n});
     return {};
   }
 
@@ -300,7 +299,7 @@ private:
     if (fresh) {
       auto state = find_state_(maker);
       if (!state)
-        return state.status().within(maker.description());
+        return within(maker, state.status());
       it->second = state->get();
       out_.named_.push_back(*std::move(state));
     }
@@ -321,7 +320,7 @@ private:
       auto shared = find_kernel_state_ && has(node.op().effects, effect::stateful);
       auto prepared = shared ? find_kernel_state_(node, prepare) : prepare();
       if (!prepared)
-        return prepared.status().within(node.description());
+        return within(node, prepared.status());
       state = *std::move(prepared);
     }
     auto& code = add(on_host ? action::run_on_host : action::run, &node);

@@ -159,7 +159,7 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
       case action::read: {
         auto value = (*code->states)->read();
         if (!value)
-          return value.status().within(code->origin->description());
+          return within(*code->origin, value.status());
         auto& slot = slots[code->first_output];
         slot = *std::move(value);
         if (slot.space() != space_) [[unlikely]]
@@ -185,7 +185,7 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
       }
     }
     if (auto fine = watch.after(*code); !fine) [[unlikely]]
-      return std::move(fine).within(code->origin->description());
+      return within(*code->origin, std::move(fine));
     for (uint16_t i = 0; i < code->release_count; ++i)
       slots[code->releases[i]].reset();
   }
@@ -228,7 +228,7 @@ status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop
 
 // What exchanges bring is used from now on.
 status instance::await(std::span<const uint32_t> slots) const {
-  auto* device = dynamic_cast<pending_inputs*>(&program_->device());
+  auto* device = program_->device().as_pending_inputs();
   if (!device)
     return {};
   for (auto slot : slots)
@@ -253,13 +253,13 @@ status instance::bring_here(tensor& value, const instruction& at) const {
 }
 
 status instance::explain(status error, const instruction& at) const {
-  error = std::move(error).within(at.origin->description());
+  error = within(*at.origin, std::move(error));
   if (error.kind() != error_kind::resource_exhausted)
     return error;
   const auto& device = program_->device();
-  return failure(error.kind(), error.message(), "; ", to_string(device.kind()), ':',
-                 device.ordinal(), " has ", device.statistics().in_use,
-                 " bytes in use, its limit is ", device.memory_limit());
+  return std::move(error).followed_by(
+      concat("; ", to_string(device.kind()), ':', device.ordinal(), " has ",
+             device.statistics().in_use, " bytes in use, its limit is ", device.memory_limit()));
 }
 
 void instance::list_tensors(std::vector<held_tensor>& to) const {

@@ -35,7 +35,7 @@ bool is_repeatable(const instruction& code, device_kind on) {
   bool has_variables = false;
   for (uint16_t i = 0; code.states && i < code.input_count; ++i)
     if (code.states[i]) {
-      if (!dynamic_cast<variable*>(code.states[i]))
+      if (!code.states[i]->as_variable())
         return false;
       has_variables = true;
     }
@@ -146,7 +146,7 @@ struct region_replay::analysis {
       case action::run_on_host: return on_host(code);
       case action::upload: return upload(code);
       case action::read:
-        if (!dynamic_cast<variable*>(*code.states))
+        if (!(*code.states)->as_variable())
           return {};
         set_outputs(code, part::launched);
         return role::launch;
@@ -549,7 +549,7 @@ status region_replay::run_beforehand(const capture_record& with, tensor* slots,
       beside.step_to(keeps_inputs);
       return run_kernel(keeps_inputs, beside);
     }();
-    TROUPE_TRY(std::move(outcome).within(at.origin->description()));
+    TROUPE_TRY(within(*at.origin, std::move(outcome)));
   }
   for (const auto& one : with.inputs)
     TROUPE_TRY(device.memory().space()->copy(one.to, slots[one.slot].raw(), one.bytes));

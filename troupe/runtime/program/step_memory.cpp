@@ -47,10 +47,10 @@ void step_memory::reset() noexcept {
 
 void step_memory::begin_log(size_t most) {
   if (!own_log_) {
-    const auto* gauge = dynamic_cast<const memory_usage_source*>(&from_);
-    if (!gauge)
+    const auto* usage = from_.usage();
+    if (!usage)
       return;
-    own_log_ = std::make_unique<memory_log>(*gauge, most);
+    own_log_ = std::make_unique<memory_log>(*usage, most);
   }
   own_log_->begin();
   log_.store(own_log_.get(), std::memory_order_release);

@@ -53,7 +53,6 @@ void step_profiler::begin(profile_options what) noexcept {
   if (auto* device = of_.device().as_accelerator(); device && what.times) {
     if (!clock_)
       clock_ = device->make_clock(2 * static_cast<uint32_t>(of_.code().size()));
-    copies_ = dynamic_cast<copy_marks*>(clock_.get());
     if (clock_)
       clock_->begin();
   }
@@ -98,7 +97,7 @@ void step_profiler::collect(uint32_t first_subject, task_statistics& to) const {
       // What was launched has run later.
       auto mark = 2 * (regions[r].first + i);
       auto beside = copies_beside(instruction);
-      auto later = beside ? record.copies && copies_ : clock_ && runs_later(what);
+      auto later = beside ? record.copies && marks_copies() : clock_ && runs_later(what);
       auto ordinal = of_.device().ordinal();
       if (auto ended = later ? std::min(clock_->time_of(mark + 1), now) : 0)
         if (auto began = std::min(clock_->time_of(mark), ended))
@@ -179,12 +178,12 @@ void region_profiler::mark(const instruction& code, uint32_t end) const noexcept
     return;
   auto which = 2 * static_cast<uint32_t>(&code - in_.of_.code().data()) + end;
   auto beside = copies_beside(code);
-  if (beside && in_.copies_ && next_->copies > 0) {
+  if (beside && in_.marks_copies() && next_->copies > 0) {
     // It begins when what it copies is there, and ends in its own time.
     if (end == 0)
       in_.clock_->mark(which);
     else
-      in_.copies_->mark(which, *beside);
+      in_.clock_->mark_copy(which, *beside);
   } else if (!beside && runs_later(code.what)) {
     in_.clock_->mark(which);
   }
@@ -203,7 +202,7 @@ uint64_t region_profiler::bytes_to_copy(const instruction& code) const noexcept 
 }
 
 void region_profiler::before(const instruction& code) {
-  next_->copies = in_.copies_ ? bytes_to_copy(code) : 0;
+  next_->copies = in_.marks_copies() ? bytes_to_copy(code) : 0;
   mark(code, 0);
   if (code.what == action::wait) // now: its answer may come at once, on another thread
     in_.waits_[code.target].begin_ns.store(steady_ns(), std::memory_order_relaxed);

@@ -1,7 +1,6 @@
 // What an instance notes down while a step runs that somebody wants to know more about.
 #pragma once
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/copy_marks.hpp"
 #include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/insight/profile_options.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
@@ -24,6 +23,7 @@ public:
   void begin(profile_options what) noexcept;
 
   bool takes_times() const noexcept { return what_.times; }
+  bool marks_copies() const noexcept { return clock_ && clock_->marks_copies(); }
 
   /// What a wait is for has come: so many bytes. Any thread.
   void end_wait(uint32_t wait, uint64_t bytes) noexcept;
@@ -65,7 +65,6 @@ private:
   std::unique_ptr<region_record[]> regions_;
   std::unique_ptr<wait_record[]> waits_;
   std::unique_ptr<device_clock> clock_; // of a device that runs later; two marks an instruction
-  copy_marks* copies_ = nullptr;        // the same clock, where it knows of copies
 };
 
 /// One run of a region, as its watch sees it; on the stack of the thread that runs it.

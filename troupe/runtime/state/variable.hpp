@@ -10,6 +10,8 @@
 
 namespace troupe {
 
+class variable;
+
 /// What containers hold. Any thread may call.
 class named_state {
 public:
@@ -21,6 +23,8 @@ public:
   const std::string& name() const noexcept { return name_; }
   /// The kind of state, for errors; different kinds may have the same name.
   virtual std::string_view kind() const noexcept = 0;
+  /// Itself, where it is a variable.
+  virtual variable* as_variable() noexcept { return nullptr; }
   /// Fails unless this is what another declaration of the same kind and name says.
   virtual status declared_as(const named_state& other) const = 0;
   /// Returns the value where the state is a single tensor.
@@ -36,6 +40,7 @@ private:
 /// call.
 class variable final : public named_state {
 public:
+  variable* as_variable() noexcept override { return this; }
   variable(std::string name, dtype type, partial_shape dims)
       : named_state(std::move(name)), type_(type), dims_(std::move(dims)) {}
 

@@ -37,7 +37,7 @@ std::string_view to_string(error_kind kind) noexcept {
 }
 
 status::status(error_kind kind, std::string message)
-    : what_(kind == error_kind::ok ? nullptr : new what{kind, std::move(message)}) {}
+    : what_(kind == error_kind::ok ? nullptr : new what{kind, std::move(message), {}}) {}
 
 status::status(const status& other) : what_(other.what_ ? new what{*other.what_} : nullptr) {}
 
@@ -50,6 +50,31 @@ status& status::operator=(const status& other) {
 const std::string& status::message() const noexcept {
   static const std::string none;
   return what_ ? what_->message : none;
+}
+
+status status::about(std::string_view op, std::string_view node) && {
+  if (what_ && what_->origin.node.empty()) {
+    what_->origin.op = op;
+    what_->origin.node = node;
+  }
+  return std::move(*this);
+}
+
+status status::on_task(std::string_view task) && {
+  if (what_ && what_->origin.task.empty())
+    what_->origin.task = task;
+  return std::move(*this);
+}
+
+const error_origin& status::origin() const noexcept {
+  static const error_origin unknown;
+  return what_ ? what_->origin : unknown;
+}
+
+status status::followed_by(std::string_view more) && {
+  if (what_)
+    what_->message.append(more);
+  return std::move(*this);
 }
 
 status status::within(std::string_view context) && {

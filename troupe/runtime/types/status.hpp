@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <source_location>
 #include <ostream>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -64,6 +64,13 @@ std::string concat(const Ts&... parts) {
   return detail::join({detail::part_of(parts)...});
 }
 
+/// What an error is about, as far as it is known; else empty.
+struct error_origin {
+  std::string op = {};   ///< "MatMul"
+  std::string node = {}; ///< its name, "layer1/product"
+  std::string task = {}; ///< where it happened, "/job:worker/task:1"
+};
+
 /// Success, or an error's kind and text. One pointer wide; success costs no allocation.
 class [[nodiscard]] TROUPE_API status {
 public:
@@ -83,10 +90,19 @@ public:
   /// Returns the same error with `context` put before its text; success stays success.
   status within(std::string_view context) &&;
 
+  /// Notes what the error is about; what was noted first stays. The text is left as it is.
+  status about(std::string_view op, std::string_view node) &&;
+  status on_task(std::string_view task) &&;
+  const error_origin& origin() const noexcept;
+
+  /// Returns the same error with more behind its text; success stays success.
+  status followed_by(std::string_view more) &&;
+
 private:
   struct what {
     error_kind kind;
     std::string message;
+    error_origin origin = {};
   };
   std::unique_ptr<what> what_;
 };

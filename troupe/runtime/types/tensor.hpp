@@ -15,6 +15,7 @@
 namespace troupe {
 
 class allocator;
+class memory_usage_source; // runtime/device/memory_usage_source.hpp
 
 /// A copy of elements from some places to others, in the order of nested loops.
 struct strided_copy {
@@ -87,6 +88,8 @@ public:
   virtual void deallocate(void* memory, size_t bytes) noexcept = 0;
   /// Where the memory lies; null for the host's.
   virtual const memory_space* space() const noexcept { return nullptr; }
+  /// Tells at any moment how much is given out; null where it cannot.
+  virtual const memory_usage_source* usage() const noexcept { return nullptr; }
 };
 
 inline constexpr size_t tensor_alignment = 64;

@@ -22,7 +22,9 @@ status status_of(wire::Status::Reader from) {
     return {};
   if (to_string(kind) == "unknown") // from a newer peer
     kind = error_kind::internal;
-  return {kind, text_of(from.getMessage())};
+  return status{kind, text_of(from.getMessage())}
+      .about(text_of(from.getOp()), text_of(from.getNode()))
+      .on_task(text_of(from.getTask()));
 }
 
 // Calls `read` with the envelope. Cap'n Proto checks every pointer as it is followed, and throws.

@@ -148,6 +148,12 @@ private:
     to.setMessage(as_text(what.message().size() <= longest_text
                               ? what.message()
                               : what.message().substr(0, longest_text) + " [cut]"));
+    const auto& origin = what.origin();
+    if (std::max({origin.op.size(), origin.node.size(), origin.task.size()}) > longest_text)
+      return;
+    to.setOp(as_text(origin.op));
+    to.setNode(as_text(origin.node));
+    to.setTask(as_text(origin.task));
   }
 
   void write(capnp::List<wire::IndexedTensor>::Builder to,

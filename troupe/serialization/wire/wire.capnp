@@ -7,6 +7,9 @@ $Cxx.namespace("troupe::wire");
 struct Status {
   kind @0 :UInt8;              # troupe::error_kind
   message @1 :Text;
+  op @2 :Text;                 # what the error is about, where that is known
+  node @3 :Text;
+  task @4 :Text;
 }
 
 struct Tensor {

@@ -5,7 +5,7 @@ namespace troupe::gpu {
 status add_bias(gpu_device& on, const biased_result& to, const epilogue& what) {
   if (to.elements() == 0)
     return {};
-  auto* by = dynamic_cast<bias_driver*>(&on.driver());
+  auto* by = on.driver().as_bias();
   if (!by)
     return failure(error_kind::unimplemented, "the driver of ", to_string(on.kind()), ':',
                    on.ordinal(), " adds no biases");

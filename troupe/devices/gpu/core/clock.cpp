@@ -57,7 +57,9 @@ void clock::begin() noexcept {
 
 void clock::mark(uint32_t which) noexcept { mark(which, core_->compute()); }
 
-void clock::mark(uint32_t which, copy_stream in) noexcept { mark(which, core_->stream_of(in)); }
+void clock::mark_copy(uint32_t which, copy_stream in) noexcept {
+  mark(which, core_->stream_of(in));
+}
 
 void clock::mark(uint32_t which, stream in) noexcept {
   auto& one = marks_[which];

@@ -2,7 +2,6 @@
 #pragma once
 #include "troupe/devices/gpu/core/driver.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/copy_marks.hpp"
 
 #include <chrono>
 #include <memory>
@@ -13,7 +12,7 @@ namespace troupe::gpu {
 class core;
 
 /// Marks are timed events in the compute stream, made when they are first wanted and used again.
-class clock final : public device_clock, public copy_marks {
+class clock final : public device_clock {
 public:
   clock(std::shared_ptr<core> of, uint32_t marks) : core_(std::move(of)), marks_(marks) {}
   ~clock() override;
@@ -22,7 +21,8 @@ public:
 
   void begin() noexcept override;
   void mark(uint32_t which) noexcept override;
-  void mark(uint32_t which, copy_stream in) noexcept override;
+  bool marks_copies() const noexcept override { return true; }
+  void mark_copy(uint32_t which, copy_stream in) noexcept override;
   int64_t time_of(uint32_t which) noexcept override;
 
 private:

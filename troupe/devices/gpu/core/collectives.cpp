@@ -67,7 +67,7 @@ private:
   // Each computes its own output from all inputs, in their order: all get the same bits.
   static status compute(const collective_call& what, std::span<const share> all, size_t member) {
     const auto& self = all[member];
-    auto& on = dynamic_cast<collective_driver&>(*self.of);
+    auto& on = *self.of->as_collective();
     auto count = what.output_dims(all.size()).elements();
     if (count == 0)
       return {};
@@ -117,9 +117,9 @@ struct participant {
 };
 
 result<participant> make_participant(device& which) {
-  auto* on = dynamic_cast<gpu_device*>(which.as_accelerator());
-  auto* device = dynamic_cast<collective_device*>(on);
-  if (!device || !dynamic_cast<collective_driver*>(&on->driver()))
+  auto* on = which.as_accelerator() ? &gpu_of(which) : nullptr;
+  auto* device = on ? on->as_collective() : nullptr;
+  if (!device || !on->driver().as_collective())
     return failure(error_kind::unimplemented, to_string(which.kind()), ':', which.ordinal(),
                    " cannot compute together with other devices: put the group on processors");
   TROUPE_TRY(on->health());
@@ -148,7 +148,7 @@ result<std::shared_ptr<communicator>> make_communicator(const std::vector<partic
   std::vector<int64_t> gpus;
   for (const auto& one : all) {
     drivers.push_back(&one.on->driver());
-    gpus.push_back(dynamic_cast<collective_driver&>(*drivers.back()).gpu());
+    gpus.push_back(drivers.back()->as_collective()->gpu());
   }
   std::ranges::sort(gpus);
   if (gpus.front() == gpus.back())
@@ -157,7 +157,7 @@ result<std::shared_ptr<communicator>> make_communicator(const std::vector<partic
     return failure(error_kind::unimplemented,
                    "several members of the group share a GPU, and others do not: give each GPU one "
                    "member, or all to one (devices_per_gpu = 1 makes one device for each GPU)");
-  return dynamic_cast<collective_driver&>(*drivers.front()).make_communicator(drivers);
+  return drivers.front()->as_collective()->make_communicator(drivers);
 }
 
 // Called while all have their turn.

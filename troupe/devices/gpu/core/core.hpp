@@ -6,7 +6,7 @@
 #include "troupe/devices/gpu/core/memory_options.hpp"
 #include "troupe/devices/gpu/core/reservation.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/copy_marks.hpp"
+#include "troupe/runtime/device/copy_stream.hpp"
 #include "troupe/runtime/device/memory_usage_source.hpp"
 #include "troupe/runtime/device/swapping.hpp"
 
@@ -48,6 +48,7 @@ public:
   void deallocate(void* memory, size_t bytes) noexcept override;
   static void release(buffer* memory); ///< of tensors whose memory is a core's
   const memory_space* space() const noexcept override { return this; }
+  const memory_usage_source* usage() const noexcept override { return this; }
 
   size_t bytes_in_use() const noexcept override;
   memory_statistics statistics() const;

@@ -24,6 +24,9 @@ struct properties {
 
 enum class direction : uint8_t { to_device, to_host, within };
 
+class bias_driver;
+class collective_driver;
+
 /// One GPU. All functions may be called from any thread, and launch or answer without waiting,
 /// except for wait(). An error of kind `unavailable` means that nothing works any more.
 class driver {
@@ -32,6 +35,10 @@ public:
   virtual const properties& about() const noexcept = 0;
   /// Makes it the GPU of the calling thread, for libraries that use whichever that is.
   virtual status make_current() { return {}; }
+  /// Itself, where its GPU computes together with others (collectives.hpp), adds biases
+  /// (add_bias.hpp).
+  virtual collective_driver* as_collective() noexcept { return nullptr; }
+  virtual bias_driver* as_bias() noexcept { return nullptr; }
 
   virtual result<stream> make_stream() = 0;
   virtual void destroy(stream which) noexcept = 0;

@@ -18,6 +18,9 @@ public:
   }
 
   device_kind kind() const noexcept override { return device_kind::gpu; }
+  pending_inputs* as_pending_inputs() noexcept override { return this; }
+  swapping* as_swapping() noexcept override { return this; }
+  collective_device* as_collective() noexcept override { return this; }
   int ordinal() const noexcept override { return ordinal_; }
   std::string description() const override {
     const auto& about = core_->under().about();

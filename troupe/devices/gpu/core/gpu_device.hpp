@@ -18,10 +18,14 @@ struct device_options {
   size_t memory_limit = 0;
 };
 
+class collective_device;
+
 /// What kernels use of their GPU beside memory.
 class gpu_device : public accelerator {
 public:
   virtual gpu::driver& driver() noexcept = 0;
+  /// Itself, where it computes together with others (collectives.hpp).
+  virtual collective_device* as_collective() noexcept { return nullptr; }
   /// Where kernels launch: at this moment, and on this thread.
   virtual stream compute() noexcept = 0;
   /// Where a kernel that is launched now may complain about the values that it is given.

@@ -56,6 +56,8 @@ std::string version_text(int number) {
 
 class cuda_driver final : public driver, public collective_driver, public bias_driver {
 public:
+  collective_driver* as_collective() noexcept override { return this; }
+  bias_driver* as_bias() noexcept override { return this; }
   explicit cuda_driver(int ordinal) : ordinal_(ordinal) {}
   ~cuda_driver() override {
     if (boxes_ && use())
