@@ -1,10 +1,10 @@
-#include "troupe/ops/permute/shared/reverse_sequence.hpp"
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/permute/shared/reverse_sequence.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
-namespace troupe::ops::reverse_sequence_cpu {
+namespace troupe::ops::reverse_cpu {
 namespace {
 
 status run(kernel_context& at) {
@@ -45,4 +45,4 @@ extern constexpr kernel_def reverse_sequence_cpu{
     .prepare = keep_sequence_axes,
 };
 
-} // namespace troupe::ops::reverse_sequence_cpu
+} // namespace troupe::ops::reverse_cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops::conjugate_transpose_cpu {
+namespace troupe::ops::transpose_cpu {
 namespace {
 
 status real(kernel_context& at) {
@@ -32,4 +32,4 @@ extern constexpr kernel_def conjugate_transpose_cpu{
             {dtype::none, real}},
 };
 
-} // namespace troupe::ops::conjugate_transpose_cpu
+} // namespace troupe::ops::transpose_cpu

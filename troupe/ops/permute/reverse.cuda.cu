@@ -3,7 +3,7 @@
 #include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
 #include "troupe/ops/permute/shared/reverse_sequence.hpp"
 
-namespace troupe::ops::reverse_sequence_gpu {
+namespace troupe::ops::reverse_gpu {
 namespace {
 
 struct reversed_place {
@@ -58,4 +58,4 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(reverse_sequence){
     .prepare = keep_sequence_axes,
 };
 
-} // namespace troupe::ops::reverse_sequence_gpu
+} // namespace troupe::ops::reverse_gpu

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace troupe::ops::concat_offset_cpu {
+namespace troupe::ops::concat_cpu {
 namespace {
 
 template <class T>
@@ -43,4 +43,4 @@ extern constexpr kernel_def concat_offset_cpu{
     .key = "shape_type",
 };
 
-} // namespace troupe::ops::concat_offset_cpu
+} // namespace troupe::ops::concat_cpu
