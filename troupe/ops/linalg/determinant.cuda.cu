@@ -1,5 +1,3 @@
-// Kernels of GPUs for determinants.
-#pragma once
 #include "troupe/ops/linalg/shared/solver.cuda.hpp"
 
 namespace troupe::ops::gpu {
@@ -63,7 +61,7 @@ struct log_determinant_sink {
   }
 };
 
-/// Gives the determinant of each matrix of input 0 to the sink: a sign, and a value or its log.
+// Gives the determinant of each matrix of input 0 to the sink: a sign, and a value or its log.
 template <class T, class Sink>
 status find_determinants(kernel_context& at, const matrix_batch& of, Sink sink) {
   if (of.count == 0)
@@ -80,3 +78,44 @@ status find_determinants(kernel_context& at, const matrix_batch& of, Sink sink) 
 
 } // namespace TROUPE_GPU_BUILD
 } // namespace troupe::ops::gpu
+
+namespace troupe::ops::determinant_gpu {
+namespace {
+
+struct determinant_on_gpu {
+  template <class T>
+  static status run(kernel_context& at) {
+    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto dims, with_matrix(at.input(0).dims(), {}));
+    TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+    return gpu::find_determinants<T>(at, of, gpu::determinant_sink<T>{out->template data<T>()});
+  }
+};
+
+struct log_determinant_on_gpu {
+  template <class T>
+  static status run(kernel_context& at) {
+    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto dims, with_matrix(at.input(0).dims(), {}));
+    TROUPE_ASSIGN(auto* sign, at.allocate(0, dims));
+    TROUPE_ASSIGN(auto* log, at.allocate(1, dims));
+    return gpu::find_determinants<T>(
+        at, of, gpu::log_determinant_sink<T>{sign->template data<T>(), log->template data<T>()});
+  }
+};
+
+} // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(matrix_determinant){
+    .op = "MatrixDeterminant",
+    .device = device_kind::gpu,
+    .run = kernels_of<determinant_on_gpu>(gpu::solved_types),
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(log_matrix_determinant){
+    .op = "LogMatrixDeterminant",
+    .device = device_kind::gpu,
+    .run = kernels_of<log_determinant_on_gpu>(gpu::solved_types),
+};
+
+} // namespace troupe::ops::determinant_gpu

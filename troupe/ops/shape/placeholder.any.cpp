@@ -1,6 +1,6 @@
 #include "troupe/ops/shape/shared/identity.hpp"
 
-namespace troupe::ops::placeholder_with_default_any {
+namespace troupe::ops::placeholder_any {
 
 extern constexpr kernel_def placeholder_with_default_any{
     .op = "PlaceholderWithDefault",
@@ -9,4 +9,4 @@ extern constexpr kernel_def placeholder_with_default_any{
     .on_any_device = true,
 };
 
-} // namespace troupe::ops::placeholder_with_default_any
+} // namespace troupe::ops::placeholder_any
