@@ -1,6 +1,7 @@
+#include "troupe/ops/random/shared/distributions.cpu.hpp"
 #include "troupe/ops/random/shared/rejection.cpu.hpp"
 
-namespace troupe::ops::parameterized_truncated_normal_cpu {
+namespace troupe::ops::random_normal_cpu {
 namespace {
 
 // The parameters of each row, or of all.
@@ -49,6 +50,20 @@ status run(kernel_context& at) {
 
 } // namespace
 
+extern constexpr kernel_def random_standard_normal_cpu{
+    .op = "RandomStandardNormal",
+    .run = drawn_kernels<normal_draw>(types::floating),
+    .key = "dtype",
+    .prepare = prepare_stream,
+};
+
+extern constexpr kernel_def truncated_normal_cpu{
+    .op = "TruncatedNormal",
+    .run = drawn_kernels<truncated_normal_draw>(types::floating),
+    .key = "dtype",
+    .prepare = prepare_stream,
+};
+
 extern constexpr kernel_def parameterized_truncated_normal_cpu{
     .op = "ParameterizedTruncatedNormal",
     .run = {{dtype::f16, run<float16>},
@@ -59,4 +74,16 @@ extern constexpr kernel_def parameterized_truncated_normal_cpu{
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops::parameterized_truncated_normal_cpu
+extern constexpr kernel_def stateless_random_normal_cpu{
+    .op = "StatelessRandomNormal",
+    .run = stateless_kernels<normal_draw>(types::floating),
+    .key = "dtype",
+};
+
+extern constexpr kernel_def stateless_truncated_normal_cpu{
+    .op = "StatelessTruncatedNormal",
+    .run = stateless_kernels<truncated_normal_draw>(types::floating),
+    .key = "dtype",
+};
+
+} // namespace troupe::ops::random_normal_cpu

@@ -1,6 +1,7 @@
+#include "troupe/ops/random/shared/random.cuda.hpp"
 #include "troupe/ops/random/shared/rejection.cuda.hpp"
 
-namespace troupe::ops::parameterized_truncated_normal_gpu {
+namespace troupe::ops::random_normal_gpu {
 namespace {
 
 // One number for all rows, or one for each.
@@ -51,6 +52,22 @@ status run_bounded_normal(kernel_context& at) {
 
 } // namespace
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(random_standard_normal){
+    .op = "RandomStandardNormal",
+    .device = device_kind::gpu,
+    .run = gpu::drawn_kernels<normal_draw>(types::floating),
+    .key = "dtype",
+    .prepare = prepare_stream,
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(truncated_normal){
+    .op = "TruncatedNormal",
+    .device = device_kind::gpu,
+    .run = gpu::drawn_kernels<truncated_normal_draw>(types::floating),
+    .key = "dtype",
+    .prepare = prepare_stream,
+};
+
 extern constexpr kernel_def TROUPE_GPU_KERNEL(parameterized_truncated_normal){
     .op = "ParameterizedTruncatedNormal",
     .device = device_kind::gpu,
@@ -62,4 +79,18 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(parameterized_truncated_normal){
     .prepare = prepare_stream,
 };
 
-} // namespace troupe::ops::parameterized_truncated_normal_gpu
+extern constexpr kernel_def TROUPE_GPU_KERNEL(stateless_random_normal){
+    .op = "StatelessRandomNormal",
+    .device = device_kind::gpu,
+    .run = gpu::stateless_kernels<normal_draw>(types::floating),
+    .key = "dtype",
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(stateless_truncated_normal){
+    .op = "StatelessTruncatedNormal",
+    .device = device_kind::gpu,
+    .run = gpu::stateless_kernels<truncated_normal_draw>(types::floating),
+    .key = "dtype",
+};
+
+} // namespace troupe::ops::random_normal_gpu
