@@ -2,7 +2,7 @@
 """Writes a C++ source that lists what other sources define.
 
 A source defines what stands in it as `extern constexpr op_def NAME` or `extern constexpr kernel_def NAME`, in the
-namespace that it opens. The list is left alone where it would not change, so that nothing is compiled again.
+namespace that it opened last. The list is left alone where it would not change, so that nothing is compiled again.
 """
 
 import argparse
@@ -20,8 +20,11 @@ def definitions(sources, gpu_suffix):
     found = []
     for source in sources:
         text = Path(source).read_text(encoding="utf-8")
-        for kind, gpu_name, name, op in DEFINITION.findall(text):
-            found.append((kind, NAMESPACE.search(text)[1], gpu_name + gpu_suffix if gpu_name else name, op, source))
+        spaces = list(NAMESPACE.finditer(text))
+        for one in DEFINITION.finditer(text):
+            kind, gpu_name, name, op = one.groups()
+            space = [opened[1] for opened in spaces if opened.start() < one.start()][-1]
+            found.append((kind, space, gpu_name + gpu_suffix if gpu_name else name, op, source))
     return found
 
 

@@ -1,4 +1,4 @@
-// The kernels of devices/cuda on an emulated grid: which elements they touch, for any shape.
+// The kernels of devices/gpu/cuda on an emulated grid: which elements they touch, for any shape.
 #define TROUPE_GPU_GRID "tests/simulated_gpu/grid.hpp"
 #include "tests/simulated_gpu/simulated_bias.hpp"
 #include "tests/support/catch.hpp"

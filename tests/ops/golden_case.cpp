@@ -1,8 +1,8 @@
 #include "tests/ops/golden_case.hpp"
 
-#include "tests/ops/every_op.hpp"
 #include "tests/support/data_folder.hpp"
 #include "tests/support/unzip.hpp"
+#include "tests/support/wanted_ops.hpp"
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
@@ -37,11 +37,6 @@ std::string_view take_sized(std::string_view& from) {
   auto taken = from.substr(0, size);
   from.remove_prefix(size);
   return taken;
-}
-
-bool wanted(const std::string& op) {
-  const auto* list = std::getenv("GOLDEN");
-  return !list || concat(',', list, ',').find(concat(',', op, ',')) != std::string::npos;
 }
 
 // Calls body with "<stem>0", "<stem>1", ... as long as there are such nodes; some may be left out.
@@ -161,8 +156,6 @@ std::string golden_case::op() const {
   throw std::runtime_error{name + " has no node 'case'"};
 }
 
-bool all_goldens_wanted() { return std::getenv("GOLDEN") == nullptr; }
-
 std::vector<golden_case> golden_cases() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator{data_folder("ops/goldens/cases")})
@@ -176,7 +169,7 @@ std::vector<golden_case> golden_cases() {
     std::string_view rest = content;
     for (int number = 1; !rest.empty(); ++number)
       if (golden_case next{concat(family, ' ', number), std::string{take_sized(rest)}};
-          wanted(next.op()))
+          is_wanted(next.op()))
         all.push_back(std::move(next));
   }
   return all;

@@ -14,9 +14,8 @@ struct golden_case {
   std::string op() const; ///< read from the bytes, as the graph may not be one for us
 };
 
-/// All cases, or those of the ops that the environment variable GOLDEN names ("Relu,Conv2D").
+/// All cases, or those of the ops that are wanted (support/wanted_ops.hpp).
 std::vector<golden_case> golden_cases();
-bool all_goldens_wanted();
 
 /// Runs a case with these ops, and returns what is wrong with op, attributes, inputs, and values;
 /// "" if nothing is.

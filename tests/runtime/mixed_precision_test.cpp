@@ -2,7 +2,6 @@
 #include "tests/support/pass_case.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
-#include "troupe/runtime/graph/precision.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
@@ -275,7 +274,7 @@ fetch z
 TEST_CASE("every op that is declared for 16 bits takes both kinds of them and f32") {
   size_t declared = 0;
   for (const auto* op : library().ops()) {
-    if (!has(op->effects, autocast_allow | autocast_infer))
+    if (!has(op->effects, effect::autocast_allow | effect::autocast_infer))
       continue;
     ++declared;
     INFO(op->name);
@@ -360,7 +359,8 @@ TEST_CASE("random networks give about the same in 16 bits") {
 TEST_CASE("what GPUs compute in f32 they compute in 16 bits, too, where it is declared") {
   for (const auto* op : simulated_library().ops()) {
     auto* kernel = simulated_library().find_kernel(op->name, device_kind::gpu);
-    if (!has(op->effects, autocast_allow | autocast_infer) || !kernel || !kernel->find(dtype::f32))
+    if (!has(op->effects, effect::autocast_allow | effect::autocast_infer) || !kernel ||
+        !kernel->find(dtype::f32))
       continue;
     INFO(op->name);
     CHECK(kernel->find(dtype::f16));

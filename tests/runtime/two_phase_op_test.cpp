@@ -1,6 +1,5 @@
 // Nodes that are sized by elements become two on a GPU.
-#include "troupe/runtime/graph/epilogue.hpp"
-#include "troupe/runtime/graph/precision.hpp"
+#include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 
 #include "tests/support/catch.hpp"
@@ -135,7 +134,7 @@ TEST_CASE("the halves of an op are a registry's own") {
   REQUIRE(second);
   CHECK(is_first_half(**first));
   CHECK_FALSE(is_first_half(**second));
-  CHECK(!has((*second)->effects, data_dependent_shape));
+  CHECK(!has((*second)->effects, effect::data_dependent_shape));
   for (auto name : {"_SizePlaces", "_EmitPlaces"}) {
     CHECK(ops().find_kernel(name, device_kind::gpu) ==
           ops().find_kernel("Places", device_kind::gpu));
@@ -147,10 +146,11 @@ TEST_CASE("the halves of an op are a registry's own") {
 
 TEST_CASE("effects that are declared apart from the others have bits of their own") {
   unsigned all = 0;
-  for (auto one : {effect::stateful, effect::random, effect::blocking, effect::forwardable,
-                   effect::fed, effect::commutative, effect::elementwise, effect::broadcasting,
-                   effect::of_shape, autocast_allow, autocast_infer, is_product, adds, rectifies,
-                   is_convolution, data_dependent_shape}) {
+  for (auto one :
+       {effect::stateful, effect::random, effect::blocking, effect::forwardable, effect::fed,
+        effect::commutative, effect::elementwise, effect::broadcasting, effect::of_shape,
+        effect::autocast_allow, effect::autocast_infer, effect::is_product, effect::adds,
+        effect::rectifies, effect::is_convolution, effect::data_dependent_shape}) {
     CHECK((all & static_cast<unsigned>(one)) == 0);
     all |= static_cast<unsigned>(one);
   }

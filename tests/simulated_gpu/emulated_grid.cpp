@@ -1,4 +1,4 @@
-// The grid of devices/simulated/emulated_cuda.hpp: each thread is a fiber.
+// The grid of emulated_cuda.hpp: each thread is a fiber.
 //
 // The thread sanitizer is not told of the fibers: to it, all are the one thread that runs them,
 // which is what they are. It counts calls and returns, so this file is compiled without it: the

@@ -288,7 +288,7 @@ status launch(kernel_context& at) {
 // Who talks to the world, or to state that is no variable, belongs to a processor; and who is sized
 // by elements, where there is no kernel in two halves.
 bool is_a_gpus(const op_def& op) {
-  if (has(op.effects, data_dependent_shape))
+  if (has(op.effects, effect::data_dependent_shape))
     return false;
   auto on_variables = false;
   for (const auto& one : op.inputs) {

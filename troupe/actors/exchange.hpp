@@ -1,4 +1,4 @@
-// The exchange is the data channel to one peer: a broker around a link (serialization/link.hpp).
+// The exchange is the data channel to one peer: a broker around a link (wire/link.hpp).
 #pragma once
 #include "troupe/actors/fwd.hpp"
 #include "troupe/runtime/device/device_name.hpp"

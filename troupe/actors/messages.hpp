@@ -1,5 +1,5 @@
 // Every message between actors of one process: who sends it to whom, and what answers. None of
-// these types crosses a process; what does is in serialization/messages.hpp, and the exchange
+// these types crosses a process; what does is in serialization/wire/messages.hpp, and the exchange
 // translates. What sessions are asked is in session_messages.hpp.
 #pragma once
 #include "troupe/actors/fwd.hpp"
@@ -21,7 +21,7 @@ namespace troupe {
 
 // -- within a step -------------------------------------------------------------------------------
 
-/// Region, queue or exchange -> region: troupe::token (runtime/instance.hpp). No answer.
+/// Region, queue or exchange -> region: troupe::token (runtime/program/instance.hpp). No answer.
 
 /// Queue -> region: what a wait was for, or why it failed. No answer.
 struct wait_answer {

@@ -1,4 +1,4 @@
-// The actor of one queue: a fifo_queue (runtime/queue.hpp) whose callers are regions.
+// The actor of one queue: a fifo_queue (runtime/state/queue.hpp) whose callers are regions.
 #pragma once
 #include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/types/status.hpp"

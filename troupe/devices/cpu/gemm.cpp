@@ -280,7 +280,7 @@ status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n
     std::lock_guard guard{mutex};
     outcome = std::move(done);
   };
-  if (!is_deterministic(on)) {
+  if (!on.deterministic()) {
     on.parallel_for((extent + strip - 1) / strip, cost,
                     [&](int64_t begin, int64_t end) { multiply_part(begin * strip, end * strip); });
     return outcome;

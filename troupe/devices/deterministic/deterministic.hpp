@@ -10,10 +10,8 @@ namespace troupe {
 /// not depend on the number of threads. Kernels need not know: they compute each range of a loop as
 /// if it were alone, and ranges of cheap items begin at multiples of `vector_granule`. Those that
 /// would do better by looking at the number of threads, or that draw a seed, ask
-/// is_deterministic().
+/// device::deterministic().
 std::shared_ptr<device> deterministic_view(std::shared_ptr<device> of);
-
-inline bool is_deterministic(const device& which) noexcept { return which.deterministic(); }
 
 /// Ranges of cheap items begin at multiples of this, on every device: vector code computes whole
 /// vectors in one way and the rest of a range in another, which may differ in the last bit.

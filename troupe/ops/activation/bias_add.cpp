@@ -1,15 +1,13 @@
-// BiasAdd: adds a vector along the channels.
+// BiasAdd and its gradient: one number for each channel.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/data_format.hpp"
-#include "troupe/runtime/graph/epilogue.hpp"
 #include "troupe/runtime/graph/infer.hpp"
-#include "troupe/runtime/graph/precision.hpp"
 #include "troupe/runtime/graph/simplify.hpp"
 
 namespace troupe::ops::bias_add_op {
 namespace {
 
-result<shapes> infer(const infer_context& at) {
+result<shapes> infer_bias_add(const infer_context& at) {
   TROUPE_ASSIGN(auto bias, at.of_rank(1, 1));
   auto value = at.input(0);
   TROUPE_ASSIGN(auto channels_first, channels_come_first(at.attr<std::string>("data_format")));
@@ -26,7 +24,7 @@ result<shapes> infer(const infer_context& at) {
   return shapes{value};
 }
 
-edges gradient(gradient_context& at) {
+edges bias_add_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0);
   return {dy, at.op("BiasAddGrad", {dy}, {{"data_format", at.attr<std::string>("data_format")}})};
 }
@@ -40,6 +38,22 @@ edge simplify(simplify_context& at) {
   return at.op("Add", {at.input(0), at.input(1)});
 }
 
+result<shapes> infer_bias_add_grad(const infer_context& at) {
+  const auto& value = at.input(0);
+  TROUPE_ASSIGN(auto channels_first, channels_come_first(at.attr<std::string>("data_format")));
+  if (!value.has_rank())
+    return shapes{partial_shape::of_rank(1)};
+  if (value.rank() < 2)
+    return at.invalid("out_backprop must have at least 2 axes, got shape ", value);
+  return shapes{partial_shape{value[channels_first ? 1 : value.rank() - 1]}};
+}
+
+// Every element of a channel contributes once to its sum.
+edges bias_add_grad_gradient(gradient_context& at) {
+  return {at.op("BiasAdd", {at.op("ZerosLike", {at.input(0)}), at.output_gradient(0)},
+                {{"data_format", at.attr<std::string>("data_format")}})};
+}
+
 } // namespace
 
 extern constexpr op_def bias_add{
@@ -49,15 +63,31 @@ extern constexpr op_def bias_add{
     .inputs = {{"value", "T"}, {"bias", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"data_format", "NHWC"}},
-    .effects = effect::forwardable | autocast_infer | adds,
-    .infer = infer,
-    .gradient = gradient,
+    .effects = effect::forwardable | effect::autocast_infer | effect::adds,
+    .infer = infer_bias_add,
+    .gradient = bias_add_gradient,
     .simplify = simplify,
     .example = R"(
 x = Placeholder dtype=f32 shape=[-1,2]
 y = BiasAdd(x, f32[10, 20])
 feed x = f32[[1, 2], [3, 4]]
 fetch y = f32[[11, 22], [13, 24]]
+)",
+};
+
+extern constexpr op_def bias_add_grad{
+    .name = "BiasAddGrad",
+    .doc = "Sums the gradients of each channel.",
+    .inputs = {{"out_backprop", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", numbers}, {"data_format", "NHWC"}},
+    .infer = infer_bias_add_grad,
+    .gradient = bias_add_grad_gradient,
+    .example = R"(
+dy = Placeholder dtype=f32 shape=[-1,2]
+db = BiasAddGrad(dy)
+feed dy = f32[[1, 2], [3, 4], [5, 6]]
+fetch db = f32[9, 12]
 )",
 };
 

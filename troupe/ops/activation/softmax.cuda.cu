@@ -8,4 +8,10 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(softmax){
     .run = gpu::softmax_kernels<false>(types::floating),
 };
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(log_softmax){
+    .op = "LogSoftmax",
+    .device = device_kind::gpu,
+    .run = gpu::softmax_kernels<true>(types::floating),
+};
+
 } // namespace troupe::ops::softmax_gpu

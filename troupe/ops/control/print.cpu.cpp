@@ -1,12 +1,19 @@
-#include "troupe/ops/control/shared/output.hpp"
 #include "troupe/ops/strings/shared/summarize.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 #include <atomic>
+#include <cstdio>
+#include <string>
 
 namespace troupe::ops::print_cpu {
 namespace {
+
+// Writes at once, so that what several threads say does not mix.
+void say(std::FILE* to, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), to);
+  std::fflush(to);
+}
 
 struct printing {
   std::string message;
@@ -14,7 +21,7 @@ struct printing {
   std::atomic<int64_t> runs = 0;
 };
 
-result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+result<std::shared_ptr<void>> prepare_print(const kernel_setup& setup) {
   const auto& of = setup.of;
   auto made = std::make_shared<printing>();
   made->message = of.attr<std::string>("message");
@@ -23,7 +30,7 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::move(made)};
 }
 
-status run(kernel_context& at) {
+status run_print(kernel_context& at) {
   at.set_output(0, at.input(0));
   auto& how = at.state<printing>();
   if (how.first_n >= 0 && how.runs.fetch_add(1, std::memory_order_relaxed) >= how.first_n)
@@ -35,12 +42,37 @@ status run(kernel_context& at) {
   return {};
 }
 
+struct stream_and_end {
+  std::FILE* to;
+  std::string end;
+};
+
+result<std::shared_ptr<void>> prepare_print_v2(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<stream_and_end>(
+      stream_and_end{setup.of.attr<std::string>("output_stream") == "stdout" ? stdout : stderr,
+                     setup.of.attr<std::string>("end")})};
+}
+
+status run_print_v2(kernel_context& at) {
+  if (at.input(0).rank() != 0)
+    return invalid("input must be a scalar, got shape ", at.input(0).dims());
+  const auto& how = at.state<stream_and_end>();
+  say(how.to, *at.input(0).data<std::string>() + how.end);
+  return {};
+}
+
 } // namespace
 
 extern constexpr kernel_def print_cpu{
     .op = "Print",
-    .run = {{dtype::none, run}},
-    .prepare = prepare,
+    .run = {{dtype::none, run_print}},
+    .prepare = prepare_print,
+};
+
+extern constexpr kernel_def print_v2_cpu{
+    .op = "PrintV2",
+    .run = {{dtype::none, run_print_v2}},
+    .prepare = prepare_print_v2,
 };
 
 } // namespace troupe::ops::print_cpu

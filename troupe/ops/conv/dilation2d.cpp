@@ -1,4 +1,4 @@
-// Dilation2D: the largest sum of an element and the filter's, in each window.
+// Greyscale dilation, and its gradients.
 #include "troupe/ops/conv/shared/dilation.hpp"
 
 namespace troupe::ops::dilation2d_op {
@@ -40,5 +40,37 @@ y = Dilation2D(x, f32[[[0], [2]]]) strides=[1, 1, 1, 1] rates=[1, 1, 1, 1] paddi
 fetch y = f32[[[[4], [5]], [[7], [6]]]]
 )",
 };
+
+extern constexpr op_def dilation2d_backprop_filter = dilation_gradient({
+    .name = "Dilation2DBackpropFilter",
+    .doc = "Gives each gradient to the element of the filter whose sum with the input was the "
+           "largest of its window.\n\nAmong equals it is the first; what comes to one element is "
+           "added up. See Dilation2D.",
+    .outputs = {{"filter_backprop", "T"}},
+    .infer = infer_dilation_gradient<1>,
+    .example = R"(
+x = f32[[[[1], [2], [3]], [[6], [5], [4]]]]
+dy = f32[[[[1], [2]], [[3], [4]]]]
+dw = Dilation2DBackpropFilter(x, f32[[[0], [2]]],
+       dy) strides=[1, 1, 1, 1] rates=[1, 1, 1, 1] padding="VALID"
+fetch dw = f32[[[0], [10]]]
+)",
+});
+
+extern constexpr op_def dilation2d_backprop_input = dilation_gradient({
+    .name = "Dilation2DBackpropInput",
+    .doc = "Gives each gradient to the element of the input whose sum with the filter was the "
+           "largest of its window.\n\nAmong equals it is the first; what comes to one element is "
+           "added up. See Dilation2D.",
+    .outputs = {{"in_backprop", "T"}},
+    .infer = infer_dilation_gradient<0>,
+    .example = R"(
+x = f32[[[[1], [2], [3]], [[6], [5], [4]]]]
+dy = f32[[[[1], [2]], [[3], [4]]]]
+dx = Dilation2DBackpropInput(x, f32[[[0], [2]]],
+       dy) strides=[1, 1, 1, 1] rates=[1, 1, 1, 1] padding="VALID"
+fetch dx = f32[[[[0], [1], [2]], [[0], [3], [4]]]]
+)",
+});
 
 } // namespace troupe::ops::dilation2d_op

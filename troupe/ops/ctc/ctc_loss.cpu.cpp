@@ -8,4 +8,10 @@ extern constexpr kernel_def ctc_loss_cpu{
     .prepare = prepare_ctc_loss<false>,
 };
 
+extern constexpr kernel_def ctc_loss_v2_cpu{
+    .op = "CTCLossV2",
+    .run = {{dtype::none, run_ctc_loss<float>}},
+    .prepare = prepare_ctc_loss<true>,
+};
+
 } // namespace troupe::ops::ctc_loss_cpu

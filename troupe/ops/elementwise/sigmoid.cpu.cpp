@@ -17,11 +17,23 @@ struct logistic {
   }
 };
 
+struct logistic_slope {
+  template <class T>
+  T operator()(const T& y, const T& dy) const {
+    return dy * y * (T{1} - y);
+  }
+};
+
 } // namespace
 
 extern constexpr kernel_def sigmoid_cpu{
     .op = "Sigmoid",
     .run = unary_kernels<logistic>(types::floating + types::complex),
+};
+
+extern constexpr kernel_def sigmoid_grad_cpu{
+    .op = "SigmoidGrad",
+    .run = paired_kernels<logistic_slope>(types::floating + types::complex),
 };
 
 } // namespace troupe::ops::sigmoid_cpu

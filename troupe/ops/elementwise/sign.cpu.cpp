@@ -5,6 +5,26 @@
 namespace troupe::ops::sign_cpu {
 namespace {
 
+struct absolute {
+  template <class T>
+  T operator()(T x) const {
+    if constexpr (std::is_integral_v<T>)
+      return x < 0 ? wrapping(std::minus<>{}, T{0}, x) : x;
+    else
+      return std::abs(x);
+  }
+};
+
+struct negative {
+  template <class T>
+  T operator()(const T& x) const {
+    if constexpr (std::is_integral_v<T>)
+      return wrapping(std::minus<>{}, T{0}, x);
+    else
+      return -x; // 0 - x would lose the sign of zero
+  }
+};
+
 struct signum {
   template <class T>
   T operator()(const T& x) const {
@@ -16,6 +36,16 @@ struct signum {
 };
 
 } // namespace
+
+extern constexpr kernel_def abs_cpu{
+    .op = "Abs",
+    .run = unary_kernels<absolute>(types::floating + types::signed_integers),
+};
+
+extern constexpr kernel_def neg_cpu{
+    .op = "Neg",
+    .run = unary_kernels<negative>(types::floating + types::complex + types::signed_integers),
+};
 
 extern constexpr kernel_def sign_cpu{
     .op = "Sign",

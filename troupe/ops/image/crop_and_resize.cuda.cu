@@ -1,5 +1,6 @@
 #include "troupe/ops/image/shared/crop_boxes.hpp"
 #include "troupe/ops/image/shared/resize.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::crop_and_resize_gpu {
 namespace {
@@ -54,6 +55,153 @@ constexpr inplace_vector<typed_kernel, 18> crop_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_crop_and_resize<Ts>}...};
 }
 
+struct summed_ends {
+  TROUPE_DEVICE static box_sums step(box_sums a, box_sums b) {
+    return {a.low + b.low, a.high + b.high};
+  }
+};
+
+// A group of threads for each box.
+template <class T>
+struct box_gradient_body {
+  crop_geometry where;
+  gpu::device_errors wrong;
+  const float* dy;
+  const T* from;
+  float* to;
+
+  TROUPE_DEVICE double value(int64_t b, int64_t y, int64_t x, int64_t c) const {
+    return static_cast<double>(gpu::load(from[where.pixel(b, y, x) + c]));
+  }
+  template <class Group>
+  TROUPE_DEVICE void operator()(int64_t b, const Group& by) const {
+    auto image = where.image_of[b];
+    auto known = image >= 0 && image < where.batch;
+    if (!known && by.rank() == 0)
+      wrong.add(image, where.batch);
+    auto each = known ? where.crop_height * where.crop_width * where.channels : 0;
+    auto rows = where.rows(b), columns = where.columns(b);
+    box_sums vertical, horizontal;
+    for (int64_t i = by.rank(); i < each; i += by.size()) {
+      auto here = gpu::place_in(i, where.crop_height, where.crop_width, where.channels);
+      auto row = rows.at(here.row), column = columns.at(here.column);
+      if (!row.inside || !column.inside)
+        continue;
+      auto top_left = value(b, row.below, column.below, here.channel),
+           top_right = value(b, row.below, column.above, here.channel),
+           bottom_left = value(b, row.above, column.below, here.channel),
+           bottom_right = value(b, row.above, column.above, here.channel);
+      double wx = column.weight, wy = row.weight, g = dy[b * each + i];
+      vertical.add(rows, here.row,
+                   g * ((1 - wx) * (bottom_left - top_left) + wx * (bottom_right - top_right)));
+      horizontal.add(columns, here.column,
+                     g * ((1 - wy) * (top_right - top_left) + wy * (bottom_right - bottom_left)));
+    }
+    vertical = by.template all<summed_ends>(vertical);
+    horizontal = by.template all<summed_ends>(horizontal);
+    if (by.rank() != 0)
+      return;
+    to[4 * b] = static_cast<float>(vertical.low);
+    to[4 * b + 1] = static_cast<float>(horizontal.low);
+    to[4 * b + 2] = static_cast<float>(vertical.high);
+    to[4 * b + 3] = static_cast<float>(horizontal.high);
+  }
+};
+
+template <class T>
+status run_box_gradient(kernel_context& at) {
+  const auto &grads = at.input(0), &images = at.input(1);
+  if (grads.rank() != 4)
+    return invalid("grads must have 4 axes, got shape ", grads.dims());
+  TROUPE_ASSIGN(auto where,
+                crop_geometry_of(at, 2, images.dims(), {grads.dims()[1], grads.dims()[2]}));
+  TROUPE_TRY(check_crop_gradients(at, where));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(2).dims()));
+  return gpu::for_each_group(at, where.count, where.crop_height * where.crop_width * where.channels,
+                             box_gradient_body<T>{where,
+                                                  {at, "box_ind"},
+                                                  grads.data<float>(),
+                                                  images.data<T>(),
+                                                  out->template data<float>()});
+}
+
+template <class... Ts>
+constexpr inplace_vector<typed_kernel, 18> box_gradient_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run_box_gradient<Ts>}...};
+}
+
+struct crop_numbers_body {
+  crop_geometry where;
+  gpu::device_errors wrong;
+  TROUPE_DEVICE void operator()(int64_t b) const {
+    if (auto image = where.image_of[b]; image < 0 || image >= where.batch)
+      wrong.add(image, where.batch);
+  }
+};
+
+// The crop's pixels along one axis that a pixel of the image may have a part in: [first, last).
+struct crop_range {
+  int64_t first, last;
+};
+
+TROUPE_DEVICE inline crop_range crop_pixels_of(const crop_axis& along, int64_t pixel) {
+  auto step = along.step(), start = along.low * static_cast<float>(along.size - 1);
+  auto one = (static_cast<float>(pixel - 1) - start) / step,
+       other = (static_cast<float>(pixel + 1) - start) / step;
+  auto low = one < other ? one : other, high = one < other ? other : one;
+  auto most = static_cast<float>(along.pixels);
+  if (!(fabsf(step) > 1e-6f) || !(low > -1e9f && high < 1e9f))
+    return {0, along.pixels};
+  return {low > 2 ? static_cast<int64_t>(low < most ? low : most) - 2 : 0,
+          high < most - 3 ? static_cast<int64_t>(high < 0 ? 0 : high) + 3 : along.pixels};
+}
+
+// A pixel gathers from all crops of its image, in their order.
+template <class T>
+struct image_gradient_body {
+  crop_geometry where;
+  bool nearest;
+  const float* dy;
+  T* to;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto here = gpu::place_in(i, where.height, where.width, where.channels);
+    double sum = 0;
+    for (int64_t b = 0; b < where.count; ++b) {
+      if (where.image_of[b] != here.image)
+        continue;
+      auto rows = where.rows(b), columns = where.columns(b);
+      auto down = crop_pixels_of(rows, here.row), across = crop_pixels_of(columns, here.column);
+      for (auto y = down.first; y < down.last; ++y) {
+        auto row = rows.at(y);
+        auto of_row = row.inside ? share_of(row, here.row, nearest) : 0.0f;
+        if (of_row == 0)
+          continue;
+        for (auto x = across.first; x < across.last; ++x) {
+          auto column = columns.at(x);
+          auto of_column = column.inside ? share_of(column, here.column, nearest) : 0.0f;
+          auto place = ((b * where.crop_height + y) * where.crop_width + x) * where.channels;
+          if (of_column != 0)
+            sum += double{of_row * of_column} * double{dy[place + here.channel]};
+        }
+      }
+    }
+    to[i] = gpu::store<T>(static_cast<compute_type<T>>(sum));
+  }
+};
+
+template <class T>
+status run_image_gradient(kernel_context& at) {
+  const auto& grads = at.input(0);
+  TROUPE_ASSIGN(auto dims, cropped_dims(at));
+  TROUPE_ASSIGN(auto where, crop_geometry_of(at, 1, dims, {grads.dims()[1], grads.dims()[2]}));
+  TROUPE_TRY(check_crop_gradients(at, where));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  TROUPE_TRY(gpu::for_each(at, where.count, crop_numbers_body{where, {at, "box_ind"}}));
+  return gpu::for_each(at, out->elements(),
+                       image_gradient_body<T>{where, at.state<std::string>() == "nearest",
+                                              grads.data<float>(), out->template data<T>()});
+}
+
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(crop_and_resize){
@@ -61,6 +209,21 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(crop_and_resize){
     .device = device_kind::gpu,
     .run = crop_kernels(type_list<uint8_t, float16, float, double>{}),
     .prepare = keep_crop_settings,
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(crop_and_resize_grad_boxes){
+    .op = "CropAndResizeGradBoxes",
+    .device = device_kind::gpu,
+    .run = box_gradient_kernels(type_list<uint8_t, float16, float, double>{}),
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(crop_and_resize_grad_image){
+    .op = "CropAndResizeGradImage",
+    .device = device_kind::gpu,
+    .run = {{dtype::f16, run_image_gradient<float16>},
+            {dtype::f32, run_image_gradient<float>},
+            {dtype::f64, run_image_gradient<double>}},
+    .prepare = cache_attr<std::string, "method">,
 };
 
 } // namespace troupe::ops::crop_and_resize_gpu

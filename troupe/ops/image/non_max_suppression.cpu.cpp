@@ -14,4 +14,14 @@ extern constexpr kernel_def non_max_suppression_cpu{
     .prepare = cache_attr<double, "iou_threshold">,
 };
 
+extern constexpr kernel_def non_max_suppression_v2_cpu{
+    .op = "NonMaxSuppressionV2",
+    .run = {{dtype::none, suppress_by_inputs<false>}},
+};
+
+extern constexpr kernel_def non_max_suppression_v3_cpu{
+    .op = "NonMaxSuppressionV3",
+    .run = {{dtype::none, suppress_by_inputs<true>}},
+};
+
 } // namespace troupe::ops::non_max_suppression_cpu

@@ -8,4 +8,10 @@ extern constexpr kernel_def resize_bicubic_cpu{
     .prepare = keep_resize_options,
 };
 
+extern constexpr kernel_def resize_bicubic_grad_cpu{
+    .op = "ResizeBicubicGrad",
+    .run = {{dtype::none, resize_gradient<cubic_taps>}},
+    .prepare = keep_resize_options,
+};
+
 } // namespace troupe::ops::resize_bicubic_cpu

@@ -1,4 +1,4 @@
-// ResizeBilinear: images of another size, by linear interpolation.
+// Images of another size by linear interpolation, and the gradient.
 #include "troupe/ops/image/shared/resize.hpp"
 
 namespace troupe::ops::resize_bilinear_op {
@@ -23,5 +23,21 @@ feed x = f32[[[[1], [2]], [[3], [4]]]]
 fetch y = f32[[[[1], [2]], [[2], [3]], [[3], [4]]]]
 )",
 });
+
+extern constexpr op_def resize_bilinear_grad{
+    .name = "ResizeBilinearGrad",
+    .doc = "Computes the gradient of ResizeBilinear with respect to its images.",
+    .inputs = {{"grads", "f32"}, {"original_image", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", floating}, {"align_corners", false}, {"half_pixel_centers", false}},
+    .infer = infer_resize_gradient,
+    .no_gradient = "it is a gradient itself, and nothing is trained through it",
+    .example = R"(
+x = Placeholder dtype=f32 shape=[1,2,2,1]
+y = ResizeBilinearGrad(f32[[[[1], [2]], [[3], [4]], [[5], [6]]]], x) align_corners=true
+feed x = f32[[[[0], [0]], [[0], [0]]]]
+fetch y = f32[[[[2.5], [4]], [[6.5], [8]]]]
+)",
+};
 
 } // namespace troupe::ops::resize_bilinear_op

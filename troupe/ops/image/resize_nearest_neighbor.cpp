@@ -1,4 +1,4 @@
-// ResizeNearestNeighbor: images of another size, without new values.
+// Images of another size out of the nearest pixels, and the gradient.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/image/shared/resize.hpp"
 
@@ -38,6 +38,22 @@ x = Placeholder dtype=f32 shape=[1,2,2,1]
 y = ResizeNearestNeighbor(x, i32[3, 2])
 feed x = f32[[[[1], [2]], [[3], [4]]]]
 fetch y = f32[[[[1], [2]], [[1], [2]], [[3], [4]]]]
+)",
+};
+
+extern constexpr op_def resize_nearest_neighbor_grad{
+    .name = "ResizeNearestNeighborGrad",
+    .doc =
+        "Computes the gradient of ResizeNearestNeighbor with respect to its images, whose height "
+        "and width `size` says.\n\nWhole numbers that do not fit wrap around.",
+    .inputs = {{"grads", "T"}, on_host("size", "i32")},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}},
+    .infer = infer_resize,
+    .no_gradient = "it is a gradient itself, and nothing is trained through it",
+    .example = R"(
+y = ResizeNearestNeighborGrad(f32[[[[1], [2]], [[3], [4]], [[5], [6]]]], i32[2, 2])
+fetch y = f32[[[[4], [6]], [[5], [6]]]]
 )",
 };
 

@@ -1,10 +1,22 @@
-#include "troupe/ops/image/shared/nearest.cpu.hpp"
+#include "troupe/ops/image/shared/resize_geometry.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
+
+#include <vector>
 
 namespace troupe::ops::resize_nearest_neighbor_cpu {
 namespace {
 
-status run(kernel_context& at) {
+std::vector<int64_t> nearest_pixels(int64_t source, int64_t made, const resize_options& how) {
+  std::vector<int64_t> nearest;
+  auto scale = resize_scale(source, made, how.align_corners);
+  for (int64_t i = 0; i < made; ++i) {
+    nearest.push_back(nearest_pixel(i, source, scale, how));
+  }
+  return nearest;
+}
+
+status run_resize_nearest_neighbor(kernel_context& at) {
   const auto& images = at.input(0);
   const auto& dims = images.dims();
   TROUPE_TRY(check_images(dims));
@@ -34,11 +46,58 @@ status run(kernel_context& at) {
   return {};
 }
 
+template <class T>
+status run_resize_nearest_neighbor_grad(kernel_context& at) {
+  const auto& grads = at.input(0);
+  const auto& from = grads.dims();
+  TROUPE_TRY(check_images(from));
+  TROUPE_ASSIGN(auto size, size_at(at, 1));
+  TROUPE_ASSIGN(auto made, shape::make(std::array{from[0], size[0], size[1], from[3]}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, made));
+  if (made.elements() == 0)
+    return {};
+  const auto& how = at.state<resize_options>();
+  auto rows = nearest_pixels(size[0], from[1], how),
+       columns = nearest_pixels(size[1], from[2], how);
+  auto channels = from[3], each = size[0] * size[1] * channels;
+  const auto* g = grads.data<T>();
+  auto* to = out->template data<T>();
+  at.parallel_for(
+      from[0], static_cast<double>(from[1] * from[2] * channels), [&](int64_t begin, int64_t end) {
+        std::vector<compute_type<T>> sums(static_cast<size_t>(each));
+        for (auto b = begin; b < end; ++b) {
+          std::ranges::fill(sums, compute_type<T>{});
+          const auto* next = g + b * from[1] * from[2] * channels;
+          for (auto row : rows)
+            for (auto column : columns)
+              for (int64_t c = 0; c < channels; ++c) {
+                auto& sum = sums[static_cast<size_t>((row * size[1] + column) * channels + c)];
+                sum = wrapping([](auto a, auto x) { return static_cast<decltype(a)>(a + x); }, sum,
+                               static_cast<compute_type<T>>(widen(*next++)));
+              }
+          std::ranges::transform(sums, to + b * each, [](auto sum) { return static_cast<T>(sum); });
+        }
+      });
+  return {};
+}
+
+template <class... Ts>
+constexpr inplace_vector<typed_kernel, 18> table(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run_resize_nearest_neighbor_grad<Ts>}...};
+}
+
 } // namespace
 
 extern constexpr kernel_def resize_nearest_neighbor_cpu{
     .op = "ResizeNearestNeighbor",
-    .run = {{dtype::none, run}},
+    .run = {{dtype::none, run_resize_nearest_neighbor}},
+    .prepare = keep_resize_options,
+};
+
+extern constexpr kernel_def resize_nearest_neighbor_grad_cpu{
+    .op = "ResizeNearestNeighborGrad",
+    .run =
+        table(types::floating + type_list<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>{}),
     .prepare = keep_resize_options,
 };
 

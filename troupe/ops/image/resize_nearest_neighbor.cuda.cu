@@ -43,6 +43,50 @@ constexpr inplace_vector<typed_kernel, 18> resize_nearest_kernels(type_list<Ts..
   return {{dtype_of<Ts>, resize_nearest_on_gpu<Ts>}...};
 }
 
+template <class T>
+struct resize_nearest_grad_body {
+  gpu::resized_axis rows, columns;
+  int64_t channels;
+  const T* dy;
+  T* dx;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto here = gpu::place_in(i, rows.source, columns.source, channels);
+    auto first = columns.first_of(here.column), last = columns.last_of(here.column);
+    compute_type<T> sum{};
+    for (auto row = rows.first_of(here.row); row < rows.last_of(here.row); ++row) {
+      if (rows.nearest(row) != here.row)
+        continue;
+      auto line = (here.image * rows.made + row) * columns.made;
+      for (auto column = first; column < last; ++column)
+        if (columns.nearest(column) == here.column)
+          sum += gpu::load(dy[(line + column) * channels + here.channel]);
+    }
+    dx[i] = gpu::store<T>(sum);
+  }
+};
+
+template <class T>
+status resize_nearest_grad_on_gpu(kernel_context& at) {
+  const auto& grads = at.input(0);
+  const auto& from = grads.dims();
+  TROUPE_TRY(check_images(from));
+  TROUPE_ASSIGN(auto size, size_at(at, 1));
+  TROUPE_ASSIGN(auto made, shape::make(std::array{from[0], size[0], size[1], from[3]}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, made));
+  const auto& how = at.state<resize_options>();
+  return gpu::for_each(at, out->elements(),
+                       resize_nearest_grad_body<T>{{size[0], from[1], how},
+                                                   {size[1], from[2], how},
+                                                   from[3],
+                                                   grads.data<T>(),
+                                                   out->template data<T>()});
+}
+
+template <class... Ts>
+constexpr inplace_vector<typed_kernel, 18> resize_nearest_grad_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, resize_nearest_grad_on_gpu<Ts>}...};
+}
+
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_nearest_neighbor){
@@ -50,6 +94,13 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_nearest_neighbor){
     .device = device_kind::gpu,
     .run = resize_nearest_kernels(
         types::floating + type_list<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>{}),
+    .prepare = keep_resize_options,
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(resize_nearest_neighbor_grad){
+    .op = "ResizeNearestNeighborGrad",
+    .device = device_kind::gpu,
+    .run = resize_nearest_grad_kernels(types::floating),
     .prepare = keep_resize_options,
 };
 

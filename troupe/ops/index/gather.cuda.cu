@@ -1,4 +1,49 @@
-#include "troupe/ops/index/shared/gather.cuda.hpp"
+#include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/index/shared/gather.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/gpu/gather_blocks.cuda.hpp"
+
+namespace troupe::ops::gpu {
+inline namespace TROUPE_GPU_BUILD {
+
+// A slice is one of its axis of one of the places before the axis, which are outer to it.
+struct gathered_place {
+  integers numbers;
+  device_errors wrong;
+  divisor per_batch, outer;
+  int64_t batch_size, extent;
+
+  TROUPE_DEVICE int64_t operator()(int64_t slice) const {
+    auto [place, k] = per_batch(slice);
+    auto number = numbers[outer(place).quotient * batch_size + k];
+    if (number >= 0 && number < extent)
+      return place * extent + number;
+    wrong.add(number, extent);
+    return -1;
+  }
+};
+
+inline status gather_slices(kernel_context& at, gathering how) {
+  const auto &params = at.input(0), &indices = at.input(1);
+  const auto &from = params.dims(), &by = indices.dims();
+  TROUPE_ASSIGN(auto dims, gathered(from, by, how));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  if (out->elements() == 0)
+    return {};
+  auto length = ops::product(from, how.axis + 1, from.rank());
+  auto batch_size = ops::product(by, how.batches, by.rank());
+  auto slices = out->elements() / length;
+  return take_blocks(at, params, length, *out,
+                     gathered_place{integers{indices},
+                                    {at, "indices"},
+                                    {batch_size, slices},
+                                    {ops::product(from, how.batches, how.axis), slices},
+                                    batch_size,
+                                    from[how.axis]});
+}
+
+} // namespace TROUPE_GPU_BUILD
+} // namespace troupe::ops::gpu
 
 namespace troupe::ops::gather_gpu {
 namespace {
@@ -8,12 +53,24 @@ status run_gather(kernel_context& at) {
   return gpu::gather_slices(at, {});
 }
 
+status run_gather_v2(kernel_context& at) {
+  TROUPE_ASSIGN(auto how, gathering_of(at, at.state<int64_t>()));
+  return gpu::gather_slices(at, how);
+}
+
 } // namespace
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(gather){
     .op = "Gather",
     .device = device_kind::gpu,
     .run = {{dtype::none, run_gather}},
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(gather_v2){
+    .op = "GatherV2",
+    .device = device_kind::gpu,
+    .run = {{dtype::none, run_gather_v2}},
+    .prepare = cache_attr<int64_t, "batch_dims">,
 };
 
 } // namespace troupe::ops::gather_gpu

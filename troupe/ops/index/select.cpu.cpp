@@ -1,11 +1,34 @@
-#include "troupe/ops/index/shared/select.cpu.hpp"
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops::select_cpu {
 namespace {
 
-status run(kernel_context& at) {
+// Elements of one of two tensors, each of which may be a single element for all.
+template <class T>
+void choose(const bool* chosen, const T* yes, int64_t step_yes, const T* no, int64_t step_no, T* to,
+            int64_t count) {
+  if constexpr (!std::is_same_v<T, std::string> && sizeof(T) <= sizeof(uint64_t)) {
+    // With masks instead of choices the loop becomes vector code.
+    using word = std::remove_cvref_t<decltype(to->words[0])>;
+    auto mixed = [](bool first, const T& a, const T& b) {
+      auto mask = static_cast<word>(0 - static_cast<word>(first));
+      return T{{static_cast<word>((a.words[0] & mask) | (b.words[0] & ~mask))}};
+    };
+    if (step_yes == 1 && step_no == 1) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = mixed(chosen[i], yes[i], no[i]);
+      return;
+    }
+  }
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = chosen[i] ? yes[i * step_yes] : no[i * step_no];
+}
+
+status run_select(kernel_context& at) {
   const auto &condition = at.input(0), &yes = at.input(1), &no = at.input(2);
   const auto& dims = yes.dims();
   if (!(dims == no.dims()))
@@ -38,11 +61,105 @@ status run(kernel_context& at) {
   return {};
 }
 
+// The tensor stretched to the shape; as it is where it has the shape or may be a single value.
+result<tensor> stretched(kernel_context& at, const tensor& x, const shape& dims, bool may_be_one) {
+  if (x.dims() == dims || (may_be_one && x.elements() == 1))
+    return x;
+  TROUPE_ASSIGN(auto out, tensor::make(x.type(), dims, at.memory()));
+  copy_strided(at, strided_iterator::broadcast(dims, x.dims()), {x}, out);
+  return out;
+}
+
+status run_select_v2(kernel_context& at) {
+  const auto &condition = at.input(0), &t = at.input(1), &e = at.input(2);
+  TROUPE_ASSIGN(auto values, broadcast(t.dims(), e.dims()));
+  TROUPE_ASSIGN(auto dims, broadcast(condition.dims(), values));
+  if (condition.elements() == 1 && dims.elements() > 0) {
+    TROUPE_ASSIGN(auto out, stretched(at, *condition.data<bool>() ? t : e, dims, false));
+    at.set_output(0, std::move(out));
+    return {};
+  }
+  TROUPE_ASSIGN(auto chosen, stretched(at, condition, dims, false));
+  TROUPE_ASSIGN(auto yes, stretched(at, t, dims, true));
+  TROUPE_ASSIGN(auto no, stretched(at, e, dims, true));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  int64_t step_yes = yes.elements() == 1 ? 0 : 1, step_no = no.elements() == 1 ? 0 : 1;
+  with_word(out->type(), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
+    const auto *from_yes = static_cast<const T*>(yes.raw()),
+               *from_no = static_cast<const T*>(no.raw());
+    auto* to = static_cast<T*>(out->raw());
+    at.parallel_for(out->elements(), 0.5, [&](int64_t begin, int64_t end) {
+      choose(chosen.data<bool>() + begin, from_yes + begin * step_yes, step_yes,
+             from_no + begin * step_no, step_no, to + begin, end - begin);
+    });
+  });
+  return {};
+}
+
+constexpr int64_t chunk = 16'384;
+
+// Each chunk is counted first, so that all know where their coordinates go.
+template <class T>
+status run_where(kernel_context& at) {
+  const auto& x = at.input(0);
+  const auto& dims = x.dims();
+  const T* from = x.data<T>();
+  auto elements = x.elements();
+  std::vector<int64_t> starts(static_cast<size_t>((elements + chunk - 1) / chunk) + 1);
+  auto chunks = static_cast<int64_t>(starts.size()) - 1;
+  at.parallel_for(chunks, 0.5 * chunk, [&](int64_t begin, int64_t end) {
+    for (auto c = begin; c < end; ++c) {
+      int64_t found = 0;
+      for (auto i = c * chunk; i < std::min((c + 1) * chunk, elements); ++i)
+        found += from[i] != T{};
+      starts[static_cast<size_t>(c) + 1] = found;
+    }
+  });
+  if (at.stopped())
+    return {};
+  for (size_t c = 1; c < starts.size(); ++c)
+    starts[c] += starts[c - 1];
+  TROUPE_ASSIGN(auto* out, at.allocate(0, {starts.back(), dims.rank()}));
+  auto* to = out->template data<int64_t>();
+  at.parallel_for(chunks, 2.0 * chunk, [&](int64_t begin, int64_t end) {
+    for (auto c = begin; c < end; ++c) {
+      auto* row = to + starts[static_cast<size_t>(c)] * dims.rank();
+      for (auto i = c * chunk; i < std::min((c + 1) * chunk, elements); ++i) {
+        if (from[i] == T{})
+          continue;
+        auto rest = i;
+        for (int axis = dims.rank() - 1; axis >= 0; --axis) {
+          row[axis] = rest % dims[axis];
+          rest /= dims[axis];
+        }
+        row += dims.rank();
+      }
+    }
+  });
+  return {};
+}
+
+template <class... Ts>
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run_where<Ts>}...};
+}
+
 } // namespace
 
 extern constexpr kernel_def select_cpu{
     .op = "Select",
-    .run = {{dtype::none, run}},
+    .run = {{dtype::none, run_select}},
+};
+
+extern constexpr kernel_def select_v2_cpu{
+    .op = "SelectV2",
+    .run = {{dtype::none, run_select_v2}},
+};
+
+extern constexpr kernel_def where_cpu{
+    .op = "Where",
+    .run = kernels(types::numbers + types::boolean),
 };
 
 } // namespace troupe::ops::select_cpu

@@ -5,7 +5,7 @@
 
 namespace troupe::ops {
 
-// ops/functions.cuda.hpp, as the build has put it into the program.
+// ops/kernel/gpu/scalar_functions.cuda.hpp, as the build has put it into the program.
 extern const char* const scalar_functions_text;
 
 namespace {

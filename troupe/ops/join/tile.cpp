@@ -2,7 +2,6 @@
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/runtime/graph/infer.hpp"
-#include "troupe/runtime/graph/precision.hpp"
 
 namespace troupe::ops::tile_op {
 namespace {
@@ -59,7 +58,7 @@ extern constexpr op_def tile{
     .inputs = {{"input", "T"}, on_host("multiples", "Tmultiples")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tmultiples", index_types, dtype::i32}},
-    .effects = autocast_infer,
+    .effects = effect::autocast_infer,
     .infer = infer,
     .gradient = gradient,
     .example = R"(

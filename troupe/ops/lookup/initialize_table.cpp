@@ -1,4 +1,4 @@
-// InitializeTable: gives a constant table its pairs.
+// Fill tables that do not change later.
 #include "troupe/ops/lookup/shared/lookup.hpp"
 
 namespace troupe::ops::initialize_table_op {
@@ -23,6 +23,75 @@ fetch size = i64(2)
 run
 target other
 error failed_precondition "was initialised already, with other pairs"
+)",
+});
+
+extern constexpr op_def initialize_table_v2 = table_user({
+    .name = "InitializeTableV2",
+    .doc = "Gives a HashTable its pairs: keys [n] and a value for each.\n\n"
+           "The same as InitializeTable, whose table has a reference as handle in TensorFlow, "
+           "where this has a resource.",
+    .inputs = {table_handle, {"keys", "Tkey"}, {"values", "Tval"}},
+    .attrs = {{"Tkey", table_keys}, {"Tval", table_values}},
+    .infer = infer_table_initialize,
+    .example = R"(
+t = HashTableV2 key_dtype=i64 value_dtype=i64
+init = InitializeTableV2(t, i64[1, 2], i64[10, 20])
+other = InitializeTableV2(t, i64[1, 2], i64[10, 21])
+size = LookupTableSizeV2(t)
+target init
+run
+fetch size = i64(2)
+run
+target other
+error failed_precondition "was initialised already, with other pairs"
+)",
+});
+
+extern constexpr op_def initialize_table_from_text_file = table_user({
+    .name = "InitializeTableFromTextFile",
+    .doc =
+        "Gives a HashTable its pairs from a text file, a pair a line.\n\n"
+        "key_index and value_index say what of a line is the key and the value: the number of "
+        "a column (columns lie between delimiters), -2 the whole line, -1 the number of the "
+        "line, counted from 0, plus offset. Numbers may have spaces around them. Lines end "
+        "with \\n or \\r\\n; none may be empty. With a vocab_size, only as many lines count, and "
+        "there must be as many.\n\n"
+        "The file is read by the task that holds the table. Errors name the file and the "
+        "line, counted from 1. A table that has pairs already must have the same ones "
+        "(TensorFlow does not look).",
+    .inputs = {table_handle, {"filename", "string"}},
+    .attrs = {{"key_index", at_least{-2}},
+              {"value_index", at_least{-2}},
+              {"vocab_size", -1},
+              {"delimiter", "\t"},
+              {"offset", 0}},
+    .infer = infer_table_initialize_from_file,
+    .example = R"(
+words = HashTable key_dtype=string value_dtype=i64
+init = InitializeTableFromTextFile(words, string("words.txt")) key_index=-2 value_index=-1
+target init
+error not_found "there is no file 'words.txt'"
+)",
+});
+
+extern constexpr op_def initialize_table_from_text_file_v2 = table_user({
+    .name = "InitializeTableFromTextFileV2",
+    .doc = "Gives a HashTable its pairs from a text file, a pair a line.\n\n"
+           "The same as InitializeTableFromTextFile, whose table has a reference as handle in "
+           "TensorFlow, where this has a resource.",
+    .inputs = {table_handle, {"filename", "string"}},
+    .attrs = {{"key_index", at_least{-2}},
+              {"value_index", at_least{-2}},
+              {"vocab_size", -1},
+              {"delimiter", "\t"},
+              {"offset", 0}},
+    .infer = infer_table_initialize_from_file,
+    .example = R"(
+words = HashTableV2 key_dtype=string value_dtype=i64
+init = InitializeTableFromTextFileV2(words, string("words.txt")) key_index=-2 value_index=-1
+target init
+error not_found "there is no file 'words.txt'"
 )",
 });
 

@@ -1,7 +1,16 @@
-// InTopK: how often a classifier's best guesses contain the answer.
+// InTopK and InTopKV2: is the target among the k best? K is an attribute, or an input.
 #include "troupe/ops/loss/in_top_k.hpp"
 
 namespace troupe::ops::in_top_k_op {
+namespace {
+
+result<shapes> infer(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(2, 0));
+  return infer_in_top_k(at);
+}
+
+} // namespace
+
 extern constexpr op_def in_top_k{
     .name = "InTopK",
     .doc = "Says for each row whether the prediction of its target class is among the k "
@@ -18,6 +27,22 @@ extern constexpr op_def in_top_k{
 x = Placeholder dtype=f32 shape=[-1,3]
 best = InTopK(x, i32[1, 0]) k=1
 feed x = f32[[0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
+fetch best = bool[true, false]
+)",
+};
+
+extern constexpr op_def in_top_k_v2{
+    .name = "InTopKV2",
+    .doc =
+        "Says for each row whether the prediction of its target class is among the k greatest.\n\n"
+        "As InTopK, but k is an input.",
+    .inputs = {{"predictions", "f32"}, {"targets", "T"}, {"k", "T"}},
+    .outputs = {{"precision", "bool"}},
+    .attrs = {{"T", index_types, dtype::i32}},
+    .infer = infer,
+    .no_gradient = "its output is a truth value",
+    .example = R"(
+best = InTopKV2(f32[[0.1, 0.8, 0.1], [0.3, 0.3, 0.4]], i32[1, 0], i32(1))
 fetch best = bool[true, false]
 )",
 };

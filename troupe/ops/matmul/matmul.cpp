@@ -1,7 +1,6 @@
 // MatMul: the product of two matrices.
 #include "troupe/ops/matmul/matmul.hpp"
-#include "troupe/runtime/graph/epilogue.hpp"
-#include "troupe/runtime/graph/precision.hpp"
+#include "troupe/runtime/graph/op.hpp"
 
 namespace troupe::ops::matmul_op {
 namespace {
@@ -20,7 +19,7 @@ extern constexpr op_def matmul{
     .inputs = {{"a", "T"}, {"b", "T"}},
     .outputs = {{"product", "T"}},
     .attrs = {{"transpose_a", false}, {"transpose_b", false}, {"T", numbers}},
-    .effects = autocast_allow | is_product,
+    .effects = effect::autocast_allow | effect::is_product,
     .infer = infer_matmul,
     .gradient = gradient,
     .flops = matmul_flops,

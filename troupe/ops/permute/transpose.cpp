@@ -1,9 +1,9 @@
-// Transpose: a tensor with its axes in another order.
+// Axes in another order.
 #include "troupe/ops/permute/shared/transpose.hpp"
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
-#include "troupe/runtime/graph/precision.hpp"
+#include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/graph/simplify.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace troupe::ops::transpose_op {
 namespace {
 
-edges gradient(gradient_context& at) {
+edges transpose_gradient(gradient_context& at) {
   auto order = at.input(1);
   return {build("Transpose", {at.output_gradient(0), build("InvertPermutation", {order})}), {}};
 }
@@ -39,6 +39,11 @@ edge simplify(simplify_context& at) {
   return x == at.input(0) ? edge{} : at.op("Transpose", {x, at.constant(tensor::vector(joint))});
 }
 
+edges conjugate_transpose_gradient(gradient_context& at) {
+  auto back = build("InvertPermutation", {at.input(1)});
+  return {build("ConjugateTranspose", {at.output_gradient(0), back}), {}};
+}
+
 } // namespace
 
 extern constexpr op_def transpose{
@@ -47,13 +52,29 @@ extern constexpr op_def transpose{
     .inputs = {{"x", "T"}, on_host("perm", "Tperm")},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", any_type}, {"Tperm", index_types, dtype::i32}},
-    .effects = autocast_infer,
+    .effects = effect::autocast_infer,
     .infer = infer_transposition,
-    .gradient = gradient,
+    .gradient = transpose_gradient,
     .simplify = simplify,
     .example = R"(
 y = Transpose(f32[[1, 2, 3], [4, 5, 6]], i32[1, 0])
 fetch y = f32[[1, 4], [2, 5], [3, 6]]
+)",
+};
+
+extern constexpr op_def conjugate_transpose{
+    .name = "ConjugateTranspose",
+    .doc = "Makes axis perm[i] of the input axis i of the output, and negates imaginary parts.",
+    .inputs = {{"x", "T"}, on_host("perm", "Tperm")},
+    .outputs = {{"y", "T"}},
+    .attrs = {{"T", any_type}, {"Tperm", index_types, dtype::i32}},
+    .infer = infer_transposition,
+    .gradient = conjugate_transpose_gradient,
+    .example = R"(
+y = ConjugateTranspose(c64[[[1, 2], [3, 0]]], i32[1, 0])
+z = ConjugateTranspose(f32[[1, 2]], i32[1, 0])
+fetch y = c64[[[1, -2]], [[3, 0]]]
+fetch z = f32[[1], [2]]
 )",
 };
 

@@ -1,14 +1,52 @@
-#include "troupe/ops/quantized/shared/byte_pairs.cpu.hpp"
+#include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/ops/kernel/strided_iterator.hpp"
+#include "troupe/ops/quantized/shared/quantized_range.hpp"
 
+#include <array>
 #include <cmath>
 #include <functional>
 
 namespace troupe::ops::quantized_add_cpu {
 namespace {
 
+// What a byte, as unsigned, becomes.
+using byte_table = std::array<int32_t, 256>;
+
+// `meaning(whole)` for each whole number of the range's type.
+template <class Meaning>
+byte_table tabulate(const quantized_range& of, Meaning meaning) {
+  byte_table made{};
+  for (auto whole = of.lowest; whole <= of.highest; ++whole)
+    made[static_cast<uint8_t>(whole)] = static_cast<int32_t>(meaning(whole));
+  return made;
+}
+
+// Output 0 = op(table_a[a], table_b[b]) of inputs 0 and 1, broadcast to the shape; wraps around.
+template <class Op>
+status combine_bytes(kernel_context& at, const shape& dims, const byte_table& table_a,
+                     const byte_table& table_b, Op op) {
+  const auto &a = at.input(0), &b = at.input(1);
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  auto plan = strided_iterator::broadcast(dims, a.dims(), b.dims());
+  const auto *from_a = static_cast<const uint8_t*>(a.raw()),
+             *from_b = static_cast<const uint8_t*>(b.raw());
+  auto* to = out->data<int32_t>();
+  at.parallel_for(out->elements(), 1, [&](int64_t begin, int64_t end) {
+    plan.runs(begin, end,
+              [&](int64_t first, const strided_iterator::offsets& where, int64_t count) {
+                const auto *x = from_a + where[0], *y = from_b + where[1];
+                for (int64_t i = 0; i < count; ++i)
+                  to[first + i] =
+                      wrapping(op, table_a[x[i * plan.step(0)]], table_b[y[i * plan.step(1)]]);
+              });
+  });
+  return {};
+}
+
 // Bytes as whole numbers of the sum, with equal steps between them. That rounds the step; the only
 // element of an operand is rounded by itself, as others do.
-byte_table as_summands(const quantized_range& of, const quantized_range& sum, bool only) {
+byte_table quantized_add_as_summands(const quantized_range& of, const quantized_range& sum,
+                                     bool only) {
   if (only)
     return tabulate(of, [&](int64_t whole) { return sum.nearest(of.real(whole)); });
   auto zero = sum.whole(of.real(0)), step = sum.whole(of.real(1)) - zero;
@@ -16,7 +54,7 @@ byte_table as_summands(const quantized_range& of, const quantized_range& sum, bo
       of, [&](int64_t whole) { return std::clamp(zero + whole * step, sum.lowest, sum.highest); });
 }
 
-status run(kernel_context& at) {
+status run_quantized_add(kernel_context& at) {
   const auto &x = at.input(0), &y = at.input(1);
   TROUPE_ASSIGN(auto range_x, wide_range_at(at, 2, x.type()));
   TROUPE_ASSIGN(auto range_y, wide_range_at(at, 4, y.type()));
@@ -27,15 +65,79 @@ status run(kernel_context& at) {
   quantized_range sum{dtype::i32, -far, far};
   TROUPE_TRY(give_range(at, sum));
   auto only_x = x.elements() == 1, only_y = !only_x && y.elements() == 1;
-  return combine_bytes(at, dims, as_summands(range_x, sum, only_x),
-                       as_summands(range_y, sum, only_y), std::plus<>{});
+  return combine_bytes(at, dims, quantized_add_as_summands(range_x, sum, only_x),
+                       quantized_add_as_summands(range_y, sum, only_y), std::plus<>{});
+}
+
+byte_table as_factors(const quantized_range& of) {
+  return tabulate(of, [zero = of.zero()](int64_t whole) { return whole - zero; });
+}
+
+status run_quantized_mul(kernel_context& at) {
+  const auto &x = at.input(0), &y = at.input(1);
+  TROUPE_ASSIGN(auto range_x, wide_range_at(at, 2, x.type()));
+  TROUPE_ASSIGN(auto range_y, wide_range_at(at, 4, y.type()));
+  TROUPE_ASSIGN(auto dims, broadcast(x.dims(), y.dims()));
+  TROUPE_TRY(give_range(at, range_of_products(range_x, range_y)));
+  return combine_bytes(at, dims, as_factors(range_x), as_factors(range_y), std::multiplies<>{});
+}
+
+// The largest i32 that a float can be.
+constexpr float largest = 2147483520.0f;
+
+// Bytes as whole numbers of the sum. In single precision: see quantized_range.
+byte_table quantized_bias_add_as_summands(const quantized_range& of, const quantized_range& sum) {
+  auto steps = static_cast<double>(of.highest - of.lowest);
+  auto step = static_cast<float>(static_cast<double>(of.most - of.least) / steps);
+  auto least = of.least == of.most ? of.least : std::round(of.least / step) * step;
+  auto first = least - static_cast<float>(of.lowest) * step;
+  auto sum_steps = static_cast<double>(sum.highest - sum.lowest);
+  auto scale = sum.most == sum.least
+                   ? 0.0f
+                   : static_cast<float>(sum_steps / static_cast<double>(sum.most - sum.least));
+  auto shift = std::round(sum.least * scale) - static_cast<float>(sum.lowest);
+  return tabulate(of, [&](int64_t whole) {
+    auto place = std::round((first + static_cast<float>(whole) * step) * scale) - shift;
+    return std::min(std::max(-2147483648.0f, place), largest); // NaN becomes the least
+  });
+}
+
+status run_quantized_bias_add(kernel_context& at) {
+  const auto &x = at.input(0), &bias = at.input(1);
+  TROUPE_ASSIGN(auto range, range_at(at, 2, x.type()));
+  TROUPE_ASSIGN(auto bias_range, range_at(at, 4, bias.type()));
+  if (x.rank() < 2)
+    return invalid("input must have at least 2 axes, got shape ", x.dims());
+  if (bias.rank() != 1 || bias.elements() != x.dims()[x.rank() - 1])
+    return invalid("bias must have shape [", x.dims()[x.rank() - 1], "] for an input of shape ",
+                   x.dims(), ", got ", bias.dims());
+  auto far = std::max({range.most, -range.least, bias_range.most, -bias_range.least}) * (1 << 17);
+  quantized_range sum{dtype::i32, -far, far};
+  TROUPE_TRY(give_range(at, sum));
+  auto biases = quantized_bias_add_as_summands(bias_range, sum);
+  for (auto& one : biases) // each summand has the zero of the sum in it
+    one = wrapping(std::plus<>{}, one, static_cast<int32_t>(sum.nearest(0)));
+  return combine_bytes(at, x.dims(), quantized_bias_add_as_summands(range, sum), biases,
+                       std::plus<>{});
 }
 
 } // namespace
 
 extern constexpr kernel_def quantized_add_cpu{
     .op = "QuantizedAdd",
-    .run = {{dtype::none, run}},
+    .run = {{dtype::none, run_quantized_add}},
+    .key = "T1",
+};
+
+extern constexpr kernel_def quantized_mul_cpu{
+    .op = "QuantizedMul",
+    .run = {{dtype::none, run_quantized_mul}},
+    .key = "T1",
+};
+
+extern constexpr kernel_def quantized_bias_add_cpu{
+    .op = "QuantizedBiasAdd",
+    .run = {{dtype::none, run_quantized_bias_add}},
     .key = "T1",
 };
 

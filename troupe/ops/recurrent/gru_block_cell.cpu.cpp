@@ -1,4 +1,7 @@
-#include "troupe/ops/recurrent/shared/gru.cpu.hpp"
+#include "troupe/devices/cpu/gemm.hpp"
+#include "troupe/ops/recurrent/shared/gates.cpu.hpp"
+#include "troupe/ops/recurrent/shared/gru_kernels.hpp"
+#include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::gru_block_cell_cpu {
 namespace {
@@ -26,7 +29,7 @@ TROUPE_SIMD_CLONES void blend(const C* from_x, const C* from_h, const C* bias, c
 }
 
 template <class T>
-status run(kernel_context& at) {
+status run_gru_block_cell(kernel_context& at) {
   TROUPE_ASSIGN(auto on, begin_gru<T>(at));
   auto [batch, inputs, cells] = on.of;
   if (batch == 0 || cells == 0)
@@ -52,11 +55,48 @@ status run(kernel_context& at) {
   return {};
 }
 
+template <class T>
+status run_gru_block_cell_grad(kernel_context& at) {
+  TROUPE_ASSIGN(auto begun, begin_gru_gradient<T>(at));
+  const auto& on = begun.slopes;
+  auto [batch, inputs, cells] = on.of;
+  auto back = [&](int64_t columns, const T* gradient, const T* w, T* x, T* h) -> status {
+    TROUPE_TRY(gemm(at.device(), false, true, batch, inputs, columns, gradient, w, x, at.stop()));
+    return gemm(at.device(), false, true, batch, cells, columns, gradient, w + inputs * columns, h,
+                at.stop());
+  };
+  for_cells(at, batch, cells, 1, [&](int64_t row, int64_t begin, int64_t end) {
+    for (auto j = row * cells + begin; j < row * cells + end; ++j)
+      on.first(j, row);
+  });
+  TROUPE_TRY(back(cells, on.d_c, on.w_c, on.other_x, on.d_kept));
+  for_cells(at, batch, cells, 1, [&](int64_t row, int64_t begin, int64_t end) {
+    for (auto j = row * cells + begin; j < row * cells + end; ++j)
+      on.second(j, row);
+  });
+  TROUPE_TRY(back(2 * cells, on.d_ru, on.w_ru, on.d_x, on.d_h_prev));
+  at.parallel_for(batch * cells, 1, [&](int64_t begin, int64_t end) {
+    for (auto j = begin; j < end; ++j)
+      on.add_state(j);
+  });
+  at.parallel_for(batch * inputs, 0.5, [&](int64_t begin, int64_t end) {
+    for (auto j = begin; j < end; ++j)
+      on.d_x[j] += on.other_x[j];
+  });
+  return {};
+}
+
 } // namespace
 
 extern constexpr kernel_def gru_block_cell_cpu{
     .op = "GRUBlockCell",
-    .run = {{dtype::f32, run<float>}, {dtype::f64, run<double>}},
+    .run = {{dtype::f32, run_gru_block_cell<float>}, {dtype::f64, run_gru_block_cell<double>}},
+};
+
+extern constexpr kernel_def gru_block_cell_grad_cpu{
+    .op = "GRUBlockCellGrad",
+    .run = {{dtype::f32, run_gru_block_cell_grad<float>},
+            {dtype::f64, run_gru_block_cell_grad<double>}},
 };
 
 } // namespace troupe::ops::gru_block_cell_cpu

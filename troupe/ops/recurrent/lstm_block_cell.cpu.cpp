@@ -8,4 +8,10 @@ extern constexpr kernel_def lstm_block_cell_cpu{
     .prepare = prepare_lstm<icfo>,
 };
 
+extern constexpr kernel_def lstm_block_cell_grad_cpu{
+    .op = "LSTMBlockCellGrad",
+    .run = lstm_backward_kernels<lstm_span::step>,
+    .prepare = prepare_lstm<icfo>,
+};
+
 } // namespace troupe::ops::lstm_block_cell_cpu

@@ -9,4 +9,11 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(lstm_block_cell){
     .prepare = prepare_lstm<icfo>,
 };
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(lstm_block_cell_grad){
+    .op = "LSTMBlockCellGrad",
+    .device = device_kind::gpu,
+    .run = gpu::lstm_backward_kernels<lstm_span::step>,
+    .prepare = prepare_lstm<icfo>,
+};
+
 } // namespace troupe::ops::lstm_block_cell_gpu

@@ -20,7 +20,7 @@ extern constexpr op_def list_diff{
     .inputs = {{"x", "T"}, {"y", "T"}},
     .outputs = {{"out", "T"}, {"idx", "out_idx"}},
     .attrs = {{"T", any_type}, {"out_idx", index_types, dtype::i32}},
-    .effects = data_dependent_shape,
+    .effects = effect::data_dependent_shape,
     .infer = infer,
     .no_gradient = "which elements are equal is no smooth matter",
     .example = R"(

@@ -3,13 +3,40 @@
 namespace troupe::ops::unique_cpu {
 namespace {
 
-status run(kernel_context& at) { return unique_elements(at).status(); }
+status run_unique(kernel_context& at) { return unique_elements(at).status(); }
+
+status run_unique_v2(kernel_context& at) { return unique_slices(at).status(); }
+
+status run_unique_with_counts(kernel_context& at) {
+  TROUPE_ASSIGN(auto found, unique_elements(at));
+  return put_counts(at, found);
+}
+
+status run_unique_with_counts_v2(kernel_context& at) {
+  TROUPE_ASSIGN(auto found, unique_slices(at));
+  return put_counts(at, found);
+}
 
 } // namespace
 
 extern constexpr kernel_def unique_cpu{
     .op = "Unique",
-    .run = {{dtype::none, run}},
+    .run = {{dtype::none, run_unique}},
+};
+
+extern constexpr kernel_def unique_v2_cpu{
+    .op = "UniqueV2",
+    .run = {{dtype::none, run_unique_v2}},
+};
+
+extern constexpr kernel_def unique_with_counts_cpu{
+    .op = "UniqueWithCounts",
+    .run = {{dtype::none, run_unique_with_counts}},
+};
+
+extern constexpr kernel_def unique_with_counts_v2_cpu{
+    .op = "UniqueWithCountsV2",
+    .run = {{dtype::none, run_unique_with_counts_v2}},
 };
 
 } // namespace troupe::ops::unique_cpu

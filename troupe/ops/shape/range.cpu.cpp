@@ -1,3 +1,4 @@
+#include "troupe/ops/shape/shared/lin_space.hpp"
 #include "troupe/ops/shape/shared/range_steps.hpp"
 
 #include <functional>
@@ -21,16 +22,40 @@ status range(kernel_context& at) {
 }
 
 template <class... Ts>
-constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
+constexpr inplace_vector<typed_kernel, 18> range_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, range<Ts>}...};
+}
+
+template <class T>
+status run(kernel_context& at) {
+  TROUPE_ASSIGN(auto steps, plan_lin_space<T>(at));
+  TROUPE_ASSIGN(auto dims, shape::make(std::span{&steps.count, 1}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  auto* to = out->template data<T>();
+  at.parallel_for(steps.count, 0.5, [&](int64_t begin, int64_t end) {
+    for (auto i = begin; i < end; ++i)
+      to[i] = static_cast<T>(steps.at(i));
+  });
+  to[steps.count - 1] = steps.last;
+  return {};
+}
+
+template <class... Ts>
+constexpr inplace_vector<typed_kernel, 18> lin_space_kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run<Ts>}...};
 }
 
 } // namespace
 
 extern constexpr kernel_def range_cpu{
     .op = "Range",
-    .run = kernels(types::real_numbers),
+    .run = range_kernels(types::real_numbers),
     .key = "Tidx",
+};
+
+extern constexpr kernel_def lin_space_cpu{
+    .op = "LinSpace",
+    .run = lin_space_kernels(types::floating),
 };
 
 } // namespace troupe::ops::range_cpu

@@ -1,8 +1,8 @@
-// Reshape: the same elements in another shape.
+// The same elements in another shape.
+#include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/runtime/graph/infer.hpp"
-#include "troupe/runtime/graph/precision.hpp"
 #include "troupe/runtime/graph/simplify.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace troupe::ops::reshape_op {
 namespace {
 
-result<shapes> infer(const infer_context& at) {
+result<shapes> infer_reshape(const infer_context& at) {
   TROUPE_ASSIGN(auto wanted, listed_shape(at, 1));
   auto constant = at.integers(1);
   if (auto elements = at.input(0).elements(); constant && elements != unknown_extent) {
@@ -22,7 +22,7 @@ result<shapes> infer(const infer_context& at) {
   return shapes{wanted};
 }
 
-edges gradient(gradient_context& at) {
+edges reshape_gradient(gradient_context& at) {
   return {reshaped(at.output_gradient(0), shape_of(at.input(0))), {}};
 }
 
@@ -62,6 +62,48 @@ edge simplify(simplify_context& at) {
                                                             : at.op("Reshape", {from, at.input(1)});
 }
 
+result<shapes> infer_expand_dims(const infer_context& at) {
+  if (at.input(1).has_rank() && at.input(1).elements() > 1)
+    return at.invalid("dim must be one number, got shape ", at.input(1));
+  const auto& dims = at.input(0);
+  if (!dims.has_rank())
+    return shapes{partial_shape::unknown()};
+  auto axis = at.integers(1);
+  std::vector<int64_t> extents{dims.extents().begin(), dims.extents().end()};
+  extents.push_back(unknown_extent);
+  if (axis && axis->size() == 1) {
+    TROUPE_ASSIGN(auto before, resolve_axis(axis->front(), dims.rank() + 1));
+    extents.pop_back();
+    extents.insert(extents.begin() + before, 1);
+  } else {
+    std::ranges::fill(extents, unknown_extent);
+  }
+  TROUPE_ASSIGN(auto expanded, partial_shape::make(extents));
+  return shapes{expanded};
+}
+
+edges expand_dims_gradient(gradient_context& at) {
+  return {reshaped(at.output_gradient(0), shape_of(at.input(0))), {}};
+}
+
+result<shapes> infer_squeeze(const infer_context& at) {
+  const auto& dims = at.input(0);
+  const auto& listed = at.attr<std::vector<int64_t>>("squeeze_dims");
+  if (!dims.has_rank() || (listed.empty() && !dims.fully_known()))
+    return shapes{partial_shape::unknown()};
+  TROUPE_ASSIGN(auto axes, axes_of(listed, dims.rank()));
+  for (int axis = 0; axis < dims.rank(); ++axis)
+    if (listed.empty())
+      axes.set(static_cast<size_t>(axis), dims[axis] == 1);
+    else if (axes[static_cast<size_t>(axis)] && dims[axis] != 1 && dims[axis] != unknown_extent)
+      return at.invalid("cannot remove axis ", axis, " of ", dims, ": its extent is not 1");
+  return shapes{without(dims, axes, false)};
+}
+
+edges squeeze_gradient(gradient_context& at) {
+  return {reshaped(at.output_gradient(0), shape_of(at.input(0)))};
+}
+
 } // namespace
 
 extern constexpr op_def reshape{
@@ -71,13 +113,49 @@ extern constexpr op_def reshape{
     .inputs = {{"tensor", "T"}, on_host("shape", "Tshape")},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_type}, {"Tshape", index_types, dtype::i32}},
-    .effects = autocast_infer,
-    .infer = infer,
-    .gradient = gradient,
+    .effects = effect::autocast_infer,
+    .infer = infer_reshape,
+    .gradient = reshape_gradient,
     .simplify = simplify,
     .example = R"(
 y = Reshape(f32[[1, 2, 3], [4, 5, 6]], i32[3, -1])
 fetch y = f32[[1, 2], [3, 4], [5, 6]]
+)",
+};
+
+extern constexpr op_def expand_dims{
+    .name = "ExpandDims",
+    .doc = "Adds an axis of extent 1 in front of axis dim.\n\nA negative dim counts from the end: "
+           "-1 adds the last axis. The memory is shared.",
+    .inputs = {{"input", "T"}, on_host("dim", "Tdim")},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", any_type}, {"Tdim", index_types, dtype::i32}},
+    .effects = effect::autocast_infer,
+    .infer = infer_expand_dims,
+    .gradient = expand_dims_gradient,
+    .example = R"(
+y = ExpandDims(f32[1, 2], i32(0))
+z = ExpandDims(f32[1, 2], i32(-1))
+fetch y = f32[[1, 2]]
+fetch z = f32[[1], [2]]
+)",
+};
+
+extern constexpr op_def squeeze{
+    .name = "Squeeze",
+    .doc = "Removes the axes in squeeze_dims, whose extent must be 1; by default all axes of "
+           "extent 1.\n\nThe memory is shared.",
+    .inputs = {{"input", "T"}},
+    .outputs = {{"output", "T"}},
+    .attrs = {{"T", any_type}, {"squeeze_dims", attr_kind::integers, true}},
+    .effects = effect::autocast_infer,
+    .infer = infer_squeeze,
+    .gradient = squeeze_gradient,
+    .example = R"(
+y = Squeeze(f32[[[1], [2]]])
+z = Squeeze(f32[[[1], [2]]]) squeeze_dims=[-1]
+fetch y = f32[1, 2]
+fetch z = f32[[1, 2]]
 )",
 };
 

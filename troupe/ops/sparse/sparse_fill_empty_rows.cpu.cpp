@@ -1,10 +1,12 @@
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/sparse/shared/sparse.hpp"
+#include "troupe/ops/state/shared/update.cpu.hpp"
+#include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::sparse_fill_empty_rows_cpu {
 namespace {
 
-status run(kernel_context& at) {
+status run_sparse_fill_empty_rows(kernel_context& at) {
   TROUPE_ASSIGN(auto x, sparse_view::read(at, sparse_inputs{0}));
   const auto& otherwise = at.input(3);
   if (otherwise.rank() != 0)
@@ -42,11 +44,48 @@ status run(kernel_context& at) {
   return {};
 }
 
+template <class T>
+status run_sparse_fill_empty_rows_grad(kernel_context& at) {
+  const auto &map = at.input(0), &gradient = at.input(1);
+  if (map.rank() != 1 || gradient.rank() != 1)
+    return invalid("reverse_index_map and grad_values must be vectors, got shapes ", map.dims(),
+                   " and ", gradient.dims());
+  TROUPE_ASSIGN(auto* values, at.allocate(0, map.dims()));
+  TROUPE_ASSIGN(auto* otherwise, at.allocate(1, shape{}));
+  auto places = to_integers(map);
+  std::vector<bool> taken(static_cast<size_t>(gradient.elements()));
+  const auto* from = gradient.data<T>();
+  auto* to = values->template data<T>();
+  for (auto place : places) {
+    if (place < 0 || place >= gradient.elements())
+      return invalid("reverse_index_map has ", place, ", but there are ", gradient.elements(),
+                     " gradients");
+    taken[static_cast<size_t>(place)] = true;
+    *to++ = from[place];
+  }
+  compute_type<T> rest{};
+  for (size_t i = 0; i < taken.size(); ++i)
+    if (!taken[i])
+      rest = adding{}(rest, compute_type<T>{widen(from[i])});
+  *otherwise->template data<T>() = static_cast<T>(rest);
+  return {};
+}
+
+template <class... Ts>
+constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
+  return {{dtype_of<Ts>, run_sparse_fill_empty_rows_grad<Ts>}...};
+}
+
 } // namespace
 
 extern constexpr kernel_def sparse_fill_empty_rows_cpu{
     .op = "SparseFillEmptyRows",
-    .run = {{dtype::none, run}},
+    .run = {{dtype::none, run_sparse_fill_empty_rows}},
+};
+
+extern constexpr kernel_def sparse_fill_empty_rows_grad_cpu{
+    .op = "SparseFillEmptyRowsGrad",
+    .run = kernels(types::numbers),
 };
 
 } // namespace troupe::ops::sparse_fill_empty_rows_cpu

@@ -1,10 +1,10 @@
-// SparseReorder: puts the elements in order.
+// Sparse tensors in another order or shape.
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
 namespace troupe::ops::sparse_reorder_op {
 namespace {
 
-result<shapes> infer(const infer_context& at) {
+result<shapes> infer_sparse_reorder(const infer_context& at) {
   TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
   return shapes{known.index_dims(), {known.count}};
 }
@@ -16,6 +16,16 @@ edges gradient(gradient_context& at) {
   return {{}, put_back(at.output_gradient(1), came_from), {}};
 }
 
+result<shapes> infer_sparse_reshape(const infer_context& at) {
+  TROUPE_ASSIGN(auto indices, at.of_rank(0, 2));
+  TROUPE_ASSIGN(auto before, at.of_rank(1, 1));
+  TROUPE_ASSIGN(auto after, at.of_rank(2, 1));
+  if (indices[1] != unknown_extent && before[0] != unknown_extent && indices[1] != before[0])
+    return at.invalid("indices ", indices, " have ", indices[1],
+                      " coordinates each, the dense shape lists ", before[0], " extents");
+  return shapes{{indices[0], after[0]}, after};
+}
+
 } // namespace
 
 extern constexpr op_def sparse_reorder{
@@ -25,12 +35,30 @@ extern constexpr op_def sparse_reorder{
     .inputs = {{"input_indices", "i64"}, {"input_values", "T"}, on_host("input_shape", "i64")},
     .outputs = {{"output_indices", "i64"}, {"output_values", "T"}},
     .attrs = {{"T", any_type}},
-    .infer = infer,
+    .infer = infer_sparse_reorder,
     .gradient = gradient,
     .example = R"(
 i = SparseReorder(i64[[1, 2], [0, 1], [1, 0]], f32[3, 1, 2], i64[2, 3])
 fetch i = i64[[0, 1], [1, 0], [1, 2]]
 fetch i:1 = f32[1, 2, 3]
+)",
+};
+
+extern constexpr op_def sparse_reshape{
+    .name = "SparseReshape",
+    .doc = "Gives a sparse tensor another shape of as many elements, counting those that are "
+           "not there.\n\nOne extent of new_shape may be -1, which then follows from the "
+           "others. Values, and their order, stay as they are.",
+    .inputs = {{"input_indices", "i64"},
+               on_host("input_shape", "i64"),
+               on_host("new_shape", "i64")},
+    .outputs = {{"output_indices", "i64"}, {"output_shape", "i64"}},
+    .infer = infer_sparse_reshape,
+    .no_gradient = "indices and shapes are whole numbers",
+    .example = R"(
+y = SparseReshape(i64[[0, 1], [1, 0], [1, 2]], i64[2, 3], i64[3, -1])
+fetch y = i64[[0, 1], [1, 1], [2, 1]]
+fetch y:1 = i64[3, 2]
 )",
 };
 

@@ -1,10 +1,10 @@
-// SparseSlice: a block of a sparse tensor.
+// Parts of sparse tensors, and the gradient.
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
 namespace troupe::ops::sparse_slice_op {
 namespace {
 
-result<shapes> infer(const infer_context& at) {
+result<shapes> infer_sparse_slice(const infer_context& at) {
   TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
   TROUPE_TRY(at.of_rank(3, 1));
   TROUPE_TRY(at.of_rank(4, 1));
@@ -12,10 +12,29 @@ result<shapes> infer(const infer_context& at) {
   return shapes{{unknown_extent, rank}, {unknown_extent}, {rank}};
 }
 
-edges gradient(gradient_context& at) {
+edges sparse_slice_gradient(gradient_context& at) {
   auto dx =
       build("SparseSliceGrad", {at.output_gradient(1), at.input(0), at.input(3), at.output(0)});
   return {{}, dx, {}, {}, {}};
+}
+
+result<shapes> infer_sparse_slice_grad(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(0, 1));
+  TROUPE_ASSIGN(auto indices, at.of_rank(1, 2));
+  TROUPE_TRY(at.of_rank(2, 1));
+  TROUPE_TRY(at.of_rank(3, 2));
+  return shapes{{indices[0]}};
+}
+
+// Numbers from 1 that are handed back along with gradients say which of them went to each element;
+// 0 is none.
+edges sparse_slice_grad_gradient(gradient_context& at) {
+  auto given = at.input(0);
+  auto one = constant_like(given, tensor::scalar(int64_t{1}));
+  auto came_from =
+      build("SparseSliceGrad", {numbers_of(given) + one, at.input(1), at.input(2), at.input(3)}) -
+      one;
+  return {gathered_in(given, at.output_gradient(0), came_from), {}, {}, {}};
 }
 
 } // namespace
@@ -32,13 +51,32 @@ extern constexpr op_def sparse_slice{
                on_host("size", "i64")},
     .outputs = {{"output_indices", "i64"}, {"output_values", "T"}, {"output_shape", "i64"}},
     .attrs = {{"T", any_type}},
-    .infer = infer,
-    .gradient = gradient,
+    .infer = infer_sparse_slice,
+    .gradient = sparse_slice_gradient,
     .example = R"(
 y = SparseSlice(i64[[0, 1], [1, 0], [1, 2]], f32[1, 2, 3], i64[2, 3], i64[1, 1], i64[1, 9])
 fetch y = i64[[0, 1]]
 fetch y:1 = f32[3]
 fetch y:2 = i64[1, 2]
+)",
+};
+
+extern constexpr op_def sparse_slice_grad{
+    .name = "SparseSliceGrad",
+    .doc = "Hands the gradient of each element that SparseSlice kept to the element that it "
+           "was.\n\nElements that were left out get 0. Both lists of indices are in the same "
+           "order.",
+    .inputs = {{"backprop_val_grad", "T"},
+               {"input_indices", "i64"},
+               {"input_start", "i64"},
+               {"output_indices", "i64"}},
+    .outputs = {{"val_grad", "T"}},
+    .attrs = {{"T", numbers}},
+    .infer = infer_sparse_slice_grad,
+    .gradient = sparse_slice_grad_gradient,
+    .example = R"(
+dx = SparseSliceGrad(f32[5], i64[[0, 1], [1, 0], [1, 2]], i64[1, 1], i64[[0, 1]])
+fetch dx = f32[0, 0, 5]
 )",
 };
 

@@ -15,11 +15,24 @@ struct error_function {
   double operator()(double x) const { return std::erf(x); }
 };
 
+struct complementary_error_function {
+  static constexpr double cost = called;
+  template <class T>
+  T operator()(const T& x) const {
+    return std::erfc(x);
+  }
+};
+
 } // namespace
 
 extern constexpr kernel_def erf_cpu{
     .op = "Erf",
     .run = unary_kernels<error_function>(types::floating),
+};
+
+extern constexpr kernel_def erfc_cpu{
+    .op = "Erfc",
+    .run = unary_kernels<complementary_error_function>(types::floating),
 };
 
 } // namespace troupe::ops::erf_cpu

@@ -1,4 +1,5 @@
-// Assign: gives a variable its value.
+// Change whole variables.
+#include "troupe/ops/state/shared/update.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::assign_op {
@@ -33,6 +34,56 @@ set = Assign(v, i32[1, 2])
 fetch set = i32[1, 2]
 run
 fetch v = i32[1, 2]
+)",
+};
+
+extern constexpr op_def assign_add{
+    .name = "AssignAdd",
+    .doc = "Adds a value of the same shape to a variable, in place.\n\n"
+           "Updates of one variable exclude each other; with use_locking=false they race, as is "
+           "TensorFlow's default, and concurrent updates may be lost in part.",
+    .inputs = {ref("ref", "T"), {"value", "T"}},
+    .outputs = {ref("output_ref", "T")},
+    .attrs = {{"T", numbers}, {"use_locking", true}},
+    .effects = effect::stateful,
+    .infer = infer_update,
+    .no_gradient = "state does not carry gradients",
+    .example = R"(
+v = VariableV2 dtype=f32 shape=[2]
+init = Assign(v, f32[10, 20])
+more = AssignAdd(v, f32[1, 2])
+target init
+run
+fetch more = f32[11, 22]
+run
+target more
+run
+fetch v = f32[12, 24]
+)",
+};
+
+extern constexpr op_def assign_sub{
+    .name = "AssignSub",
+    .doc = "Subtracts a value of the same shape from a variable, in place.\n\n"
+           "Updates of one variable exclude each other; with use_locking=false they race, as is "
+           "TensorFlow's default, and concurrent updates may be lost in part.",
+    .inputs = {ref("ref", "T"), {"value", "T"}},
+    .outputs = {ref("output_ref", "T")},
+    .attrs = {{"T", numbers}, {"use_locking", true}},
+    .effects = effect::stateful,
+    .infer = infer_update,
+    .no_gradient = "state does not carry gradients",
+    .example = R"(
+v = VariableV2 dtype=f32 shape=[2]
+init = Assign(v, f32[10, 20])
+more = AssignSub(v, f32[1, 2])
+target init
+run
+fetch more = f32[9, 18]
+run
+target more
+run
+fetch v = f32[8, 16]
 )",
 };
 

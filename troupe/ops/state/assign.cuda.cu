@@ -18,4 +18,18 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(assign){
     .prepare = keep_validation,
 };
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(assign_add){
+    .op = "AssignAdd",
+    .device = device_kind::gpu,
+    .run = gpu::update_kernels<adding>(gpu::variable_types),
+    .prepare = keep_locking,
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(assign_sub){
+    .op = "AssignSub",
+    .device = device_kind::gpu,
+    .run = gpu::update_kernels<subtracting>(gpu::variable_types),
+    .prepare = keep_locking,
+};
+
 } // namespace troupe::ops::assign_gpu

@@ -2,6 +2,18 @@
 
 namespace troupe::ops::scatter_nd_update_cpu {
 
+extern constexpr kernel_def scatter_nd_add_cpu{
+    .op = "ScatterNdAdd",
+    .run = scatter_kernels<adding, plan_scatter_nd>(types::numbers),
+    .prepare = keep_scatter,
+};
+
+extern constexpr kernel_def scatter_nd_sub_cpu{
+    .op = "ScatterNdSub",
+    .run = scatter_kernels<subtracting, plan_scatter_nd>(types::numbers),
+    .prepare = keep_scatter,
+};
+
 extern constexpr kernel_def scatter_nd_update_cpu{
     .op = "ScatterNdUpdate",
     .run = {{dtype::none, scatter_over<plan_scatter_nd>}},

@@ -49,7 +49,7 @@ status registry::add(const op_def& op) {
   TROUPE_TRY(check(op));
   if (!ops_.emplace(op.name, &op).second)
     return failure(error_kind::already_exists, "op ", op.name, " is registered already");
-  if (has(op.effects, data_dependent_shape)) {
+  if (has(op.effects, effect::data_dependent_shape)) {
     auto made = std::make_shared<const two_phase_op>(op);
     for (auto* half : {&made->first, &made->second})
       ops_.emplace(half->name, half);

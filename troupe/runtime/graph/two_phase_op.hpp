@@ -15,10 +15,6 @@
 
 namespace troupe {
 
-/// The shapes of the outputs depend on elements of the inputs. Kernels for GPUs of such an op are
-/// in two halves (ops/counting.cuda.hpp). Apart from op.hpp, which everything includes.
-inline constexpr effect data_dependent_shape = effect::data_dependent_shape;
-
 /// The two halves of an op that is sized by elements. A registry makes them with the op.
 ///
 /// The first has the op's inputs, and gives `counts`, a vector of i64, and `kept`, i64 of any

@@ -1,6 +1,6 @@
 // The pass that joins biases, for some kinds of nodes only.
 #pragma once
-#include "troupe/runtime/graph/epilogue.hpp"
+#include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 
 namespace troupe {

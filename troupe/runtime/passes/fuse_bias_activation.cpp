@@ -23,7 +23,7 @@ bool said(const node& by, std::string_view name) {
 
 // What the node is in the joined one, but for its end.
 attr_map attrs_of(const node& of, const op_def& joined) {
-  if (has(of.op().effects, is_product))
+  if (has(of.op().effects, effect::is_product))
     return {{"transpose_a", said(of, "transpose_a") || said(of, "adj_x")},
             {"transpose_b", said(of, "transpose_b") || said(of, "adj_y")},
             {"broadcasts", has(of.op().effects, effect::broadcasting)}};
@@ -48,9 +48,9 @@ public:
 
   void run() {
     for (auto* node : change_.nodes()) {
-      if (has(node->op().effects, is_product) && has(which_, is_product))
+      if (has(node->op().effects, effect::is_product) && has(which_, effect::is_product))
         join(*node, internal_ops::fused_matmul);
-      if (has(node->op().effects, is_convolution) && has(which_, is_convolution))
+      if (has(node->op().effects, effect::is_convolution) && has(which_, effect::is_convolution))
         join(*node, internal_ops::fused_conv2d);
     }
     change_.finish();
@@ -68,7 +68,7 @@ private:
 
   // The other operand of a sum, where it is one number for each channel of the maker's output.
   static const edge* bias_of(const node& sum, const node& maker) {
-    if (!has(sum.op().effects, adds) || sum.inputs().size() != 2)
+    if (!has(sum.op().effects, effect::adds) || sum.inputs().size() != 2)
       return nullptr;
     auto second = sum.inputs()[0].node == &maker;
     const auto& other = sum.inputs()[second ? 1 : 0];
@@ -88,7 +88,7 @@ private:
     if (!bias)
       return;
     auto* last = only_reader(*sum);
-    if (!last || !has(last->op().effects, rectifies))
+    if (!last || !has(last->op().effects, effect::rectifies))
       last = sum;
     if (!updates_.reads_the_same_at(maker, *last) || !updates_.reads_the_same_at(*sum, *last))
       return;
@@ -132,7 +132,7 @@ private:
 } // namespace
 
 void fuse_bias_activation(step_graph& of, device_kind on) {
-  fuse_bias_activation(of, on, is_product | is_convolution);
+  fuse_bias_activation(of, on, effect::is_product | effect::is_convolution);
 }
 
 void fuse_bias_activation(step_graph& of, device_kind on, effect which) {

@@ -1,5 +1,5 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
-#include "troupe/runtime/graph/precision.hpp"
+#include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 
@@ -83,7 +83,7 @@ private:
     parts_.resize(change_.nodes().size());
     for (auto* node : change_.nodes()) {
       auto& of = part_of(*node);
-      if (!has(node->op().effects, autocast_allow | autocast_infer))
+      if (!has(node->op().effects, effect::autocast_allow | effect::autocast_infer))
         continue;
       of.attr = data_attr(*node, type_);
       if (of.attr.empty())
@@ -92,7 +92,7 @@ private:
         auto count = port.count.empty() ? 1 : node->attr<int64_t>(port.count);
         of.outputs.insert(of.outputs.end(), static_cast<size_t>(count), port.type == of.attr);
       }
-      of.reached = of.wanted = has(node->op().effects, autocast_allow);
+      of.reached = of.wanted = has(node->op().effects, effect::autocast_allow);
       for (size_t i = 0; i < node->inputs().size(); ++i)
         of.reached = of.reached || (is_data(*node, i) && part_of(*node->inputs()[i].node).reached &&
                                     is_data(node->inputs()[i]));

@@ -51,7 +51,7 @@ void optimize(partition& part, const pass_options& options) {
   if (options.fuse && part.device.kind == "gpu")
     fuse_bias_activation(of, device_kind::gpu);
   if (options.fuse && part.device.kind == "cpu") // whose products are no faster with a bias
-    fuse_bias_activation(of, device_kind::cpu, is_convolution);
+    fuse_bias_activation(of, device_kind::cpu, effect::is_convolution);
   if (options.fuse)
     fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::gpu : device_kind::cpu);
   if (options.schedule)

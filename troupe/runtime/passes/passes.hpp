@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Lets ops that are declared so (graph/precision.hpp) take and give `type`, a float of 16 bits,
+/// Lets ops that are declared so (effect::autocast_allow) take and give `type`, a float of 16 bits,
 /// instead of f32, and inserts the casts that are needed for it. What is fetched, kept in variables
 /// or computed by other ops stays f32.
 void mix_precision(step_graph& of, dtype type);

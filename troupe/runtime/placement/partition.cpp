@@ -65,9 +65,9 @@ private:
     return {};
   }
 
-  // Whether a GPU has to look at elements before it knows what comes out (counting.hpp).
+  // Whether a GPU has to look at elements before it knows what comes out (two_phase_op.hpp).
   bool counts_first(const node& node, int here) const {
-    return has(node.op().effects, data_dependent_shape) &&
+    return has(node.op().effects, effect::data_dependent_shape) &&
            kind_of(devices_[static_cast<size_t>(here)]) == device_kind::gpu &&
            !residences_.runs_on_host(node);
   }

@@ -175,7 +175,7 @@ private:
       // Beside a GPU runs what processors run.
       auto kept = site_of(node, kind) == kernel_site::host ? device_kind::cpu : kind;
       // What a GPU counts goes to the host before it goes on.
-      auto waits = kept == device_kind::gpu && has(node.op().effects, data_dependent_shape);
+      auto waits = kept == device_kind::gpu && has(node.op().effects, effect::data_dependent_shape);
       return std::llround(expected_nanoseconds(node, kept, how_.measured) +
                           (waits ? expected_download(dtype::i64, partial_shape{1}) : 0));
     };

@@ -83,7 +83,7 @@ public:
   result<stream> begin_exchange(const std::shared_ptr<void>& behind);
   status end_exchange(const tensor& input, const tensor& output);
 
-  // runtime/swapping.hpp
+  // runtime/device/swapping.hpp
   result<tensor> swap_out(const tensor& from);
   result<tensor> swap_in(const tensor& saved, allocator& memory);
   status wait_for(const tensor& pending);

@@ -1,4 +1,4 @@
-// Tensors that spend a while in the host's memory (runtime/swapping.hpp).
+// Tensors that spend a while in the host's memory (runtime/device/swapping.hpp).
 #include "troupe/devices/gpu/core/core.hpp"
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 

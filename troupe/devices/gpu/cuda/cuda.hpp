@@ -1,4 +1,4 @@
-// NVIDIA GPUs as devices. Without CUDA, devices/no_cuda implements this header.
+// NVIDIA GPUs as devices. Without CUDA, devices/gpu/no_cuda implements this header.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
 

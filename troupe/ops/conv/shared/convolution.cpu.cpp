@@ -72,7 +72,7 @@ status compute(kernel_context& at, const convolution_shape& of, convolution_data
     if (has_few_inputs(of, computes))
       return input_gradient_by_products(at, of, data);
     auto plan = state.plans.get(of, [&](const convolution_shape& key) {
-      auto threads = is_deterministic(at.device()) ? 0 : at.device().threads();
+      auto threads = at.device().deterministic() ? 0 : at.device().threads();
       return onednn_convolution::make(key, computes, threads, state.end);
     });
     if (plan) {

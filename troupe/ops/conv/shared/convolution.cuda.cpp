@@ -151,7 +151,7 @@ status compute(kernel_context& at, const convolution_shape& of, role computes, d
                         .in_channels = of.in_channels,
                         .out_channels = of.out_channels,
                         .groups = of.groups,
-                        .deterministic = is_deterministic(at.device())};
+                        .deterministic = at.device().deterministic()};
   std::array<int64_t, 3> before{}, reached{};
   for (size_t i = 0; i < 3; ++i) {
     const auto& axis = of.axes[i];

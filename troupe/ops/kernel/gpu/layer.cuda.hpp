@@ -13,7 +13,7 @@ using troupe::gpu::layer_library;
 /// The library that may compute the layer, or null. Who wants the same bits each time gets them
 /// from our kernel.
 inline layer_library* library_candidate(kernel_context& at, const layer& what) {
-  if (is_deterministic(at.device()))
+  if (at.device().deterministic())
     return nullptr;
   auto* found = layers();
   return found && found->offers(what) ? found : nullptr;

@@ -1,5 +1,5 @@
 // Arithmetic that the bodies of element-wise kernels share. Includes nothing, because the compiler
-// that joins such kernels at run time reads it, too (ops/fused.cuda.cpp).
+// that joins such kernels at run time reads it, too (ops/internal/fused_elementwise.cuda.cpp).
 #pragma once
 
 namespace troupe::ops::gpu {

@@ -11,7 +11,7 @@ inline namespace TROUPE_GPU_BUILD {
 template <kernel_fn First, kernel_fn Second>
 status in_halves(kernel_context& at) {
   const auto& op = at.origin().op();
-  if (has(op.effects, data_dependent_shape))
+  if (has(op.effects, effect::data_dependent_shape))
     return failure(error_kind::internal, "the node was not cut in two");
   return is_first_half(op) ? First(at) : Second(at);
 }

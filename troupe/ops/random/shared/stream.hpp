@@ -30,7 +30,7 @@ private:
 inline philox chosen_numbers(const kernel_setup& setup) {
   auto seed = static_cast<uint64_t>(setup.of.attr<int64_t>("seed"));
   auto seed2 = static_cast<uint64_t>(setup.of.attr<int64_t>("seed2"));
-  if (seed == 0 && seed2 == 0 && is_deterministic(setup.on)) {
+  if (seed == 0 && seed2 == 0 && setup.on.deterministic()) {
     // No seed was chosen, and none may be drawn: the node's name stands for one.
     seed = 0xcbf29ce484222325; // FNV-1a: the same wherever the program runs
     for (unsigned char letter : setup.of.name())

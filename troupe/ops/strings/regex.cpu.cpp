@@ -1,0 +1,112 @@
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/strings/shared/map.cpu.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+
+#include <memory>
+#include <re2/re2.h>
+
+namespace troupe::ops::regex_cpu {
+namespace {
+
+// Fails for a pattern that is none.
+result<std::unique_ptr<RE2>> compile_regex(const std::string& pattern) {
+  RE2::Options quiet;
+  quiet.set_log_errors(false);
+  auto made = std::make_unique<RE2>(pattern, quiet);
+  if (!made->ok())
+    return invalid("'", pattern, "' is no regular expression: ", made->error());
+  return made;
+}
+
+// The scalar string at input i.
+result<std::string> pattern_at(const kernel_context& at, int i) {
+  if (at.input(i).rank() != 0)
+    return invalid("patterns must be scalars, got shape ", at.input(i).dims());
+  return *at.input(i).data<std::string>();
+}
+
+struct replacement {
+  std::unique_ptr<RE2> what;
+  std::string by;
+  bool everywhere = true;
+};
+
+// Fails where the rewrite names groups that the pattern has not.
+result<replacement> make_replacement(const std::string& pattern, std::string rewrite,
+                                     bool everywhere) {
+  TROUPE_ASSIGN(auto what, compile_regex(pattern));
+  if (std::string why; !what->CheckRewriteString(rewrite, &why))
+    return invalid("rewrite '", rewrite, "' does not fit pattern '", pattern, "': ", why);
+  return replacement{std::move(what), std::move(rewrite), everywhere};
+}
+
+status replace_matches(kernel_context& at, const replacement& with) {
+  return map_strings<std::string>(
+      at,
+      [&](std::string text) {
+        if (with.everywhere)
+          RE2::GlobalReplace(&text, *with.what, with.by);
+        else
+          RE2::Replace(&text, *with.what, with.by);
+        return text;
+      },
+      500);
+}
+
+status match_fully(kernel_context& at, const RE2& pattern) {
+  return map_strings<bool>(
+      at, [&](const std::string& text) { return RE2::FullMatch(text, pattern); }, 300);
+}
+
+status run_regex_full_match(kernel_context& at) {
+  TROUPE_ASSIGN(auto text, pattern_at(at, 1));
+  TROUPE_ASSIGN(auto pattern, compile_regex(text));
+  return match_fully(at, *pattern);
+}
+
+result<std::shared_ptr<void>> prepare_static_regex_full_match(const kernel_setup& setup) {
+  TROUPE_ASSIGN(auto pattern, compile_regex(setup.of.attr<std::string>("pattern")));
+  return std::shared_ptr<void>{std::move(pattern)};
+}
+
+status run_regex_replace(kernel_context& at) {
+  TROUPE_ASSIGN(auto pattern, pattern_at(at, 1));
+  TROUPE_ASSIGN(auto rewrite, pattern_at(at, 2));
+  TROUPE_ASSIGN(auto with, make_replacement(pattern, std::move(rewrite), at.state<bool>()));
+  return replace_matches(at, with);
+}
+
+result<std::shared_ptr<void>> prepare_static_regex_replace(const kernel_setup& setup) {
+  TROUPE_ASSIGN(auto with, make_replacement(setup.of.attr<std::string>("pattern"),
+                                            setup.of.attr<std::string>("rewrite"),
+                                            setup.of.attr<bool>("replace_global")));
+  return std::shared_ptr<void>{std::make_shared<replacement>(std::move(with))};
+}
+
+} // namespace
+
+extern constexpr kernel_def regex_full_match_cpu{
+    .op = "RegexFullMatch",
+    .run = {{dtype::none, run_regex_full_match}},
+};
+
+extern constexpr kernel_def static_regex_full_match_cpu{
+    .op = "StaticRegexFullMatch",
+    .run = {{dtype::none, [](kernel_context& at) { return match_fully(at, at.state<RE2>()); }}},
+    .prepare = prepare_static_regex_full_match,
+};
+
+extern constexpr kernel_def regex_replace_cpu{
+    .op = "RegexReplace",
+    .run = {{dtype::none, run_regex_replace}},
+    .prepare = cache_attr<bool, "replace_global">,
+};
+
+extern constexpr kernel_def static_regex_replace_cpu{
+    .op = "StaticRegexReplace",
+    .run = {{dtype::none,
+             [](kernel_context& at) { return replace_matches(at, at.state<replacement>()); }}},
+    .prepare = prepare_static_regex_replace,
+};
+
+} // namespace troupe::ops::regex_cpu
