@@ -255,7 +255,7 @@ class CommandTest(unittest.TestCase):
 
     def test_a_run_that_fails_writes_its_trace_all_the_same(self):
         trace = os.path.join(FOLDER, "failed.json")
-        result = troupe("run", write("nan.txt", NAN), "--trap-nonfinite", "--trace", trace)
+        result = troupe("run", write("nan.txt", NAN), "--check-numerics", "--trace", trace)
         self.assertEqual(result.returncode, 1)
         lines = result.stderr.splitlines()
         self.assertIn("Log 'y' (nan.txt:3)", lines[0])

@@ -1,4 +1,4 @@
-// Every op and kernel of the library; the list is generated from the ops.cmake files.
+// Every op and kernel of the library; the lists are made from the sources (cmake/list_ops.py).
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/graph/registry.hpp"

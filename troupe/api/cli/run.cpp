@@ -199,7 +199,7 @@ void add_run(CLI::App& to, int& exit_code) {
       ->transform(CLI::AsSizeValue{false});
   command->add_option("--trace", chosen->trace,
                       "Write what ran when to this file, for ui.perfetto.dev");
-  command->add_flag("--trap-nonfinite", chosen->check_numerics,
+  command->add_flag("--check-numerics", chosen->check_numerics,
                     "Fail at the first node that makes a NaN or an infinity");
   command->add_flag("--deterministic", chosen->deterministic,
                     "Compute the same bits for any number of threads");

@@ -16,12 +16,12 @@ extern const op_def swap_out; ///< _SwapOut(value): its copy in the host's memor
 extern const op_def swap_in;  ///< _SwapIn(saved; dtype, shape): begins to come back
 extern const op_def swapped;  ///< _Swapped(pending): the value, when it is there
 
-extern const op_def fused_matmul;     ///< _FusedMatMul(a, b, bias; ...): what was joined to it
+extern const op_def fused_matmul; ///< _FusedMatMul(a, b, bias; ...): what was joined to it
 extern const op_def fused_conv2d; ///< _FusedConv2D(input, filter, bias; ...)
 
-inline constexpr const op_def* all[] = {
-    &feed,  &fetch,    &send,    &recv,    &send_control,   &recv_control,
-    &fused, &swap_out, &swap_in, &swapped, &fused_matmul, &fused_conv2d};
+inline constexpr const op_def* all[] = {&feed,         &fetch,        &send,         &recv,
+                                        &send_control, &recv_control, &fused,        &swap_out,
+                                        &swap_in,      &swapped,      &fused_matmul, &fused_conv2d};
 
 /// Says whether the node stands for a value that the client gives or gets.
 bool is_boundary(const node& node) noexcept;

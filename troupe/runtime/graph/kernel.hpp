@@ -43,7 +43,7 @@ struct kernel_def {
   /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at
   /// once.
   result<std::shared_ptr<void>> (*prepare)(const kernel_setup&) = nullptr;
-  /// Only hands tensors on or has them moved (ops/copy.hpp), which every device can.
+  /// Only hands tensors on or has them moved (ops/kernel/copy.hpp), which every device can.
   bool on_any_device = false;
 
   /// Returns nullptr where the table has no function for the node's type.

@@ -18,8 +18,8 @@ class registry {
 public:
   registry(); ///< knows the runtime's internal ops only
 
-  /// Fails for a name that is taken and for definitions that contradict themselves. An op that is
-  /// sized by elements brings its halves (counting.hpp).
+  /// Fails for a name that is taken and for definitions that contradict themselves. An op with
+  /// data-dependent shapes brings its two phases (two_phase_op.hpp).
   status add(const op_def& op);
   /// An op comes before its kernels.
   status add(const kernel_def& kernel);

@@ -158,8 +158,12 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
         }
       case action::read: {
         auto value = (*code->states)->read();
-        if (!value)
-          return within(*code->origin, value.status());
+        if (!value) {
+          auto why = value.status();
+          if (code->origin->op().name.starts_with('_')) // no node that the user knows
+            why = std::move(why).about({}, (*code->states)->name());
+          return within(*code->origin, std::move(why));
+        }
         auto& slot = slots[code->first_output];
         slot = *std::move(value);
         if (slot.space() != space_) [[unlikely]]

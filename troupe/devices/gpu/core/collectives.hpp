@@ -61,7 +61,7 @@ public:
   /// behind that place, or behind all that was launched so far if it is null.
   virtual result<stream> begin_exchange(const std::shared_ptr<void>& behind) = 0;
   /// To be called when the exchange was launched there. The input may be let go of. Who uses the
-  /// output calls arrive() before (runtime/device/pending_inputs.hpp).
+  /// output calls wait_for() before (runtime/device/pending_inputs.hpp).
   virtual status end_exchange(const tensor& input, const tensor& output) = 0;
 
 protected:

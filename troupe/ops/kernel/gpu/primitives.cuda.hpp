@@ -52,7 +52,7 @@ struct half_of_squares : addition {
 };
 
 /// Reduces each of `rows` rows to one element, in the same order each time. Fn is a reducer of
-/// math/reducers.hpp, of the types that Sum has, or bool for conjunction and disjunction; or
+/// ops/kernel/reducers.hpp, of the types that Sum has, or bool for conjunction and disjunction; or
 /// half_of_squares, of floats.
 template <class Fn, class T>
 status reduce_rows(kernel_context& at, const T* from, T* to, int64_t rows, int64_t columns);

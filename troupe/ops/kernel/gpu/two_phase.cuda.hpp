@@ -1,4 +1,4 @@
-// Kernels of GPUs for ops that are sized by elements, in two halves (runtime/counting.hpp): the
+// Kernels of GPUs for ops with data-dependent shapes, in two phases (graph/two_phase_op.hpp): the
 // first counts, the second computes when the host knows the counts.
 #pragma once
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"

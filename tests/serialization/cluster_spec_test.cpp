@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace troupe::test::cluster_test {
+namespace troupe::test::cluster_spec_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -72,4 +72,4 @@ TEST_CASE("a cluster file that cannot be read is named") {
 }
 
 } // namespace
-} // namespace troupe::test::cluster_test
+} // namespace troupe::test::cluster_spec_test
