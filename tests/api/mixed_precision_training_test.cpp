@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace troupe::test::mixed_precision_test {
+namespace troupe::test::mixed_precision_training_test {
 
 namespace {
 
@@ -128,9 +128,9 @@ TEST_CASE("errors in 16 bits name what the user wrote") {
     FAIL("the shapes do not fit");
   } catch (const error& e) {
     INFO(e.what());
-    CHECK(std::string{e.what()}.find("MatMul 'product' (mixed_precision_test.cpp:") !=
+    CHECK(std::string{e.what()}.find("MatMul 'product' (mixed_precision_training_test.cpp:") !=
           std::string::npos);
   }
 }
 
-} // namespace troupe::test::mixed_precision_test
+} // namespace troupe::test::mixed_precision_training_test

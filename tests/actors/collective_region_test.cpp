@@ -12,7 +12,7 @@
 #include <random>
 #include <thread>
 
-namespace troupe::test::collective_test {
+namespace troupe::test::collective_region_test {
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;
@@ -503,4 +503,4 @@ TEST_CASE("steps that are stopped at any moment leave nothing behind") {
   }
 }
 
-} // namespace troupe::test::collective_test
+} // namespace troupe::test::collective_region_test

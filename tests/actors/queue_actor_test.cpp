@@ -1,7 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/local_world.hpp"
 
-namespace troupe::test::queue_test {
+namespace troupe::test::queue_actor_test {
 
 using namespace std::chrono_literals;
 
@@ -134,4 +134,4 @@ TEST_CASE("closing a session ends its steps, even those that wait for a queue") 
   CHECK(outcome_of(timed).kind() == error_kind::cancelled);
 }
 
-} // namespace troupe::test::queue_test
+} // namespace troupe::test::queue_actor_test

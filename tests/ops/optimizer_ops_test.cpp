@@ -6,7 +6,7 @@
 
 #include <thread>
 
-namespace troupe::test::training_test {
+namespace troupe::test::optimizer_ops_test {
 
 namespace {
 
@@ -154,4 +154,4 @@ TEST_CASE("updates that lock the same variables in different roles do not wait f
   CHECK(failures == 0);
 }
 
-} // namespace troupe::test::training_test
+} // namespace troupe::test::optimizer_ops_test

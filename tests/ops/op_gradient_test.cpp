@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace troupe::test::gradient_test {
+namespace troupe::test::op_gradient_test {
 
 namespace {
 
@@ -274,4 +274,4 @@ TEST_CASE("every gradient of complex numbers agrees with differences") {
                   {"SquaredDifference", "takes differences as if they were real, as others do"}});
 }
 
-} // namespace troupe::test::gradient_test
+} // namespace troupe::test::op_gradient_test

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace troupe::test::graph_test {
+namespace troupe::test::graph_builder_test {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string error_of(Body&& body, error_kind kind = error_kind::invalid_argument
   return {};
 }
 
-std::string here(int line) { return "(graph_test.cpp:" + std::to_string(line) + ")"; }
+std::string here(int line) { return "(graph_builder_test.cpp:" + std::to_string(line) + ")"; }
 
 bool contains(const std::string& text, const std::string& part) {
   INFO(text << "\nshould contain: " << part);
@@ -239,4 +239,4 @@ TEST_CASE("an optimizer finds the variables that the loss depends on") {
   contains(text, "depends on no variable");
 }
 
-} // namespace troupe::test::graph_test
+} // namespace troupe::test::graph_builder_test

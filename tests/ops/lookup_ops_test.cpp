@@ -12,7 +12,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace troupe::test::lookup_test {
+namespace troupe::test::lookup_ops_test {
 
 using troupe::ops::lookup_table;
 using troupe::ops::table_content;
@@ -505,4 +505,4 @@ TEST_CASE("a table in a container that is cleared is empty, or not initialised")
   CHECK(constant->initialize({keys, tensor::vector<int64_t>({3})}, heap_allocator()).ok());
 }
 
-} // namespace troupe::test::lookup_test
+} // namespace troupe::test::lookup_ops_test

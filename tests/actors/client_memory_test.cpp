@@ -3,7 +3,7 @@
 #include "tests/support/local_world.hpp"
 #include "troupe/troupe.hpp"
 
-namespace troupe::test::step_memory_test {
+namespace troupe::test::client_memory_test {
 
 using namespace std::chrono_literals;
 
@@ -81,4 +81,4 @@ TEST_CASE("a training step holds its activations and one gradient at a time, and
   CHECK(taken.peak <= needed + needed / 8);
 }
 
-} // namespace troupe::test::step_memory_test
+} // namespace troupe::test::client_memory_test

@@ -7,7 +7,7 @@
 #include "troupe/actors/flight_report.hpp"
 #include "troupe/serialization/files/trace.hpp"
 
-namespace troupe::test::insight_test {
+namespace troupe::test::client_insight_test {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
@@ -235,4 +235,4 @@ TEST_CASE("times read well at every length") {
   CHECK(readable_time(3'100'000'000) == "3.1 s");
 }
 
-} // namespace troupe::test::insight_test
+} // namespace troupe::test::client_insight_test
