@@ -40,6 +40,9 @@ void check_every_op(const std::function<device_errors(const op_def&)>& check,
     else if (found.empty())
       FAIL_CHECK(op->name << " needs its exception no more: " << excepted->reason);
   }
+  for (const auto& name : wanted_ops())
+    if (auto known = library().find_op(name); !known)
+      FAIL_CHECK("TROUPE_OPS: " << known.status().message());
   for (const auto& one : exceptions)
     if (!library().find_op(one.op))
       FAIL_CHECK("exception for an op that does not exist: " << one.op);

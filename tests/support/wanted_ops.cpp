@@ -1,16 +1,25 @@
 #include "tests/support/wanted_ops.hpp"
 
-#include "troupe/runtime/types/status.hpp"
-
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 namespace troupe::test {
+
+std::vector<std::string> wanted_ops() {
+  const auto* list = std::getenv("TROUPE_OPS");
+  std::istringstream in{list ? list : ""};
+  std::vector<std::string> names;
+  for (std::string name; std::getline(in, name, ',');)
+    names.push_back(name);
+  return names;
+}
 
 bool all_ops_wanted() { return std::getenv("TROUPE_OPS") == nullptr; }
 
 bool is_wanted(std::string_view op) {
-  const auto* list = std::getenv("TROUPE_OPS");
-  return !list || concat(',', list, ',').find(concat(',', op, ',')) != std::string::npos;
+  auto wanted = wanted_ops();
+  return all_ops_wanted() || std::ranges::find(wanted, op) != wanted.end();
 }
 
 } // namespace troupe::test
