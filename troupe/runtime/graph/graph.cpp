@@ -56,6 +56,8 @@ std::string node::description() const {
 }
 
 status within(const node& which, status why) {
+  if (why.ok()) // on the way of every step that replays
+    return why;
   return std::move(why).about(which.op().name, which.name()).within(which.description());
 }
 
