@@ -14,6 +14,8 @@ install(EXPORT troupe_targets NAMESPACE troupe:: FILE troupe-targets.cmake DESTI
 
 # Headers keep the paths that they have in the tree. These are all: what troupe.hpp and api/caf.hpp include
 # (tests/public_headers_test checks that).
+set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY
+  CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/troupe/public_headers.txt")
 file(STRINGS "${PROJECT_SOURCE_DIR}/troupe/public_headers.txt" headers REGEX "^troupe/")
 foreach(header IN LISTS headers)
   cmake_path(GET header PARENT_PATH folder)

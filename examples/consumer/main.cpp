@@ -2,8 +2,30 @@
 #include <troupe/troupe.hpp>
 
 #include <iostream>
+#include <tuple>
+
+// Words that Troupe uses within itself are free for a program that uses the whole namespace.
+using namespace troupe;
+struct actor {};
+struct buffer_pool {};
+struct container {};
+struct device {};
+struct executor {};
+struct instance {};
+struct kernel_context {};
+struct master {};
+struct placement {};
+struct program {};
+struct queue {};
+struct region {};
+struct token {};
+struct variable {};
+struct worker {};
 
 int main() {
+  [[maybe_unused]] std::tuple<actor, buffer_pool, container, device, executor, instance, kernel_context, master,
+                              placement, program, queue, region, token, variable, worker>
+    mine;
   troupe::graph_builder g;
   auto x = g.placeholder(troupe::dtype::f32, {-1}, "x");
   auto s = troupe::session::local();

@@ -72,6 +72,33 @@ TEST_CASE("a name is registered once") {
   CHECK(names == std::vector<std::string_view>{"Relu", "Softmax", "Softplus"});
 }
 
+TEST_CASE("an op with a second name is there under both, with its kernels") {
+  static constexpr auto add = [] {
+    auto op = plain("Plus");
+    op.also = "PlusV2";
+    op.doc = "Adds.\n\nLonger.";
+    op.example = "s = Plus(a, Plus2, aPlus)";
+    return op;
+  }();
+  static constexpr kernel_def kernel{.op = "Plus", .run = {{dtype::none, do_nothing}}};
+  registry into;
+  REQUIRE(into.add(add).ok());
+  REQUIRE(into.add(kernel).ok());
+  auto* second = *into.find_op("PlusV2");
+  CHECK(second->name == "PlusV2");
+  CHECK(second->infer == add.infer);
+  CHECK(second->doc ==
+        "Adds.\n\nThe same as Plus in all but its name, for graphs that use this one.");
+  CHECK(second->example == "s = PlusV2(a, Plus2, aPlus)");
+  CHECK(into.find_kernel("PlusV2", device_kind::cpu) == &kernel);
+  CHECK(describe(add).find("Also named PlusV2.") != std::string::npos);
+
+  CHECK(into.add(plain("PlusV2")).kind() == error_kind::already_exists);
+  registry taken;
+  REQUIRE(taken.add(plain("PlusV2")).ok());
+  CHECK(taken.add(add).message() == "op PlusV2 is registered already");
+}
+
 TEST_CASE("definitions that contradict themselves are refused") {
   constexpr std::string_view doc = "For tests.";
   CHECK(refused({.name = "Op", .doc = doc}) == "op Op: has no shape function");

@@ -2175,8 +2175,7 @@ struct hash_table_v2_options {
 };
 /// Holds pairs of keys and values that are given once, and outputs a reference to the table.
 ///
-/// The same as HashTable, whose table has a reference as handle in TensorFlow, where this has a
-/// resource.
+/// The same as HashTable in all but its name, for graphs that use this one.
 edge hash_table_v2(graph& in, troupe::dtype key_dtype, troupe::dtype value_dtype,
     const hash_table_v2_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -2292,8 +2291,7 @@ struct initialize_table_from_text_file_v2_options {
 };
 /// Gives a HashTable its pairs from a text file, a pair a line.
 ///
-/// The same as InitializeTableFromTextFile, whose table has a reference as handle in TensorFlow,
-/// where this has a resource.
+/// The same as InitializeTableFromTextFile in all but its name, for graphs that use this one.
 node* initialize_table_from_text_file_v2(operand table_handle, operand filename,
     int64_t key_index, int64_t value_index,
     const initialize_table_from_text_file_v2_options& options = {}, std::string_view name = {},
@@ -2306,8 +2304,7 @@ inline node* initialize_table_from_text_file_v2(operand table_handle, operand fi
 
 /// Gives a HashTable its pairs: keys [n] and a value for each.
 ///
-/// The same as InitializeTable, whose table has a reference as handle in TensorFlow, where this has
-/// a resource.
+/// The same as InitializeTable in all but its name, for graphs that use this one.
 node* initialize_table_v2(operand table_handle, operand keys, operand values,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -2623,8 +2620,7 @@ struct lookup_table_export_v2_outputs {
 };
 /// Copies all pairs of a table: keys [n], and a value for each.
 ///
-/// The same as LookupTableExport, whose table has a reference as handle in TensorFlow, where this
-/// has a resource.
+/// The same as LookupTableExport in all but its name, for graphs that use this one.
 lookup_table_export_v2_outputs lookup_table_export_v2(operand table_handle, troupe::dtype tkeys,
     troupe::dtype tvalues, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -2638,8 +2634,7 @@ edge lookup_table_find(operand table_handle, operand keys, operand default_value
 
 /// Looks up the values of keys: outputs one for each, with the shape of keys.
 ///
-/// The same as LookupTableFind, whose table has a reference as handle in TensorFlow, where this has
-/// a resource.
+/// The same as LookupTableFind in all but its name, for graphs that use this one.
 edge lookup_table_find_v2(operand table_handle, operand keys, operand default_value,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -2652,8 +2647,7 @@ node* lookup_table_import(operand table_handle, operand keys, operand values,
 
 /// Makes keys [n], with a value for each, all that a table has.
 ///
-/// The same as LookupTableImport, whose table has a reference as handle in TensorFlow, where this
-/// has a resource.
+/// The same as LookupTableImport in all but its name, for graphs that use this one.
 node* lookup_table_import_v2(operand table_handle, operand keys, operand values,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -2666,8 +2660,7 @@ node* lookup_table_insert(operand table_handle, operand keys, operand values,
 
 /// Adds pairs to a table, or replaces the values of keys that are there.
 ///
-/// The same as LookupTableInsert, whose table has a reference as handle in TensorFlow, where this
-/// has a resource.
+/// The same as LookupTableInsert in all but its name, for graphs that use this one.
 node* lookup_table_insert_v2(operand table_handle, operand keys, operand values,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -2682,8 +2675,7 @@ edge lookup_table_size(operand table_handle, std::string_view name = {},
 
 /// Counts the pairs of a table; there are none while it is not initialised.
 ///
-/// The same as LookupTableSize, whose table has a reference as handle in TensorFlow, where this has
-/// a resource.
+/// The same as LookupTableSize in all but its name, for graphs that use this one.
 edge lookup_table_size_v2(operand table_handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -3102,8 +3094,7 @@ struct mutable_hash_table_of_tensors_v2_options {
 /// Holds pairs of keys and values, each value a tensor of shape value_shape, and outputs a
 /// reference to the table.
 ///
-/// The same as MutableHashTableOfTensors, whose table has a reference as handle in TensorFlow,
-/// where this has a resource.
+/// The same as MutableHashTableOfTensors in all but its name, for graphs that use this one.
 edge mutable_hash_table_of_tensors_v2(graph& in, troupe::dtype key_dtype,
     troupe::dtype value_dtype, const troupe::partial_shape& value_shape,
     const mutable_hash_table_of_tensors_v2_options& options = {}, std::string_view name = {},
@@ -3122,8 +3113,7 @@ struct mutable_hash_table_v2_options {
 /// Holds pairs of keys and values that steps look up, add, replace and remove, and outputs a
 /// reference to the table.
 ///
-/// The same as MutableHashTable, whose table has a reference as handle in TensorFlow, where this
-/// has a resource.
+/// The same as MutableHashTable in all but its name, for graphs that use this one.
 edge mutable_hash_table_v2(graph& in, troupe::dtype key_dtype, troupe::dtype value_dtype,
     const mutable_hash_table_v2_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());

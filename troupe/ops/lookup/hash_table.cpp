@@ -5,6 +5,7 @@ namespace troupe::ops::hash_table_op {
 
 extern constexpr op_def hash_table = table_maker({
     .name = "HashTable",
+    .also = "HashTableV2",
     .doc = "Holds pairs of keys and values that are given once, and outputs a reference to the "
            "table.\n\n"
            "The table lives in the named container of its task, under shared_name or else the "
@@ -29,31 +30,9 @@ fetch found = i64[2, -1]
 )",
 });
 
-extern constexpr op_def hash_table_v2 = table_maker({
-    .name = "HashTableV2",
-    .doc = "Holds pairs of keys and values that are given once, and outputs a reference to the "
-           "table.\n\n"
-           "The same as HashTable, whose table has a reference as handle in TensorFlow, where "
-           "this has a resource.",
-    .attrs = {{"container", ""},
-              {"shared_name", ""},
-              {"use_node_name_sharing", false},
-              {"key_dtype", table_keys},
-              {"value_dtype", table_values}},
-    .make = make_constant_table,
-    .infer = infer_table,
-    .example = R"(
-t = HashTableV2 key_dtype=string value_dtype=i64
-init = InitializeTableV2(t, string["a", "b"], i64[1, 2])
-found = LookupTableFindV2(t, string["b", "c"], i64(-1))
-target init
-run
-fetch found = i64[2, -1]
-)",
-});
-
 extern constexpr op_def mutable_hash_table = table_maker({
     .name = "MutableHashTable",
+    .also = "MutableHashTableV2",
     .doc = "Holds pairs of keys and values that steps look up, add, replace and remove, and "
            "outputs a reference to the table.\n\n"
            "The table lives in the named container of its task, under shared_name or else the "
@@ -79,31 +58,9 @@ fetch found = f32[1.5, 0]
 )",
 });
 
-extern constexpr op_def mutable_hash_table_v2 = table_maker({
-    .name = "MutableHashTableV2",
-    .doc = "Holds pairs of keys and values that steps look up, add, replace and remove, and "
-           "outputs a reference to the table.\n\n"
-           "The same as MutableHashTable, whose table has a reference as handle in TensorFlow, "
-           "where this has a resource.",
-    .attrs = {{"container", ""},
-              {"shared_name", ""},
-              {"use_node_name_sharing", false},
-              {"key_dtype", table_keys},
-              {"value_dtype", table_values}},
-    .make = make_table,
-    .infer = infer_table,
-    .example = R"(
-t = MutableHashTableV2 key_dtype=i64 value_dtype=f32
-put = LookupTableInsertV2(t, i64[1, 2], f32[0.5, 1.5])
-found = LookupTableFindV2(t, i64[2, 3], f32(0))
-target put
-run
-fetch found = f32[1.5, 0]
-)",
-});
-
 extern constexpr op_def mutable_hash_table_of_tensors = table_maker({
     .name = "MutableHashTableOfTensors",
+    .also = "MutableHashTableOfTensorsV2",
     .doc = "Holds pairs of keys and values, each value a tensor of shape value_shape, and "
            "outputs a reference to the table.\n\n"
            "All else is as with MutableHashTable: values have the axes of the keys, then those "
@@ -120,30 +77,6 @@ extern constexpr op_def mutable_hash_table_of_tensors = table_maker({
 t = MutableHashTableOfTensors key_dtype=i64 value_dtype=f32 value_shape=[2]
 put = LookupTableInsert(t, i64[1, 2], f32[[1, 2], [3, 4]])
 found = LookupTableFind(t, i64[2, 3], f32[0, 0])
-target put
-run
-fetch found = f32[[3, 4], [0, 0]]
-)",
-});
-
-extern constexpr op_def mutable_hash_table_of_tensors_v2 = table_maker({
-    .name = "MutableHashTableOfTensorsV2",
-    .doc = "Holds pairs of keys and values, each value a tensor of shape value_shape, and "
-           "outputs a reference to the table.\n\n"
-           "The same as MutableHashTableOfTensors, whose table has a reference as handle in "
-           "TensorFlow, where this has a resource.",
-    .attrs = {{"container", ""},
-              {"shared_name", ""},
-              {"use_node_name_sharing", false},
-              {"key_dtype", table_keys},
-              {"value_dtype", table_values},
-              {"value_shape", attr_kind::shape}},
-    .make = make_table,
-    .infer = infer_table_of_tensors,
-    .example = R"(
-t = MutableHashTableOfTensorsV2 key_dtype=i64 value_dtype=f32 value_shape=[2]
-put = LookupTableInsertV2(t, i64[1, 2], f32[[1, 2], [3, 4]])
-found = LookupTableFindV2(t, i64[2, 3], f32[0, 0])
 target put
 run
 fetch found = f32[[3, 4], [0, 0]]

@@ -4,17 +4,9 @@ namespace troupe::ops::hash_table_cpu {
 
 extern constexpr kernel_def hash_table_cpu = table_kernel("HashTable", hold_table);
 
-extern constexpr kernel_def hash_table_v2_cpu = table_kernel("HashTableV2", hold_table);
-
 extern constexpr kernel_def mutable_hash_table_cpu = table_kernel("MutableHashTable", hold_table);
-
-extern constexpr kernel_def mutable_hash_table_v2_cpu =
-    table_kernel("MutableHashTableV2", hold_table);
 
 extern constexpr kernel_def mutable_hash_table_of_tensors_cpu =
     table_kernel("MutableHashTableOfTensors", hold_table);
-
-extern constexpr kernel_def mutable_hash_table_of_tensors_v2_cpu =
-    table_kernel("MutableHashTableOfTensorsV2", hold_table);
 
 } // namespace troupe::ops::hash_table_cpu

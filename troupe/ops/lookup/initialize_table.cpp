@@ -5,6 +5,7 @@ namespace troupe::ops::initialize_table_op {
 
 extern constexpr op_def initialize_table = table_user({
     .name = "InitializeTable",
+    .also = "InitializeTableV2",
     .doc = "Gives a HashTable its pairs: keys [n] and a value for each.\n\n"
            "A key may come twice with the same value. Fails with invalid_argument where it comes "
            "with two, and with failed_precondition where the table has other pairs already; it "
@@ -26,30 +27,9 @@ error failed_precondition "was initialised already, with other pairs"
 )",
 });
 
-extern constexpr op_def initialize_table_v2 = table_user({
-    .name = "InitializeTableV2",
-    .doc = "Gives a HashTable its pairs: keys [n] and a value for each.\n\n"
-           "The same as InitializeTable, whose table has a reference as handle in TensorFlow, "
-           "where this has a resource.",
-    .inputs = {table_handle, {"keys", "Tkey"}, {"values", "Tval"}},
-    .attrs = {{"Tkey", table_keys}, {"Tval", table_values}},
-    .infer = infer_table_initialize,
-    .example = R"(
-t = HashTableV2 key_dtype=i64 value_dtype=i64
-init = InitializeTableV2(t, i64[1, 2], i64[10, 20])
-other = InitializeTableV2(t, i64[1, 2], i64[10, 21])
-size = LookupTableSizeV2(t)
-target init
-run
-fetch size = i64(2)
-run
-target other
-error failed_precondition "was initialised already, with other pairs"
-)",
-});
-
 extern constexpr op_def initialize_table_from_text_file = table_user({
     .name = "InitializeTableFromTextFile",
+    .also = "InitializeTableFromTextFileV2",
     .doc =
         "Gives a HashTable its pairs from a text file, a pair a line.\n\n"
         "key_index and value_index say what of a line is the key and the value: the number of "
@@ -70,26 +50,6 @@ extern constexpr op_def initialize_table_from_text_file = table_user({
     .example = R"(
 words = HashTable key_dtype=string value_dtype=i64
 init = InitializeTableFromTextFile(words, string("words.txt")) key_index=-2 value_index=-1
-target init
-error not_found "there is no file 'words.txt'"
-)",
-});
-
-extern constexpr op_def initialize_table_from_text_file_v2 = table_user({
-    .name = "InitializeTableFromTextFileV2",
-    .doc = "Gives a HashTable its pairs from a text file, a pair a line.\n\n"
-           "The same as InitializeTableFromTextFile, whose table has a reference as handle in "
-           "TensorFlow, where this has a resource.",
-    .inputs = {table_handle, {"filename", "string"}},
-    .attrs = {{"key_index", at_least{-2}},
-              {"value_index", at_least{-2}},
-              {"vocab_size", -1},
-              {"delimiter", "\t"},
-              {"offset", 0}},
-    .infer = infer_table_initialize_from_file,
-    .example = R"(
-words = HashTableV2 key_dtype=string value_dtype=i64
-init = InitializeTableFromTextFileV2(words, string("words.txt")) key_index=-2 value_index=-1
 target init
 error not_found "there is no file 'words.txt'"
 )",

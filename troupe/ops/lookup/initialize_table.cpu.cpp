@@ -4,16 +4,8 @@ namespace troupe::ops::initialize_table_cpu {
 
 extern constexpr kernel_def initialize_table_cpu = table_kernel("InitializeTable", fill_table);
 
-extern constexpr kernel_def initialize_table_v2_cpu = table_kernel("InitializeTableV2", fill_table);
-
 extern constexpr kernel_def initialize_table_from_text_file_cpu{
     .op = "InitializeTableFromTextFile",
-    .run = {{dtype::none, fill_table_from_file}},
-    .prepare = keep_table_file_format,
-};
-
-extern constexpr kernel_def initialize_table_from_text_file_v2_cpu{
-    .op = "InitializeTableFromTextFileV2",
     .run = {{dtype::none, fill_table_from_file}},
     .prepare = keep_table_file_format,
 };

@@ -15,6 +15,10 @@
 
 namespace troupe {
 
+class graph;
+class registry;
+class rewriter;
+
 /// One output of a node, or nothing. Valid as long as its graph.
 struct TROUPE_API edge {
   troupe::node* node = nullptr;

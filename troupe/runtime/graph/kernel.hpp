@@ -1,6 +1,7 @@
 // A kernel computes an op on one kind of device: a table from element type to a plain function.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/state/variable.hpp"
 

@@ -72,6 +72,8 @@ std::string describe(const op_def& op) {
   out << ") -> (";
   print_ports(out, op.outputs);
   out << ")\n\n" << op.doc << '\n';
+  if (!op.also.empty())
+    out << "\nAlso named " << op.also << ".\n";
   if (!op.attrs.empty())
     out << "\nAttributes:\n";
   for (const auto& attr : op.attrs) {

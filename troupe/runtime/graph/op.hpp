@@ -1,7 +1,6 @@
 // The definition of an operation: a filled-in form, known before any graph exists.
 #pragma once
 #include "troupe/runtime/export.hpp"
-#include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/types/attr.hpp"
 
 #include <array>
@@ -14,6 +13,15 @@
 #include <vector>
 
 namespace troupe {
+
+class gradient_context;
+class infer_context;
+class named_state;
+class node;
+class simplify_context;
+struct edge;
+template <class T>
+class result;
 
 /// A list of at most N items that can be a constant.
 template <class T, size_t N>
@@ -166,6 +174,8 @@ using edges = std::vector<edge>;
 /// Everything about an op except its kernels.
 struct TROUPE_API op_def {
   std::string_view name;
+  /// A second name for the same, as a later version has that differs in nothing else; empty if none.
+  std::string_view also = {};
   std::string_view doc; ///< first a sentence; then, after an empty line, details
   port_list inputs = {};
   port_list outputs = {};

@@ -4,6 +4,7 @@
 #include "troupe/runtime/graph/kernel.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace troupe {
@@ -38,7 +39,38 @@ status check(const op_def& op) {
   return {};
 }
 
+// The text with each whole word `from` replaced.
+std::string with_word(std::string_view text, std::string_view from, std::string_view to) {
+  auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    auto found = std::min(text.find(from, at), text.size());
+    auto end = std::min(found + from.size(), text.size());
+    auto whole = found < text.size() && (found == 0 || !in_word(text[found - 1])) &&
+                 (end == text.size() || !in_word(text[end]));
+    out.append(text.substr(at, found - at)).append(whole ? to : text.substr(found, end - found));
+    at = end;
+  }
+  return out;
+}
+
 } // namespace
+
+struct registry::second_name {
+  explicit second_name(const op_def& first)
+      : doc(concat(first.doc.substr(0, first.doc.find("\n\n")), "\n\nThe same as ", first.name,
+                   " in all but its name, for graphs that use this one.")),
+        example(with_word(first.example, first.name, first.also)), op(first) {
+    op.name = first.also;
+    op.also = {};
+    op.doc = doc;
+    op.example = example;
+  }
+
+  std::string doc;
+  std::string example;
+  op_def op;
+};
 
 registry::registry() {
   for (const auto* op : internal_ops::all)
@@ -55,6 +87,17 @@ status registry::add(const op_def& op) {
       ops_.emplace(half->name, half);
     halves_.emplace(op.name, std::move(made));
   }
+  return op.also.empty() ? status{} : add_second_name(op);
+}
+
+status registry::add_second_name(const op_def& op) {
+  if (has(op.effects, effect::data_dependent_shape))
+    return failure(error_kind::internal, "op ", op.name,
+                   ": ops with data-dependent shapes can't have a second name");
+  auto made = std::make_shared<const second_name>(op);
+  if (!ops_.emplace(op.also, &made->op).second)
+    return failure(error_kind::already_exists, "op ", op.also, " is registered already");
+  second_names_.emplace(op.name, std::move(made));
   return {};
 }
 
@@ -67,6 +110,10 @@ status registry::add(const kernel_def& kernel) {
       if (!kernels_.emplace(std::pair{kernel.op, device}, &kernel).second)
         return failure(error_kind::already_exists, "op ", kernel.op, " has a ", to_string(device),
                        " kernel already");
+  if (auto it = second_names_.find(kernel.op); it != second_names_.end())
+    for (auto device : {device_kind::cpu, device_kind::gpu})
+      if (device == kernel.device || kernel.on_any_device)
+        kernels_.emplace(std::pair{it->second->op.name, device}, &kernel);
   if (auto it = halves_.find(kernel.op); it != halves_.end() && kernel.device != device_kind::cpu)
     for (auto* half : {&it->second->first, &it->second->second})
       kernels_.emplace(std::pair{half->name, kernel.device}, &kernel);

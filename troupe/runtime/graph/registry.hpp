@@ -19,7 +19,8 @@ public:
   registry(); ///< knows the runtime's internal ops only
 
   /// Fails for a name that is taken and for definitions that contradict themselves. An op with
-  /// data-dependent shapes brings its two phases (two_phase_op.hpp).
+  /// data-dependent shapes brings its two phases (two_phase_op.hpp); one with a second name is
+  /// there under both, and so are its kernels.
   status add(const op_def& op);
   /// An op comes before its kernels.
   status add(const kernel_def& kernel);
@@ -31,8 +32,13 @@ public:
   std::vector<const op_def*> ops() const; ///< by name
 
 private:
+  struct second_name;
+
+  status add_second_name(const op_def& op);
+
   std::map<std::string_view, const op_def*, std::less<>> ops_;
   std::map<std::string_view, std::shared_ptr<const two_phase_op>> halves_; // by the op's name
+  std::map<std::string_view, std::shared_ptr<const second_name>> second_names_; // by the first
   std::map<std::pair<std::string_view, device_kind>, const kernel_def*> kernels_;
 };
 
