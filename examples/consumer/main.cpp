@@ -23,9 +23,10 @@ struct variable {};
 struct worker {};
 
 int main() {
-  [[maybe_unused]] std::tuple<actor, buffer_pool, container, device, executor, instance, kernel_context, master,
-                              placement, program, queue, region, token, variable, worker>
-    mine;
+  [[maybe_unused]] std::tuple<actor, buffer_pool, container, device, executor, instance,
+                              kernel_context, master, placement, program, queue, region, token,
+                              variable, worker>
+      mine;
   troupe::graph_builder g;
   auto x = g.placeholder(troupe::dtype::f32, {-1}, "x");
   auto s = troupe::session::local();

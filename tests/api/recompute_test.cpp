@@ -143,7 +143,8 @@ TEST_CASE("optimizers heed what is to be computed again, and models learn the sa
   CHECK(same(trained(true, {}), trained(false, {})));
   // Rounded elsewhere: a copy has other readers than what it copies.
   for (auto type : {dtype::bf16, dtype::f16}) {
-    auto expected = trained(false, {}), actual = trained(true, {.passes = {.mixed_precision = type}});
+    auto expected = trained(false, {}),
+         actual = trained(true, {.passes = {.mixed_precision = type}});
     for (size_t i = 0; i < 16; ++i)
       CHECK(actual.values<float>()[i] == Approx(expected.values<float>()[i]).margin(0.02));
   }

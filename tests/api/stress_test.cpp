@@ -53,7 +53,8 @@ TEST_CASE(
     expected.push_back(
         to_scalar<float>(alone.fetch(b.sums, {{b.x, filled(0.1f * static_cast<float>(i))}})));
 
-  auto s = session::local({.threads = {.intra_op = 1, .inter_op = 8}, .insight = {.node_times = b.times}});
+  auto s = session::local(
+      {.threads = {.intra_op = 1, .inter_op = 8}, .insight = {.node_times = b.times}});
   auto step = s.prepare({b.x}, {b.sums});
   step_statistics found;
   step.run({filled(0)}, {.statistics = &found});

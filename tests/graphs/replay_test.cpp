@@ -378,31 +378,4 @@ TEST_CASE("a GPU that is lost while it records or repeats fails its steps") {
   }
 }
 
-TEST_CASE("every text graph and every op's example gives the same in each of six runs") {
-  watchdog watch{std::chrono::seconds{240}};
-  replaying_session with{true}, without{false};
-  INFO("seed " << with.seed);
-  auto cases = all_cases();
-  auto examples = all_examples();
-  cases.insert(cases.end(), examples.begin(), examples.end());
-  for (const auto& one : cases) {
-    INFO(one.name);
-    text_case text{one.text, one.name, &simulated_library()};
-    for (int round = 0; round < 6; ++round)
-      for (size_t i = 0; i < text.text.runs.size(); ++i) {
-        const auto& run = text.text.runs[i];
-        auto expected = complaint_about(run, without.run(text, i));
-        CHECK(complaint_about(run, with.run(text, i)) == expected);
-        with.settle();
-        without.settle();
-      }
-    for (auto* session : {&with, &without}) {
-      session->steps.clear();
-      REQUIRE(session->client->reset("", step_clock::now() + 20s));
-    }
-  }
-  CHECK(with.replays().replays > 50);
-  CHECK(without.replays().replays == 0);
-}
-
 } // namespace troupe::test::replay_test

@@ -163,8 +163,7 @@ feed x = f32[[[[1, 2], [3, -4]], [[5, 6], [-7, 8]]]]
 feed w = f32[[[[1, 0, 1], [0, 1, 1]], [[-1, 2, 1], [1, 1, 1]]], [[[2, 0, 1], [1, -1, 1]], [[0, 3, 1], [1, 1, 1]]]]
 p = Conv2D(x, w) strides=[1, 1, 2, 2] padding="SAME" data_format="NCHW"
 )";
-  check_same(concat(last, "b = BiasAdd(p, f32[-9, 4])\ny = Relu(b)\nfetch y"),
-             "_FusedConv2D(");
+  check_same(concat(last, "b = BiasAdd(p, f32[-9, 4])\ny = Relu(b)\nfetch y"), "_FusedConv2D(");
   check_same(concat(last, "y = Add(f32[-9, 4], p)\nfetch y"), "_FusedConv2D(");
   check_same(
       concat(first, "b = BiasAdd(p, f32[-9, 4, 1]) data_format=\"NCHW\"\ny = Relu(b)\nfetch y"),

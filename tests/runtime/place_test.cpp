@@ -2,8 +2,8 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
-#include "troupe/runtime/passes/extract.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
+#include "troupe/runtime/passes/extract.hpp"
 
 namespace troupe::test::place_test {
 

@@ -157,7 +157,9 @@ TEST_CASE("regions of random graphs are convex, form no cycle and can all start"
     auto found = find_regions(*graph, cutting(round));
     auto nodes = graph->nodes();
     auto of = [&](const node& node) { return found.of[static_cast<size_t>(node.id())]; };
-    auto issued = [&](const node& node) { return found.issued_from[static_cast<size_t>(node.id())]; };
+    auto issued = [&](const node& node) {
+      return found.issued_from[static_cast<size_t>(node.id())];
+    };
 
     // The regions that each needs to have ended; a wait leads from where it was issued to its
     // answer.

@@ -177,7 +177,8 @@ example_run run_example(const registry& ops, const op_def& op, device& on, place
   evaluator by{of, on};
   by.observe([&](const node& node, const auto& inputs, const auto&) {
     if (&node.op() == &op)
-      shown.samples.push_back({&op, without_deduced(op, node.attrs()), inputs, tables_of(node, by)});
+      shown.samples.push_back(
+          {&op, without_deduced(op, node.attrs()), inputs, tables_of(node, by)});
   });
   run_all(*parsed, by, shown.device_errors);
   if (shapes == placeholders::as_written) { // once more, with memory reused as in a program

@@ -82,14 +82,13 @@ text_graph spread(const text_graph& text, const graph& from, graph& to,
       refs = refs || n->output_is_ref(i);
     for (auto* before : n->controls())
       controls.push_back(copies.at(before));
-    auto made =
-        to.add({.op = std::string{n->op().name},
-                .name = n->name(),
-                .inputs = std::move(inputs),
-                .attrs = n->attrs(),
-                .controls = std::move(controls),
-                .device = refs || !n->device().empty() ? std::string{}
-                                                        : devices[next++ % devices.size()]});
+    auto made = to.add({.op = std::string{n->op().name},
+                        .name = n->name(),
+                        .inputs = std::move(inputs),
+                        .attrs = n->attrs(),
+                        .controls = std::move(controls),
+                        .device = refs || !n->device().empty() ? std::string{}
+                                                               : devices[next++ % devices.size()]});
     if (!made)
       throw std::runtime_error{made.status().message()};
     copies[n.get()] = *made;

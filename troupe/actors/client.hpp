@@ -4,8 +4,8 @@
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/graph/registry.hpp"
-#include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/graph/step_signature.hpp"
+#include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
 
 #include <chrono>

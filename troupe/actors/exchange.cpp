@@ -202,8 +202,7 @@ private:
   // An answer or tensor that cannot leave must not leave its receiver waiting.
   void cannot_send(const message& what, const status& why) {
     if (auto* push = std::get_if<tensor_push>(&what); push && options_.steps)
-      options_.steps->abort(push->step, status{why}.within(concat("sending to ", peer_)),
-                            nullptr);
+      options_.steps->abort(push->step, status{why}.within(concat("sending to ", peer_)), nullptr);
     else if (auto* done = std::get_if<step_done>(&what); done && !gone_)
       (void)link_.send(step_done{done->request, why, {}}).ok();
   }

@@ -7,9 +7,8 @@ namespace {
 
 status multiply_with_bias(kernel_context& at, const matrix_product& what, const tensor& a,
                           const tensor& b, tensor& c) {
-  return multiply_on_gpu(
-      at, what, a, b, c,
-      {.bias = at.input(2).raw(), .rectify = at.state<fused_matmul>().rectify});
+  return multiply_on_gpu(at, what, a, b, c,
+                         {.bias = at.input(2).raw(), .rectify = at.state<fused_matmul>().rectify});
 }
 
 status run(kernel_context& at) { return multiply_and_add(at, multiply_with_bias); }

@@ -128,7 +128,8 @@ private:
   // An op's own gradients have types and shapes that fit: its tests see to that.
   status check(const node& node, const gradient_function* given, const edges& made) const {
     if (made.size() != node.inputs().size())
-      return failure(given ? error_kind::invalid_argument : error_kind::internal, node.description(),
+      return failure(given ? error_kind::invalid_argument : error_kind::internal,
+                     node.description(),
                      given ? ": the function given for it gave " : ": its gradient function gave ",
                      made.size(), " gradients for ", node.inputs().size(), " inputs");
     for (size_t i = 0; given && i < made.size(); ++i) {

@@ -46,7 +46,8 @@ bool is_boundary(const node& node) noexcept { return &node.op() == &feed || &nod
 
 bool is_constant(const node& node) noexcept {
   constexpr auto varies = effect::stateful | effect::random | effect::fed | effect::blocking;
-  return node.inputs().empty() && node.op().makes == resource::none && !has(node.op().effects, varies);
+  return node.inputs().empty() && node.op().makes == resource::none &&
+         !has(node.op().effects, varies);
 }
 
 extern constexpr op_def feed{

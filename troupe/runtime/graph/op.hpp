@@ -174,7 +174,8 @@ using edges = std::vector<edge>;
 /// Everything about an op except its kernels.
 struct TROUPE_API op_def {
   std::string_view name;
-  /// A second name for the same, as a later version has that differs in nothing else; empty if none.
+  /// A second name for the same, as a later version has that differs in nothing else; empty if
+  /// none.
   std::string_view also = {};
   std::string_view doc; ///< first a sentence; then, after an empty line, details
   port_list inputs = {};

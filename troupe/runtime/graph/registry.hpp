@@ -37,7 +37,7 @@ private:
   status add_second_name(const op_def& op);
 
   std::map<std::string_view, const op_def*, std::less<>> ops_;
-  std::map<std::string_view, std::shared_ptr<const two_phase_op>> halves_; // by the op's name
+  std::map<std::string_view, std::shared_ptr<const two_phase_op>> halves_;      // by the op's name
   std::map<std::string_view, std::shared_ptr<const second_name>> second_names_; // by the first
   std::map<std::pair<std::string_view, device_kind>, const kernel_def*> kernels_;
 };

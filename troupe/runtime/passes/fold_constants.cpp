@@ -26,7 +26,7 @@ bool may_fold(const node& n) {
   for (int i = 0; i < n.outputs(); ++i) {
     const auto& dims = n.output_shape(i);
     if (n.output_is_ref(i) || (dims.fully_known() && static_cast<size_t>(dims.elements()) >
-                                                          max_bytes / size_of(n.output_type(i))))
+                                                         max_bytes / size_of(n.output_type(i))))
       return false;
   }
   bool of_shape = has(n.op().effects, effect::of_shape);

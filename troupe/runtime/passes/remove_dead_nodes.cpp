@@ -20,7 +20,8 @@ std::vector<node*> predecessors(const node& n) {
 // There from the start: to come after it means nothing.
 bool is_ready_at_once(const node& node) {
   return node.inputs().empty() && node.controls().empty() &&
-         (is_pure(node) || has(node.op().effects, effect::fed) || node.op().makes != resource::none);
+         (is_pure(node) || has(node.op().effects, effect::fed) ||
+          node.op().makes != resource::none);
 }
 
 } // namespace

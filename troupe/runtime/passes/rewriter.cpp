@@ -20,7 +20,9 @@ bool is_root(const node& node) {
 }
 
 // Others may count on its having run. Drawing numbers is nothing that one could count on.
-bool has_effect(const node& node) { return is_root(node) && !has(node.op().effects, effect::random); }
+bool has_effect(const node& node) {
+  return is_root(node) && !has(node.op().effects, effect::random);
+}
 
 } // namespace
 
@@ -46,9 +48,8 @@ rewriter::rewriter(step_graph& of) : of_(of), graph_(*of.nodes) {
 
 void rewriter::note(const node& n) {
   auto after = [&](const node* before) { return after_effects_[index(*before)]; };
-  after_effects_[index(n)] = has_effect(n) ||
-                              std::ranges::any_of(n.inputs(), after, &edge::node) ||
-                              std::ranges::any_of(n.controls(), after);
+  after_effects_[index(n)] = has_effect(n) || std::ranges::any_of(n.inputs(), after, &edge::node) ||
+                             std::ranges::any_of(n.controls(), after);
 }
 
 bool rewriter::is_target(const node& node) const noexcept {

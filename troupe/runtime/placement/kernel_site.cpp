@@ -102,7 +102,7 @@ kernel_site site_of(const node& node, device_kind kind) {
   // A variable lies where something can be done with its type, as its kernels tell, if it has some.
   if (makes != resource::none)
     return has_kernel(node, kind) || !has_kernel(node, device_kind::cpu) ? kernel_site::boundary
-                                                                     : kernel_site::none;
+                                                                         : kernel_site::none;
   if (internal_ops::is_boundary(node) || is_send(node))
     return kernel_site::boundary;
   if (kind == device_kind::cpu)
@@ -128,9 +128,10 @@ void kernel_sites::find(const graph& of, KindOf kind_of, Crosses crosses) {
       continue;
     }
     // Few integers that a kernel of the device has made stay there, if they can.
-    auto at_hand = looks_at_no_elements(*node) || std::ranges::all_of(node->inputs(), [&](edge one) {
-                     return crosses(*node, one) || lies_on_host(one);
-                   });
+    auto at_hand =
+        looks_at_no_elements(*node) || std::ranges::all_of(node->inputs(), [&](edge one) {
+          return crosses(*node, one) || lies_on_host(one);
+        });
     on_host_.push_back(at_hand || !has_kernel(*node, kind) || handles_texts(*node));
   }
 }

@@ -38,7 +38,9 @@ public:
 private:
   template <class KindOf, class Crosses>
   void find(const graph& of, KindOf kind_of, Crosses crosses);
-  bool on_processor(const node& node) const { return on_processor_[static_cast<size_t>(node.id())]; }
+  bool on_processor(const node& node) const {
+    return on_processor_[static_cast<size_t>(node.id())];
+  }
 
   std::vector<bool> on_host_, on_processor_;
 };

@@ -1,0 +1,359 @@
+// What only a driver can show of steps that it records, swaps, shares and fails: each test runs on
+// a simulated GPU, and as [gpu] on a real one.
+#include "tests/graphs/all_cases.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/gpu_world.hpp"
+#include "tests/support/real_gpus.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/runtime/device/swapping.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/graph/gradient_options.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <random>
+#include <thread>
+
+namespace troupe::test::gpu_steps_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+using outputs = std::vector<tensor>;
+
+// Runs the runs of text graphs; each is prepared once.
+struct text_session : gpu_world_session {
+  using gpu_world_session::gpu_world_session;
+
+  result<outputs> run(const text_case& what, size_t which) {
+    auto deadline = step_clock::now() + 20s;
+    const auto& one = what.text.runs.at(which);
+    auto& step = steps[{&what, which}];
+    if (!step) {
+      TROUPE_ASSIGN(step, client->prepare(*what.nodes, signature_of(one), deadline));
+    }
+    return client->run(*step, feeds_of(one), deadline);
+  }
+  void forget() {
+    steps.clear();
+    REQUIRE(client->reset("", step_clock::now() + 20s));
+  }
+
+  std::map<std::pair<const text_case*, size_t>, std::shared_ptr<prepared_step>> steps;
+};
+
+client_options plain_passes(bool replay) {
+  client_options options;
+  options.passes = pass_options::none(); // or small nets would be one launch
+  options.programs.replay = replay;
+  return options;
+}
+
+// A step is recorded at its third run: what gives the same in six runs does under capture, too.
+void six_runs_give_the_same(const gpu_world& on) {
+  text_session with{on, plain_passes(true)}, without{on, plain_passes(false)};
+  auto cases = all_cases();
+  auto examples = all_examples();
+  cases.insert(cases.end(), examples.begin(), examples.end());
+  for (const auto& one : cases) {
+    INFO(one.name);
+    text_case text{one.text, one.name, on.ops};
+    for (int round = 0; round < 6; ++round)
+      for (size_t i = 0; i < text.text.runs.size(); ++i) {
+        const auto& run = text.text.runs[i];
+        auto expected = complaint_about(run, without.run(text, i));
+        CHECK(complaint_about(run, with.run(text, i)) == expected);
+        with.settle();
+        without.settle();
+      }
+    with.forget();
+    without.forget();
+  }
+  CHECK(with.devices.back()->as_accelerator()->replays().replays > 50);
+}
+
+// y = 2 x + 1, learnt from four points.
+const char* learner = R"(
+x = Placeholder dtype=f32 shape=[4]
+y = Placeholder dtype=f32 shape=[4]
+w = VariableV2 dtype=f32 shape=[]
+b = VariableV2 dtype=f32 shape=[]
+init_w = Assign(w, f32(0))
+init_b = Assign(b, f32(0))
+slope = Mul(x, w)
+guess = Add(slope, b)
+error = Sub(guess, y)
+leaning = Mul(error, x)
+dw = Mean(leaning, i32[0])
+db = Mean(error, i32[0])
+train_w = ApplyGradientDescent(w, f32(0.25), dw)
+train_b = ApplyGradientDescent(b, f32(0.25), db)
+target init_w
+target init_b
+run
+feed x = f32[-1, 0, 1, 2]
+feed y = f32[-1, 1, 3, 5]
+target train_w
+target train_b
+run
+w2 = Add(w, f32(0))
+b2 = Add(b, f32(0))
+fetch w2 = f32(0)
+fetch b2 = f32(0)
+)";
+
+void threads_train_one_model(const gpu_world& on) {
+  for (auto launch_threads : {false, true})
+    for (auto replay : {false, true}) {
+      CAPTURE(launch_threads, replay);
+      client_options options;
+      options.gpu_launch_threads = launch_threads;
+      options.programs.replay = replay;
+      text_session session{on, options};
+      text_case model{learner, "test", on.ops};
+      for (size_t which : {0u, 1u, 2u})
+        REQUIRE(session.run(model, which)); // prepared
+      std::atomic<int> failed = 0;
+      {
+        std::vector<std::jthread> threads;
+        for (int t = 0; t < 4; ++t)
+          threads.emplace_back([&] {
+            for (int i = 0; i < 100; ++i)
+              failed += !session.run(model, 1);
+          });
+      }
+      CHECK(failed == 0);
+      auto learnt = session.run(model, 2);
+      REQUIRE(learnt);
+      CHECK(std::abs((*learnt)[0].values<float>()[0] - 2) < 1e-2f);
+      CHECK(std::abs((*learnt)[1].values<float>()[0] - 1) < 1e-2f);
+    }
+}
+
+// Layers whose outputs their gradients need, last ones first.
+struct deep_net {
+  deep_net(const registry& ops, int64_t elements, int layers) : elements(elements), nodes(ops) {
+    auto x = add("Placeholder", {}, {{"dtype", dtype::f32}, {"shape", partial_shape{elements}}});
+    auto h = x;
+    for (int i = 0; i < layers; ++i)
+      h = add("Tanh", {add("Mul", {add("Sin", {h}), constant(tensor::scalar(1.5f))})});
+    auto loss = add("Sum", {add("Mul", {h, h}), constant(tensor::vector<int32_t>({0}))});
+    auto found = gradients({loss}, {x});
+    REQUIRE(found);
+    what.feeds = {x};
+    what.fetches = {loss, (*found)[0]};
+  }
+
+  edge add(std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
+    auto made =
+        nodes.add({.op = std::move(op), .inputs = std::move(inputs), .attrs = std::move(attrs)});
+    REQUIRE(made);
+    return (*made)->output(0);
+  }
+  edge constant(tensor value) {
+    auto type = value.type();
+    return add("Const", {}, {{"value", std::move(value)}, {"dtype", type}});
+  }
+  result<outputs> run(gpu_world_session& in) const {
+    std::vector<float> values(static_cast<size_t>(elements));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i % 1000) / 500 - 1;
+    auto deadline = step_clock::now() + 30s;
+    TROUPE_ASSIGN(auto step, in.client->prepare(nodes, what, deadline));
+    return in.client->run(*step, std::vector{tensor::of({elements}, values)}, deadline);
+  }
+
+  int64_t elements;
+  graph nodes;
+  step_signature what;
+};
+
+client_options with_swap(swap_mode mode) {
+  client_options options;
+  options.passes.swap = {.mode = mode, .at_least = 1};
+  return options;
+}
+
+void swapped_steps_give_the_same(const gpu_world& on) {
+  deep_net net{*on.ops, 256 * 1024, 24}; // tensors of 1 MiB
+  outputs expected;
+  size_t peak = 0;
+  {
+    gpu_world_session plain{on, with_swap(swap_mode::off)};
+    auto found = net.run(plain);
+    REQUIRE(found);
+    expected = *std::move(found);
+    peak = plain.devices.back()->statistics().peak;
+  }
+  gpu_world_session tight{on, with_swap(swap_mode::on), {.limit = peak * 7 / 10}};
+  for (int i = 0; i < 5; ++i) {
+    auto found = net.run(tight);
+    INFO((found ? "" : found.status().message()));
+    REQUIRE(found);
+    for (size_t j = 0; j < expected.size(); ++j)
+      CHECK(identical((*found)[j], expected[j]));
+  }
+  tight.settle();
+  auto swaps = tight.devices.back()->as_accelerator()->as_swapping()->swaps();
+  CHECK(swaps.out > 0);
+  CHECK(swaps.held == 0);
+  CHECK(tight.devices.back()->statistics().peak <= peak * 7 / 10);
+}
+
+void short_memory_is_an_error(const gpu_world& on) {
+  gpu_world_session session{on, with_swap(swap_mode::off), {.limit = size_t{8} << 20}};
+  deep_net large{*on.ops, 256 * 1024, 24}, small{*on.ops, 1024, 4};
+  for (int i = 0; i < 3; ++i) {
+    auto failed = large.run(session);
+    REQUIRE_FALSE(failed);
+    INFO(failed.status().message());
+    CHECK(failed.status().kind() == error_kind::resource_exhausted);
+    CHECK(failed.status().message().find("gpu:0 has ") != std::string::npos);
+    CHECK(small.run(session));
+  }
+  session.settle();
+  CHECK(session.devices.back()->statistics().in_use < size_t{1} << 20);
+}
+
+void a_reserve_is_joined_again(const gpu_world& on) {
+  constexpr size_t all = size_t{16} << 20;
+  gpu_world_session session{on, {}, {.limit = all, .reserve = all}};
+  auto& gpu = *session.devices.back();
+  std::mt19937 dice{1};
+  for (int round = 0; round < 20; ++round) {
+    outputs held;
+    for (int i = 0; i < 50; ++i) {
+      if (auto one =
+              tensor::make(dtype::u8, {static_cast<int64_t>(1 + dice() % 400'000)}, gpu.memory()))
+        held.push_back(*std::move(one));
+      if (!held.empty() && dice() % 3 == 0)
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(dice() % held.size()));
+    }
+  }
+  session.settle();
+  CHECK(gpu.statistics().in_use == 0);
+  CHECK(tensor::make(dtype::u8, {static_cast<int64_t>(all)}, gpu.memory()));
+}
+
+// Two layers that learn to tell signs; in 16 bits as well as in 32.
+void sixteen_bits_learn(const gpu_world& on) {
+  const char* net = R"(
+x = Placeholder dtype=f32 shape=[64,16]
+y = Placeholder dtype=f32 shape=[64,1]
+w = VariableV2 dtype=f32 shape=[16,1]
+init = Assign(w, f32[[0],[0],[0],[0],[0],[0],[0],[0],[0],[0],[0],[0],[0],[0],[0],[0]])
+guess = MatMul(x, w)
+error = Sub(guess, y)
+square = Mul(error, error)
+loss = Mean(square, i32[0, 1])
+dw = MatMul(x, error) transpose_a=true
+train = ApplyGradientDescent(w, f32(0.004), dw)
+target init
+run
+feed x = f32[[0]]
+feed y = f32[[0]]
+target train
+run
+feed x = f32[[0]]
+feed y = f32[[0]]
+fetch loss = f32(0)
+)";
+  text_case model{net, "test", on.ops};
+  std::mt19937 dice{7};
+  std::normal_distribution<float> normal;
+  std::vector<float> x(64 * 16), y(64);
+  for (auto& one : x)
+    one = normal(dice);
+  for (size_t i = 0; i < y.size(); ++i)
+    y[i] = x[i * 16] - 2 * x[i * 16 + 3];
+  const outputs feeds{tensor::of({64, 16}, x), tensor::of({64, 1}, y)};
+  for (auto type : {dtype::none, dtype::f16, dtype::bf16}) {
+    client_options options;
+    options.passes.mixed_precision = type;
+    gpu_world_session session{on, options};
+    auto deadline = step_clock::now() + 60s;
+    auto run = [&](size_t which, const outputs& fed) {
+      auto step =
+          session.client->prepare(*model.nodes, signature_of(model.text.runs[which]), deadline);
+      REQUIRE(step);
+      auto found = session.client->run(**step, fed, deadline);
+      INFO((found ? "" : found.status().message()));
+      REQUIRE(found);
+      return *std::move(found);
+    };
+    run(0, {});
+    CHECK(run(2, feeds)[0].values<float>()[0] > 1);
+    for (int i = 0; i < 60; ++i)
+      run(1, feeds);
+    INFO(type);
+    CHECK(run(2, feeds)[0].values<float>()[0] < 0.02f);
+  }
+}
+
+} // namespace
+
+TEST_CASE("six runs of each graph on a simulated GPU give the same, recorded or not") {
+  watchdog watch{240s};
+  six_runs_give_the_same(gpu_world::simulated());
+}
+TEST_CASE("six runs of each graph on a GPU give the same, recorded or not", "[gpu]") {
+  watchdog watch{400s};
+  if (has_gpu())
+    six_runs_give_the_same(gpu_world::real());
+}
+
+TEST_CASE("threads train one model on a simulated GPU") {
+  watchdog watch;
+  threads_train_one_model(gpu_world::simulated());
+}
+TEST_CASE("threads train one model on a GPU", "[gpu]") {
+  watchdog watch;
+  if (has_gpu())
+    threads_train_one_model(gpu_world::real());
+}
+
+TEST_CASE("a net larger than the memory of a simulated GPU learns the same") {
+  watchdog watch;
+  swapped_steps_give_the_same(gpu_world::simulated());
+}
+TEST_CASE("a net larger than the memory of a GPU learns the same", "[gpu]") {
+  watchdog watch;
+  if (has_gpu())
+    swapped_steps_give_the_same(gpu_world::real());
+}
+
+TEST_CASE("short memory of a simulated GPU is an error, and the next step goes on") {
+  watchdog watch;
+  short_memory_is_an_error(gpu_world::simulated());
+}
+TEST_CASE("short memory of a GPU is an error, and the next step goes on", "[gpu]") {
+  watchdog watch;
+  if (has_gpu())
+    short_memory_is_an_error(gpu_world::real());
+}
+
+TEST_CASE("pieces of the reserve of a simulated GPU are one again when all are free") {
+  watchdog watch;
+  a_reserve_is_joined_again(gpu_world::simulated());
+}
+TEST_CASE("pieces of the reserve of a GPU are one again when all are free", "[gpu]") {
+  watchdog watch;
+  if (has_gpu())
+    a_reserve_is_joined_again(gpu_world::real());
+}
+
+TEST_CASE("a model learns in 16 bits on a simulated GPU") {
+  watchdog watch;
+  sixteen_bits_learn(gpu_world::simulated());
+}
+TEST_CASE("a model learns in 16 bits on a GPU", "[gpu]") {
+  watchdog watch;
+  if (has_gpu())
+    sixteen_bits_learn(gpu_world::real());
+}
+
+} // namespace troupe::test::gpu_steps_test
