@@ -190,14 +190,14 @@ fetch size
       }
     }
     auto left = size_of_queue(world, text);
-    CHECK(left <= 4);
+    CHECK(left <= 4 + 3 * 4); // what comes too late for its step goes back, over the capacity
     if (sure)
       CHECK(left == added - taken);
     // Nobody who has gone may still take something, or fill the queue.
     text_case more{"q = FIFOQueue component_types=[i32] shapes=[[]] capacity=4\n"
                    "one = QueueEnqueue(q, i32(9))\ntarget one\nrun\n"
                    "out = QueueDequeue(q) component_types=[i32]\nfetch out"};
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3 || left > 3; ++i) {
       if (left > 0) {
         REQUIRE(world.play(more, 1));
         --left;

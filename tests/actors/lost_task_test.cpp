@@ -191,7 +191,9 @@ fetch news
 )"};
   auto descriptors = [&] { return footprint_of(zero.pid()).descriptors; };
   task_process waiting{cluster, {"client", 0}};
-  REQUIRE(run(*client, text, 2, 10s).ok()); // its step is about to ask the queue
+  auto heard = run(*client, text, 2, 10s); // its step is about to ask the queue
+  INFO(heard.status());
+  REQUIRE(heard.ok());
   auto connected = descriptors();
   waiting.kill();
   // The task hears of the loss before it closes the connection.

@@ -106,6 +106,27 @@ TEST_CASE("ops with several outputs return them by name, without outputs the nod
   CHECK(add_n({parts[0], parts[1]}).dims() == partial_shape{2, 2});
 }
 
+TEST_CASE("a scope that ends before one that began in it ends that, too") {
+  graph_builder g;
+  g.push_scope("outer");
+  auto outer = std::make_unique<graph_scope>(g, graph_scope::kind::name);
+  g.push_scope("inner");
+  auto inner = std::make_unique<graph_scope>(g, graph_scope::kind::name);
+  g.push_device("/job:ps");
+  auto on = std::make_unique<graph_scope>(g, graph_scope::kind::device);
+  CHECK(g.scope() == "outer/inner/");
+  outer.reset();
+  CHECK(g.scope() == "");
+  inner.reset();
+  CHECK(g.scope() == "");
+  {
+    auto again = g.scope("again");
+    CHECK(g.scope() == "again/");
+  }
+  on.reset();
+  CHECK(g.constant(1.0f).node->device() == "");
+}
+
 TEST_CASE("scopes prefix names and end with their block; devices and controls likewise") {
   graph_builder g;
   auto* first = no_op(g, "first");

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 
 namespace troupe::test::cpu_device_test {
 
@@ -43,6 +44,36 @@ TEST_CASE("a loop runs every item once, whatever the number of threads") {
         CAPTURE(threads, items, cost);
         CHECK(std::ranges::count(counts, 1) == items);
       }
+  }
+}
+
+TEST_CASE("what a loop's body throws on any thread comes to the caller, and the team goes on") {
+  for (int threads : {1, 2, 4}) {
+    auto team = std::make_shared<thread_team>(threads);
+    for (int round = 0; round < 200; ++round) {
+      std::atomic<int> inside = 0, ran = 0;
+      auto body = [&](int64_t begin, int64_t end) {
+        ++inside;
+        ++ran;
+        std::this_thread::sleep_for(std::chrono::microseconds{begin % 7});
+        --inside;
+        if (begin <= round % 40 && round % 40 < end)
+          throw std::length_error{"too long"};
+      };
+      auto run = [&] {
+        team->run(40, worth_it,
+                  {[](void* context, int64_t begin, int64_t end) {
+                     (*static_cast<decltype(body)*>(context))(begin, end);
+                   },
+                   &body});
+      };
+      CHECK_THROWS_AS(run(), std::length_error);
+      CHECK(inside == 0);
+      CHECK(ran > 0);
+    }
+    auto cpu = make_cpu_device({.intra_op_threads = threads});
+    auto counts = counts_of(*cpu, 100, worth_it);
+    CHECK(std::ranges::count(counts, 1) == 100);
   }
 }
 

@@ -57,7 +57,15 @@ TEST_CASE("an input that is used twice by its last user dies in both places") {
   world w;
   w.fetch(0, w.op("Add", {w.one, w.one}));
   auto made = *w.compile();
-  CHECK(made->code()[1].last_uses == 0b11);
+  CHECK(made->code()[1].last_uses == 0b11); // element-wise: reads each element before it writes it
+  CHECK(made->code()[1].release_count == 1);
+}
+
+TEST_CASE("an op that is not element-wise may not write over an input that it takes twice") {
+  world w;
+  w.fetch(0, w.op("AddN", {w.one, w.one}));
+  auto made = *w.compile();
+  CHECK(made->code()[1].last_uses == 0);
   CHECK(made->code()[1].release_count == 1);
 }
 

@@ -130,6 +130,17 @@ TEST_CASE("every mistake names the node and the line that made it") {
   CHECK(in.nodes().size() == 4); // nothing was added
 }
 
+TEST_CASE("a shape that no tensor can have is refused where the node is made") {
+  graph in{ops()};
+  auto fed = [&](const partial_shape& dims) {
+    return add(in, {.op = "Placeholder", .attrs = {{"dtype", dtype::f32}, {"shape", dims}}});
+  };
+  auto wide = fed({int64_t{1} << 40, 1}), high = fed({1, int64_t{1} << 40});
+  CHECK(refused(in, {.op = "Add", .name = "sum", .inputs = {wide, high}}) ==
+        "Add 'sum' (LINE): output 0 would have shape [1099511627776,1099511627776]: a tensor of "
+        "more than 2^62 elements was asked for");
+}
+
 TEST_CASE("a name that is used already names its first user") {
   graph in{ops()};
   auto line = std::source_location::current().line() + 1;

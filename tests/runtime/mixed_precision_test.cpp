@@ -263,7 +263,7 @@ z = MatMul(y, w)
 feed x = f32{2,2}[1]
 fetch z
 )"};
-  optimize(at.closed, {.mixed_precision = dtype::bf16}, &host());
+  REQUIRE(optimize(at.closed, {.mixed_precision = dtype::bf16}, &host()));
   auto text = at.written();
   INFO(text);
   CHECK(text.find("/bf16=Const()") != std::string::npos);
@@ -333,9 +333,9 @@ TEST_CASE("random networks give about the same in 16 bits") {
       one = std::uniform_real_distribution<float>{-1, 1}(dice);
     auto run = [&](const pass_options& passes) {
       pass_case at{text};
-      optimize(at.closed, passes, &host());
+      REQUIRE(optimize(at.closed, passes, &host()));
       partition whole{{"local", 0, "cpu", 0}, std::move(at.closed.nodes)};
-      optimize(whole, passes);
+      REQUIRE(optimize(whole, passes));
       auto fetched = run_closed({std::move(whole.nodes), {}}, {tensor::of({4, 4}, numbers)});
       INFO((fetched ? "" : fetched.status().message()));
       REQUIRE(fetched);

@@ -93,9 +93,9 @@ TEST_CASE("random graphs give the same with and without passes") {
       auto closed = extract(at.nodes, {.feeds = at.feeds, .fetches = at.fetches, .targets = {}});
       INFO((closed ? "" : closed.status().message()));
       REQUIRE(closed);
-      optimize(*closed, passes, &host());
+      REQUIRE(optimize(*closed, passes, &host()));
       partition whole{{"local", 0, "cpu", 0}, std::move(closed->nodes)};
-      optimize(whole, passes);
+      REQUIRE(optimize(whole, passes));
       INFO(describe(*whole.nodes));
       auto fetched = run_closed({std::move(whole.nodes), {}}, values);
       INFO((fetched ? "" : fetched.status().message()));
@@ -230,9 +230,9 @@ TEST_CASE("a graph of a hundred thousand nodes passes through all passes") {
     last.push_back(add(i % 2 ? "Maximum" : "Minimum", {last[i - 1 - i % 2], last[i - 3]}));
   auto closed = extract(in, {.feeds = {x}, .fetches = {last.back()}, .targets = {}});
   REQUIRE(closed);
-  optimize(*closed, {}, &host());
+  REQUIRE(optimize(*closed, {}, &host()));
   partition whole{{"local", 0, "cpu", 0}, std::move(closed->nodes)};
-  optimize(whole, {});
+  REQUIRE(optimize(whole, {}));
   CHECK(whole.nodes->nodes().size() > 1000);
 }
 

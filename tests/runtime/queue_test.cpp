@@ -59,6 +59,37 @@ TEST_CASE("a queue gives elements in the order in which they came") {
   CHECK(t.queue.size() == 0);
 }
 
+TEST_CASE("what came too late for its step goes back to the front") {
+  theatre t{10};
+  t.put_many(1, {5, 6, 7, 8});
+  t.take(2);
+  t.take_many(3, 2);
+  CHECK(t.answers() == "1:ok 2:[5] 3:[6 7]");
+  t.queue.put_back({tensor::vector<int>({6, 7})}, true, t.done);
+  t.queue.put_back({tensor::scalar(5)}, false, t.done);
+  t.take_many(4, 4);
+  CHECK(t.answers() == "4:[5 6 7 8]");
+  t.take(5); // who waits gets what goes back
+  t.queue.put_back({tensor::scalar(9)}, false, t.done);
+  CHECK(t.answers() == "5:[9]");
+}
+
+TEST_CASE("a reset gives up all that waits, drops what is in, and opens the queue again") {
+  theatre t{1};
+  t.put(1, 5);
+  t.put(2, 6);
+  t.queue.reset(failure(error_kind::cancelled, "reset"), t.done);
+  CHECK(t.answers() == "1:ok 2:cancelled");
+  CHECK(t.queue.size() == 0);
+  t.take(3);
+  t.queue.reset(failure(error_kind::cancelled, "reset"), t.done);
+  CHECK(t.answers() == "3:cancelled");
+  t.queue.close(false, t.done);
+  t.queue.reset(failure(error_kind::cancelled, "reset"), t.done);
+  t.put(4, 7);
+  CHECK(t.answers() == "4:ok");
+}
+
 TEST_CASE("a dequeue waits for an element, an enqueue for room, each in its line") {
   theatre t{1};
   t.take(1);

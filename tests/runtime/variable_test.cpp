@@ -144,7 +144,7 @@ class tally final : public named_state {
 public:
   using named_state::named_state;
   std::string_view kind() const noexcept override { return "counter"; }
-  status declared_as(const named_state&) const override { return {}; }
+  status declare_again(const named_state&) override { return {}; }
   result<tensor> read() const override { return invalid("counters have no value"); }
   void clear() override { ++cleared; }
   int cleared = 0;
@@ -159,7 +159,7 @@ TEST_CASE("a container gives one variable per name") {
   CHECK(*declare(all, "u", dtype::f32, {3, 2}) != v);
   CHECK(all.size() == 2);
   CHECK(declare(all, "v", dtype::f64, {-1, 2}).status().message() ==
-        "variable 'v' exists as f32[?,2], and is declared again as f64[?,2]");
+        "variable 'v' exists as f32[3,2], and is declared again as f64[?,2]");
   CHECK_FALSE(declare(all, "v", dtype::f32, {3}));
   CHECK(all.size() == 2);
 }
@@ -171,7 +171,35 @@ TEST_CASE("a container that is cleared leaves its variables uninitialised, never
   all.clear();
   CHECK(all.size() == 0);
   CHECK_FALSE(v->initialized());
-  CHECK(*declare(all, "v", dtype::f32, {}) != v);
+}
+
+TEST_CASE("a variable that a program holds through a reset stays the one of its name") {
+  container all;
+  auto v = *declare(all, "v", dtype::i64, {});
+  all.clear();
+  CHECK(*declare(all, "v", dtype::i64, {}) == v);
+  CHECK(all.size() == 1);
+  all.clear();
+  auto before = named_state::retirements();
+  auto other = *declare(all, "v", dtype::f32, {}); // may be declared otherwise after a reset
+  CHECK(other != v);
+  CHECK(v->retired());
+  CHECK_FALSE(other->retired());
+  CHECK(named_state::retirements() == before + 1);
+  CHECK_FALSE(declare(all, "v", dtype::i64, {}));
+}
+
+TEST_CASE("what a declaration adds to a variable's shape holds for all") {
+  container all;
+  auto v = *declare(all, "v", dtype::f32, {2, -1});
+  REQUIRE(v->assign(*tensor::make(dtype::f32, {2, 5})));
+  CHECK(declare(all, "v", dtype::f32, {2, 3}).status().message() ==
+        "variable 'v' holds f32[2,5], and is declared again as f32[2,3]");
+  REQUIRE(v->assign(*tensor::make(dtype::f32, {2, 3})));
+  CHECK(*declare(all, "v", dtype::f32, {-1, 3}) == v);
+  CHECK(v->dims() == partial_shape{2, 3});
+  CHECK(v->assign(*tensor::make(dtype::f32, {2, 5})).message() ==
+        "variable 'v' has shape [2,3], got [2,5]");
 }
 
 TEST_CASE("state of different kinds may have the same name in a container") {

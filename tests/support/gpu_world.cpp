@@ -1,7 +1,7 @@
 #include "tests/support/gpu_world.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
+#include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 
@@ -29,16 +29,11 @@ gpu_world gpu_world::real() {
 
 gpu_world_session::gpu_world_session(const gpu_world& on, client_options options,
                                      const gpu::memory_options& memory) {
-  auto made = on.make(memory);
-  INFO((made ? "" : made.status().message()));
-  REQUIRE(made);
-  devices = *std::move(made);
+  devices = value_or_throw(on.make(memory));
   options.ops = on.ops;
   options.make_devices = [this] { return devices; };
   options.inter_op_threads = 2;
-  auto started = client::local(std::move(options));
-  REQUIRE(started);
-  client = *std::move(started);
+  client = value_or_throw(client::local(std::move(options)));
 }
 
 void gpu_world_session::settle() const {

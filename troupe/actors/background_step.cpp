@@ -1,6 +1,6 @@
 #include "troupe/actors/background_step.hpp"
 
-#include <algorithm>
+#include <unordered_map>
 
 namespace troupe {
 namespace {
@@ -40,16 +40,27 @@ private:
   std::shared_ptr<task_instance> in_;
 };
 
-const tensor* find(const std::vector<indexed_tensor>& feeds, uint32_t index) {
-  auto it = std::ranges::find(feeds, index, &indexed_tensor::index);
-  return it == feeds.end() ? nullptr : &it->value;
-}
+// By the index that each is for; of several the first counts.
+class feed_map {
+public:
+  explicit feed_map(const std::vector<indexed_tensor>& feeds) {
+    for (const auto& one : feeds)
+      by_index_.emplace(one.index, &one.value);
+  }
+  const tensor* find(uint32_t index) const {
+    auto it = by_index_.find(index);
+    return it == by_index_.end() ? nullptr : it->second;
+  }
+
+private:
+  std::unordered_map<uint32_t, const tensor*> by_index_;
+};
 
 // Feeds may come from another process: they may not fit the graph that they are for.
-status check_feeds(const task_program& program, const std::vector<indexed_tensor>& feeds) {
+status check_feeds(const task_program& program, const feed_map& feeds) {
   for (const auto& one : program.programs())
     for (const auto& feed : one->feeds()) {
-      auto* given = find(feeds, feed.index);
+      auto* given = feeds.find(feed.index);
       const auto& wanted = *feed.origin;
       if (!given || given->type() != wanted.output_type(0) ||
           !wanted.output_shape(0).compatible(given->dims()))
@@ -65,13 +76,17 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
                          const std::shared_ptr<step_table>& steps, run_request& what,
                          const std::string& self, step_end on_end, caf::execution_unit* unit,
                          stop_signal::clock::time_point kernels_until) {
-  if (auto fits = check_feeds(*program, what.feeds); !fits)
-    return on_end({std::move(fits).on_task(self).within(self), {}});
+  const feed_map feeds{what.feeds};
+  auto ready = check_feeds(*program, feeds);
+  if (ready)
+    ready = program->check_state();
+  if (!ready)
+    return on_end({std::move(ready).on_task(self).within(self), {}});
   auto* step = new reporter{program, steps, self, std::move(on_end)}; // deletes itself at the end
   auto in = step->instance();
   if (what.watch.any())
     in->watch(what.watch);
-  in->set_feeds([&](uint32_t index) { return *find(what.feeds, index); });
+  in->set_feeds([&](uint32_t index) { return *feeds.find(index); });
   in->conductor().begin(what.step, *step, unit, kernels_until);
   // What came early is handed over after the start, because a step that has not started takes
   // nothing.

@@ -155,15 +155,15 @@ public:
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                   step_clock::time_point deadline,
                                   const run_insight& insight) override {
-    std::vector<tensor> fetches(step.signature.fetches.size());
+    std::vector<tensor> fetches(step.outside.fetches);
     TROUPE_TRY(run_into(step, feeds, fetches, deadline, insight));
     return fetches;
   }
 
   status run_into(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                   step_clock::time_point deadline, const run_insight& insight) override {
-    if (fetches.size() != step.signature.fetches.size())
-      return invalid("the step has ", step.signature.fetches.size(), " fetches, got room for ",
+    if (fetches.size() != step.outside.fetches)
+      return invalid("the step has ", step.outside.fetches, " fetches, got room for ",
                      fetches.size());
     auto wanted = measure(insight);
     // Who traces many steps into one place pays for its memory once.
@@ -270,7 +270,8 @@ private:
 
   status drive(prepared_step& what, std::span<const tensor> feeds, std::span<tensor> fetches,
                step_clock::time_point deadline, profile_options watch, step_statistics& found) {
-    TROUPE_TRY(check_feeds(what.signature, feeds));
+    TROUPE_TRY(what.outside.check(feeds));
+    TROUPE_TRY(what.local->check_state());
     driver end;
     if (!end.enter(what.gate, deadline))
       return waited_in_line(what.gate);

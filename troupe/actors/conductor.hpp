@@ -48,6 +48,17 @@ public:
     leave(false, nullptr);
   }
 
+  /// The same for the step that the instance serves, unless that has failed; says whether it did.
+  template <class Act>
+  bool act_while_running(Act act, caf::execution_unit* unit) {
+    if (!enter())
+      return false;
+    if (auto outcome = act(); !outcome)
+      fail(std::move(outcome));
+    leave(false, unit);
+    return true;
+  }
+
   /// Raised as soon as the step has failed: regions leave off.
   stop_signal& stop() noexcept { return stop_; }
 

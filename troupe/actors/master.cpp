@@ -1,5 +1,6 @@
 #include "troupe/actors/master.hpp"
 
+#include "troupe/actors/background_step.hpp"
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/flight_report.hpp"
@@ -122,7 +123,10 @@ void tell_moved(const node& node) {
 result<step_ptr> compile(master_self self, const prepare_request& what) {
   const auto& options = self->state.options;
   auto& closed = *what.of;
-  optimize(closed, options.passes, options.host.get());
+  stop_signal stop{by_steady_clock(what.deadline, self->clock().now())};
+  TROUPE_TRY(optimize(closed, options.passes, options.host.get(), &stop));
+  if (stop.due())
+    return failure(error_kind::deadline_exceeded, "the time was over while the step was compiled");
   // What was measured differs from run to run.
   placing how{.by_cost = options.programs.place_by_cost,
               .measured = options.programs.deterministic ? nullptr : options.measured};
@@ -131,9 +135,9 @@ result<step_ptr> compile(master_self self, const prepare_request& what) {
     tell_moved(*node);
   TROUPE_ASSIGN(auto parts, cut(*closed.nodes, placed.chosen, options.devices));
   auto step = std::make_shared<prepared_step>(options.programs.max_concurrent);
-  step->signature = what.signature;
+  step->outside = what.outside;
   for (auto& part : parts) {
-    optimize(part, options.passes);
+    TROUPE_TRY(optimize(part, options.passes));
     auto task = part.device.on_task();
     auto it = std::ranges::find(step->participants, task, &participant::task);
     if (it == step->participants.end()) {
@@ -408,7 +412,7 @@ void start(master_self self, const running_ptr& run) {
   run->answered.assign(step.participants.size(), false);
   run->asked_ns.assign(step.participants.size(), steady_ns());
   run->statistics.step = run->id;
-  run->fetches.resize(step.signature.fetches.size());
+  run->fetches.resize(step.outside.fetches);
   // The client's own time-out speaks first; tasks get a little longer, for when it is gone.
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
@@ -449,7 +453,7 @@ void start_or_renew(master_self self, const running_ptr& run) {
 }
 
 caf::result<step_outcome> run_step_request(master_self self, const step_request& what) {
-  if (auto fits = check_feeds(what.step->signature, what.feeds); !fits)
+  if (auto fits = what.step->outside.check(what.feeds); !fits)
     return step_outcome{std::move(fits), {}};
   auto promise = self->make_response_promise<step_outcome>();
   auto run = std::make_shared<running_step>(what, promise, self);

@@ -44,6 +44,15 @@ struct queue_cancel {
   uint64_t step = 0;
 };
 
+/// Region -> queue: what a dequeue gave came too late for its step, and goes back. No answer.
+struct queue_return {
+  std::vector<tensor> values;
+  bool many = false; ///< a batch: an element for each slice
+};
+
+/// Worker -> queue: drop all elements, give up all that waits, and open again. No answer.
+struct queue_reset {};
+
 /// Region -> conductor: one fetch. No answer.
 struct fetched {
   uint32_t index = 0;
@@ -153,6 +162,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::token)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_answer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_wait)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_cancel)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_return)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_reset)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)

@@ -20,23 +20,31 @@ status waited_in_line(const step_gate& gate) {
                  gate.waiting(), " wait in line");
 }
 
-status check_feeds(const step_signature& signature, std::span<const tensor> feeds) {
-  if (feeds.size() != signature.feeds.size())
-    return invalid("the step has ", signature.feeds.size(), " feeds, got ", feeds.size());
-  for (size_t i = 0; i < feeds.size(); ++i) {
-    const auto& wanted = signature.feeds[i];
-    if (feeds[i].type() != wanted.type() || !wanted.dims().compatible(feeds[i].dims()))
-      return invalid(wanted.node->description(), ": must be fed with ", wanted.type(),
-                     wanted.dims(), ", got ", feeds[i].type(), feeds[i].dims());
+step_interface step_interface::of(const step_signature& signature) {
+  step_interface made;
+  for (const auto& one : signature.feeds)
+    made.feeds.push_back({one.node->description(), one.type(), one.dims()});
+  made.fetches = signature.fetches.size();
+  return made;
+}
+
+status step_interface::check(std::span<const tensor> values) const {
+  if (values.size() != feeds.size())
+    return invalid("the step has ", feeds.size(), " feeds, got ", values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto& wanted = feeds[i];
+    if (values[i].type() != wanted.type || !wanted.dims.compatible(values[i].dims()))
+      return invalid(wanted.description, ": must be fed with ", wanted.type, wanted.dims, ", got ",
+                     values[i].type(), values[i].dims());
   }
   return {};
 }
 
-result<prepare_request> prepare_request::make(const graph& of, step_signature signature,
+result<prepare_request> prepare_request::make(const graph& of, const step_signature& signature,
                                               step_clock::time_point deadline) {
   TROUPE_ASSIGN(auto closed, extract(of, signature));
-  return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(signature),
-                         deadline};
+  return prepare_request{std::make_shared<step_graph>(std::move(closed)),
+                         step_interface::of(signature), deadline};
 }
 
 } // namespace troupe

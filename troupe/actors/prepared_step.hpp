@@ -28,7 +28,7 @@ public:
   prepared_step& operator=(const prepared_step&) = delete;
   ~prepared_step(); ///< tells the workers that they may forget their parts
 
-  step_signature signature;
+  step_interface outside;
   step_gate gate; ///< whoever runs it goes through here
   std::vector<participant> participants;
   /// All of it runs in this process: the caller drives it, and the master is off its path.
@@ -39,8 +39,5 @@ public:
 
 /// The error of a step whose time was over before it was let in.
 status waited_in_line(const step_gate& gate);
-
-/// Says whether these values may be fed: as many as the signature says, of its types and shapes.
-status check_feeds(const step_signature& signature, std::span<const tensor> feeds);
 
 } // namespace troupe

@@ -7,8 +7,10 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -22,8 +24,8 @@ struct asker {
   std::optional<deadlines::key> due;
 };
 
-struct queue_state {
-  explicit queue_state() {}
+struct queue_actor_state {
+  explicit queue_actor_state() {}
   static inline const char* name = "troupe.queue";
   std::unique_ptr<fifo_queue> queue;
   std::unordered_map<uint64_t, asker> waiting; // by request
@@ -31,7 +33,7 @@ struct queue_state {
   deadlines due; // of waits
 };
 
-using queue_self = caf::stateful_actor<queue_state>*;
+using queue_self = caf::stateful_actor<queue_actor_state>*;
 
 void forget(queue_self self, std::unordered_map<uint64_t, asker>::iterator which) {
   if (which->second.due)
@@ -126,20 +128,84 @@ caf::behavior queue_behavior(queue_self self, const std::shared_ptr<fifo_queue>&
         });
         answer(self, done);
       },
+      [=](queue_return& what) {
+        fifo_queue::completions done;
+        self->state.queue->put_back(std::move(what.values), what.many, done);
+        answer(self, done);
+      },
+      [=](const queue_reset&) {
+        fifo_queue::completions done;
+        auto& held = *self->state.queue;
+        held.reset(failure(error_kind::cancelled, "queue '", held.name(), "' was reset"), done);
+        answer(self, done);
+      },
       [=](wake_atom) { self->state.due.wake(self); },
   };
 }
 
 } // namespace
 
-result<caf::actor> spawn_queue(caf::actor_system& system, const node& maker) {
-  auto made = fifo_queue::make({.name = maker.name(),
-                                .capacity = maker.attr<int64_t>("capacity"),
-                                .types = maker.attr<std::vector<dtype>>("component_types"),
-                                .shapes = maker.attr<std::vector<partial_shape>>("shapes")});
-  if (!made)
-    return within(maker, made.status());
-  return system.spawn(queue_behavior, std::make_shared<fifo_queue>(*std::move(made)));
+taking elements_taken(const node& origin) {
+  const auto& op = origin.op().name;
+  return op == "QueueDequeue"       ? taking::element
+         : op == "QueueDequeueMany" ? taking::batch
+                                    : taking::none;
+}
+
+queue_state::queue_state(std::string name, queue_options options)
+    : named_state(std::move(name)), options_(std::move(options)) {}
+
+queue_state::~queue_state() {
+  if (actor_)
+    caf::anon_send_exit(actor_, caf::exit_reason::user_shutdown);
+}
+
+result<std::shared_ptr<queue_state>> queue_state::declare(const node& maker, std::string name) {
+  queue_options options{.name = name,
+                        .capacity = maker.attr<int64_t>("capacity"),
+                        .types = maker.attr<std::vector<dtype>>("component_types"),
+                        .shapes = maker.attr<std::vector<partial_shape>>("shapes")};
+  if (auto valid = fifo_queue::make(options); !valid)
+    return within(maker, valid.status());
+  return std::shared_ptr<queue_state>{new queue_state{std::move(name), std::move(options)}};
+}
+
+status queue_state::declare_again(const named_state& other) {
+  auto described = [](const queue_options& of) {
+    std::string text;
+    for (size_t i = 0; i < of.types.size(); ++i)
+      text += concat(i ? ", " : "", of.types[i], of.shapes.empty() ? "" : concat(of.shapes[i]));
+    return concat("(", text, ") of capacity ", of.capacity);
+  };
+  // Shapes may say more or less: whoever takes an element looks at what it gets.
+  auto fit = [](const std::vector<partial_shape>& a, const std::vector<partial_shape>& b) {
+    return a.empty() || b.empty() ||
+           std::ranges::equal(a, b, [](auto& x, auto& y) { return x.compatible(y); });
+  };
+  const auto& again = static_cast<const queue_state&>(other).options_;
+  if (again.capacity != options_.capacity || again.types != options_.types ||
+      !fit(again.shapes, options_.shapes))
+    return invalid("queue '", name(), "' exists as ", described(options_),
+                   ", and is declared again as ", described(again));
+  return {};
+}
+
+result<tensor> queue_state::read() const {
+  return invalid("queue '", name(), "' is no tensor: dequeue its elements");
+}
+
+void queue_state::clear() {
+  std::lock_guard guard{mutex_};
+  if (actor_)
+    caf::anon_send(actor_, queue_reset{});
+}
+
+caf::actor queue_state::actor(caf::actor_system& system) {
+  std::lock_guard guard{mutex_};
+  if (!actor_)
+    actor_ =
+        system.spawn(queue_behavior, std::make_shared<fifo_queue>(*fifo_queue::make(options_)));
+  return actor_;
 }
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 #include "troupe/actors/region.hpp"
 
 #include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/queue.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/collective/exchange.hpp"
 
@@ -179,7 +180,50 @@ bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* u
   return false;
 }
 
+// What a queue gives is checked as what peers send is: graphs are compiled for what is declared.
+status region_actor::check(const wait_answer& what) const {
+  const auto& wait = in_->part(program_).program().waits()[what.wait];
+  const auto& from = *wait.origin;
+  if (!wait.queue)
+    return {};
+  if (static_cast<size_t>(from.outputs()) != what.values.size())
+    return within(from,
+                  failure(error_kind::internal, "expected ", from.outputs(), " tensors of queue '",
+                          wait.queue->name(), "', got ", what.values.size()));
+  for (int i = 0; i < from.outputs(); ++i) {
+    const auto& value = what.values[static_cast<size_t>(i)];
+    if (value.type() != from.output_type(i) || !from.output_shape(i).compatible(value.dims()))
+      return within(from, invalid("expected ", from.output_type(i), from.output_shape(i),
+                                  " as output ", i, ", queue '", wait.queue->name(), "' gave ",
+                                  value.type(), value.dims()));
+  }
+  return {};
+}
+
+// The step has ended meanwhile: what it would have taken out stays in.
+void region_actor::give_back(wait_answer& what) {
+  const auto& wait = in_->part(program_).program().waits()[what.wait];
+  if (auto taken = elements_taken(*wait.origin); taken != taking::none && !what.values.empty())
+    caf::anon_send(in_->program().queue(program_, what.wait),
+                   queue_return{std::move(what.values), taken == taking::batch});
+}
+
 void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
+  auto& conductor = in_->conductor();
+  auto held = conductor.act_while_running(
+      [&] {
+        auto fits = check(what);
+        if (fits)
+          receive(what, unit);
+        return fits;
+      },
+      unit);
+  if (!held)
+    give_back(what);
+}
+
+// While the step is held.
+void region_actor::receive(wait_answer& what, caf::execution_unit* unit) {
   uint64_t bytes = 0;
   for (const auto& one : what.values)
     bytes += one.bytes();

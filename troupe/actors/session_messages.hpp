@@ -10,6 +10,7 @@
 #include <caf/atom.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,17 +19,34 @@ namespace troupe {
 class prepared_step; // actors/client.hpp
 struct step_graph;   // runtime/passes/extract.hpp
 
+/// What goes into a step and comes out of it, in the signature's order. Knows nothing of the graph,
+/// which may be gone while the step runs.
+struct TROUPE_API step_interface {
+  struct fed {
+    std::string description; ///< of the node, for errors
+    dtype type;
+    partial_shape dims;
+  };
+
+  static step_interface of(const step_signature& signature);
+  /// Says whether these values may be fed: as many, of these types and shapes.
+  status check(std::span<const tensor> feeds) const;
+
+  std::vector<fed> feeds;
+  size_t fetches = 0;
+};
+
 /// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>,
 /// or an error that from_caf() (actors/errors.hpp) reads. Let go of it before its actor system
 /// ends.
 struct TROUPE_API prepare_request {
   std::shared_ptr<step_graph> of; ///< a copy of what the step needs, for the master alone
-  step_signature signature;       ///< its edges must outlive the prepared step
+  step_interface outside;         ///< of the step
   step_clock::time_point deadline;
 
-  /// Copies that part of the graph, on the caller's thread: a master that answers too late reads
-  /// nothing of the caller's. Fails as extract() does.
-  static result<prepare_request> make(const graph& of, step_signature signature,
+  /// Copies that part of the graph, on the caller's thread: a master that answers too late, and the
+  /// step, read nothing of the caller's. Fails as extract() does.
+  static result<prepare_request> make(const graph& of, const step_signature& signature,
                                       step_clock::time_point deadline);
 };
 

@@ -36,6 +36,20 @@ task_program::~task_program() {
       one.instance->retire();
 }
 
+status task_program::check_state() const {
+  auto retirements = named_state::retirements();
+  if (seen_retirements_.load(std::memory_order_relaxed) == retirements)
+    return {};
+  for (const auto& one : programs_)
+    TROUPE_TRY(one->check_state());
+  for (const auto& one : kept_)
+    if (one->retired())
+      return failure(error_kind::aborted, one->kind(), " '", one->name(),
+                     "' was reset and is declared otherwise since: prepare the step again");
+  seen_retirements_.store(retirements, std::memory_order_relaxed);
+  return {};
+}
+
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
                           const queue_finder& find_queue) {
   task_ = to_string(self);

@@ -76,6 +76,11 @@ public:
   /// The other tasks that it sends to or hears from: whose loss ends its steps.
   const std::set<std::string>& partners() const noexcept { return partners_; }
 
+  /// Keeps state that no program holds, such as queues.
+  void keep(std::shared_ptr<named_state> state) { kept_.push_back(std::move(state)); }
+  /// Fails where state of the task that the step uses has retired.
+  status check_state() const;
+
   /// Takes an instance out of the pool, or makes one. Whoever runs it holds this program meanwhile.
   std::shared_ptr<task_instance> check_out();
   /// Puts an instance back whose step has ended well.
@@ -115,6 +120,8 @@ private:
   std::vector<std::shared_ptr<const program>> programs_;
   std::vector<std::vector<export_route>> exports_;
   std::map<uint32_t, import_route> imports_;
+  std::vector<std::shared_ptr<named_state>> kept_;
+  mutable std::atomic<uint64_t> seen_retirements_{0};
   std::vector<std::vector<caf::actor>> queues_;
   std::vector<caf::actor> distinct_queues_, exchanges_;
   std::vector<collective_group> collectives_;

@@ -58,9 +58,7 @@ struct worker_state {
   worker_options options;
   std::vector<owned_device> devices;
   std::map<std::string, std::shared_ptr<container>> containers;
-  std::map<std::string, caf::actor> queues; // by container and name
-  std::vector<caf::actor_addr>
-      all_queues; // to end them with us, even those of a container before a reset
+  std::vector<caf::actor_addr> all_queues; // to end them with us
   std::map<uint64_t, registration> programs;
   // By owner of programs, session and device; as long as the owner is there.
   std::map<std::string, std::map<std::pair<uint64_t, std::string>, kernel_states>> kept;
@@ -83,25 +81,34 @@ std::pair<std::string, std::string> full_name(const node& maker, const std::stri
   return {held_by.empty() ? fallback : held_by, shared.empty() ? maker.name() : shared};
 }
 
+container& container_of(worker_self self, const std::string& name) {
+  auto& held = self->state.containers[name];
+  if (!held)
+    held = std::make_shared<container>();
+  return *held;
+}
+
 result<std::shared_ptr<named_state>> find_state(worker_self self, const node& maker,
                                                 const std::string& fallback) {
   auto [held_by, name] = full_name(maker, fallback);
-  auto& held = self->state.containers[held_by];
-  if (!held)
-    held = std::make_shared<container>();
-  return held->find_or_add(maker.op().make(maker, name));
+  return container_of(self, held_by).find_or_add(maker.op().make(maker, name));
 }
 
-result<caf::actor> find_queue(worker_self self, const node& maker, const std::string& fallback) {
+// The program keeps the queue, which may be that of a container before a reset.
+result<caf::actor> find_queue(worker_self self, const node& maker, const std::string& fallback,
+                              task_program& program) {
   auto [held_by, name] = full_name(maker, fallback);
-  auto& found = self->state.queues[held_by + '\n' + name];
-  if (!found) {
-    TROUPE_ASSIGN(found, spawn_queue(self->system(), maker));
-    auto& all = self->state.all_queues;
-    std::erase_if(all, [](const auto& one) { return !caf::actor_cast<caf::actor>(one); });
-    all.push_back(found.address());
-  }
-  return found;
+  TROUPE_ASSIGN(auto declared, queue_state::declare(maker, name));
+  auto found = container_of(self, held_by).find_or_add(std::move(declared));
+  if (!found)
+    return within(maker, found.status());
+  auto actor = static_cast<queue_state&>(**found).actor(self->system());
+  program.keep(*std::move(found));
+  auto& all = self->state.all_queues;
+  std::erase_if(all, [](const auto& one) { return !caf::actor_cast<caf::actor>(one); });
+  if (std::ranges::find(all, actor.address()) == all.end())
+    all.push_back(actor.address());
+  return actor;
 }
 
 result<std::shared_ptr<task_program>> compile(worker_self self, register_partitions& what,
@@ -141,7 +148,7 @@ result<std::shared_ptr<task_program>> compile(worker_self self, register_partiti
                                                std::move(owned), self->state.recorder);
   linked->set_launch_threads(std::move(launches));
   TROUPE_TRY(linked->link(self->state.options.self, devices, [&](const node& maker) {
-    return find_queue(self, maker, what.container);
+    return find_queue(self, maker, what.container, *linked);
   }));
   return linked;
 }
@@ -376,8 +383,6 @@ caf::result<std::vector<device_info>> list_devices(worker_self self) {
 status reset_container(worker_self self, const std::string& name) {
   if (auto it = self->state.containers.find(name); it != self->state.containers.end())
     it->second->clear();
-  std::erase_if(self->state.queues,
-                [&](const auto& entry) { return entry.first.starts_with(name + '\n'); });
   return {};
 }
 

@@ -10,13 +10,32 @@
 
 namespace troupe {
 
-graph_scope::~graph_scope() {
-  switch (what_) {
-    case kind::name: of_.pop_scope(); break;
-    case kind::device: of_.pop_device(); break;
-    case kind::controls: of_.pop_controls(); break;
-    case kind::recompute: of_.end_recompute(); break;
+namespace {
+
+graph::scope_kind stack_of(graph_scope::kind what) {
+  switch (what) {
+    case graph_scope::kind::device: return graph::scope_kind::device;
+    case graph_scope::kind::controls: return graph::scope_kind::controls;
+    default: return graph::scope_kind::name;
   }
+}
+
+} // namespace
+
+graph_scope::graph_scope(graph& of, kind what) noexcept
+    : of_(of), what_(what), depth_(of.depth(stack_of(what))) {}
+
+graph_scope::~graph_scope() {
+  if (what_ == kind::recompute) {
+    of_.end_recompute();
+    return;
+  }
+  while (of_.depth(stack_of(what_)) >= depth_)
+    switch (what_) {
+      case kind::device: of_.pop_device(); break;
+      case kind::controls: of_.pop_controls(); break;
+      default: of_.pop_scope(); break;
+    }
 }
 
 graph_builder::graph_builder() : graph(library()) {}

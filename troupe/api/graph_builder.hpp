@@ -9,12 +9,12 @@
 
 namespace troupe {
 
-/// Ends a scope when it goes out of scope itself. The innermost must end first.
+/// Ends a scope when it goes out of scope itself, and with it those that began in it.
 class [[nodiscard]] TROUPE_API graph_scope {
 public:
   enum class kind : uint8_t { name, device, controls, recompute };
 
-  graph_scope(graph& of, kind what) noexcept : of_(of), what_(what) {}
+  graph_scope(graph& of, kind what) noexcept; ///< of the one that was begun last
   graph_scope(const graph_scope&) = delete;
   graph_scope& operator=(const graph_scope&) = delete;
   ~graph_scope();
@@ -22,6 +22,7 @@ public:
 private:
   graph& of_;
   kind what_;
+  size_t depth_ = 0;
 };
 
 /// A graph over the library's ops. Functions that add nodes remember the line that calls them, for

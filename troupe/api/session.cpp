@@ -358,8 +358,13 @@ std::vector<device_info> session::devices(location where) {
 void session::reset(location where) { reset(shared_->state->client->options().container, where); }
 
 void session::reset(const std::string& container, location where) {
-  if (auto done = shared_->state->client->reset(container, shared_->state->deadline({})); !done)
+  auto& in = *shared_->state;
+  if (auto done = in.client->reset(container, in.deadline({})); !done)
     throw error{std::move(done).within(at("session::reset", where))};
+  // Variables may be declared otherwise now: run() compiles its steps again.
+  std::map<signature_key, std::shared_ptr<step::state>> dropped;
+  std::lock_guard guard{in.mutex};
+  dropped.swap(in.steps);
 }
 
 } // namespace troupe

@@ -108,6 +108,11 @@ std::vector<asked_run> load(const command_options& chosen, graph_builder& to) {
   return runs;
 }
 
+void must(status outcome) {
+  if (!outcome)
+    throw error{std::move(outcome)};
+}
+
 /// Prints what a run becomes before it is placed, and, since here is one device, after it.
 void print_optimized(const text_run& what, const graph& of, const pass_options& passes) {
   step_signature signature{.feeds = {}, .fetches = {}, .targets = what.targets};
@@ -117,9 +122,9 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
     signature.fetches.push_back(one.from);
   auto devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
   auto closed = value_or_throw(extract(of, signature));
-  optimize(closed, passes, devices.front().get());
+  must(optimize(closed, passes, devices.front().get()));
   partition whole{{"local", 0, "cpu", 0}, std::move(closed.nodes)};
-  optimize(whole, passes);
+  must(optimize(whole, passes));
   std::cout << "# the run at line " << what.line << " as it is executed\n"
             << describe(*whole.nodes);
 }

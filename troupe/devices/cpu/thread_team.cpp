@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <map>
 #include <pthread.h>
 
@@ -20,6 +21,25 @@ constexpr int ranges_per_thread = 4;      // so that a late thread does not hold
 constexpr double worth_a_look = 100'000, between_looks = 500'000; // ns
 
 thread_local bool inside_loop = false;
+
+// Counts the calling thread as one of those inside loops, until the outermost of its loops ends,
+// with an exception or without.
+class active_caller {
+public:
+  explicit active_caller(std::atomic<int>& active) : active_(inside_loop ? nullptr : &active) {
+    if (active_)
+      active_->fetch_add(1, std::memory_order_relaxed);
+  }
+  active_caller(const active_caller&) = delete;
+  active_caller& operator=(const active_caller&) = delete;
+  ~active_caller() {
+    if (active_)
+      active_->fetch_sub(1, std::memory_order_relaxed);
+  }
+
+private:
+  std::atomic<int>* const active_;
+};
 
 // Where cheap items are so many that nobody misses it, ranges begin at multiples of vector_granule.
 int64_t range_for(int64_t items, int64_t count, double nanoseconds_per_item) {
@@ -55,7 +75,8 @@ struct thread_team::loop {
   std::atomic<int64_t> next{0};
   int wanted; // how many more threads may join; this and the rest under the team's mutex
   int helpers = 0;
-  bool left = false; // the caller waits for the helpers
+  bool left = false;              // the caller waits for the helpers
+  std::exception_ptr failed = {}; // the first exception of the body
   std::condition_variable done = {};
   loop* after = nullptr;
 };
@@ -102,9 +123,7 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
   if (threads_ == 1 || items == 1 || !(work >= 2 * worth_a_thread))
     return run_alone(items, longest, body, stop);
 
-  auto outermost = !inside_loop;
-  if (outermost)
-    active_.fetch_add(1, std::memory_order_relaxed);
+  const active_caller counted{active_};
   auto wanted =
       std::min({static_cast<double>(threads_), static_cast<double>(items), work / worth_a_thread});
   auto helpers = admit_helpers(static_cast<int>(wanted) - 1);
@@ -136,9 +155,9 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
     *link = mine.after;
     mine.left = true;
     mine.done.wait(lock, [&] { return mine.helpers == 0; });
+    if (mine.failed) [[unlikely]]
+      std::rethrow_exception(mine.failed);
   }
-  if (outermost)
-    active_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void thread_team::start_workers() {
@@ -184,7 +203,14 @@ void thread_team::run_ranges(loop& of, bool helps) {
     auto begin = of.next.fetch_add(of.range, std::memory_order_relaxed);
     if (begin >= of.items || stopped(of.stop))
       break;
-    of.body.call(of.body.context, begin, std::min(begin + of.range, of.items));
+    try {
+      of.body.call(of.body.context, begin, std::min(begin + of.range, of.items));
+    } catch (...) { // for the caller, whatever thread it comes from
+      of.next.store(of.items, std::memory_order_relaxed);
+      std::lock_guard guard{mutex_};
+      if (!of.failed)
+        of.failed = std::current_exception();
+    }
   }
   inside_loop = outer;
 }

@@ -32,7 +32,8 @@ public:
   /// Threads of its own that run by now: none before the first loop that is worth one.
   int started() const;
 
-  /// As `device::parallel_ranges`.
+  /// As `device::parallel_ranges`. Throws what the body has thrown first, on whichever thread, once
+  /// no thread is in the loop any more; ranges that were not begun are left out.
   void run(int64_t items, double nanoseconds_per_item, range_body body,
            stop_signal* stop = nullptr);
 

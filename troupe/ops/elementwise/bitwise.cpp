@@ -107,7 +107,7 @@ extern constexpr op_def population_count{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "u8"}},
     .attrs = {{"T", integers}},
-    .effects = effect::elementwise,
+    .effects = effect::elementwise | effect::forwardable,
     .infer = infer::same_as_input,
     .no_gradient = "bits have no gradient",
     .example = R"(

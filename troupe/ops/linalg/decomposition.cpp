@@ -148,6 +148,7 @@ extern constexpr op_def cholesky{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", field_types}},
+    .effects = effect::forwardable,
     .infer = infer_square,
     .gradient = cholesky_gradient,
     .example = R"(

@@ -74,6 +74,7 @@ extern constexpr op_def fake_quant_with_min_max_args_gradient{
     .inputs = {{"gradients", "f32"}, {"inputs", "f32"}},
     .outputs = {{"backprops", "f32"}},
     .attrs = {{"min", -6.0}, {"max", 6.0}, {"num_bits", 8}, {"narrow_range", false}},
+    .effects = effect::forwardable,
     .infer = infer_fake_quant_with_min_max_args_gradient,
     .no_gradient = "what it is the gradient of is no smooth function",
     .example = R"(

@@ -64,6 +64,7 @@ extern constexpr op_def sparse_tensor_dense_add{
                {"b", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}},
+    .effects = effect::forwardable,
     .infer = infer_sparse_tensor_dense_add,
     .gradient = sparse_tensor_dense_add_gradient,
     .example = R"(

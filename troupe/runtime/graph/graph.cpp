@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <ostream>
 
 namespace troupe {
@@ -160,6 +161,11 @@ result<node*> graph::add(node_spec spec) {
                    " shapes for ", made->types_.size(), " outputs")
         .about(spec.op, *name)
         .within(context(*name));
+  for (size_t i = 0; i < made->shapes_.size(); ++i)
+    if (auto valid = partial_shape::make(made->shapes_[i].extents()); !valid)
+      return valid.status()
+          .about(spec.op, *name)
+          .within(concat(context(*name), ": output ", i, " would have shape ", made->shapes_[i]));
   auto* added = made.get();
   by_name_.emplace(added->name_, added);
   nodes_.push_back(std::move(made));
@@ -251,8 +257,28 @@ void graph::push_scope(std::string_view name) {
 }
 
 void graph::pop_scope() {
+  assert(!scopes_.empty());
   scope_ = std::move(scopes_.back());
   scopes_.pop_back();
+}
+
+size_t graph::depth(scope_kind of) const noexcept {
+  switch (of) {
+    case scope_kind::name: return scopes_.size();
+    case scope_kind::device: return devices_.size();
+    case scope_kind::controls: return control_scopes_.size();
+  }
+  return 0;
+}
+
+void graph::pop_device() {
+  assert(!devices_.empty());
+  devices_.pop_back();
+}
+
+void graph::pop_controls() {
+  assert(!control_scopes_.empty());
+  control_scopes_.pop_back();
 }
 
 edge graph::add_or_note(node_spec spec) {

@@ -133,12 +133,15 @@ public:
   uint64_t version() const noexcept { return version_; }
 
   /// New nodes get these until the matching pop. Scope names are made unique among scopes.
+  /// A scope may end before those that began in it, which then are over, too: see depth().
   void push_scope(std::string_view name);
   void pop_scope();
   void push_device(std::string device) { devices_.push_back(std::move(device)); }
-  void pop_device() { devices_.pop_back(); }
+  void pop_device();
   void push_controls(std::vector<node*> before) { control_scopes_.push_back(std::move(before)); }
-  void pop_controls() { control_scopes_.pop_back(); }
+  void pop_controls();
+  enum class scope_kind : uint8_t { name, device, controls };
+  size_t depth(scope_kind of) const noexcept;                  ///< how many are open
   const std::string& scope() const noexcept { return scope_; } ///< "layer1/" or ""
 
   /// The variables that a builder has made, in the order of adding.

@@ -2,6 +2,10 @@
 
 #include "troupe/runtime/graph/graph.hpp"
 
+#include <cassert>
+#include <exception>
+#include <new>
+
 namespace troupe {
 
 kernel_fn kernel_def::find(const node& of) const noexcept {
@@ -20,6 +24,19 @@ const typed_kernel* kernel_def::find(dtype type) const noexcept {
   return nullptr;
 }
 
+status explain_exception() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return failure(error_kind::resource_exhausted,
+                   "out of memory for what the kernel needs to run");
+  } catch (const std::exception& what) {
+    return failure(error_kind::internal, "the kernel threw an exception: ", what.what());
+  } catch (...) {
+    return failure(error_kind::internal, "the kernel threw an exception of unknown type");
+  }
+}
+
 result<tensor*> kernel_context::allocate(int i, const shape& dims) {
   auto made = tensor::make(output_type(i), dims, memory_);
   if (!made)
@@ -31,6 +48,7 @@ result<tensor*> kernel_context::allocate(int i, const shape& dims) {
 
 result<tensor*> kernel_context::forward_or_allocate(int i, std::initializer_list<int> candidates,
                                                     const shape& dims) {
+  assert(has(origin().op().effects, effect::forwardable));
   for (auto candidate : candidates) {
     if (candidate >= 64 || (code_->last_uses >> candidate & 1) == 0)
       continue;

@@ -6,7 +6,6 @@
 #include "troupe/runtime/state/variable.hpp"
 
 #include <memory>
-#include <new>
 #include <span>
 
 namespace troupe {
@@ -120,7 +119,8 @@ public:
   result<tensor*> allocate(int i, const shape& dims);
   /// Makes output i over the memory of one of the inputs when that input is not needed any more,
   /// has the same element size and as many elements; otherwise allocates. The kernel must read
-  /// element j of that input before it writes element j of the output.
+  /// element j of that input before it writes element j of the output. Requires an op that is
+  /// `forwardable`.
   result<tensor*> forward_or_allocate(int i, std::initializer_list<int> candidates,
                                       const shape& dims);
 
@@ -145,15 +145,16 @@ private:
   stop_signal* stop_;
 };
 
+/// The error of a kernel that threw; call it in a handler.
+status explain_exception();
+
 /// Runs the instruction that the context stands at. Kernels may use containers of the standard
-/// library for what they need beside their tensors: where these get no memory, that is an error
-/// like others.
+/// library for what they need beside their tensors: what these throw is an error like others.
 inline status run_kernel(const instruction& code, kernel_context& at) {
   try {
     return code.run(at);
-  } catch (const std::bad_alloc&) {
-    return failure(error_kind::resource_exhausted,
-                   "out of memory for what the kernel needs to run");
+  } catch (...) {
+    return explain_exception();
   }
 }
 

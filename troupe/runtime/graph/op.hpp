@@ -128,7 +128,9 @@ enum class effect : uint32_t {
   fed = 1u << 4,      ///< has a value only when it is fed
 
   // Aliasing.
-  forwardable = 1u << 3, ///< may write its output over an input of the same size
+  /// May write its output over an input of the same size that nothing else reads; an input that is
+  /// taken twice is kept, unless the op is `elementwise` as well.
+  forwardable = 1u << 3,
 
   // Pattern.
   commutative = 1u << 5,  ///< gives the same when its two inputs are exchanged

@@ -37,7 +37,7 @@ bool may_fold(const node& n) {
 }
 
 // One node at a time, not as a program: what fails leaves all others folded.
-result<std::vector<tensor>> run(const node& node, device& host) {
+result<std::vector<tensor>> run(const node& node, device& host, stop_signal* stop) {
   auto* kernel = node.graph().ops().find_kernel(node.op().name, host.kind());
   auto* function = kernel ? kernel->find(node) : nullptr;
   if (!function || node.inputs().size() > UINT16_MAX)
@@ -65,7 +65,7 @@ result<std::vector<tensor>> run(const node& node, device& host) {
                    .input_count = static_cast<uint16_t>(inputs.size()),
                    .output_count = static_cast<uint16_t>(types.size()),
                    .origin = &node};
-  kernel_context context{slots.data(), host};
+  kernel_context context{slots.data(), host, host.memory(), stop};
   context.step_to(code);
   const flush_subnormals as_steps_do;
   TROUPE_TRY(run_kernel(code, context));
@@ -75,13 +75,15 @@ result<std::vector<tensor>> run(const node& node, device& host) {
 
 } // namespace
 
-void fold_constants(step_graph& of, device& host) {
+void fold_constants(step_graph& of, device& host, stop_signal* stop) {
   rewriter change{of};
   for (auto* node : change.nodes()) {
     change.refresh(*node);
-    if (!may_fold(*node))
+    if (!may_fold(*node) || (stop && stop->due()))
       continue;
-    auto values = run(*node, host);
+    auto values = run(*node, host, stop);
+    if (stop && stop->due())
+      continue; // a kernel that was stopped gives anything
     auto too_large = [](const tensor& one) { return one.empty() || one.bytes() > max_bytes; };
     if (!values || std::ranges::any_of(*values, too_large))
       continue;

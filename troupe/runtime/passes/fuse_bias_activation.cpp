@@ -101,9 +101,7 @@ private:
         controls.push_back(change_.now({before, 0}).node);
       origin += concat(one == &maker ? "" : ", ", one->description());
     }
-    std::ranges::sort(controls);
-    auto twice = std::ranges::unique(controls);
-    controls.erase(twice.begin(), twice.end());
+    sort_controls(controls);
     auto attrs = attrs_of(maker, joined);
     attrs["rectify"] = last != sum;
     attrs["T"] = maker.output_type(0);

@@ -135,9 +135,7 @@ private:
       input = change_.now(input); // another cluster's root has been replaced
     for (auto*& before : controls)
       before = change_.now({before, 0}).node;
-    std::ranges::sort(controls);
-    auto twice = std::ranges::unique(controls);
-    controls.erase(twice.begin(), twice.end());
+    sort_controls(controls);
     auto made = change_.add({.op = std::string{internal_ops::fused.name},
                              .inputs = std::move(inputs),
                              .attrs = {{"Tin", std::move(input_types)},

@@ -3,6 +3,8 @@
 #include "troupe/runtime/passes/epilogues.hpp"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 
 namespace troupe {
 namespace {
@@ -26,15 +28,26 @@ step_graph with_all_ends_kept(std::unique_ptr<graph> nodes) {
   return made;
 }
 
-} // namespace
+// What passes throw is a defect of theirs, or of an op's function: an error of the step.
+template <class Passes>
+status guarded(Passes&& passes) {
+  try {
+    passes();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return failure(error_kind::resource_exhausted, "out of memory while the step was compiled");
+  } catch (const std::exception& what) {
+    return failure(error_kind::internal, "the step could not be compiled: ", what.what());
+  }
+}
 
-void optimize(step_graph& of, const pass_options& options, device* host) {
+void run_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
   if (options.mixed_precision != dtype::none)
     mix_precision(of, options.mixed_precision);
   for (int round = 0; round < max_rounds; ++round) {
     auto before = of.nodes->version();
     if (options.fold && host)
-      fold_constants(of, *host);
+      fold_constants(of, *host, stop);
     if (options.simplify)
       simplify(of);
     if (options.merge)
@@ -46,7 +59,7 @@ void optimize(step_graph& of, const pass_options& options, device* host) {
     remove_dead_nodes(of);
 }
 
-void optimize(partition& part, const pass_options& options) {
+void run_passes(partition& part, const pass_options& options) {
   auto of = with_all_ends_kept(std::move(part.nodes));
   if (options.fuse && part.device.kind == "gpu")
     fuse_bias_activation(of, device_kind::gpu);
@@ -61,6 +74,16 @@ void optimize(partition& part, const pass_options& options) {
   if (options.swap.mode != swap_mode::off && part.device.kind == "gpu")
     swap_long_lived(of, options.swap);
   part.nodes = std::move(of.nodes);
+}
+
+} // namespace
+
+status optimize(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
+  return guarded([&] { run_passes(of, options, host, stop); });
+}
+
+status optimize(partition& part, const pass_options& options) {
+  return guarded([&] { run_passes(part, options); });
 }
 
 } // namespace troupe

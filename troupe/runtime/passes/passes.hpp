@@ -19,8 +19,8 @@ void fuse_bias_activation(step_graph& of, device_kind on);
 
 /// Computes nodes whose inputs are constant, or known in type and shape where that is all they look
 /// at. Keeps a node whose kernel fails, so that it fails when it is run, and one whose value is
-/// large.
-void fold_constants(step_graph& of, device& host);
+/// large. Once `stop` is due, it keeps all that are left.
+void fold_constants(step_graph& of, device& host, stop_signal* stop = nullptr);
 
 /// Asks each op for something simpler that gives the same (op_def::simplify).
 void simplify(step_graph& of);
@@ -63,10 +63,12 @@ swap_report swap_long_lived(step_graph& of, const swap_options& options);
 int64_t estimated_peak(const graph& of);
 
 /// Runs the passes that see the whole step, before it is placed. `host` runs what is constant;
-/// without one nothing is folded.
-void optimize(step_graph& of, const pass_options& options, device* host);
+/// without one nothing is folded, nor is anything more once `stop` is due. Fails, and leaves no
+/// graph to use, where a pass or a function of an op that it calls is wrong.
+status optimize(step_graph& of, const pass_options& options, device* host,
+                stop_signal* stop = nullptr);
 
-/// Runs the passes that need to know the device, after the step was cut.
-void optimize(partition& part, const pass_options& options);
+/// Runs the passes that need to know the device, after the step was cut. Fails likewise.
+status optimize(partition& part, const pass_options& options);
 
 } // namespace troupe

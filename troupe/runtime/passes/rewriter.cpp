@@ -4,6 +4,8 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
 
 #include <algorithm>
+#include <set>
+#include <stdexcept>
 
 namespace troupe {
 namespace {
@@ -31,6 +33,12 @@ bool is_pure(const node& node) noexcept {
     return false;
   auto is_ref = [](const edge& one) { return one.node->output_is_ref(one.index); };
   return std::ranges::none_of(node.inputs(), is_ref); // reading a variable now or later may differ
+}
+
+void sort_controls(std::vector<node*>& controls) {
+  std::ranges::sort(controls, {}, [](const node* at) { return at->id(); });
+  auto twice = std::ranges::unique(controls);
+  controls.erase(twice.begin(), twice.end());
 }
 
 rewriter::rewriter(step_graph& of) : of_(of), graph_(*of.nodes) {
@@ -81,11 +89,8 @@ void rewriter::refresh(node& node) {
       before = by;
       reordered = true;
     }
-  if (reordered) {
-    std::ranges::sort(node.controls_);
-    auto twice = std::ranges::unique(node.controls_);
-    node.controls_.erase(twice.begin(), twice.end());
-  }
+  if (reordered)
+    sort_controls(node.controls_);
   if (news)
     learn_shapes(node);
 }
@@ -100,7 +105,7 @@ void rewriter::learn_shapes(node& node) {
     return;
   for (size_t i = 0; i < node.shapes_.size(); ++i)
     if (auto merged = troupe::merge(node.shapes_[i], (*inferred)[i]);
-        merged && *merged != node.shapes_[i]) {
+        merged && *merged != node.shapes_[i] && partial_shape::make(merged->extents())) {
       node.shapes_[i] = *std::move(merged);
       learned_[index(node)] = true;
     }
@@ -115,13 +120,14 @@ bool rewriter::replace(node& old, const std::vector<edge>& by) {
         one.node->output_is_ref(one.index) || !one.dims().compatible(old.output_shape(i)))
       return false;
   }
-  if (!keeps_effects(old, by))
+  if (depends_on(old, by) || !keeps_effects(old, by))
     return false;
   merge(old, by);
   return true;
 }
 
 void rewriter::merge(node& old, const std::vector<edge>& by) {
+  note_order(old, by);
   if (by.size() == 1) {
     by_[index(old)] = by[0];
   } else {
@@ -132,8 +138,51 @@ void rewriter::merge(node& old, const std::vector<edge>& by) {
 }
 
 void rewriter::merge(node& old, node& by) {
+  note_order(old, {{&by, 0}});
   by_[index(old)] = {&by, same_output};
   changed_ = true;
+}
+
+void rewriter::note_order(const node& old, const std::vector<edge>& by) {
+  for (const auto& one : by) {
+    std::vector<const node*> open{one.node};
+    while (!open.empty() && !replaced_by_later_) {
+      auto* at = open.back();
+      open.pop_back();
+      if (index(*at) >= nodes_.size()) { // a new one comes after what it reads
+        for (const auto& input : at->inputs())
+          open.push_back(input.node);
+        open.insert(open.end(), at->controls().begin(), at->controls().end());
+      } else if (index(*at) > index(old)) {
+        replaced_by_later_ = true;
+      }
+    }
+  }
+}
+
+// Nodes from before that come before `what` do not depend on it as long as every replacement came
+// before what it replaces; such a walk ends soon.
+bool rewriter::depends_on(const node& what, const std::vector<edge>& edges) const {
+  std::vector<const node*> open;
+  std::set<const node*> seen;
+  auto visit = [&](const node* at) {
+    auto earlier = index(*at) < index(what) && !replaced_by_later_;
+    if (!earlier && seen.insert(at).second)
+      open.push_back(at);
+  };
+  for (const auto& one : edges)
+    visit(now(one).node);
+  while (!open.empty()) {
+    auto* at = open.back();
+    open.pop_back();
+    if (at == &what)
+      return true;
+    for (const auto& input : at->inputs())
+      visit(now(input).node);
+    for (auto* before : at->controls())
+      visit(now({before, 0}).node);
+  }
+  return false;
 }
 
 // Whoever waits for `old` waits for all effects before it. It waits for as much through `by` if
@@ -230,6 +279,7 @@ void rewriter::finish() {
   std::vector<std::unique_ptr<node>> all;
   all.swap(graph_.nodes_);
   std::vector<size_t> path;
+  std::vector<bool> on_path(all.size(), false);
   auto place = [&](size_t start) {
     path.push_back(start);
     while (!path.empty()) {
@@ -239,6 +289,8 @@ void rewriter::finish() {
         continue;
       }
       auto before = path.size();
+      bool again = on_path[path.back()]; // not a reference to it
+      on_path[path.back()] = true;
       for (const auto& input : at->inputs_)
         if (all[index(*input.node)])
           path.push_back(index(*input.node));
@@ -248,6 +300,8 @@ void rewriter::finish() {
       if (path.size() == before) {
         path.pop_back();
         graph_.nodes_.push_back(std::move(at));
+      } else if (again) { // what it waits for did not come first
+        throw std::logic_error{concat("a pass made a cycle through ", at->description())};
       }
     }
   };

@@ -8,6 +8,9 @@ namespace troupe {
 /// be run once for many, earlier, or not at all.
 bool is_pure(const node& node) noexcept;
 
+/// Sorts by id, which does not vary from run to run, and drops what comes twice.
+void sort_controls(std::vector<node*>& controls);
+
 /// Redirects edges, adds nodes, and at the end drops what nobody needs any more. A walk visits the
 /// nodes in order, calls refresh() for each, and may then replace it.
 class rewriter {
@@ -25,7 +28,8 @@ public:
   void refresh(node& node);
 
   /// From now on `by` stands for the outputs of a pure node. Refused (false) where a reader would
-  /// no longer come after what it came after, for another type, or for a shape that contradicts.
+  /// no longer come after what it came after, where `by` depends on the node, for another type, and
+  /// for a shape that contradicts.
   bool replace(node& old, const std::vector<edge>& by);
   /// The same for nodes with as many outputs, which depend on the same.
   void merge(node& old, node& by);
@@ -47,7 +51,7 @@ public:
   bool is_target(const node& node) const noexcept;
 
   /// Drops nodes that have no effect and that no fetch, target or effect needs, and restores the
-  /// order.
+  /// order. Throws std::logic_error where the changes have made a cycle.
   void finish();
 
   /// Puts all nodes into another order of dependence.
@@ -55,7 +59,9 @@ public:
 
 private:
   static size_t index(const node& node) noexcept { return static_cast<size_t>(node.id()); }
+  bool depends_on(const node& what, const std::vector<edge>& edges) const;
   bool keeps_effects(const node& old, const std::vector<edge>& by) const;
+  void note_order(const node& old, const std::vector<edge>& by);
   void learn_shapes(node& node);
   void note(const node& node);
 
@@ -68,6 +74,7 @@ private:
   std::vector<bool> after_effects_;        // by node id: depends on an effect, or has one
   std::vector<const node*> targets_;       // sorted
   bool changed_ = false;
+  bool replaced_by_later_ = false; // by a node from before that came after what it replaced
 };
 
 } // namespace troupe

@@ -359,6 +359,16 @@ private:
     }
   }
 
+  // Whether the last user of a tensor may have it. A kernel may write its output over what it has:
+  // that is what `forwardable` allows. One that takes the tensor twice would still read it as the
+  // other input, unless it reads each element just before it writes that element.
+  static bool may_end(const instruction& code, int uses) {
+    if (code.what != action::run)
+      return true;
+    auto effects = code.origin->op().effects;
+    return has(effects, effect::forwardable) && (uses == 1 || has(effects, effect::elementwise));
+  }
+
   void release_after_last_use(const region& region) {
     std::map<uint32_t, bool> dead; // slots seen from behind
     auto begin = region.first, end = region.first + region.count;
@@ -370,15 +380,19 @@ private:
         if (!dead.contains(code.first_output + i))
           releases.push_back(code.first_output + i); // nobody reads it
       std::set<uint32_t> dying;
+      std::map<uint32_t, int> uses; // by this instruction
       for (uint16_t i = 0; i < code.input_count; ++i) {
         if (draft.states != npos && out_.state_pool_[draft.states + i])
           continue; // a ref has no slot
         auto slot = out_.slot_pool_[draft.inputs + i];
+        ++uses[slot];
         if (dead.emplace(slot, true).second)
           dying.insert(slot);
-        if (dying.contains(slot) && i < 64)
-          code.last_uses |= uint64_t{1} << i;
       }
+      for (uint16_t i = 0; i < std::min<uint16_t>(code.input_count, 64); ++i)
+        if (auto slot = out_.slot_pool_[draft.inputs + i];
+            dying.contains(slot) && may_end(code, uses[slot]))
+          code.last_uses |= uint64_t{1} << i;
       releases.insert(releases.end(), dying.begin(), dying.end());
       draft.releases = out_.slot_pool_.size();
       code.release_count = static_cast<uint16_t>(std::min<size_t>(releases.size(), UINT16_MAX));
@@ -461,6 +475,14 @@ program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_find
     for (uint32_t r = 0; r < made->regions_.size(); ++r)
       made->replays_[r] = region_replay::make(*made, r);
   return std::shared_ptr<const program>{std::move(made)};
+}
+
+status program::check_state() const {
+  for (const auto& one : named_)
+    if (one->retired())
+      return failure(error_kind::aborted, one->kind(), " '", one->name(),
+                     "' was reset and is declared otherwise since: prepare the step again");
+  return {};
 }
 
 std::string program::describe() const {

@@ -83,6 +83,9 @@ public:
   /// Repeats what the region launches; null where it cannot be repeated.
   region_replay* replay_of(uint32_t region) const noexcept { return replays_[region].get(); }
 
+  /// Fails where state that it uses has retired (named_state::retire): it must be compiled anew.
+  status check_state() const;
+
   /// Prints the regions and their code, for people.
   std::string describe() const;
 

@@ -138,6 +138,25 @@ void fifo_queue::close(bool cancel_pending, completions& done) {
   settle(done);
 }
 
+void fifo_queue::put_back(std::vector<tensor> given, bool many, completions& done) {
+  if (given.size() != options_.types.size())
+    return; // it was none of ours
+  auto count = many ? given[0].dims()[0] : 1;
+  pending_enqueue all{.who = {}, .tensors = std::move(given), .many = many, .count = count};
+  for (all.next = count; all.next-- > 0;)
+    if (auto one = slice(all))
+      elements_.push_front(*std::move(one));
+  settle(done);
+}
+
+void fifo_queue::reset(const status& why, completions& done) {
+  auto all = [](const auto&) { return true; };
+  give_up(enqueues_, all, why, done);
+  give_up(dequeues_, all, why, done);
+  elements_.clear();
+  closed_ = false;
+}
+
 void fifo_queue::cancel(uint64_t step, const status& why, completions& done) {
   auto of_step = [&](const auto& one) { return one.who.step == step; };
   give_up(enqueues_, of_step, why, done);

@@ -61,6 +61,13 @@ public:
   /// what the queue holds can still be taken out. Closing again is allowed.
   void close(bool cancel_pending, completions& done);
 
+  /// Puts back what a dequeue gave that nobody could take any more, before all others: one element,
+  /// or a batch of `many`.
+  void put_back(std::vector<tensor> given, bool many, completions& done);
+
+  /// Drops all elements, gives up all that waits, and opens again.
+  void reset(const status& why, completions& done);
+
   /// Gives up all that a step waits for, each with `why`. What waited to take out has taken
   /// nothing.
   void cancel(uint64_t step, const status& why, completions& done);

@@ -2,6 +2,8 @@
 
 #include "troupe/runtime/state/variable_address_guard.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -31,11 +33,11 @@ bool variable::initialized() const {
 status variable::assign(tensor value) {
   if (value.type() != type_)
     return invalid("variable '", name(), "' holds ", type_, ", got ", value.type());
-  if (!dims_.compatible(value.dims()))
-    return invalid("variable '", name(), "' has shape ", dims_, ", got ", value.dims());
   if (variable_address_guard::current()) [[unlikely]]
     return must_stay(name());
   std::lock_guard guard{mutex_};
+  if (!dims_.compatible(value.dims()))
+    return invalid("variable '", name(), "' has shape ", dims_, ", got ", value.dims());
   value_ = std::move(value);
   owned_ = false;
   return {};
@@ -73,32 +75,70 @@ status variable::make_private(bool racy, allocator& copies) {
   return {};
 }
 
-status variable::declared_as(const named_state& other) const {
+status variable::declare_again(const named_state& other) {
   const auto& again = static_cast<const variable&>(other);
-  if (again.type_ != type_ || !again.dims_.compatible(dims_))
+  std::lock_guard guard{mutex_};
+  auto joint = merge(dims_, again.dims_);
+  if (again.type_ != type_ || !joint)
     return invalid("variable '", name(), "' exists as ", type_, dims_,
                    ", and is declared again as ", again.type_, again.dims_);
+  if (!value_.empty() && !joint->compatible(value_.dims()))
+    return invalid("variable '", name(), "' holds ", type_, value_.dims(),
+                   ", and is declared again as ", again.type_, again.dims_);
+  dims_ = *std::move(joint);
   return {};
+}
+
+partial_shape variable::dims() const {
+  std::lock_guard guard{mutex_};
+  return dims_;
+}
+
+namespace {
+
+std::atomic<uint64_t> all_retirements{0};
+
+} // namespace
+
+void named_state::retire() noexcept {
+  retired_.store(true, std::memory_order_release);
+  all_retirements.fetch_add(1, std::memory_order_release);
+}
+
+uint64_t named_state::retirements() noexcept {
+  return all_retirements.load(std::memory_order_acquire);
 }
 
 result<std::shared_ptr<named_state>> container::find_or_add(std::shared_ptr<named_state> declared) {
   std::lock_guard guard{mutex_};
-  auto [it, fresh] = all_.emplace(std::pair{declared->kind(), declared->name()}, declared);
-  if (!fresh)
-    TROUPE_TRY(it->second->declared_as(*declared));
-  return it->second;
+  auto& at = all_[{std::string{declared->kind()}, declared->name()}];
+  if (at.held) {
+    TROUPE_TRY(at.held->declare_again(*declared));
+    return at.held;
+  }
+  if (auto before = at.known.lock()) {
+    if (before->declare_again(*declared)) {
+      at.held = std::move(before);
+      return at.held;
+    }
+    before->retire();
+  }
+  at = {declared, declared};
+  return declared;
 }
 
 void container::clear() {
   std::lock_guard guard{mutex_};
   for (auto& [name, one] : all_)
-    one->clear();
-  all_.clear();
+    if (auto state = std::exchange(one.held, nullptr))
+      state->clear();
+  std::erase_if(all_, [](const auto& one) { return one.second.known.expired(); });
 }
 
 size_t container::size() const {
   std::lock_guard guard{mutex_};
-  return all_.size();
+  return static_cast<size_t>(
+      std::ranges::count_if(all_, [](const auto& one) { return one.second.held != nullptr; }));
 }
 
 } // namespace troupe

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,14 +26,22 @@ public:
   virtual std::string_view kind() const noexcept = 0;
   /// Itself, where it is a variable.
   virtual variable* as_variable() noexcept { return nullptr; }
-  /// Fails unless this is what another declaration of the same kind and name says.
-  virtual status declared_as(const named_state& other) const = 0;
+  /// Takes note of another declaration of the same kind and name; fails unless it says the same.
+  virtual status declare_again(const named_state& other) = 0;
   /// Returns the value where the state is a single tensor.
   virtual result<tensor> read() const = 0;
   virtual void clear() = 0; ///< becomes uninitialised
 
+  /// Another declaration has taken its place in the container: steps that use this one must not
+  /// run any more.
+  void retire() noexcept;
+  bool retired() const noexcept { return retired_.load(std::memory_order_acquire); }
+  /// How much has retired in this process; while it stays the same, nothing has.
+  static uint64_t retirements() noexcept;
+
 private:
   const std::string name_;
+  std::atomic<bool> retired_{false};
 };
 
 /// A tensor that steps read and update. Reading shares the memory; an update copies only while
@@ -45,9 +54,11 @@ public:
       : named_state(std::move(name)), type_(type), dims_(std::move(dims)) {}
 
   std::string_view kind() const noexcept override { return "variable"; }
-  status declared_as(const named_state& other) const override;
+  status declare_again(const named_state& other) override;
   dtype type() const noexcept { return type_; }
-  const partial_shape& dims() const noexcept { return dims_; }
+  /// What all declarations together say. A declaration that says more than those before is a fact
+  /// for all from then on, as its graph counts on it.
+  partial_shape dims() const;
 
   /// Fails with failed_precondition while nothing was assigned.
   result<tensor> read() const override;
@@ -82,7 +93,7 @@ private:
   status make_private(bool racy, allocator& copies);
 
   const dtype type_;
-  const partial_shape dims_;
+  partial_shape dims_;
   mutable std::mutex mutex_;
   tensor value_;
   bool owned_ = false; // the memory was made here: nobody but readers shares it
@@ -92,14 +103,22 @@ private:
 class container {
 public:
   /// Returns the state of that kind and name, which is the given one at first sight. Fails if it
-  /// was declared otherwise, such as a variable with another type or shape.
+  /// was declared otherwise, such as a variable with another type or shape. After clear() it may be
+  /// declared otherwise; what programs still hold then retires.
   result<std::shared_ptr<named_state>> find_or_add(std::shared_ptr<named_state> declared);
-  void clear(); ///< forgets all state; programs that hold it go on with what is uninitialised
-  size_t size() const;
+  /// Clears all state and holds it no longer. What programs hold is found again by those that come
+  /// later, so that one name never stands for two variables.
+  void clear();
+  size_t size() const; ///< declared since the last clear()
 
 private:
+  struct entry {
+    std::shared_ptr<named_state> held; // nothing after clear()
+    std::weak_ptr<named_state> known;
+  };
+
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string_view, std::string>, std::shared_ptr<named_state>> all_;
+  std::map<std::pair<std::string, std::string>, entry> all_; // by kind and name
 };
 
 } // namespace troupe

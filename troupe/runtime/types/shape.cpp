@@ -1,6 +1,7 @@
 #include "troupe/runtime/types/shape.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <ostream>
 
 namespace troupe {
@@ -58,6 +59,7 @@ int64_t shape::elements() const noexcept {
 }
 
 void shape::push_back(int64_t extent) {
+  assert(rank_ < max_rank);
   if (rank_ < max_rank)
     extents_[static_cast<size_t>(rank_++)] = extent;
 }

@@ -190,7 +190,7 @@ bool table_pairs::operator==(const table_pairs& other) const noexcept {
   });
 }
 
-status lookup_table::declared_as(const named_state& other) const {
+status lookup_table::declare_again(const named_state& other) {
   const auto& again = static_cast<const lookup_table&>(other).holds_;
   auto described = [](const table_signature& one) {
     return concat(one.constant ? "constant " : "", one.key, " to ", one.value, one.value_dims);

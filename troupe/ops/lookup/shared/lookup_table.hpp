@@ -82,7 +82,7 @@ public:
       : named_state(std::move(name)), holds_(holds), pairs_(holds_) {}
 
   std::string_view kind() const noexcept override { return "table"; }
-  status declared_as(const named_state& other) const override;
+  status declare_again(const named_state& other) override;
   result<tensor> read() const override; ///< fails: use content()
   void clear() override;
 
