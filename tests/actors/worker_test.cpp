@@ -77,6 +77,11 @@ struct worker_world : actor_world {
     caf::anon_send(worker, incoming{std::move(what), peer, "client 5"});
     run();
   }
+  void lose(const caf::actor& exchange) {
+    caf::anon_send(worker, peer_gone{"client 5", failure(error_kind::unavailable, "reset"),
+                                     exchange.address()});
+    run();
+  }
   // Registers as another process would.
   uint64_t register_from_peer(const text_case& of, size_t which = 0) {
     register_graph what;
@@ -209,13 +214,73 @@ TEST_CASE(
   world.from_peer(
       run_step{.request = 4, .handle = handle, .step = 8, .deadline_ms = 60'000, .feeds = {}});
   CHECK(world.steps->size() == 1);
-  caf::anon_send(world.worker, peer_gone{"client 5", failure(error_kind::unavailable, "reset")});
+  world.lose(world.peer);
   world.run();
   CHECK(world.steps->size() == 0);
   CHECK(outcome_of(world.begin(mine->handle, 9)).ok());
   CHECK(fetched_int(world.begin(asks->handle, 10)) == 1);
   CHECK(outcome_of(world.begin(handle, 11)).kind() == error_kind::aborted);
   mine = asks = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("the end of an old connection leaves what came by a new one of the same peer") {
+  worker_world world;
+  text_case text{queue};
+  auto old = world.register_from_peer(text, 1);
+  auto before = std::exchange(world.peer, world.system().spawn([&](caf::event_based_actor*) {
+    return caf::behavior{[&](outgoing& what) { world.sent.push_back(std::move(what.content)); }};
+  }));
+  auto handle = world.register_from_peer(text, 1);
+  world.from_peer(deregister_graph{old}); // not its own
+  world.lose(before);
+  CHECK(outcome_of(world.begin(handle, 1)).ok());
+  CHECK(outcome_of(world.begin(old, 2)).kind() == error_kind::aborted);
+  world.lose(world.peer);
+  CHECK(outcome_of(world.begin(handle, 3)).kind() == error_kind::aborted);
+  caf::anon_send_exit(before, caf::exit_reason::user_shutdown);
+}
+
+TEST_CASE("a step that was cancelled before it came changes nothing") {
+  worker_world world;
+  text_case text{R"(
+v = VariableV2 dtype=i32 shape=[]
+init = Assign(v, i32(0))
+target init
+run
+more = AssignAdd(v, i32(1))
+target more
+run
+now = Identity(v)
+fetch now
+)"};
+  auto init = world.register_it(text, 0), more = world.register_it(text, 1),
+       now = world.register_it(text, 2);
+  REQUIRE(outcome_of(world.begin(init->handle, 1)).ok());
+  for (uint64_t step = 10; step < 30; ++step) {
+    world.from_peer(cancel_step{step, failure(error_kind::cancelled, "not wanted")});
+    CHECK(outcome_of(world.begin(more->handle, step)).kind() == error_kind::cancelled);
+  }
+  CHECK(fetched_int(world.begin(now->handle, 40)) == 0);
+  CHECK(outcome_of(world.begin(more->handle, 40)).message().find("has run already") !=
+        std::string::npos);
+  init = more = now = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a fetch of a huge index is refused before it takes memory") {
+  worker_world world;
+  graph nodes{library()};
+  auto* value =
+      *nodes.add({.op = "Const", .attrs = {{"value", tensor::scalar(1)}, {"dtype", dtype::i32}}});
+  REQUIRE(nodes.add({.op = "_Fetch",
+                     .inputs = {{value, 0}},
+                     .attrs = {{"index", int64_t{4'294'967'294}}, {"T", dtype::i32}}}));
+  register_graph what;
+  what.partitions.push_back({"/job:worker/task:0/device:cpu:0", *write_graph(nodes)});
+  world.from_peer(std::move(what));
+  auto* reply = std::get_if<register_reply>(&world.sent.back());
+  REQUIRE(reply);
+  CHECK(reply->outcome.message().find("a fetch has index 4294967294, at most 65535 are allowed") !=
+        std::string::npos);
 }
 
 TEST_CASE("a graph that was damaged on its way is refused, and the worker lives on") {

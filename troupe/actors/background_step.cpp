@@ -80,6 +80,8 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   auto ready = check_feeds(*program, feeds);
   if (ready)
     ready = program->check_state();
+  if (ready)
+    ready = steps->may_begin(what.step); // or a step that was cancelled would run a little
   if (!ready)
     return on_end({std::move(ready).on_task(self).within(self), {}});
   auto* step = new reporter{program, steps, self, std::move(on_end)}; // deletes itself at the end

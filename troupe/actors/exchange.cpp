@@ -121,7 +121,7 @@ public:
     for (auto& [request, promise] : asked_)
       promise.deliver(to_caf(lost_));
     asked_.clear();
-    peer_gone news{peer_, std::move(why)};
+    peer_gone news{peer_, std::move(why), self_->address()};
     if (options_.owner)
       self_->send(options_.owner, news);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))

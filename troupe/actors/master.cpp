@@ -176,6 +176,7 @@ public:
 
   // One has answered; says whether it was the last, and nothing has failed.
   bool complete() { return --missing_ == 0 && !std::exchange(answered_, true); }
+  bool answered() const noexcept { return answered_; } ///< with an error, or by the last
   void deliver(Result all) { reply_.deliver(std::move(all)); }
   void fail(const status& why) override {
     if (!std::exchange(answered_, true))
@@ -221,9 +222,18 @@ void register_all(master_self self, const step_ptr& step, step_clock::time_point
     with_worker(
         self, task, deadline,
         [=](const caf::actor& worker) {
-          self->request(worker, until(self, deadline), step->participants[i].partitions)
+          // Without a time-out of CAF's: a task that answers too late is told to forget the
+          // program.
+          auto due = self->state.due.add(self, deadline, [=] {
+            answers->fail(
+                failure(error_kind::deadline_exceeded, task, " did not register the step in time"));
+          });
+          self->request(worker, caf::infinite, step->participants[i].partitions)
               .then(
                   [=](const registered& done) {
+                    self->state.due.remove(due);
+                    if (answers->answered()) // too late
+                      return caf::anon_send(worker, forget_program{done.handle});
                     auto& one = step->participants[i];
                     one.worker = worker;
                     one.handle = done.handle;
@@ -237,11 +247,8 @@ void register_all(master_self self, const step_ptr& step, step_clock::time_point
                     }
                   },
                   [=](const caf::error& why) {
-                    auto cause = from_caf(why);
-                    answers->fail(
-                        cause.kind() == error_kind::deadline_exceeded
-                            ? failure(cause.kind(), task, " did not register the step in time")
-                            : cause);
+                    self->state.due.remove(due);
+                    answers->fail(from_caf(why));
                   });
         },
         [=](const status& why) { answers->fail(why); });

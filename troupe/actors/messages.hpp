@@ -9,6 +9,7 @@
 #include "troupe/serialization/wire/messages.hpp"
 
 #include <caf/actor.hpp>
+#include <caf/actor_addr.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
 
@@ -154,6 +155,7 @@ struct peer_ready {
 struct peer_gone {
   std::string peer;
   status why;
+  caf::actor_addr from = {}; ///< the exchange: another connection to the same peer may live
 };
 
 } // namespace troupe

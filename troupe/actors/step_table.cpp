@@ -30,17 +30,16 @@ void step_table::deliver_push(task_instance& in, tensor_push&& what, caf::execut
   }
   const auto& program = in.part(route->program).program();
   if (!what.dead && route->slot != token::no_slot)
-    for (const auto& wait : program.waits())
-      if (wait.region == route->region && wait.slots.size() == 1 && wait.slots[0] == route->slot &&
-          (wait.origin->output_type(0) != what.value.type() ||
-           !wait.origin->output_shape(0).compatible(what.value.dims()))) {
-        in.conductor().abort(what.step,
-                             invalid(wait.origin->description(), ": expected ",
-                                     wait.origin->output_type(0), wait.origin->output_shape(0),
-                                     ", got ", what.value.type(), what.value.dims()),
-                             unit);
-        return;
-      }
+    if (const auto& from = *program.waits()[route->wait].origin;
+        from.output_type(0) != what.value.type() ||
+        !from.output_shape(0).compatible(what.value.dims())) {
+      in.conductor().abort(what.step,
+                           invalid(from.description(), ": expected ", from.output_type(0),
+                                   from.output_shape(0), ", got ", what.value.type(),
+                                   what.value.dims()),
+                           unit);
+      return;
+    }
   // Not after the end: a step that has failed lets its regions go.
   in.conductor().act_for(what.step, [&]() -> status {
     in.end_wait(route->program, route->wait, what.value.bytes());
@@ -52,6 +51,20 @@ void step_table::deliver_push(task_instance& in, tensor_push&& what, caf::execut
             unit);
     return {};
   });
+}
+
+status step_table::may_begin(uint64_t step) {
+  std::lock_guard guard{mutex_};
+  if (!closed_)
+    return closed_;
+  if (running_.contains(step) || ended_.contains(step))
+    return invalid("step ", step, running_.contains(step) ? " runs already" : " has run already");
+  auto it = early_.find(step);
+  if (it == early_.end() || it->second.cancelled)
+    return {};
+  auto why = take_early(step).cancelled;
+  end(step);
+  return why;
 }
 
 status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,

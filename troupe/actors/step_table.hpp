@@ -12,6 +12,10 @@ namespace troupe {
 /// Any thread may call. Tensors may come before their step; they are kept for a while.
 class step_table {
 public:
+  /// Says why a step must not begin: it was cancelled before it came, a tensor that came before it
+  /// found no room, its id is in use, or the task shuts down. What is known of it is then
+  /// forgotten.
+  status may_begin(uint64_t step);
   /// Makes a step that has begun known, with what has come for it already. Fails when it was
   /// cancelled before it came, when a tensor that came before it found no room, or when its id is
   /// in use.

@@ -8,6 +8,12 @@
 #include <thread>
 
 namespace troupe {
+namespace {
+
+// Graphs may come from peers: each step has room for so many.
+constexpr size_t max_fetches = 65'536;
+
+} // namespace
 
 task_program::task_program(caf::actor_system& system,
                            std::vector<std::shared_ptr<const program>> programs,
@@ -36,10 +42,7 @@ task_program::~task_program() {
       one.instance->retire();
 }
 
-status task_program::check_state() const {
-  auto retirements = named_state::retirements();
-  if (seen_retirements_.load(std::memory_order_relaxed) == retirements)
-    return {};
+status task_program::look_at_state(uint64_t retirements) const {
   for (const auto& one : programs_)
     TROUPE_TRY(one->check_state());
   for (const auto& one : kept_)
@@ -52,6 +55,9 @@ status task_program::check_state() const {
 
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
                           const queue_finder& find_queue) {
+  if (fetches_ > max_fetches)
+    return invalid("a fetch has index ", fetches_ - 1, ", at most ", max_fetches - 1,
+                   " are allowed");
   task_ = to_string(self);
   for (const auto& one : devices)
     device_names_.push_back(to_string(one));

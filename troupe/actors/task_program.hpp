@@ -7,6 +7,7 @@
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/insight/flight_recorder.hpp"
 #include "troupe/runtime/program/collective.hpp"
+#include "troupe/runtime/state/retirements.hpp"
 
 #include <array>
 #include <atomic>
@@ -79,7 +80,12 @@ public:
   /// Keeps state that no program holds, such as queues.
   void keep(std::shared_ptr<named_state> state) { kept_.push_back(std::move(state)); }
   /// Fails where state of the task that the step uses has retired.
-  status check_state() const;
+  status check_state() const {
+    auto retirements = all_retirements.load(std::memory_order_acquire);
+    if (seen_retirements_.load(std::memory_order_relaxed) == retirements) [[likely]]
+      return {};
+    return look_at_state(retirements);
+  }
 
   /// Takes an instance out of the pool, or makes one. Whoever runs it holds this program meanwhile.
   std::shared_ptr<task_instance> check_out();
@@ -112,6 +118,8 @@ public:
   }
 
 private:
+  status look_at_state(uint64_t retirements) const;
+
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
   std::vector<accelerator*> accelerators_;

@@ -19,7 +19,9 @@
 #include <caf/stateful_actor.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <new>
 
 namespace troupe {
 namespace {
@@ -46,11 +48,31 @@ struct owned_device {
   std::shared_ptr<launch_thread> launches; // where it has one
 };
 
-// A program that somebody registered; exchanges drop theirs when their peer is gone.
+// A program that somebody registered. It goes with the connection that it came by: its owner.
 struct registration {
   std::shared_ptr<task_program> program;
   std::string owner;
+  bool linked = false; // all tasks that it sends to are reached
 };
+
+// Two connections of one peer, before and after a loss, are two owners.
+std::string owner_of(const std::string& peer, const caf::actor_addr& exchange) {
+  return concat(peer, " #", exchange ? exchange.id() : 0);
+}
+
+constexpr std::string_view this_process = "this process";
+
+// What memory and kernels' preparations throw is an error of who asked, and the worker lives on.
+template <class Act>
+auto guarded(const char* what, Act act) -> decltype(act()) {
+  try {
+    return act();
+  } catch (const std::bad_alloc&) {
+    return failure(error_kind::resource_exhausted, "out of memory while ", what);
+  } catch (const std::exception& why) {
+    return failure(error_kind::internal, what, " threw an exception: ", why.what());
+  }
+}
 
 struct worker_state {
   explicit worker_state() {}
@@ -166,29 +188,30 @@ void tidy(worker_self self) {
   tidy_later(self);
 }
 
-// Compiles, then reaches the tasks that the programs send to; answers when all is ready.
-caf::result<registered> register_programs(worker_self self, register_partitions& what,
-                                          std::string owner) {
-  auto compiled = compile(self, what, owner);
+using on_registered = std::function<void(result<registered>)>;
+
+// Compiles, then reaches the tasks that the programs send to; calls back when all is ready. Nobody
+// may run the program before.
+void register_programs(worker_self self, register_partitions& what, std::string owner,
+                       on_registered then) {
+  auto compiled = guarded("compiling a step", [&] { return compile(self, what, owner); });
   if (!compiled)
-    return to_caf(compiled.status());
+    return then(compiled.status());
   auto program = *std::move(compiled);
   auto handle = self->state.next_handle++;
-  self->state.programs[handle] = {program, std::move(owner)};
+  self->state.programs[handle] = {program, std::move(owner), program->peers().empty()};
   tidy_later(self);
   if (program->peers().empty())
-    return registered{handle, program};
+    return then(registered{handle, program});
 
-  auto promise = self->make_response_promise<registered>();
   struct progress {
-    progress(size_t n, caf::typed_response_promise<registered> p)
-        : exchanges(n), missing(n), reply(std::move(p)) {}
+    progress(size_t n, on_registered f) : exchanges(n), missing(n), reply(std::move(f)) {}
     std::vector<caf::actor> exchanges;
     size_t missing;
     bool failed = false;
-    caf::typed_response_promise<registered> reply;
+    on_registered reply;
   };
-  auto state = std::make_shared<progress>(program->peers().size(), promise);
+  auto state = std::make_shared<progress>(program->peers().size(), std::move(then));
   for (size_t i = 0; i < program->peers().size(); ++i) {
     auto deadline = step_clock::now() + connect_patience;
     self->request(self->state.options.membership, connect_patience + std::chrono::seconds{1},
@@ -196,22 +219,35 @@ caf::result<registered> register_programs(worker_self self, register_partitions&
         .then(
             [=](const peer_link& link) {
               state->exchanges[i] = link.exchange;
-              if (--state->missing == 0 && !state->failed) {
-                program->set_exchanges(std::move(state->exchanges));
-                state->reply.deliver(registered{handle, program});
-              }
+              if (--state->missing > 0 || state->failed)
+                return;
+              auto it = self->state.programs.find(handle);
+              if (it == self->state.programs.end()) // its owner has left meanwhile
+                return state->reply(failure(error_kind::aborted, "the program was dropped"));
+              program->set_exchanges(std::move(state->exchanges));
+              it->second.linked = true;
+              state->reply(registered{handle, program});
             },
             [=](const caf::error& why) {
               if (std::exchange(state->failed, true))
                 return;
               self->state.programs.erase(handle);
-              state->reply.deliver(
-                  to_caf(from_caf(why)
-                             .on_task(to_string(self->state.options.self))
-                             .within(concat(self->state.options.self, " cannot reach ",
-                                            program->peers()[i]))));
+              state->reply(from_caf(why)
+                               .on_task(to_string(self->state.options.self))
+                               .within(concat(self->state.options.self, " cannot reach ",
+                                              program->peers()[i])));
             });
   }
+}
+
+caf::result<registered> register_here(worker_self self, register_partitions& what) {
+  auto promise = self->make_response_promise<registered>();
+  register_programs(self, what, std::string{this_process}, [=](result<registered> done) mutable {
+    if (done)
+      promise.deliver(*std::move(done));
+    else
+      promise.deliver(to_caf(done.status()));
+  });
   return promise;
 }
 
@@ -238,6 +274,11 @@ void start_step(worker_self self, run_request what, step_end on_end) {
     return on_end({failure(error_kind::aborted, self->state.options.self, " knows no program ",
                            what.handle, "; it may have been restarted: prepare the step again"),
                    {}});
+  if (!it->second.linked)
+    return on_end({failure(error_kind::failed_precondition, self->state.options.self,
+                           " has not registered program ", what.handle,
+                           " yet: run steps of it when register_graph is answered"),
+                   {}});
   expire_later(self);
   begin_in_background(it->second.program, self->state.options.steps, what,
                       to_string(self->state.options.self), std::move(on_end), self->context(),
@@ -261,7 +302,8 @@ void serve_register(worker_self self, const register_graph& what, const incoming
   auto reply = [=, to = from.from, request = what.request](uint64_t handle, status outcome) {
     self->send(to, outgoing{register_reply{request, handle, std::move(outcome)}});
   };
-  auto parts = std::make_shared<register_partitions>();
+  auto decoded = std::make_shared<register_partitions>();
+  auto* parts = decoded.get();
   parts->session = what.session;
   parts->container = what.container;
   parts->region_per_node = what.region_per_node;
@@ -273,19 +315,21 @@ void serve_register(worker_self self, const register_graph& what, const incoming
     auto nodes = std::make_unique<graph>(*self->state.options.ops);
     auto bytes =
         std::as_bytes(std::span{static_cast<const char*>(one.graph.raw()), one.graph.bytes()});
-    auto outcome = device ? read_graph(bytes, *nodes) : device.status();
+    auto outcome = device ? guarded("reading a graph", [&] { return read_graph(bytes, *nodes); })
+                          : device.status();
     if (!outcome)
       return reply(0, std::move(outcome));
     parts->partitions.push_back({*device, std::move(nodes)});
   }
-  // Through a request to itself, so that both ways of registering are one.
-  self->request(caf::actor_cast<caf::actor>(self), connect_patience * 2, register_request{parts},
-                from.peer)
-      .then([=](const registered& done) { reply(done.handle, {}); },
-            [=](const caf::error& why) {
-              auto task = to_string(self->state.options.self);
-              reply(0, from_caf(why).on_task(task).within(task));
-            });
+  // At once: where the peer is gone, that is told after this.
+  register_programs(self, *parts, owner_of(from.peer, from.from.address()),
+                    [=](result<registered> done) {
+                      auto task = to_string(self->state.options.self);
+                      if (done)
+                        reply(done->handle, {});
+                      else
+                        reply(0, done.status().on_task(task).within(task));
+                    });
 }
 
 void serve_run(worker_self self, run_step& what, const incoming& from) {
@@ -318,7 +362,8 @@ void serve(worker_self self, incoming& what) {
     steps->abort(cancel->step, cancel->why, self->context());
   } else if (auto* drop = std::get_if<deregister_graph>(&what.content)) {
     if (auto it = self->state.programs.find(drop->handle);
-        it != self->state.programs.end() && it->second.owner == what.peer)
+        it != self->state.programs.end() &&
+        it->second.owner == owner_of(what.peer, what.from.address()))
       self->state.programs.erase(it);
   } else if (auto* reset = std::get_if<container_reset>(&what.content)) {
     auto request = reset->request;
@@ -340,12 +385,13 @@ void serve(worker_self self, incoming& what) {
 }
 
 void peer_left(worker_self self, const peer_gone& what) {
-  self->state.kept.erase(what.peer);
+  auto owner = owner_of(what.peer, what.from);
+  self->state.kept.erase(owner);
   auto why = failure(error_kind::unavailable, what.peer, " is gone: ", what.why.message());
   auto& steps = *self->state.options.steps;
   steps.abort_all(what.peer, why, self->context());
   std::erase_if(self->state.programs, [&](const auto& entry) {
-    if (entry.second.owner != what.peer)
+    if (entry.second.owner != owner)
       return false;
     steps.abort_all(*entry.second.program, why, self->context()); // nobody waits for them any more
     return true;
@@ -413,13 +459,11 @@ caf::behavior worker_behavior(worker_self self, worker_options options) {
       },
       [=](incoming& what) { serve(self, what); },
       [=](outgoing& what) { // the master is in this process
-        incoming here{std::move(what.content), caf::actor_cast<caf::actor>(self), "this process"};
+        incoming here{std::move(what.content), caf::actor_cast<caf::actor>(self),
+                      std::string{this_process}};
         serve(self, here);
       },
-      [=](const register_request& what) { return register_programs(self, *what, "this process"); },
-      [=](const register_request& what, const std::string& owner) {
-        return register_programs(self, *what, owner);
-      },
+      [=](const register_request& what) { return register_here(self, *what); },
       [=](expire_atom) { expire(self); },
       [=](tidy_atom) { tidy(self); },
       [=](const forget_program& what) { self->state.programs.erase(what.handle); },

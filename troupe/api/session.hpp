@@ -130,7 +130,9 @@ public:
   /// All devices that steps may use, on all tasks.
   std::vector<device_info> devices(location where = location::current());
 
-  /// Forgets the variables of a container; by default those of the session's own.
+  /// Clears the variables, tables and queues of a container; by default those of the session's own.
+  /// Steps from before and after share what they name. What is declared with another type or shape
+  /// from then on takes the place of the old; steps that were prepared with the old fail (aborted).
   void reset(location where = location::current());
   void reset(const std::string& container, location where = location::current());
 

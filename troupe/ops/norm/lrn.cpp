@@ -63,7 +63,7 @@ extern constexpr op_def lrn_grad{
               {"beta", 0.5},
               {"T", floating, dtype::f32}},
     .infer = infer_lrn_grad,
-    .no_gradient = "nobody has needed it: LRN is differentiated once",
+    .no_gradient = "not implemented: LRN is differentiated once",
     .example = R"(
 x = f32{1,1,1,2}[1, 2]
 y = LRN(x) depth_radius=0 beta=1.0

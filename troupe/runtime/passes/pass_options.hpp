@@ -23,13 +23,13 @@ struct swap_options {
 /// Which passes are run. All of them keep results within rounding, and all effects; only
 /// mixed_precision rounds to fewer digits.
 struct pass_options {
-  bool fold = true;     ///< computes once what is constant
-  bool simplify = true; ///< x + 0, reshapes of reshapes and the like
-  bool merge = true;    ///< computes once what is written several times
-  bool dead = true;     ///< drops control edges that order nothing
-  bool fuse = true;     ///< makes chains of element-wise ops one loop
-  bool schedule = true; ///< orders nodes so that less memory is needed at once
-  bool start = true;    ///< lets exchanges with other devices begin as early as they can
+  bool fold = true;              ///< computes once what is constant
+  bool simplify = true;          ///< x + 0, reshapes of reshapes and the like
+  bool merge = true;             ///< computes once what is written several times
+  bool dead = true;              ///< drops control edges that order nothing
+  bool fuse = true;              ///< makes chains of element-wise ops one loop
+  bool schedule = true;          ///< orders nodes so that less memory is needed at once
+  bool hoist_collectives = true; ///< lets exchanges with other devices begin as early as they can
   /// dtype::bf16 or dtype::f16: ops that gain by it compute f32 values in this type; dtype::none:
   /// all compute what the graph says (docs/mixed-precision.md)
   dtype mixed_precision = dtype::none;

@@ -69,7 +69,7 @@ void run_passes(partition& part, const pass_options& options) {
     fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::gpu : device_kind::cpu);
   if (options.schedule)
     schedule_for_memory(of);
-  if (options.start)
+  if (options.hoist_collectives)
     hoist_collectives(of);
   if (options.swap.mode != swap_mode::off && part.device.kind == "gpu")
     swap_long_lived(of, options.swap);

@@ -54,8 +54,8 @@ struct swap_report {
 
 /// Lets long-lived tensors of a GPU's partition spend the time between two uses in the host's
 /// memory: inserts _SwapOut after the first, and _SwapIn and _Swapped before the second. The order
-/// of the nodes is that of the launches. Nobody comes to depend on what he did not depend on
-/// through other devices.
+/// of the nodes is that of the launches. No node comes to depend, through other devices, on what it
+/// did not depend on.
 swap_report swap_long_lived(step_graph& of, const swap_options& options);
 
 /// What the order of nodes needs at its peak: bytes of all tensors that are alive at once, as far

@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// The devices that a session may use; the first that can is where nodes go that do not care, a GPU
-/// of its task before its processor, or whichever of these two is expected to be faster.
+/// The devices that a session may use; an unconstrained node goes to the first device that can run
+/// it, a GPU of its task before its processor, or whichever of these two is expected to be faster.
 using device_list = std::vector<device_name>;
 
 device_kind kind_of(const device_name& where);

@@ -11,7 +11,6 @@ namespace {
 
 // A tensor whose memory nobody else shares was made by the node that has just run. Memory that it
 // took over from an input, or that is a constant's or a variable's, is shared at that moment.
-uint64_t own_bytes(const tensor& what) noexcept { return what.unique() ? what.bytes() : 0; }
 
 bool runs_later(action what) noexcept { return what == action::run || what == action::upload; }
 
@@ -201,15 +200,26 @@ uint64_t region_profiler::bytes_to_copy(const instruction& code) const noexcept 
   return what.bytes();
 }
 
-void region_profiler::before(const instruction& code) {
+void region_profiler::before_launch(const instruction& code) const {
   next_->copies = in_.marks_copies() ? bytes_to_copy(code) : 0;
   mark(code, 0);
-  if (code.what == action::wait) // now: its answer may come at once, on another thread
-    in_.waits_[code.target].begin_ns.store(steady_ns(), std::memory_order_relaxed);
-  if (!in_.what_.check_numerics || code.what != action::run)
-    return;
-  // Afterwards these may hold the output: the node may write over an input that it uses last, and
-  // changes the variables that it refers to.
+}
+
+void region_profiler::after_launch(const instruction& code) const {
+  mark(code, 1);
+  if (next_->copies > 0 && code.what == action::run && code.output_count == 1 &&
+      &code.origin->op() == &internal_ops::swap_in)
+    next_->copies = slots_[code.first_output].bytes();
+}
+
+// Before the wait begins: its answer may come at once, on another thread.
+void region_profiler::begin_wait(const instruction& code) const noexcept {
+  in_.waits_[code.target].begin_ns.store(steady_ns(), std::memory_order_relaxed);
+}
+
+// Afterwards these may hold the output: the node may write over an input that it uses last, and
+// changes the variables that it refers to.
+void region_profiler::note_inputs(const instruction& code) {
   seen_.assign(code.input_count, std::nullopt);
   for (uint16_t i = 0; i < code.input_count; ++i) {
     if (code.states && code.states[i]) {
@@ -219,23 +229,6 @@ void region_profiler::before(const instruction& code) {
       seen_[i] = summarize(slots_[code.inputs[i]]);
     }
   }
-}
-
-status region_profiler::after(const instruction& code) {
-  ++record_.ran;
-  mark(code, 1);
-  auto& record = *next_++;
-  if (record.copies > 0 && code.what == action::run && code.output_count == 1 &&
-      &code.origin->op() == &internal_ops::swap_in)
-    record.copies = slots_[code.first_output].bytes();
-  record.bytes = 0;
-  if (code.what == action::run)
-    for (uint32_t i = 0; i < code.output_count; ++i)
-      record.bytes += own_bytes(slots_[code.first_output + i]);
-  auto outcome =
-      in_.what_.check_numerics && code.what == action::run ? check_outputs(code) : status{};
-  record.end = ticks_now();
-  return outcome;
 }
 
 status region_profiler::check_outputs(const instruction& code) const {

@@ -1,5 +1,6 @@
 #include "troupe/runtime/state/variable.hpp"
 
+#include "troupe/runtime/state/retirements.hpp"
 #include "troupe/runtime/state/variable_address_guard.hpp"
 
 #include <algorithm>
@@ -93,12 +94,6 @@ partial_shape variable::dims() const {
   std::lock_guard guard{mutex_};
   return dims_;
 }
-
-namespace {
-
-std::atomic<uint64_t> all_retirements{0};
-
-} // namespace
 
 void named_state::retire() noexcept {
   retired_.store(true, std::memory_order_release);
