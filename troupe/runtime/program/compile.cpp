@@ -24,7 +24,7 @@ public:
            const kernel_state_finder& find_kernel_state)
       : out_(out), graph_(*out.graph_), accelerator_(out.device_->as_accelerator()),
         find_state_(find_state), options_(options), find_kernel_state_(find_kernel_state),
-        residences_(graph_, accelerator_ ? out.device_->kind() : device_kind::cpu),
+        kernel_sites_(graph_, accelerator_ ? out.device_->kind() : device_kind::cpu),
         regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
         members_(regions_.count) {}
 
@@ -93,11 +93,11 @@ private:
   }
 
   void note_use(uint32_t wait, const node& by, int input) {
-    if (residences_.wants_on_host(by, input))
+    if (kernel_sites_.wants_on_host(by, input))
       looked_at_.insert(wait);
     out_.waits_[wait].on_device =
         !looked_at_.contains(wait) &&
-        (out_.waits_[wait].on_device || residences_.wants_on_device(by, input));
+        (out_.waits_[wait].on_device || kernel_sites_.wants_on_device(by, input));
   }
 
   void need_tensor(edge from, uint32_t here) {
@@ -242,7 +242,7 @@ private:
       const auto& from = node.inputs()[static_cast<size_t>(i)];
       found.states.push_back(nullptr);
       if (!from.node->output_is_ref(from.index)) {
-        auto uploaded = residences_.wants_on_device(node, i) && residences_.lies_on_host(from);
+        auto uploaded = kernel_sites_.wants_on_device(node, i) && kernel_sites_.lies_on_host(from);
         found.slots.push_back(uploaded ? upload(from, here) : slot_of(from, here));
         continue;
       }
@@ -307,7 +307,7 @@ private:
   }
 
   status write_kernel(node& node, const gathered& operands) {
-    auto on_host = accelerator_ && residences_.runs_on_host(node);
+    auto on_host = accelerator_ && kernel_sites_.runs_on_host(node);
     auto& device = on_host ? accelerator_->host() : *out_.device_;
     auto* kernel = graph_.ops().find_kernel(node.op().name, device.kind());
     auto run = kernel ? kernel->find(node) : nullptr;
@@ -443,7 +443,7 @@ private:
   const state_finder& find_state_;
   const region_options& options_;
   const kernel_state_finder& find_kernel_state_;
-  const kernel_sites residences_;
+  const kernel_sites kernel_sites_;
   region_map regions_;
   std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
   std::vector<std::map<uint32_t, const node*>> after_; // per region: who waits for which node
