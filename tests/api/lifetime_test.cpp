@@ -1,5 +1,6 @@
 // What may be gone, reset or declared anew while steps that know it still run.
 #include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
@@ -66,6 +67,38 @@ TEST_CASE("a variable that is declared otherwise after a reset ends the steps th
               "variable 'v' was reset and is declared otherwise since: prepare the step again") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("what another client resets and declares otherwise costs a run, not the session") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto worker = start_task(cluster, {"worker", 0});
+  auto mine = session::connect(cluster), theirs = session::connect(cluster);
+  graph_builder one, other;
+  auto v = one.variable(1.0f, "v"), u = one.variable(5.0f, "u");
+  auto both = std::vector<edge>{v.ref, u.ref};
+  mine.run(one.initializer());
+  CHECK(to_scalar<float>(mine.run({}, both)[0]) == 1);
+  theirs.reset();
+  auto again = other.variable({1.0f, 2.0f}, "v");
+  theirs.run(other.initializer());
+  CHECK(theirs.fetch(again.ref).dims() == shape{2});
+  try {
+    mine.run({}, both); // compiled before
+    FAIL("a variable that is no more was read");
+  } catch (const error& e) {
+    CHECK(e.kind() == error_kind::aborted);
+    CHECK(e.task() == "/job:worker/task:0");
+  }
+  try {
+    mine.run({}, both); // compiled anew
+    FAIL("a variable of another shape was read");
+  } catch (const error& e) {
+    CHECK(std::string{e.what()}.find("variable 'v' exists as f32[2]") != std::string::npos);
+  }
+  theirs.reset();
+  mine.run(one.initializer());
+  CHECK(to_scalar<float>(mine.run({}, both)[1]) == 5);
 }
 
 TEST_CASE("two graphs that mean different queues by one name are told so") {

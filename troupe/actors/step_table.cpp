@@ -60,11 +60,21 @@ status step_table::may_begin(uint64_t step) {
   if (running_.contains(step) || ended_.contains(step))
     return invalid("step ", step, running_.contains(step) ? " runs already" : " has run already");
   auto it = early_.find(step);
-  if (it == early_.end() || it->second.cancelled)
+  if (it == early_.end())
+    return refusal_forgotten(step);
+  if (it->second.cancelled)
     return {};
   auto why = take_early(step).cancelled;
   end(step);
   return why;
+}
+
+status step_table::refusal_forgotten(uint64_t step) const {
+  if (!forgot_refusal_ || step_clock::now() >= *forgot_refusal_ + early_patience)
+    return {};
+  return failure(error_kind::resource_exhausted, "more than ", max_early_entries,
+                 " steps were cancelled or refused before they came: step ", step,
+                 " may be one of them");
 }
 
 status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
@@ -78,11 +88,8 @@ status step_table::add(uint64_t step, const std::shared_ptr<task_instance>& in,
       return {}; // it was quick
     if (running_.contains(step))
       return invalid("step ", step, " runs already");
-    if (forgot_refusal_ && !early_.contains(step) &&
-        step_clock::now() < *forgot_refusal_ + early_patience)
-      return failure(error_kind::resource_exhausted, "more than ", max_early_entries,
-                     " steps were cancelled or refused before they came: step ", step,
-                     " may be one of them");
+    if (!early_.contains(step))
+      TROUPE_TRY(refusal_forgotten(step));
     auto early = take_early(step);
     if (!early.cancelled)
       return early.cancelled;

@@ -53,6 +53,7 @@ private:
 
   template <class Predicate>
   void abort_if(Predicate hit, const status& why, caf::execution_unit* unit);
+  status refusal_forgotten(uint64_t step) const;
   early take_early(uint64_t step);
   void end(uint64_t step);
   void forget_old_early();

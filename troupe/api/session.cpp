@@ -120,6 +120,13 @@ struct session::state {
     return step_clock::now() + timeout;
   }
 
+  // Variables may be declared otherwise now: run() compiles its steps again.
+  void drop_steps() {
+    std::map<signature_key, std::shared_ptr<step::state>> dropped; // goes when the lock is free
+    std::lock_guard guard{mutex};
+    dropped.swap(steps);
+  }
+
   std::shared_ptr<step::state> compile(const graph& of, const step_signature& signature,
                                        step_clock::time_point until, const char* function,
                                        const std::source_location& where) {
@@ -323,8 +330,10 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   auto& in = *shared_->state;
   auto until = in.deadline(options);
   auto found = in.find_or_compile(signature, until, "session::run", where);
-  return unwrap(in.client->run(*found->prepared, values, until, insight_of(options)),
-                "session::run", where);
+  auto outcome = in.client->run(*found->prepared, values, until, insight_of(options));
+  if (outcome.status().kind() == error_kind::aborted) // as if the session had been reset elsewhere
+    in.drop_steps();
+  return unwrap(std::move(outcome), "session::run", where);
 }
 
 tensor session::fetch(edge what, const std::vector<feed>& feeds, const run_options& options,
@@ -361,10 +370,7 @@ void session::reset(const std::string& container, location where) {
   auto& in = *shared_->state;
   if (auto done = in.client->reset(container, in.deadline({})); !done)
     throw error{std::move(done).within(at("session::reset", where))};
-  // Variables may be declared otherwise now: run() compiles its steps again.
-  std::map<signature_key, std::shared_ptr<step::state>> dropped;
-  std::lock_guard guard{in.mutex};
-  dropped.swap(in.steps);
+  in.drop_steps();
 }
 
 } // namespace troupe
