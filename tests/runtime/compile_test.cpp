@@ -128,9 +128,9 @@ TEST_CASE("what cannot run here is refused with the node's name") {
     CHECK(w.refused().ends_with("there is no cpu kernel for its types"));
   }
   SECTION("no kernel for the type") {
-    auto v = w.op("Variable", {}, {{"dtype", dtype::f32}});
-    w.op("AssignAdd", {v, constant(*w.in, 1.f)});
-    // The test's AssignAdd takes i64 only.
+    auto v = w.op("Variable", {}, {{"dtype", dtype::f64}});
+    w.op("AssignAdd", {v, constant(*w.in, 1.)});
+    // The test's AssignAdd takes i64 and f32 only.
     auto text = w.refused();
     CHECK(text.starts_with("unimplemented: AssignAdd 'AssignAdd' (compile_test.cpp:"));
     CHECK(text.ends_with("there is no cpu kernel for its types"));

@@ -196,7 +196,108 @@ TEST_CASE("a variable's value is read where it lives and sent") {
   auto parts = w.cut({.fetches = {c, v}});
   check(parts);
   REQUIRE(parts.size() == 2);
-  CHECK(names(*parts[0].nodes) == "v _send_0/v _fetch_1");
+  CHECK(names(*parts[0].nodes) == "v _read_0/v _send_1/v _fetch_1");
+}
+
+namespace {
+
+struct world_with_variable : world {
+  edge v = add(in, {.op = "Variable",
+                    .name = "v",
+                    .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
+                    .device = "/job:b"});
+  edge update(std::string name, std::vector<node*> controls = {}) {
+    return op("AssignAdd", name, {v, one}, "", std::move(controls));
+  }
+  edge reader(std::string name, std::vector<node*> controls, std::string device = "/job:c") {
+    return op("Neg", name, {v}, device, std::move(controls));
+  }
+};
+
+// What stands behind the tensor that a node takes: the other end of its Recv, or its input.
+const node& source_of(const std::vector<partition>& parts, std::string_view reader) {
+  for (const auto& part : parts)
+    if (auto* at = part.nodes->find(reader)) {
+      const auto* from = at->inputs()[0].node;
+      if (from->op().name != "_Recv")
+        return *from;
+      for (const auto& other : parts)
+        for (const auto& node : other.nodes->nodes())
+          if (node->op().name == "_Send" &&
+              node->attr<int64_t>("key") == from->attr<int64_t>("key"))
+            return *node->inputs()[0].node;
+    }
+  throw std::runtime_error{"there is no such reader"};
+}
+
+bool waits_for(const node& later, const std::string& before) {
+  return std::ranges::count(later.controls(), later.graph().find(before)) == 1;
+}
+
+} // namespace
+
+TEST_CASE("a read elsewhere that comes after an update is taken after it, and one before it is "
+          "taken before") {
+  world_with_variable w;
+  auto group = w.op("NoOp", "group", {}, "/job:a", {w.update("more").node}).node;
+  auto old = w.reader("old", {}), fresh = w.reader("fresh", {group}),
+       also = w.reader("also_fresh", {group});
+  auto parts = w.cut({.fetches = {old, fresh, also}, .targets = {group}});
+  check(parts);
+  CHECK(count(parts, "_Read") == 2);
+  const auto &first = source_of(parts, "old"), &second = source_of(parts, "fresh");
+  CHECK(&second == &source_of(parts, "also_fresh"));
+  CHECK(first.op().name == "_Read");
+  CHECK(first.controls().empty());
+  CHECK(first.id() < first.graph().find("more")->id());
+  CHECK(waits_for(second, "more"));
+}
+
+TEST_CASE("what reads a variable where it lies reads for itself") {
+  world_with_variable w;
+  auto update = w.update("more");
+  auto old = w.reader("old", {}, "/job:b"), fresh = w.reader("fresh", {update.node}, "/job:b");
+  auto parts = w.cut({.fetches = {old, fresh}, .targets = {update.node}});
+  check(parts);
+  CHECK(count(parts, "_Read") == 0);
+}
+
+TEST_CASE("a read that stands behind an update which it does not depend on is taken ahead of it") {
+  for (auto device : {"/job:b", "/job:c"}) {
+    INFO(device);
+    world_with_variable w;
+    auto other = add(w.in, {.op = "Variable",
+                            .name = "other",
+                            .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
+                            .device = "/job:b"});
+    // Both updates come late, in this order.
+    auto update = w.update("more");
+    auto second = w.op("AssignAdd", "second", {other, w.one}, "");
+    auto old = w.reader("old", {second.node}, device);
+    auto parts = w.cut({.fetches = {old}, .targets = {update.node}});
+    check(parts);
+    const auto& read = source_of(parts, "old");
+    CHECK(read.op().name == "_Read");
+    CHECK(read.id() < read.graph().find("more")->id());
+  }
+}
+
+TEST_CASE("a read elsewhere waits for the effects that its reader waits for") {
+  world_with_variable w;
+  auto asked = w.op("AssignAdd", "effect",
+                    {add(w.in, {.op = "Variable",
+                                .name = "other",
+                                .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
+                                .device = "/job:c"}),
+                     w.one},
+                    "");
+  auto pure = w.op("Neg", "pure", {w.one}, "/job:c");
+  auto y = w.reader("y", {asked.node, pure.node});
+  auto parts = w.cut({.fetches = {y}});
+  check(parts);
+  CHECK(count(parts, "_SendControl") == 1);
+  REQUIRE(source_of(parts, "y").controls().size() == 1);
+  CHECK(source_of(parts, "y").controls()[0]->op().name == "_RecvControl");
 }
 
 TEST_CASE("names of users and of the runtime do not meet") {
@@ -214,13 +315,22 @@ TEST_CASE("random graphs cut into partitions that fit together") {
     std::mt19937 dice{seed};
     world w;
     std::vector<edge> values{w.x, w.one};
+    auto v = add(w.in, {.op = "Variable",
+                        .name = "v",
+                        .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
+                        .device = "/job:b"});
     auto any = [&] { return values[dice() % values.size()]; };
     const char* jobs[] = {"", "/job:a", "/job:b", "/job:c"};
     for (int i = 0; i < 40; ++i) {
       std::vector<node*> controls;
       if (dice() % 2)
         controls.push_back(any().node);
-      values.push_back(w.op("Both", concat("n", i), {any()}, jobs[dice() % 4], controls));
+      if (dice() % 4 == 0) {
+        auto update = w.op("AssignAdd", concat("u", i), {v, any()}, "", controls);
+        controls.assign(1, update.node);
+      }
+      auto x = dice() % 4 ? any() : v;
+      values.push_back(w.op("Both", concat("n", i), {x}, jobs[dice() % 4], controls));
       values.push_back({values.back().node, 1});
     }
     for (int i = 0; i < 5; ++i) // controls that are younger than what waits for them

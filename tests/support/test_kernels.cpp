@@ -94,13 +94,16 @@ status give_const(kernel_context& at) {
 
 status assign(kernel_context& at) { return at.variable(0).assign(at.input(1)); }
 
+template <class T>
 status assign_add(kernel_context& at) {
   return at.variable(0).update([&](tensor& value) {
-    auto& number = value.data<int64_t>()[0];
-    number = plus(number, at.input(1).data<int64_t>()[0]);
+    auto& number = value.data<T>()[0];
+    number = plus(number, at.input(1).data<T>()[0]);
     return status{};
   });
 }
+
+status nothing(kernel_context&) { return {}; }
 
 #define FOR_KINDS(f)                                                                               \
   {                                                                                                \
@@ -134,7 +137,8 @@ constexpr entry table[] = {
     {"Tuple", {{dtype::none, hand_on}}},
     {"Fail", {{dtype::none, fail}}},
     {"Assign", {{dtype::none, assign}}},
-    {"AssignAdd", {{dtype::i64, assign_add}}},
+    {"AssignAdd", {{dtype::i64, assign_add<int64_t>}, {dtype::f32, assign_add<float>}}},
+    {"NoOp", {{dtype::none, nothing}}},
     {"Places", {{dtype::none, fail}}},
     {"HostOnly", {{dtype::none, hand_on}}},
     {"HostAssign", {{dtype::none, assign}}},

@@ -174,6 +174,7 @@ constexpr op_def definitions[] = {
      .outputs = y,
      .attrs = of_kinds,
      .infer = infer::nothing},
+    {.name = "NoOp", .doc = "For tests.", .infer = infer::nothing},
     {.name = "Variable",
      .doc = "For tests.",
      .outputs = {ref("ref", "dtype")},

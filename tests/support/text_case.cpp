@@ -1,6 +1,7 @@
 #include "tests/support/text_case.hpp"
 
 #include "troupe/api/library.hpp"
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
 #include <stdexcept>
@@ -64,22 +65,15 @@ std::string run_all(client& in, const text_case& what) {
   return "";
 }
 
-text_graph spread(const text_graph& text, const graph& from, graph& to,
-                  const std::vector<std::string>& devices, size_t first) {
+text_graph place_each(const text_graph& text, const graph& from, graph& to,
+                      const std::function<std::string(const node&)>& device_of) {
   std::unordered_map<const node*, node*> copies;
   auto moved = [&](edge what) { return edge{copies.at(what.node), what.index}; };
-  auto next = first;
   for (const auto& n : from.nodes()) {
-    bool refs = false;
     std::vector<edge> inputs;
     std::vector<node*> controls;
-    for (size_t i = 0; i < n->inputs().size(); ++i) {
-      inputs.push_back(moved(n->inputs()[i]));
-      auto given = n->inputs()[i];
-      refs = refs || given.node->output_is_ref(given.index);
-    }
-    for (int i = 0; i < n->outputs(); ++i)
-      refs = refs || n->output_is_ref(i);
+    for (const auto& input : n->inputs())
+      inputs.push_back(moved(input));
     for (auto* before : n->controls())
       controls.push_back(copies.at(before));
     auto made = to.add({.op = std::string{n->op().name},
@@ -87,14 +81,13 @@ text_graph spread(const text_graph& text, const graph& from, graph& to,
                         .inputs = std::move(inputs),
                         .attrs = n->attrs(),
                         .controls = std::move(controls),
-                        .device = refs || !n->device().empty() ? std::string{}
-                                                               : devices[next++ % devices.size()]});
+                        .device = n->device().empty() ? device_of(*n) : std::string{}});
     if (!made)
       throw std::runtime_error{made.status().message()};
     copies[n.get()] = *made;
   }
-  auto spread = text;
-  for (auto& run : spread.runs) {
+  auto placed = text;
+  for (auto& run : placed.runs) {
     for (auto& one : run.feeds)
       one.to = moved(one.to);
     for (auto& one : run.fetches)
@@ -102,7 +95,18 @@ text_graph spread(const text_graph& text, const graph& from, graph& to,
     for (auto& one : run.targets)
       one = copies.at(one);
   }
-  return spread;
+  return placed;
+}
+
+text_graph spread(const text_graph& text, const graph& from, graph& to,
+                  const std::vector<std::string>& devices, size_t first) {
+  auto next = first;
+  return place_each(text, from, to, [&](const node& at) {
+    bool refs = uses_state(at);
+    for (int i = 0; i < at.outputs(); ++i)
+      refs = refs || at.output_is_ref(i);
+    return refs ? std::string{} : devices[next++ % devices.size()];
+  });
 }
 
 } // namespace troupe::test

@@ -36,4 +36,8 @@ std::string run_all(client& in, const text_case& what);
 text_graph spread(const text_graph& text, const graph& from, graph& to,
                   const std::vector<std::string>& devices, size_t first);
 
+/// The same onto devices as the function says, which is asked for every node that names none.
+text_graph place_each(const text_graph& text, const graph& from, graph& to,
+                      const std::function<std::string(const node&)>& device_of);
+
 } // namespace troupe::test

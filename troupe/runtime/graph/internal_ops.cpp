@@ -111,6 +111,17 @@ extern constexpr op_def recv_control{
     .no_gradient = no_gradient,
 };
 
+extern constexpr op_def read{
+    .name = "_Read",
+    .doc = "Takes the value of a variable for nodes that cannot do so when they run: on another "
+           "device, or behind an update that they must not see.",
+    .inputs = {{"variable", "T"}},
+    .outputs = {{"value", "T"}},
+    .attrs = {{"T", any_type}},
+    .infer = infer::same_as_input,
+    .no_gradient = no_gradient,
+};
+
 extern constexpr op_def fused{
     .name = "_Fused",
     .doc = "Computes element-wise ops one after the other, piece by piece.",

@@ -10,6 +10,7 @@ extern const op_def send;         ///< _Send(value; key, to): leaves the device
 extern const op_def recv;         ///< _Recv(key, dtype, shape): comes from another device
 extern const op_def send_control; ///< _SendControl(key, to): the news that its controls have run
 extern const op_def recv_control; ///< _RecvControl(key)
+extern const op_def read;         ///< _Read(variable): its value, at a moment of its own
 extern const op_def fused;        ///< _Fused(inputs; ...): several element-wise ops in one loop
 
 extern const op_def swap_out; ///< _SwapOut(value): its copy in the host's memory
@@ -19,9 +20,9 @@ extern const op_def swapped;  ///< _Swapped(pending): the value, when it is ther
 extern const op_def fused_matmul; ///< _FusedMatMul(a, b, bias; ...): what was joined to it
 extern const op_def fused_conv2d; ///< _FusedConv2D(input, filter, bias; ...)
 
-inline constexpr const op_def* all[] = {&feed,         &fetch,        &send,         &recv,
-                                        &send_control, &recv_control, &fused,        &swap_out,
-                                        &swap_in,      &swapped,      &fused_matmul, &fused_conv2d};
+inline constexpr const op_def* all[] = {
+    &feed,  &fetch,    &send,    &recv,    &send_control, &recv_control, &read,
+    &fused, &swap_out, &swap_in, &swapped, &fused_matmul, &fused_conv2d};
 
 /// Says whether the node stands for a value that the client gives or gets.
 bool is_boundary(const node& node) noexcept;

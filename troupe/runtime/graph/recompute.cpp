@@ -1,5 +1,7 @@
 #include "troupe/runtime/graph/recompute.hpp"
 
+#include "troupe/runtime/graph/accesses.hpp"
+
 #include <algorithm>
 
 namespace troupe {
@@ -34,12 +36,11 @@ recomputation::recomputation(graph& in, const std::vector<std::vector<node*>>& p
     if (seen[static_cast<size_t>(at->id())])
       continue;
     seen[static_cast<size_t>(at->id())] = true;
-    for (int i = 0; i < static_cast<int>(at->inputs().size()); ++i) {
-      const auto& input = at->inputs()[static_cast<size_t>(i)];
-      if (at->input_is_ref(i))
-        updated_.insert(resource_behind(input));
+    for (const auto& access : accesses_of(*at))
+      if (access.updates)
+        updated_.insert(access.state);
+    for (const auto& input : at->inputs())
       open.push_back(input.node);
-    }
     open.insert(open.end(), at->controls().begin(), at->controls().end());
   }
 }
@@ -52,13 +53,9 @@ bool recomputation::can_run_again(const node& node) const {
   for (int i = 0; i < node.outputs(); ++i)
     if (node.output_is_ref(i))
       return false;
-  for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
-    const auto& input = node.inputs()[static_cast<size_t>(i)];
-    if (node.input_is_ref(i) ||
-        (input.node->output_is_ref(input.index) && updated_.contains(resource_behind(input))))
-      return false;
-  }
-  return true;
+  return std::ranges::none_of(accesses_of(node), [&](const state_access& one) {
+    return !one.as_value || updated_.contains(one.state);
+  });
 }
 
 edge recomputation::again(const edge& what) const {

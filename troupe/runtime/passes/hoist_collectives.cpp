@@ -1,3 +1,4 @@
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/collective.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
@@ -6,11 +7,6 @@
 
 namespace troupe {
 namespace {
-
-bool reads_a_variable(const node& node) {
-  return std::ranges::any_of(node.inputs(),
-                             [](const edge& from) { return from.node->output_is_ref(from.index); });
-}
 
 class starter {
 public:
@@ -49,7 +45,7 @@ private:
       auto is_early = [&](const node* one) { return early_[one->index()]; };
       auto serves = is_pure(at) && !readers.empty() && std::ranges::all_of(readers, is_early) &&
                     std::ranges::find(of_.targets, &at) == of_.targets.end();
-      early_[at.index()] = !reads_a_variable(at) && (is_collective(at.op()) || serves);
+      early_[at.index()] = !uses_state(at) && (is_collective(at.op()) || serves);
       any = any || early_[at.index()];
     }
     return any;

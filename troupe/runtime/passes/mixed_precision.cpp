@@ -1,3 +1,4 @@
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/passes/passes.hpp"
@@ -5,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -27,16 +29,6 @@ std::string_view data_attr(const node& node, dtype type) {
   return {};
 }
 
-// The variables that a node writes into.
-std::vector<const node*> updated_by(const node& n) {
-  std::vector<const node*> found;
-  for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i)
-    if (n.input_is_ref(i))
-      if (const auto* behind = resource_behind(n.inputs()[static_cast<size_t>(i)]))
-        found.push_back(behind);
-  return found;
-}
-
 // A node's part in this: decided for all before any is changed.
 struct part {
   std::string_view attr;     // of its data; empty: stays as it is
@@ -56,8 +48,9 @@ public:
     find_updates();
     for (auto* node : change_.nodes()) {
       change_.refresh(*node);
-      for (const auto* variable : updated_by(*node))
-        reads_.erase(variable);
+      for (const auto& access : accesses_of(*node))
+        if (access.updates)
+          reads_.erase(access.state);
       if (part_of(*node).chosen())
         convert(*node);
       else if (has(node->op().effects, effect::of_shape))
@@ -108,32 +101,12 @@ private:
 
   // Who comes after an update of a variable that is to be cast.
   void find_updates() {
+    const update_order updates{change_.graph()};
     for (auto* node : change_.nodes())
       if (part_of(*node).chosen())
-        for (size_t i = 0; i < node->inputs().size(); ++i)
-          if (const auto& input = node->inputs()[i]; input.node->output_is_ref(input.index))
-            after_updates_.try_emplace(resource_behind(input));
-    for (auto* node : change_.nodes())
-      for (const auto* variable : updated_by(*node))
-        if (auto it = after_updates_.find(variable); it != after_updates_.end()) {
-          it->second.resize(change_.nodes().size());
-          it->second[static_cast<size_t>(node->id())] = true;
-        }
-    for (auto& [variable, after] : after_updates_) {
-      auto begin = std::ranges::find(after, true) - after.begin();
-      for (auto id = static_cast<size_t>(begin); id < after.size(); ++id) {
-        const auto* at = change_.nodes()[id];
-        auto is_after = [&](const node* one) { return after[static_cast<size_t>(one->id())]; };
-        after[id] = after[id] || std::ranges::any_of(at->inputs(), is_after, &edge::node) ||
-                    std::ranges::any_of(at->controls(), is_after);
-      }
-    }
-  }
-
-  bool sees_update(const node& reader, const edge& ref) {
-    const auto* variable = resource_behind(ref);
-    const auto& after = after_updates_[variable];
-    return !variable || (!after.empty() && after[static_cast<size_t>(reader.id())]);
+        for (const auto& access : accesses_of(*node))
+          if (updates.seen_by(*node, *access.state) != update_order::none)
+            sees_update_.emplace(node, access.state);
   }
 
   void convert(node& node) {
@@ -210,7 +183,7 @@ private:
       return made;
     }
     // A variable must be read when its reader would have read it.
-    if (!sees_update(reader, value)) {
+    if (!sees_update_.contains({&reader, resource_behind(value)})) {
       auto& made = reads_[resource_behind(value)][{value.node, value.index, like.device()}];
       if (!made)
         made = cast(value, value, type_, like, {});
@@ -250,10 +223,10 @@ private:
 
   rewriter change_;
   dtype type_;
-  std::map<const node*, std::vector<bool>> after_updates_; // of a variable: by node id
-  std::vector<part> parts_;                                // by id, of the nodes from before
-  std::map<const node*, edge> narrow_;                     // what a cast to f32 was made from
-  std::map<place, edge> casts_;                            // to 16 bits
+  std::set<std::pair<const node*, const node*>> sees_update_; // a reader, and of which variable
+  std::vector<part> parts_;                                   // by id, of the nodes from before
+  std::map<const node*, edge> narrow_;                        // what a cast to f32 was made from
+  std::map<place, edge> casts_;                               // to 16 bits
   // The same of variables, by variable: what was read since its last update.
   std::map<const node*, std::map<place, edge>> reads_;
 };

@@ -1,5 +1,6 @@
 #include "troupe/runtime/passes/prune.hpp"
 
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/collective.hpp"
 
 #include <algorithm>
@@ -10,13 +11,9 @@ namespace troupe {
 namespace {
 
 bool updates_variable(const node& node) {
-  for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i)
-    if (node.input_is_ref(i)) {
-      const auto* behind = resource_behind(node.inputs()[static_cast<size_t>(i)]);
-      if (behind && behind->op().makes == resource::variable)
-        return true;
-    }
-  return false;
+  return std::ranges::any_of(accesses_of(node), [](const state_access& one) {
+    return one.updates && one.state->op().makes == resource::variable;
+  });
 }
 
 // Nodes that wait for each other run in the same steps: a step that needs one of them needs all.

@@ -1,5 +1,6 @@
 #include "troupe/runtime/passes/rewriter.hpp"
 
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 
@@ -29,10 +30,8 @@ bool has_effect(const node& node) {
 } // namespace
 
 bool is_pure(const node& node) noexcept {
-  if (has(node.op().effects, impure) || node.op().makes != resource::none)
-    return false;
-  auto is_ref = [](const edge& one) { return one.node->output_is_ref(one.index); };
-  return std::ranges::none_of(node.inputs(), is_ref); // reading a variable now or later may differ
+  return !has(node.op().effects, impure) && node.op().makes == resource::none &&
+         !uses_state(node); // reading a variable now or later may differ
 }
 
 void sort_controls(std::vector<node*>& controls) {

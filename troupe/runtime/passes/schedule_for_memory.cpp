@@ -1,3 +1,4 @@
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
@@ -80,13 +81,10 @@ private:
   // The graph may leave the order of a read and an update open. It was this one so far, and stays.
   void keep_effects_in_order(const node& node) {
     bool on_resource = false;
-    for (size_t i = 0; i < node.inputs().size(); ++i) {
-      auto input = node.inputs()[i];
-      if (!input.node->output_is_ref(input.index))
-        continue;
-      auto& of = state_[resource_behind(input)];
+    for (const auto& access : accesses_of(node)) {
+      auto& of = state_[access.state];
       on_resource = true;
-      if (node.input_is_ref(static_cast<int>(i)) && of.last_change != node.index()) {
+      if (access.updates && of.last_change != node.index()) {
         change(of, node.index());
       } else if (of.last_change != node.index()) {
         if (of.last_change != SIZE_MAX)

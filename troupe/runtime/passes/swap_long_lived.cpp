@@ -1,4 +1,5 @@
 // Where tensors of a GPU's partition may go to the host and back (decision 021).
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/passes/passes.hpp"
@@ -106,15 +107,10 @@ private:
 
   // -- what there is ---------------------------------------------------------------------------
 
-  static bool reads_state(const node& of) {
-    return std::ranges::any_of(of.inputs(),
-                               [](edge one) { return one.node->output_is_ref(one.index); });
-  }
-
   bool hands_on(const node& of) const {
     auto* kernel = graph_.ops().find_kernel(of.op().name, device_kind::gpu);
     return kernel && kernel->on_any_device && is_pure(of) && of.outputs() == 1 &&
-           !of.inputs().empty() && !reads_state(of) && of.inputs()[0].type() == of.output_type(0) &&
+           !of.inputs().empty() && !uses_state(of) && of.inputs()[0].type() == of.output_type(0) &&
            size_of_value(of.inputs()[0]).bytes == size_of_value(edge{const_cast<node*>(&of)}).bytes;
   }
 
@@ -130,7 +126,7 @@ private:
         (is_pure(by) && by.inputs().empty()) || internal_ops::is_boundary(by) ||
         by.op().makes != resource::none || has(by.op().effects, effect::blocking))
       return false;
-    return !kernel->on_any_device || !reads_state(by); // a variable's memory may be handed on
+    return !kernel->on_any_device || !uses_state(by); // a variable's memory may be handed on
   }
 
   void find_values() {

@@ -1,6 +1,6 @@
 // When a step changes its variables, for passes that have one read later than before.
 #pragma once
-#include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/graph/accesses.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,19 +12,16 @@ class variable_updates {
 public:
   /// For each node, in order.
   void note(const node& node) {
-    for (size_t i = 0; i < node.inputs().size(); ++i)
-      if (node.input_is_ref(static_cast<int>(i)))
-        if (auto* behind = resource_behind(node.inputs()[i]))
-          of_[behind].push_back(node.id());
+    for (const auto& access : accesses_of(node))
+      if (access.updates)
+        of_[access.state].push_back(node.id());
   }
 
   /// Whether the variables that the node takes as values would have the same ones where the later
   /// node stands.
   bool reads_the_same_at(const node& n, const node& later) const {
-    for (const auto& input : n.inputs()) {
-      if (!input.node->output_is_ref(input.index))
-        continue;
-      auto it = of_.find(resource_behind(input));
+    for (const auto& access : accesses_of(n)) {
+      auto it = access.as_value ? of_.find(access.state) : of_.end();
       if (it == of_.end())
         continue;
       auto next = std::ranges::upper_bound(it->second, n.id());

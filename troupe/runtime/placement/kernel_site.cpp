@@ -79,8 +79,9 @@ bool makes_integers(const node& node) {
   return true;
 }
 
-bool is_send(const node& node) {
-  return &node.op() == &internal_ops::send || &node.op() == &internal_ops::send_control;
+bool needs_no_kernel(const node& node) {
+  return &node.op() == &internal_ops::send || &node.op() == &internal_ops::send_control ||
+         &node.op() == &internal_ops::read;
 }
 
 // Whether it matters where it runs: an op on variables runs where they are.
@@ -103,7 +104,7 @@ kernel_site site_of(const node& node, device_kind kind) {
   if (makes != resource::none)
     return has_kernel(node, kind) || !has_kernel(node, device_kind::cpu) ? kernel_site::boundary
                                                                          : kernel_site::none;
-  if (internal_ops::is_boundary(node) || is_send(node))
+  if (internal_ops::is_boundary(node) || needs_no_kernel(node))
     return kernel_site::boundary;
   if (kind == device_kind::cpu)
     return has_kernel(node, kind) ? kernel_site::device : kernel_site::none;

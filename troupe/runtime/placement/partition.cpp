@@ -1,10 +1,12 @@
 #include "troupe/runtime/placement/partition.hpp"
 
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 #include "troupe/runtime/placement/kernel_site.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -15,8 +17,9 @@ class cutter {
 public:
   cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices)
       : of_(of), chosen_(chosen), devices_(devices), residences_(of, chosen, devices),
-        parts_(devices.size()), copies_(of.nodes().size()), used_(of.nodes().size()) {
+        parts_(devices.size()), copies_(of.nodes().size()), used_(of.nodes().size()), updates_(of) {
     for (const auto& node : of.nodes()) {
+      find_late_reads(*node);
       for (const auto& input : node->inputs())
         used_[static_cast<size_t>(input.node->id())] = true;
       for (auto* before : node->controls())
@@ -38,10 +41,13 @@ public:
 private:
   status copy(node& n) {
     auto here = device_of(&n);
+    if (auto late = late_reads_.find(n.id()); late != late_reads_.end())
+      for (const auto& one : late->second) {
+        TROUPE_ASSIGN(read_ahead_[one], read(*one.first, one.second, n.id()));
+      }
     std::vector<edge> inputs;
     for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {
-      TROUPE_ASSIGN(auto local,
-                    bring(n.inputs()[static_cast<size_t>(i)], here, wants_on_host(n, i)));
+      TROUPE_ASSIGN(auto local, input_of(n, i));
       inputs.push_back(local);
     }
     // What a node waits for must come before it: a partition is ordered by dependence.
@@ -65,6 +71,98 @@ private:
     return {};
   }
 
+  result<edge> input_of(const node& n, int i) {
+    if (auto it = read_ahead_.find({&n, i}); it != read_ahead_.end())
+      return it->second;
+    const auto& what = n.inputs()[static_cast<size_t>(i)];
+    auto here = device_of(&n);
+    auto on_host = wants_on_host(n, i);
+    return what.node->output_is_ref(what.index) && !n.input_is_ref(i) &&
+                   !is_at_hand(what, here, on_host)
+               ? read(n, i, past_all)
+               : bring(what, here, on_host);
+  }
+
+  // -- reads of variables ----------------------------------------------------------------------
+
+  // A step reads a variable before it updates it, unless the graph says that the read depends on
+  // the update. A node that stands behind an update that it does not depend on cannot read for
+  // itself; only a fetch and who updates the variable mean what they find there.
+  void find_late_reads(const node& n) {
+    auto all = accesses_of(n);
+    for (const auto& one : all) {
+      auto changes_it = [&](const state_access& other) {
+        return other.updates && other.state == one.state;
+      };
+      if (!one.as_value || internal_ops::is_boundary(n) || std::ranges::any_of(all, changes_it))
+        continue;
+      auto seen = updates_.seen_by(n, *one.state);
+      if (seen != updates_.last_before(n, *one.state))
+        late_reads_[updates_.first_after(seen, *one.state)].emplace_back(&n, one.input);
+    }
+  }
+
+  // What a reader waits for by control edges, straight or through groups: effects that others may
+  // count on. What it waits for by data alone it may have read before, like all that it reads.
+  std::vector<node*> waits_of(const node& reader, const node& state, int until) const {
+    std::vector<node*> found, open = reader.controls();
+    while (!open.empty()) {
+      auto* at = open.back();
+      open.pop_back();
+      auto effects = at->op().effects;
+      auto updates = [&](const state_access& one) { return one.updates && one.state == &state; };
+      if (at->inputs().empty() && at->outputs() == 0 && !has(effects, effect::stateful))
+        open.insert(open.end(), at->controls().begin(), at->controls().end());
+      else if (has(effects, effect::stateful | effect::blocking) && !has(effects, effect::random) &&
+               at->op().makes == resource::none && at->id() < until &&
+               std::ranges::none_of(accesses_of(*at), updates))
+        found.push_back(at);
+    }
+    std::ranges::sort(found, {}, &node::id);
+    auto twice = std::ranges::unique(found);
+    found.erase(twice.begin(), twice.end());
+    return found;
+  }
+
+  // The value of a variable for one reader and all that read it alike, taken where it lies: after
+  // the last update that the reader depends on, and before node `until`.
+  result<edge> read(const node& reader, int input, int until) {
+    const auto& what = reader.inputs()[static_cast<size_t>(input)];
+    const auto* state = resource_behind(what);
+    if (!state)
+      return invalid(reader.description(), ": input ", input, " refers to nothing");
+    auto here = device_of(&reader), from = device_of(what.node);
+    auto stays = is_at_hand(what, here, wants_on_host(reader, input));
+    auto seen = updates_.seen_by(reader, *state);
+    auto waits = waits_of(reader, *state, until);
+    auto& known = reads_[{what.node, what.index, stays ? -1 : here, seen, waits}];
+    if (known)
+      return known;
+    std::vector<node*> controls;
+    if (seen != update_order::none)
+      controls.push_back(copies_[static_cast<size_t>(seen)]);
+    for (auto* before : waits) {
+      TROUPE_ASSIGN(auto* local, bring_control(before, from));
+      controls.push_back(local);
+    }
+    std::ranges::sort(controls, {}, &node::id);
+    auto twice = std::ranges::unique(controls);
+    controls.erase(twice.begin(), twice.end());
+    const auto& name = what.node->name();
+    TROUPE_ASSIGN(auto* made, part(from).add({.op = std::string{internal_ops::read.name},
+                                              .name = concat("_read_", next_key_++, '/', name),
+                                              .inputs = {edge{copy_of(what.node), what.index}},
+                                              .controls = std::move(controls),
+                                              .where = what.node->where()}));
+    known = {made, 0};
+    if (!stays) {
+      TROUPE_ASSIGN(known, send(known, from, here, name));
+    }
+    return known;
+  }
+
+  // -- ops in two halves -----------------------------------------------------------------------
+
   // Whether a GPU has to look at elements before it knows what comes out (two_phase_op.hpp).
   bool counts_first(const node& node, int here) const {
     return has(node.op().effects, effect::data_dependent_shape) &&
@@ -85,7 +183,8 @@ private:
                                          .where = n.where()}));
     into.set_origin(*first, concat("for ", n.description()));
     auto known = counts_from_shapes(n);
-    auto counts = known ? add_constant(n, here, *known) : send({first, 0}, here, here);
+    auto counts =
+        known ? add_constant(n, here, *known) : send({first, 0}, here, here, first->name());
     TROUPE_TRY(counts.status());
     inputs.push_back({first, 1});
     inputs.push_back(*counts);
@@ -175,6 +274,11 @@ private:
     return chosen_[static_cast<size_t>(node.id())] >= 0 && residences_.wants_on_host(node, input);
   }
 
+  // Whether the device has the edge without a message.
+  bool is_at_hand(edge what, int here, bool on_host) const {
+    return device_of(what.node) == here && (!on_host || residences_.lies_on_host(what));
+  }
+
   // The edge, as the device has it: its own, fed, or received. A device that is to look at what it
   // has made itself sends it to itself, by way of the host's memory.
   result<edge> bring(edge what, int here, bool on_host) {
@@ -184,21 +288,20 @@ private:
         known = {part(here).add_copy(*what.node, {}, {}), what.index};
       return known;
     }
-    auto from = device_of(what.node);
     auto* copy = copy_of(what.node);
-    if (from == here && (!on_host || residences_.lies_on_host(what)))
+    if (is_at_hand(what, here, on_host))
       return edge{copy, what.index};
     if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
       return it->second;
-    TROUPE_ASSIGN(auto received, send({copy, what.index}, from, here));
+    TROUPE_ASSIGN(auto received,
+                  send({copy, what.index}, device_of(what.node), here, what.node->name()));
     brought_[{what.node, what.index, here}] = received;
     return received;
   }
 
   // From one partition to another, or back to itself by way of the host's memory.
-  result<edge> send(edge what, int from, int here) {
+  result<edge> send(edge what, int from, int here, const std::string& name) {
     auto key = next_key_++;
-    const auto& name = what.node->name();
     TROUPE_TRY(part(from).add({.op = "_Send",
                                .name = concat("_send_", key, '/', name),
                                .inputs = {what},
@@ -248,6 +351,15 @@ private:
   std::vector<bool> used_;                                    // has successors
   std::map<std::tuple<const node*, int, int>, edge> brought_; // (node, output, device)
   int next_key_ = 0;
+
+  static constexpr int past_all = std::numeric_limits<int>::max();
+  const update_order updates_;
+  // By the id of an update: who reads the variable behind it, and must not see it.
+  std::map<int, std::vector<std::pair<const node*, int>>> late_reads_;
+  std::map<std::pair<const node*, int>, edge> read_ahead_; // by reader and input
+  // By ref, where it is wanted (-1: where it lies), the update that is seen, and what is waited
+  // for.
+  std::map<std::tuple<const node*, int, int, int, std::vector<node*>>, edge> reads_;
 };
 
 } // namespace

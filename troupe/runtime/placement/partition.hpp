@@ -14,8 +14,9 @@ struct partition {
 };
 
 /// Makes a partition for each device that has something to do, with one Recv per (tensor,
-/// destination). A feed is in each partition that reads it. `of` is ordered by dependence, as
-/// extract() makes it, and `chosen` is what place() returned for it.
+/// destination). A feed is in each partition that reads it. A variable that is read elsewhere, or
+/// behind an update that its reader must not see, gets a _Read beside it. `of` is ordered by
+/// dependence, as extract() makes it, and `chosen` is what place() returned for it.
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
                                    const device_list& devices);
 

@@ -1,6 +1,7 @@
 #include "troupe/runtime/placement/place.hpp"
 
 #include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/placement/cost.hpp"
@@ -65,9 +66,9 @@ struct node_set {
 result<std::vector<node_set>> find_sets(const graph& of) {
   colocation together{of.nodes().size()};
   for (const auto& node : of.nodes())
-    for (size_t i = 0; i < node->inputs().size(); ++i)
-      if (node->input_is_ref(static_cast<int>(i)))
-        together.join(node->id(), node->inputs()[i].node->id());
+    for (const auto& access : accesses_of(*node))
+      if (node->input_is_ref(access.input))
+        together.join(node->id(), node->inputs()[static_cast<size_t>(access.input)].node->id());
   std::vector<node_set> sets;
   std::vector<int> set_of(of.nodes().size(), -1); // by root
   for (const auto& node : of.nodes()) {

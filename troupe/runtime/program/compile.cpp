@@ -198,6 +198,8 @@ private:
       return {}; // stands for state; there is nothing to run
     if (node.inputs().size() > UINT16_MAX || node.outputs() > UINT16_MAX)
       return invalid(node.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
+    if (is(node, internal_ops::read))
+      return write_read(node);
     TROUPE_ASSIGN(auto operands, gather(node, here));
     if (has(node.op().effects, effect::blocking)) {
       if (is(node, internal_ops::recv) || is(node, internal_ops::recv_control))
@@ -264,16 +266,30 @@ private:
         reads.emplace_back(out_.slots_++, state);
       }
     }
-    for (auto [slot, state] : reads) {
-      auto& code = add(action::read, &node);
-      code.code.first_output = slot;
-      code.code.output_count = 1;
-      code.states = out_.state_pool_.size();
-      out_.state_pool_.push_back(state);
-    }
+    for (auto [slot, state] : reads)
+      add_read(node, slot, state);
     if (!any_ref)
       found.states.clear();
     return found;
+  }
+
+  void add_read(const node& by, uint32_t slot, named_state* state) {
+    auto& code = add(action::read, &by);
+    code.code.first_output = slot;
+    code.code.output_count = 1;
+    code.states = out_.state_pool_.size();
+    out_.state_pool_.push_back(state);
+  }
+
+  // A read that is a node of its own.
+  status write_read(node& node) {
+    const auto* behind = resource_behind(node.inputs()[0]);
+    if (!behind || behind->op().makes != resource::variable)
+      return invalid(node.description(), ": must refer to a variable");
+    TROUPE_ASSIGN(auto* state, state_behind(*behind));
+    add_read(node, first_slot_.at(&node), state);
+    write_tokens(node);
+    return {};
   }
 
   // A tensor of the host is taken to the device once in a region that needs it there.

@@ -1,5 +1,6 @@
 #include "troupe/runtime/program/order_effects.hpp"
 
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 
 #include <map>
@@ -22,20 +23,15 @@ void put(node* before, node& after) {
 void order_effects(graph& of, bool strictly) {
   std::map<const node*, accesses> known;
   for (const auto& node : of.nodes())
-    for (int i = 0; i < static_cast<int>(node->inputs().size()); ++i) {
-      const auto& input = node->inputs()[static_cast<size_t>(i)];
-      if (!input.node->output_is_ref(input.index))
-        continue;
-      const auto* state = resource_behind(input);
+    for (const auto& access : accesses_of(*node)) {
       // All uses of a table look alike from here; to order them all is for whoever asks for it.
-      if (!state || !(state->op().makes == resource::variable ||
-                      (strictly && state->op().makes == resource::table)))
+      auto kind = access.state->op().makes;
+      if (!(kind == resource::variable || (strictly && kind == resource::table)))
         continue;
-      auto& to = known[state];
-      auto updates = node->input_is_ref(i), fetches = &node->op() == &internal_ops::fetch;
-      if (updates || fetches || strictly)
+      auto& to = known[access.state];
+      if (!access.as_value || &node->op() == &internal_ops::fetch || strictly)
         put(to.last_update, *node);
-      if (!updates) {
+      if (!access.updates) {
         to.reads.push_back(node.get());
         continue;
       }
