@@ -44,14 +44,15 @@ std::vector<std::shared_ptr<device>> make_some(kind_of_devices kind, int count,
 }
 
 std::unique_ptr<client> make_session(kind_of_devices kind, int count,
-                                     const gpu::simulation& like = {
-                                         .seed = std::random_device{}()}) {
+                                     const gpu::simulation& like = {.seed = std::random_device{}()},
+                                     const program_options& programs = {}) {
   INFO("seed " << like.seed);
   client_options options;
   options.ops = &simulated_library();
   options.make_devices = [=] { return make_some(kind, count, like); };
   options.inter_op_threads = 2;
   options.passes.fold = false;
+  options.programs = programs;
   auto started = client::local(options);
   REQUIRE(started);
   return *std::move(started);
@@ -153,6 +154,22 @@ TEST_CASE("devices compute together what each would, had it all") {
       REQUIRE(complaint_about_sums(*got, count) == "");
     }
   }
+}
+
+TEST_CASE("GPUs of deterministic sessions use what they compute together when it is there") {
+  watchdog watch;
+  for (auto [kind, count] : all_kinds)
+    for (bool replay : {false, true}) {
+      INFO(count << " of kind " << static_cast<int>(kind) << ", replay: " << replay);
+      auto session = make_session(kind, count, {.seed = std::random_device{}()},
+                                  {.deterministic = true, .replay = replay});
+      auto text = case_of(all_sums, kind, count);
+      for (int i = 0; i < 8; ++i) {
+        auto got = run_one(*session, text);
+        REQUIRE(got.status().ok());
+        REQUIRE(complaint_about_sums(*got, count) == "");
+      }
+    }
 }
 
 TEST_CASE("what GPUs launch before they compute together is repeated as one launch") {

@@ -1,9 +1,12 @@
 #include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
 #include "tests/support/test_steps.hpp"
 #include "troupe/runtime/program/regions.hpp"
 
 #include <algorithm>
 #include <set>
+
+#include <unistd.h>
 
 namespace troupe::test::regions_test {
 
@@ -145,6 +148,31 @@ TEST_CASE("measured times decide where there are some") {
     measured.add({.node = node->name(), .runs = 1, .mean_ns = 5'000});
   t.two_workers.measured = &measured;
   CHECK(regions_of(find_regions(t.in, t.two_workers), {left, right}).size() == 2);
+}
+
+TEST_CASE("ten thousand tensors from elsewhere that are added up one by one take little memory") {
+  constexpr int count = 10'000;
+  for (bool last_first : {false, true}) {
+    INFO("the last comes first: " << last_first);
+    graph in{ops()};
+    std::vector<edge> received;
+    for (int i = 0; i < count; ++i)
+      received.push_back(add(
+          in, {.op = "_Recv",
+               .attrs = {{"key", i}, {"from", ""}, {"dtype", dtype::i64}, {"shape", shape{}}}}));
+    if (last_first)
+      std::ranges::reverse(received);
+    auto sum = constant(in, int64_t{0});
+    for (const auto& one : received)
+      sum = add(in, {.op = "Add", .inputs = {sum, one}});
+    auto before = footprint_of(getpid()).resident_kib;
+    auto found = find_regions(in);
+    auto grown = footprint_of(getpid()).resident_kib - before;
+    CHECK(found.count == 2 * count); // the first sum waits for one only
+    INFO(grown << " KiB");
+    if (size_is_telling)
+      CHECK(grown < 48 * 1024);
+  }
 }
 
 TEST_CASE("regions of random graphs are convex, form no cycle and can all start") {

@@ -4,48 +4,81 @@
 #include "troupe/runtime/program/branches.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
+#include <bit>
+#include <unordered_map>
 
 namespace troupe {
 namespace {
 
-using label_set = std::vector<uint32_t>; // sorted
-
-// Each distinct set of waits and branches is one region.
+// Sets of waits and branches: equal sets have equal numbers. They are tries over the bits of their
+// labels that share what they have in common (Okasaki and Gill, Fast Mergeable Integer Maps, 1998),
+// so that a set which grows by one label takes a few words, however large it is.
 class interner {
 public:
-  interner() { id_of({}); }
-  uint32_t id_of(const label_set& labels) {
-    auto [it, fresh] = ids_.emplace(labels, static_cast<uint32_t>(sets_.size()));
-    if (fresh)
-      sets_.push_back(labels);
-    return it->second;
-  }
   uint32_t join(uint32_t a, uint32_t b) {
-    if (a == b || b == 0)
+    if (a == b || b == empty)
       return a;
-    if (a == 0)
+    if (a == empty)
       return b;
-    auto [it, fresh] = joined_.emplace(std::minmax(a, b), 0);
-    if (fresh) {
-      label_set both;
-      std::ranges::set_union(sets_[a], sets_[b], std::back_inserter(both));
-      it->second = id_of(both);
-    }
-    return it->second;
+    auto [it, fresh] = joined_.emplace(pair(std::min(a, b), std::max(a, b)), 0);
+    if (!fresh)
+      return it->second;
+    auto made = united(a, b);
+    joined_[pair(std::min(a, b), std::max(a, b))] = made;
+    return made;
   }
-  uint32_t with(uint32_t a, uint32_t label) {
-    label_set more = sets_[a];
-    more.insert(std::ranges::lower_bound(more, label), label);
-    return id_of(more);
-  }
-  uint32_t size() const { return static_cast<uint32_t>(sets_.size()); }
+  uint32_t with(uint32_t a, uint32_t label) { return join(a, only(label)); }
+  uint32_t size() const { return static_cast<uint32_t>(tries_.size()); }
 
 private:
-  std::map<label_set, uint32_t> ids_;
-  std::vector<label_set> sets_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> joined_;
+  static constexpr uint32_t empty = 0;
+
+  // Labels that agree in the bits above `bit`, which are in `prefix`; a single one where it is 0.
+  struct trie {
+    uint32_t prefix = 0, bit = 0;
+    uint32_t without = empty, with = empty; // the bit
+  };
+
+  static uint64_t pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
+  static uint32_t above(uint32_t bit, uint32_t label) { return label & ~(bit | (bit - 1)); }
+
+  uint32_t add(const trie& one) {
+    tries_.push_back(one);
+    return size() - 1;
+  }
+  uint32_t only(uint32_t label) {
+    auto [it, fresh] = single_.emplace(label, 0);
+    if (fresh)
+      it->second = add({.prefix = label});
+    return it->second;
+  }
+  uint32_t branch(uint32_t prefix, uint32_t bit, uint32_t without, uint32_t with) {
+    auto [it, fresh] = branches_.emplace(pair(without, with), 0);
+    if (fresh)
+      it->second = add({prefix, bit, without, with});
+    return it->second;
+  }
+  // The second lies within one half of the first.
+  uint32_t within(const trie& at, uint32_t b) {
+    return tries_[b].prefix & at.bit ? branch(at.prefix, at.bit, at.without, join(at.with, b))
+                                     : branch(at.prefix, at.bit, join(at.without, b), at.with);
+  }
+  uint32_t united(uint32_t a, uint32_t b) {
+    auto x = tries_[a], y = tries_[b]; // copies: the list grows
+    if (x.bit > y.bit && above(x.bit, y.prefix) == x.prefix)
+      return within(x, b);
+    if (y.bit > x.bit && above(y.bit, x.prefix) == y.prefix)
+      return within(y, a);
+    if (x.bit == y.bit && x.prefix == y.prefix)
+      return branch(x.prefix, x.bit, join(x.without, y.without), join(x.with, y.with));
+    auto bit = std::bit_floor(x.prefix ^ y.prefix);
+    return x.prefix & bit ? branch(above(bit, x.prefix), bit, b, a)
+                          : branch(above(bit, x.prefix), bit, a, b);
+  }
+
+  std::vector<trie> tries_{trie{}}; // the first is the empty set
+  std::unordered_map<uint32_t, uint32_t> single_;
+  std::unordered_map<uint64_t, uint32_t> branches_, joined_; // by two numbers
 };
 
 // Labels each node with all waits and branches on its ways.
@@ -78,18 +111,16 @@ public:
 private:
   // Sets that only came up on the way have no nodes.
   void close_gaps() {
-    std::vector<bool> used(sets_.size(), false);
-    used[0] = true;
-    for (auto* list : {&found_.of, &found_.issued_from})
-      for (auto set : *list)
-        used[set] = true;
-    std::vector<uint32_t> dense(sets_.size(), 0);
-    for (uint32_t set = 0; set < sets_.size(); ++set)
-      if (used[set])
-        dense[set] = found_.count++;
-    for (auto* list : {&found_.of, &found_.issued_from})
-      for (auto& set : *list)
-        set = dense[set];
+    constexpr auto absent = UINT32_MAX;
+    std::vector<uint32_t> dense(sets_.size(), absent);
+    dense[0] = found_.count++;
+    for (size_t id = 0; id < found_.of.size(); ++id)
+      for (auto* set : {&found_.issued_from[id], &found_.of[id]}) {
+        auto& number = dense[*set];
+        if (number == absent)
+          number = found_.count++;
+        *set = number;
+      }
   }
 
   const graph& graph_;
