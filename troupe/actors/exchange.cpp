@@ -3,11 +3,13 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/step_table.hpp"
+#include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/link.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 
+#include <caf/event_based_actor.hpp>
 #include <caf/io/broker.hpp>
 #include <caf/io/middleman.hpp>
 #include <caf/send.hpp>
@@ -18,7 +20,7 @@
 namespace troupe {
 namespace {
 
-// How many bytes lie in CAF's write buffer at most: enough to keep the socket busy, few enough that
+// How many bytes lie in a connection's buffer at most: enough to keep it busy, few enough that
 // urgent messages do not queue behind payload.
 constexpr size_t write_window = 1024 * 1024;
 
@@ -44,10 +46,28 @@ struct caf::behavior_type_of<troupe::closing_broker> {
 namespace troupe {
 namespace {
 
+// CAF's multiplexer writes.
+class broker_connection final : public connection {
+public:
+  broker_connection(caf::io::broker* self, caf::io::connection_handle handle)
+      : self_(self), handle_(handle) {
+    self_->configure_read(handle_, caf::io::receive_policy::at_most(64 * 1024));
+    self_->ack_writes(handle_, true);
+  }
+  std::vector<char>& buffer() override { return self_->wr_buf(handle_); }
+  void flush() override { self_->flush(handle_); }
+  void close() override { self_->close(handle_); }
+
+private:
+  caf::io::broker* self_;
+  caf::io::connection_handle handle_;
+};
+
 class exchange {
 public:
-  exchange(caf::io::broker* self, caf::io::connection_handle connection, exchange_options options)
-      : self_(self), connection_(connection), options_(std::move(options)),
+  exchange(caf::scheduled_actor* self, std::shared_ptr<connection> connection,
+           exchange_options options)
+      : self_(self), connection_(std::move(connection)), options_(std::move(options)),
         peer_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
         link_({.self = options_.self, .timeout = options_.peer_timeout},
               {.on_hello = [this](const hello& who) { return meet(who); },
@@ -59,8 +79,6 @@ public:
       self_->monitor(options_.owner);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       self_->monitor(opener);
-    self_->configure_read(connection_, caf::io::receive_policy::at_most(64 * 1024));
-    self_->ack_writes(connection_, true);
     pump();
     tick();
   }
@@ -84,7 +102,7 @@ public:
   void tick() {
     if (gone_)
       return;
-    if (auto alive = link_.tick(step_clock::now()); !alive)
+    if (auto alive = link_.tick(self_->clock().now()); !alive)
       return end(std::move(alive));
     pump();
   }
@@ -123,12 +141,12 @@ public:
     asked_.clear();
     peer_gone news{peer_, std::move(why), self_->address()};
     if (options_.owner)
-      self_->send(options_.owner, news);
+      caf::anon_send(options_.owner, news);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      self_->send(opener, news);
+      caf::anon_send(opener, news);
     // What is in the write buffer still leaves. The actor stays as long as somebody holds it: it
     // tells those who ask why the peer is gone (docs/decisions/003).
-    self_->close(connection_);
+    connection_->close();
   }
 
   void say_goodbye() {
@@ -151,7 +169,7 @@ private:
                                  : concat("client ", who.incarnation);
     }
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      self_->send(opener, peer_ready{who});
+      caf::anon_send(opener, peer_ready{who});
     return {};
   }
 
@@ -186,8 +204,8 @@ private:
     } else if (std::holds_alternative<goodbye>(what)) {
       end(failure(error_kind::unavailable, "it has shut down"));
     } else if (options_.owner) {
-      self_->send(options_.owner,
-                  incoming{std::move(what), caf::actor_cast<caf::actor>(self_), peer_});
+      caf::anon_send(options_.owner,
+                     incoming{std::move(what), caf::actor_cast<caf::actor>(self_), peer_});
     }
   }
 
@@ -201,6 +219,7 @@ private:
 
   // An answer or tensor that cannot leave must not leave its receiver waiting.
   void cannot_send(const message& what, const status& why) {
+    TROUPE_REACHED("a message cannot be sent");
     if (auto* push = std::get_if<tensor_push>(&what); push && options_.steps)
       options_.steps->abort(push->step, status{why}.within(concat("sending to ", peer_)), nullptr);
     else if (auto* done = std::get_if<step_done>(&what); done && !gone_)
@@ -210,12 +229,15 @@ private:
   void pump() {
     if (gone_ || in_socket_ >= write_window / 2 || link_.idle())
       return;
-    in_socket_ += link_.fill(self_->wr_buf(connection_), write_window - in_socket_);
-    self_->flush(connection_);
+    auto window = write_window - in_socket_;
+    if (TROUPE_BUGGIFY("an exchange writes a few bytes at a time"))
+      window = 7;
+    in_socket_ += link_.fill(connection_->buffer(), window);
+    connection_->flush();
   }
 
-  caf::io::broker* self_;
-  caf::io::connection_handle connection_;
+  caf::scheduled_actor* self_;
+  std::shared_ptr<connection> connection_;
   exchange_options options_;
   std::string peer_;
   troupe::link link_;
@@ -246,21 +268,19 @@ message to_wire(const register_partitions& what, status& problem) {
   return wire;
 }
 
-caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle connection,
-                                const std::shared_ptr<exchange_options>& options) {
-  auto state = std::make_shared<exchange>(self, connection, std::move(*options));
+// What an exchange understands, whatever its connection is.
+caf::message_handler exchange_messages(caf::scheduled_actor* self,
+                                       const std::shared_ptr<exchange>& state) {
   self->set_default_handler(caf::drop);
   self->set_exit_handler([=](const caf::exit_msg&) { state->say_goodbye(); });
   self->set_down_handler([=](const caf::down_msg&) { state->say_goodbye(); });
   state->start();
   return {
-      [=](const caf::io::new_data_msg& what) { state->received(what.buf); },
-      [=](const caf::io::data_transferred_msg& what) { state->written(what.remaining); },
       [=](outgoing& what) { state->send(std::move(what.content)); },
       [=](run_request& what) -> caf::result<step_result> {
         auto promise = self->make_response_promise();
         auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline -
-                                                                          step_clock::now());
+                                                                          self->clock().now());
         state->ask(
             run_step{.request = 0,
                      .handle = what.handle,
@@ -292,11 +312,34 @@ caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle
         state->ask(device_list_request{}, promise);
         return promise;
       },
-      [=](const caf::io::connection_closed_msg&) {
-        state->end(failure(error_kind::unavailable, "the connection was closed"));
-      },
       [=](tick_atom) { state->tick(); },
   };
+}
+
+status connection_closed() { return failure(error_kind::unavailable, "the connection was closed"); }
+
+caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle connection,
+                                const std::shared_ptr<exchange_options>& options) {
+  auto state = std::make_shared<exchange>(
+      self, std::make_shared<broker_connection>(self, connection), std::move(*options));
+  return caf::message_handler{
+      [=](const caf::io::new_data_msg& what) { state->received(what.buf); },
+      [=](const caf::io::data_transferred_msg& what) { state->written(what.remaining); },
+      [=](const caf::io::connection_closed_msg&) { state->end(connection_closed()); },
+  }
+      .or_else(exchange_messages(self, state));
+}
+
+caf::behavior connected_exchange(caf::event_based_actor* self,
+                                 const std::shared_ptr<connection>& connection,
+                                 const std::shared_ptr<exchange_options>& options) {
+  auto state = std::make_shared<exchange>(self, connection, std::move(*options));
+  return caf::message_handler{
+      [=](const bytes_came& what) { state->received(what.bytes); },
+      [=](const bytes_left& what) { state->written(what.remaining); },
+      [=](connection_ended_atom) { state->end(connection_closed()); },
+  }
+      .or_else(exchange_messages(self, state));
 }
 
 // Listener -> itself: now it may go. No answer.
@@ -355,6 +398,12 @@ caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_option
   return system.middleman().spawn_broker([=](closing_broker* self) -> caf::behavior {
     return exchange_behavior(self, self->add_scribe(socket), shared);
   });
+}
+
+caf::actor spawn_exchange(caf::actor_system& system, std::shared_ptr<connection> connection,
+                          exchange_options options) {
+  return system.spawn(connected_exchange, std::move(connection),
+                      std::make_shared<exchange_options>(std::move(options)));
 }
 
 } // namespace troupe

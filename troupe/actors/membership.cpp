@@ -5,6 +5,7 @@
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/messages.hpp"
 
+#include "troupe/runtime/simulation.hpp"
 #include "troupe/runtime/version.hpp"
 
 #include <caf/actor_system.hpp>
@@ -99,8 +100,10 @@ void connected(membership_self self, dialed& what) {
   one.dialing = false;
   if (!what.outcome) {
     refuse(one, what.outcome, what.deadline);
-    if (!one.waiting.empty()) // somebody has joined who has more time
+    if (!one.waiting.empty()) { // somebody has joined who has more time
+      TROUPE_REACHED("a task is dialled again for who has more time");
       start_dialing(self, what.to, one);
+    }
     return;
   }
   const auto& options = self->state.options;

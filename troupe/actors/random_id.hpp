@@ -1,10 +1,15 @@
 // Numbers that tell processes and sessions apart.
 #pragma once
 #include <cstdint>
+#include <functional>
 
 namespace troupe {
 
 /// Returns 64 bits from the system's source of randomness; never 0.
 uint64_t random_id();
+
+/// For simulations, whose ids must be the same in each run of a seed. Not while another thread may
+/// draw one.
+void draw_random_ids_from(std::function<uint64_t()> source);
 
 } // namespace troupe

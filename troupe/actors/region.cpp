@@ -4,6 +4,7 @@
 #include "troupe/actors/queue.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/collective/exchange.hpp"
+#include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>
 
@@ -203,9 +204,11 @@ status region_actor::check(const wait_answer& what) const {
 // The step has ended meanwhile: what it would have taken out stays in.
 void region_actor::give_back(wait_answer& what) {
   const auto& wait = in_->part(program_).program().waits()[what.wait];
-  if (auto taken = elements_taken(*wait.origin); taken != taking::none && !what.values.empty())
+  if (auto taken = elements_taken(*wait.origin); taken != taking::none && !what.values.empty()) {
+    TROUPE_REACHED("what a dequeue gave goes back");
     caf::anon_send(in_->program().queue(program_, what.wait),
                    queue_return{std::move(what.values), taken == taking::batch});
+  }
 }
 
 void region_actor::take(wait_answer& what, caf::execution_unit* unit) {

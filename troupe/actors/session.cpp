@@ -101,7 +101,8 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
 
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                             const client_options& options,
-                                            const node_times* measured) {
+                                            const node_times* measured,
+                                            const membership_ways* ways) {
   devices here;
   if (options.make_devices) {
     TROUPE_ASSIGN(here, options.make_devices());
@@ -123,7 +124,8 @@ result<session_parts> spawn_cluster_session(caf::actor_system& system, const clu
                                                 .incarnation = session,
                                                 .peer_timeout = options.peer_timeout,
                                                 .owner = {},
-                                                .steps = nullptr});
+                                                .steps = nullptr,
+                                                .ways = ways ? *ways : usual_ways()});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
   return session_parts{system.spawn(session_behavior, master_actor,

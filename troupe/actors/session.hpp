@@ -9,6 +9,8 @@
 
 namespace troupe {
 
+struct membership_ways; // actors/membership.hpp
+
 struct session_parts {
   caf::actor session;
   uint64_t id = 0;
@@ -24,9 +26,10 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
                                           const node_times* measured = nullptr);
 
 /// Spawns a session that reaches the cluster's tasks when they are needed. The system must have
-/// loaded caf::io::middleman.
+/// loaded caf::io::middleman, unless there are other `ways` to reach them.
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                             const client_options& options,
-                                            const node_times* measured = nullptr);
+                                            const node_times* measured = nullptr,
+                                            const membership_ways* ways = nullptr);
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 #include "troupe/actors/step_table.hpp"
 
 #include "troupe/actors/region.hpp"
+#include "troupe/runtime/simulation.hpp"
 
 namespace troupe {
 namespace {
@@ -64,6 +65,7 @@ status step_table::may_begin(uint64_t step) {
     return refusal_forgotten(step);
   if (it->second.cancelled)
     return {};
+  TROUPE_REACHED("a step was cancelled before it came");
   auto why = take_early(step).cancelled;
   end(step);
   return why;
@@ -163,9 +165,11 @@ void step_table::push_early(tensor_push&& what) {
   auto it = early_.find(what.step);
   if (it != early_.end() && !it->second.cancelled)
     return;
+  TROUPE_REACHED("a tensor comes before its step");
   bool new_step = it == early_.end() || it->second.pushes.empty();
   if (early_bytes_ + what.value.bytes() > max_early_bytes ||
-      (new_step && early_pushes_ >= max_early_steps))
+      (new_step && early_pushes_ >= max_early_steps) ||
+      TROUPE_BUGGIFY("an early tensor finds no room"))
     return refuse_early(what.step, no_room(early_pushes_, early_bytes_));
   early_bytes_ += what.value.bytes();
   early_pushes_ += new_step;

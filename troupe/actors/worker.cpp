@@ -10,6 +10,7 @@
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/deterministic/deterministic.hpp"
 #include "troupe/runtime/program/kernel_states.hpp"
+#include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 
@@ -222,8 +223,10 @@ void register_programs(worker_self self, register_partitions& what, std::string 
               if (--state->missing > 0 || state->failed)
                 return;
               auto it = self->state.programs.find(handle);
-              if (it == self->state.programs.end()) // its owner has left meanwhile
+              if (it == self->state.programs.end()) { // its owner has left meanwhile
+                TROUPE_REACHED("a program's owner leaves before the program is linked");
                 return state->reply(failure(error_kind::aborted, "the program was dropped"));
+              }
               program->set_exchanges(std::move(state->exchanges));
               it->second.linked = true;
               state->reply(registered{handle, program});
@@ -270,10 +273,12 @@ void expire(worker_self self) {
 
 void start_step(worker_self self, run_request what, step_end on_end) {
   auto it = self->state.programs.find(what.handle);
-  if (it == self->state.programs.end())
+  if (it == self->state.programs.end()) {
+    TROUPE_REACHED("a step of an unknown program comes");
     return on_end({failure(error_kind::aborted, self->state.options.self, " knows no program ",
                            what.handle, "; it may have been restarted: prepare the step again"),
                    {}});
+  }
   if (!it->second.linked)
     return on_end({failure(error_kind::failed_precondition, self->state.options.self,
                            " has not registered program ", what.handle,
