@@ -172,6 +172,32 @@ TEST_CASE("a host's own actor system runs a thousand steps at once through a ses
   }
 }
 
+TEST_CASE("a session actor that is let go without an exit message ends with all that is its") {
+  watchdog watch;
+  system_config config{2, true};
+  caf::actor_system system{config};
+  auto before = system.registry().running();
+  auto cluster = make_cluster(1);
+  auto task = start_task(cluster, {"worker", 0});
+  for (auto local : {true, false}) {
+    auto session = local ? spawn_local_session(system, local_options())
+                         : spawn_cluster_session(system, cluster, local_options());
+    REQUIRE(session);
+    CHECK(system.registry().running() > before);
+    if (!local) { // so that there is a connection
+      caf::scoped_actor self{system, true};
+      self->request(session->session, 30s, list_devices_atom::value)
+          .receive([](const std::vector<device_info>&) {},
+                   [](const caf::error& why) { FAIL(from_caf(why)); });
+    }
+    session->session = nullptr;
+    auto until = clock_type::now() + 5s;
+    while (system.registry().running() > before && clock_type::now() < until)
+      std::this_thread::sleep_for(10ms);
+    CHECK(system.registry().running() == before);
+  }
+}
+
 TEST_CASE("a client and a task that have nothing to do use hardly any processor time") {
   watchdog watch;
   auto cluster = make_cluster(1);

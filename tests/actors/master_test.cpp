@@ -224,6 +224,83 @@ TEST_CASE("a task that does not register a step in time is named") {
   CHECK((**box).status().message().find("/job:worker/task:1") != std::string::npos);
 }
 
+TEST_CASE("who waits for a step to be registered again waits as long as they said") {
+  master_world world;
+  world.prepare();
+  auto box = world.start();
+  world.answer(world.one, fails(error_kind::unavailable, "gone"));
+  world.answer(world.zero, fails(error_kind::cancelled, "echo"));
+  world.one.registers_at_once = false;
+  auto hasty = world.start(100ms), patient = world.start(10s);
+  world.pass(200ms);
+  CHECK(outcome_of(hasty).kind() == error_kind::deadline_exceeded);
+  CHECK(outcome_of(hasty).message().find("/job:worker/task:1 did not register") !=
+        std::string::npos);
+  CHECK(!*patient);
+  REQUIRE(world.one.registering.size() == 1);
+  world.act(world.one, [&] { world.one.registering[0].deliver(registered{5, nullptr}); });
+  REQUIRE(world.one.runs.size() == 1);
+  world.answer(world.zero, {});
+  world.answer(world.one, {});
+  CHECK(outcome_of(patient).ok());
+}
+
+TEST_CASE("what a task registers when nobody waits any more is forgotten") {
+  master_world world;
+  world.one.registers_at_once = false;
+  auto box = world.begin_prepare();
+  world.pass(1100ms);
+  REQUIRE(*box);
+  CHECK(world.one.dropped.empty());
+  world.act(world.one, [&] { world.one.registering[0].deliver(registered{42, nullptr}); });
+  CHECK(world.one.dropped == std::vector<uint64_t>{42});
+}
+
+TEST_CASE("a task that is silent about its devices holds up no node that another task can run") {
+  master_world world;
+  text_case gpu{"x = Neg(f32(1)) @\"/gpu:0\"\nfetch x"};
+  auto box = world.ask<std::shared_ptr<prepared_step>>(
+      world.master,
+      *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
+  world.run();
+  REQUIRE(world.zero.listing.size() == 1);
+  REQUIRE(world.one.listing.size() == 1);
+  world.act(world.one, [&] {
+    world.one.listing[0].deliver(
+        std::vector<device_info>{{"/job:worker/task:1/device:gpu:0", "gpu", 1, ""}});
+  });
+  world.pass(11s);
+  REQUIRE(*box);
+  INFO((**box).status());
+  CHECK((**box).ok());
+  CHECK(world.one.handles == 1);
+  CHECK(world.zero.handles == 0);
+  // What is known is not asked again; who was silent is.
+  auto two = world.ask<std::shared_ptr<prepared_step>>(
+      world.master,
+      *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
+  world.run();
+  CHECK(world.one.listing.size() == 1);
+  CHECK(world.zero.listing.size() == 1);
+  REQUIRE(*two);
+  *box = *two = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("the error of a device that no task has names the tasks that did not answer") {
+  master_world world;
+  text_case gpu{"x = Neg(f32(1)) @\"/job:worker/task:1/gpu:3\"\nfetch x"};
+  auto box = world.ask<std::shared_ptr<prepared_step>>(
+      world.master,
+      *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
+  world.run();
+  CHECK(world.zero.listing.empty()); // the node does not name it
+  world.pass(11s);
+  REQUIRE(*box);
+  INFO((**box).status());
+  CHECK((**box).status().message().find("/job:worker/task:1") != std::string::npos);
+  CHECK((**box).status().message().find("no answer in time") != std::string::npos);
+}
+
 TEST_CASE("a closed session answers the steps that are under way") {
   master_world world;
   world.prepare();

@@ -167,6 +167,23 @@ TEST_CASE("who waits for a peer that is lost before it has spoken hears why") {
   CHECK(why(box).message().find("another version") != std::string::npos);
 }
 
+TEST_CASE("a connection that ends before its peer has spoken is made again for who has time") {
+  membership_world world;
+  auto hasty = world.connect(one, 50ms), patient = world.connect(one, 10s);
+  world.answer_call();
+  world.tell(peer_gone{to_string(one), failure(error_kind::unavailable, "closed")});
+  CHECK(!*patient);
+  world.pass(60ms);
+  CHECK(why(hasty).kind() == error_kind::unavailable);
+  CHECK(why(hasty).message().find("closed") != std::string::npos);
+  world.pass(50ms);
+  REQUIRE(world.calls.size() == 2);
+  world.answer_call();
+  world.introduce(2);
+  REQUIRE(*patient);
+  CHECK((**patient)->incarnation == 2);
+}
+
 TEST_CASE("a membership that ends takes its exchanges with it") {
   membership_world world;
   world.connect(one);

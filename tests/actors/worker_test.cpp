@@ -4,7 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/text_case.hpp"
 #include "troupe/actors/messages.hpp"
-#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/step_server.hpp"
+#include "troupe/actors/system.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
@@ -20,15 +21,18 @@ using namespace std::chrono_literals;
 namespace {
 
 const task_name self{"worker", 0};
+constexpr uint64_t incarnation = 99;
 
 struct worker_world : actor_world {
-  std::shared_ptr<step_table> steps = std::make_shared<step_table>();
+  std::shared_ptr<step_server> server =
+      std::make_shared<step_server>(self, incarnation, clock_of(system()));
+  step_table& steps = server->steps();
   std::vector<message> sent; // to the peer
   caf::actor worker, peer;
+  connection_ptr connection = connect();
 
   worker_world() {
-    worker_options options{
-        .self = self, .ops = &library(), .devices = {}, .membership = {}, .steps = steps};
+    worker_options options{.ops = &library(), .devices = {}, .membership = {}, .server = server};
     options.devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
     worker = spawn_worker(system(), std::move(options));
     peer = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
@@ -69,18 +73,37 @@ struct worker_world : actor_world {
                                 std::vector<indexed_tensor> feeds = {},
                                 std::chrono::milliseconds timeout = 1s) {
     auto box =
-        ask<step_result>(worker, run_request{handle, step, now() + timeout, std::move(feeds)});
+        ask<step_result>(worker, run_request{handle, {0, step}, now() + timeout, std::move(feeds)});
     run();
     return box;
   }
   void from_peer(message what) {
-    caf::anon_send(worker, incoming{std::move(what), peer, "client 5"});
+    if (!server->serve(what, connection, peer))
+      caf::anon_send(worker, incoming{std::move(what), peer, connection});
     run();
   }
-  void lose(const caf::actor& exchange) {
-    caf::anon_send(worker, peer_gone{"client 5", failure(error_kind::unavailable, "reset"),
-                                     exchange.address()});
+  // Another connection of the same peer.
+  static connection_ptr connect() {
+    auto made = std::make_shared<peer_connection>();
+    made->peer = "client 5";
+    return made;
+  }
+  void lose(peer_connection& which) {
+    server->lose(which, failure(error_kind::unavailable, "reset"));
     run();
+  }
+  // Runs a step as another process would.
+  status run_from_peer(uint64_t handle, uint64_t step, uint64_t of_incarnation = 0) {
+    from_peer(run_step{.request = step,
+                       .handle = handle,
+                       .step = {0, step},
+                       .deadline_ms = 1000,
+                       .feeds = {},
+                       .incarnation = of_incarnation});
+    auto* done = std::get_if<step_done>(&sent.back());
+    REQUIRE(done);
+    CHECK(done->request == step);
+    return done->outcome;
   }
   // Registers as another process would.
   uint64_t register_from_peer(const text_case& of, size_t which = 0) {
@@ -132,7 +155,7 @@ TEST_CASE("a worker runs what was registered, as often as asked") {
   REQUIRE(made);
   CHECK(fetched_int(world.begin(made->handle, 1, {{0, tensor::scalar(5)}})) == -5);
   CHECK(fetched_int(world.begin(made->handle, 2, {{0, tensor::scalar(6)}})) == -6);
-  CHECK(world.steps->size() == 0);
+  CHECK(world.steps.size() == 0);
   made = status{error_kind::cancelled, ""};
 }
 
@@ -182,10 +205,10 @@ TEST_CASE("a step that nobody waits for any more ends soon after its deadline") 
   text_case text{queue};
   auto handle = world.register_from_peer(text);
   world.from_peer(
-      run_step{.request = 3, .handle = handle, .step = 1, .deadline_ms = 1, .feeds = {}});
-  CHECK(world.steps->size() == 1);
-  world.from_peer(cancel_step{1, failure(error_kind::deadline_exceeded, "not wanted")});
-  CHECK(world.steps->size() == 0);
+      run_step{.request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = 1, .feeds = {}});
+  CHECK(world.steps.size() == 1);
+  world.from_peer(cancel_step{{0, 1}, failure(error_kind::deadline_exceeded, "not wanted")});
+  CHECK(world.steps.size() == 0);
   auto* done = std::get_if<step_done>(&world.sent.back());
   REQUIRE(done);
   CHECK(done->request == 3);
@@ -196,13 +219,13 @@ TEST_CASE("a step that is cancelled before it comes does not run") {
   worker_world world;
   text_case text{queue};
   auto handle = world.register_from_peer(text);
-  world.from_peer(cancel_step{8, failure(error_kind::cancelled, "not wanted")});
+  world.from_peer(cancel_step{{0, 8}, failure(error_kind::cancelled, "not wanted")});
   world.from_peer(
-      run_step{.request = 4, .handle = handle, .step = 8, .deadline_ms = 1000, .feeds = {}});
+      run_step{.request = 4, .handle = handle, .step = {0, 8}, .deadline_ms = 1000, .feeds = {}});
   auto* done = std::get_if<step_done>(&world.sent.back());
   REQUIRE(done);
   CHECK(done->outcome.message().find("not wanted") != std::string::npos);
-  CHECK(world.steps->size() == 0);
+  CHECK(world.steps.size() == 0);
 }
 
 TEST_CASE(
@@ -212,14 +235,13 @@ TEST_CASE(
   auto mine = world.register_it(text, 1), asks = world.register_it(text, 2);
   auto handle = world.register_from_peer(text);
   world.from_peer(
-      run_step{.request = 4, .handle = handle, .step = 8, .deadline_ms = 60'000, .feeds = {}});
-  CHECK(world.steps->size() == 1);
-  world.lose(world.peer);
-  world.run();
-  CHECK(world.steps->size() == 0);
+      run_step{.request = 4, .handle = handle, .step = {0, 8}, .deadline_ms = 60'000, .feeds = {}});
+  CHECK(world.steps.size() == 1);
+  world.lose(*world.connection);
+  CHECK(world.steps.size() == 0);
   CHECK(outcome_of(world.begin(mine->handle, 9)).ok());
   CHECK(fetched_int(world.begin(asks->handle, 10)) == 1);
-  CHECK(outcome_of(world.begin(handle, 11)).kind() == error_kind::aborted);
+  CHECK(world.run_from_peer(handle, 11).kind() == error_kind::aborted);
   mine = asks = status{error_kind::cancelled, ""};
 }
 
@@ -227,17 +249,67 @@ TEST_CASE("the end of an old connection leaves what came by a new one of the sam
   worker_world world;
   text_case text{queue};
   auto old = world.register_from_peer(text, 1);
-  auto before = std::exchange(world.peer, world.system().spawn([&](caf::event_based_actor*) {
-    return caf::behavior{[&](outgoing& what) { world.sent.push_back(std::move(what.content)); }};
-  }));
+  auto before = std::exchange(world.connection, worker_world::connect());
   auto handle = world.register_from_peer(text, 1);
   world.from_peer(deregister_graph{old}); // not its own
-  world.lose(before);
-  CHECK(outcome_of(world.begin(handle, 1)).ok());
-  CHECK(outcome_of(world.begin(old, 2)).kind() == error_kind::aborted);
-  world.lose(world.peer);
-  CHECK(outcome_of(world.begin(handle, 3)).kind() == error_kind::aborted);
-  caf::anon_send_exit(before, caf::exit_reason::user_shutdown);
+  world.lose(*before);
+  CHECK(world.run_from_peer(handle, 1).ok());
+  CHECK(world.run_from_peer(old, 2).kind() == error_kind::aborted);
+  world.lose(*world.connection);
+  CHECK(world.run_from_peer(handle, 3).kind() == error_kind::aborted);
+}
+
+TEST_CASE("programs run for the connection that registered them, and for no other") {
+  worker_world world;
+  text_case text{queue};
+  auto handle = world.register_from_peer(text, 1);
+  auto owner = std::exchange(world.connection, worker_world::connect());
+  CHECK(world.run_from_peer(handle, 1).kind() == error_kind::aborted);
+  world.from_peer(deregister_graph{handle});
+  world.connection = owner;
+  CHECK(world.run_from_peer(handle, 2).ok());
+}
+
+TEST_CASE("what is registered for a connection that has ended is dropped") {
+  worker_world world;
+  text_case text{queue};
+  register_graph what;
+  for (auto& part : world.cut_for(text, 1))
+    what.partitions.push_back({to_string(part.device), *write_graph(*part.nodes)});
+  caf::anon_send(world.worker, incoming{what, world.peer, world.connection});
+  world.lose(*world.connection); // before the worker has looked at it
+  auto* reply = std::get_if<register_reply>(&world.sent.back());
+  REQUIRE(reply);
+  CHECK(reply->outcome.kind() == error_kind::aborted);
+  CHECK(world.server->programs().size() == 0);
+}
+
+TEST_CASE("requests for another incarnation of a task are refused") {
+  worker_world world;
+  text_case text{queue};
+  register_graph what;
+  for (auto& part : world.cut_for(text, 1))
+    what.partitions.push_back({to_string(part.device), *write_graph(*part.nodes)});
+  what.incarnation = incarnation - 1;
+  world.from_peer(what);
+  CHECK(std::get<register_reply>(world.sent.back()).outcome.kind() == error_kind::unavailable);
+  auto handle = world.register_from_peer(text, 1);
+  CHECK(world.run_from_peer(handle, 1, incarnation - 1).kind() == error_kind::aborted);
+  CHECK(world.run_from_peer(handle, 2, incarnation).ok());
+}
+
+TEST_CASE("steps of two sessions may have one number") {
+  worker_world world;
+  text_case text{queue};
+  auto handle = world.register_from_peer(text, 0); // of session 0
+  world.from_peer(run_step{.request = 1, .handle = handle, .step = {0, 7}, .deadline_ms = 9'000});
+  CHECK(world.steps.size() == 1);
+  world.from_peer(cancel_step{{5, 7}, failure(error_kind::cancelled, "of another session")});
+  CHECK(world.steps.size() == 1);
+  world.from_peer(run_step{.request = 2, .handle = handle, .step = {5, 8}, .deadline_ms = 9'000});
+  CHECK(std::get<step_done>(world.sent.back()).outcome.kind() == error_kind::invalid_argument);
+  world.from_peer(cancel_step{{0, 7}, failure(error_kind::cancelled, "enough")});
+  CHECK(world.steps.size() == 0);
 }
 
 TEST_CASE("a step that was cancelled before it came changes nothing") {
@@ -257,7 +329,7 @@ fetch now
        now = world.register_it(text, 2);
   REQUIRE(outcome_of(world.begin(init->handle, 1)).ok());
   for (uint64_t step = 10; step < 30; ++step) {
-    world.from_peer(cancel_step{step, failure(error_kind::cancelled, "not wanted")});
+    world.from_peer(cancel_step{{0, step}, failure(error_kind::cancelled, "not wanted")});
     CHECK(outcome_of(world.begin(more->handle, step)).kind() == error_kind::cancelled);
   }
   CHECK(fetched_int(world.begin(now->handle, 40)) == 0);
@@ -315,7 +387,7 @@ fetch y
   REQUIRE(made);
   auto value = tensor::vector<float>({3, 3});
   auto push = [&](uint64_t step, uint32_t key, tensor with) {
-    world.steps->push(tensor_push{step, key, false, std::move(with)}, nullptr);
+    world.steps.push(tensor_push{{0, step}, key, false, std::move(with)}, nullptr);
     world.run();
   };
   uint32_t key = UINT32_MAX;
@@ -337,12 +409,12 @@ fetch y
   push(3, key + 77, value);
   CHECK(outcome_of(unknown).kind() == error_kind::invalid_argument);
   auto lost = world.begin(made->handle, 4);
-  caf::anon_send(world.worker,
-                 peer_gone{"/job:ps/task:0", failure(error_kind::unavailable, "reset")});
-  world.run();
+  auto ps = worker_world::connect();
+  ps->peer = "/job:ps/task:0";
+  world.lose(*ps);
   CHECK(outcome_of(lost).kind() == error_kind::unavailable);
   CHECK(outcome_of(lost).message().find("/job:ps/task:0") != std::string::npos);
-  CHECK(world.steps->size() == 0);
+  CHECK(world.steps.size() == 0);
   made = status{error_kind::cancelled, ""};
 }
 
@@ -361,7 +433,7 @@ fetch y
       if (at->op().name == "_Recv")
         key = static_cast<uint32_t>(at->attr<int64_t>("key"));
   auto push = [&](uint64_t step) {
-    world.steps->push(tensor_push{step, key, false, tensor::vector<float>({3, 3})}, nullptr);
+    world.steps.push(tensor_push{{0, step}, key, false, tensor::vector<float>({3, 3})}, nullptr);
   };
   constexpr uint64_t steps = 80'000; // more than a worker remembers
   for (uint64_t step = 1; step <= steps; ++step) {
@@ -386,13 +458,13 @@ TEST_CASE(
   text_case text{queue};
   auto handle = world.register_from_peer(text);
   world.from_peer(
-      run_step{.request = 3, .handle = handle, .step = 1, .deadline_ms = 2000, .feeds = {}});
+      run_step{.request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = 2000, .feeds = {}});
   for (int i = 0; i < 10; ++i)
     world.pass(250ms);
-  CHECK(world.steps->size() == 1);
+  CHECK(world.steps.size() == 1);
   for (int i = 0; i < 4; ++i)
     world.pass(250ms);
-  CHECK(world.steps->size() == 0);
+  CHECK(world.steps.size() == 0);
   auto* done = std::get_if<step_done>(&world.sent.back());
   REQUIRE(done);
   CHECK(done->outcome.kind() == error_kind::deadline_exceeded);
@@ -402,11 +474,11 @@ TEST_CASE("a step without a deadline is not overdue") {
   worker_world world;
   text_case text{queue};
   auto handle = world.register_from_peer(text);
-  world.from_peer(
-      run_step{.request = 3, .handle = handle, .step = 1, .deadline_ms = UINT64_MAX, .feeds = {}});
+  world.from_peer(run_step{
+      .request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = UINT64_MAX, .feeds = {}});
   for (int i = 0; i < 10; ++i)
     world.pass(1h);
-  CHECK(world.steps->size() == 1);
+  CHECK(world.steps.size() == 1);
 }
 
 TEST_CASE("a worker that ends answers what it was asked, and nothing runs any more") {
@@ -419,7 +491,7 @@ TEST_CASE("a worker that ends answers what it was asked, and nothing runs any mo
   caf::anon_send_exit(world.worker, caf::exit_reason::user_shutdown);
   world.run();
   CHECK(outcome_of(box).kind() == error_kind::unavailable);
-  CHECK(world.steps->size() == 0);
+  CHECK(world.steps.size() == 0);
   made = status{error_kind::cancelled, ""};
 }
 

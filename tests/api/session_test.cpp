@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <future>
 #include <latch>
 #include <thread>
 
@@ -121,6 +122,33 @@ TEST_CASE("a step fails, but harms nothing, when its session is closed") {
   }
   contains(error_of([&] { left->run({tensor::scalar(1.0f)}); }, error_kind::failed_precondition),
            "closed");
+}
+
+TEST_CASE("a callback may close its own session") {
+  graph_builder g;
+  auto y = neg(g.constant(tensor::scalar(3.0f)));
+  auto s = std::make_unique<session>(session::local());
+  auto calls = s->prepare({}, {y});
+  std::latch closed{1};
+  calls.run_async({}, [&](const auto& outcome) {
+    CHECK(outcome.status().ok());
+    s.reset();
+    closed.count_down();
+  });
+  closed.wait();
+  CHECK(!s);
+  error_of([&] { calls.run(); }, error_kind::failed_precondition);
+}
+
+TEST_CASE("what a callback throws is a warning, and later steps are told") {
+  graph_builder g;
+  auto y = neg(g.constant(tensor::scalar(3.0f)));
+  std::promise<std::string> warned;
+  auto s = session::local({.on_warning = [&](const std::string& text) { warned.set_value(text); }});
+  auto calls = s.prepare({}, {y});
+  calls.run_async({}, [](const auto&) { throw std::runtime_error("a mistake"); });
+  contains(warned.get_future().get(), "a mistake");
+  CHECK(to_scalar<float>(calls.run_async().get()[0]) == -3.0f);
 }
 
 TEST_CASE("many threads may run one step at once") {

@@ -116,23 +116,23 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
         for (auto& value : values)
           value = next_value++;
         if (what < 25)
-          queue.enqueue({step, id}, {tensor::scalar(values[0])}, done);
+          queue.enqueue({{0, step}, id}, {tensor::scalar(values[0])}, done);
         else
-          queue.enqueue_many({step, id}, {tensor::vector(values)}, done);
+          queue.enqueue_many({{0, step}, id}, {tensor::vector(values)}, done);
         expected.add(id, {step, true, values, 0});
       } else if (what < 90) {
         int64_t wanted = what < 70 ? 1 : 1 + below(8);
         if (what < 70)
-          queue.dequeue({step, id}, done);
+          queue.dequeue({{0, step}, id}, done);
         else
-          queue.dequeue_many({step, id}, wanted, done);
+          queue.dequeue_many({{0, step}, id}, wanted, done);
         expected.add(id, {step, false, {}, wanted});
       } else if (what < 94) {
-        queue.cancel(step, stopped, done);
+        queue.cancel({0, step}, stopped, done);
         expected.cancel([&](uint64_t, const auto& one) { return one.step == step; });
       } else if (what < 99 || id < 75) {
         auto victim = static_cast<uint64_t>(below(150));
-        queue.cancel(queue_request{step, victim}, stopped, done);
+        queue.cancel(queue_request{{0, step}, victim}, stopped, done);
         expected.cancel(
             [&](uint64_t other, const auto& one) { return other == victim && one.step == step; });
       } else {

@@ -11,14 +11,14 @@ struct theatre {
   theatre(int64_t capacity) : theatre({.name = "q", .capacity = capacity, .types = {dtype::i32}}) {}
 
   void put(uint64_t request, int value, uint64_t step = 1) {
-    queue.enqueue({step, request}, {tensor::scalar(value)}, done);
+    queue.enqueue({{0, step}, request}, {tensor::scalar(value)}, done);
   }
   void put_many(uint64_t request, const std::vector<int>& values, uint64_t step = 1) {
-    queue.enqueue_many({step, request}, {tensor::vector(values)}, done);
+    queue.enqueue_many({{0, step}, request}, {tensor::vector(values)}, done);
   }
-  void take(uint64_t request, uint64_t step = 2) { queue.dequeue({step, request}, done); }
+  void take(uint64_t request, uint64_t step = 2) { queue.dequeue({{0, step}, request}, done); }
   void take_many(uint64_t request, int64_t count, uint64_t step = 2) {
-    queue.dequeue_many({step, request}, count, done);
+    queue.dequeue_many({{0, step}, request}, count, done);
   }
   // Prints what was answered since the last call: "3:ok 4:[1 2] 5:cancelled".
   std::string answers() {
@@ -148,11 +148,12 @@ TEST_CASE("a dequeue_many that is given up leaves the queue as it was") {
   t.put(3, 4);
   CHECK(t.answers() == "1:ok 3:ok");
   SECTION("with its step") {
-    t.queue.cancel(7, stopped, t.done);
+    t.queue.cancel({0, 7}, stopped, t.done);
     CHECK(t.answers() == "2:cancelled");
   }
   SECTION("alone, for it waited too long") {
-    t.queue.cancel(queue_request{7, 2}, failure(error_kind::deadline_exceeded, "late"), t.done);
+    t.queue.cancel(queue_request{{0, 7}, 2}, failure(error_kind::deadline_exceeded, "late"),
+                   t.done);
     CHECK(t.answers() == "2:deadline_exceeded");
   }
   CHECK(t.queue.size() == 4);
@@ -168,10 +169,10 @@ TEST_CASE("giving up the first in a line lets the others go on") {
   t.take_many(2, 3, 7);
   t.take(3, 8);
   CHECK(t.answers() == "1:ok");
-  t.queue.cancel(7, stopped, t.done);
+  t.queue.cancel({0, 7}, stopped, t.done);
   CHECK(t.answers() == "2:cancelled 3:[1]");
-  t.queue.cancel(99, stopped, t.done);
-  t.queue.cancel(queue_request{8, 3}, stopped, t.done);
+  t.queue.cancel({0, 99}, stopped, t.done);
+  t.queue.cancel(queue_request{{0, 8}, 3}, stopped, t.done);
   CHECK(t.answers() == "");
 }
 
@@ -233,9 +234,9 @@ TEST_CASE("an element that does not fit is refused, naming queue and component")
   theatre t{{.name = "pairs", .types = {dtype::i32, dtype::f32}, .shapes = {shape{}, {-1, 2}}}};
   auto refused = [&](std::vector<tensor> what, bool many = false) {
     if (many)
-      t.queue.enqueue_many({1, 1}, std::move(what), t.done);
+      t.queue.enqueue_many({{0, 1}, 1}, std::move(what), t.done);
     else
-      t.queue.enqueue({1, 1}, std::move(what), t.done);
+      t.queue.enqueue({{0, 1}, 1}, std::move(what), t.done);
     REQUIRE(t.answers() == "1:invalid_argument");
     return t.last.message();
   };
@@ -249,7 +250,7 @@ TEST_CASE("an element that does not fit is refused, naming queue and component")
         "queue 'pairs': component 0 of a batch must have a first axis, got shape []");
   CHECK(refused({tensor::vector<int>({1, 2}), tensor::of<float>({1, 1, 2}, {1, 2})}, true) ==
         "queue 'pairs': component 1 has 1 elements, component 0 has 2");
-  t.queue.enqueue({1, 2}, {number, rows}, t.done);
+  t.queue.enqueue({{0, 1}, 2}, {number, rows}, t.done);
   CHECK(t.answers() == "2:ok");
   CHECK(fifo_queue::make({.name = "x"}).status().message() ==
         "queue 'x': an element needs at least one component");
@@ -263,8 +264,8 @@ TEST_CASE("elements of different shapes come out one by one, but not as a batch"
   t.put_many(1, {});
   CHECK(t.last.ok());
   t.done.clear();
-  t.queue.enqueue({1, 2}, {tensor::vector<int>({1, 2})}, t.done);
-  t.queue.enqueue({1, 3}, {tensor::vector<int>({3})}, t.done);
+  t.queue.enqueue({{0, 1}, 2}, {tensor::vector<int>({1, 2})}, t.done);
+  t.queue.enqueue({{0, 1}, 3}, {tensor::vector<int>({3})}, t.done);
   CHECK(t.answers() == "2:ok 3:ok");
   t.take_many(4, 2);
   CHECK(t.answers() == "4:invalid_argument");
@@ -287,14 +288,14 @@ TEST_CASE("batches of several components, strings and empty elements are cut and
   auto words = tensor::of<std::string>({2, 2}, {"a", "b", "a word beyond the small buffer", "d"});
   auto nothing = *tensor::make(dtype::f64, {2, 0});
   auto bytes = tensor::vector<uint8_t>({8, 9});
-  t.queue.enqueue_many({1, 1}, {words, nothing, bytes}, t.done);
-  t.queue.dequeue_many({1, 2}, 2, t.done);
+  t.queue.enqueue_many({{0, 1}, 1}, {words, nothing, bytes}, t.done);
+  t.queue.dequeue_many({{0, 1}, 2}, 2, t.done);
   REQUIRE(t.done.size() == 2);
   REQUIRE(t.done[1].outcome.ok());
   CHECK(identical(t.done[1].tensors[0], words));
   CHECK(identical(t.done[1].tensors[1], nothing));
   CHECK(identical(t.done[1].tensors[2], bytes));
-  t.queue.dequeue_many({1, 3}, 0, t.done); // never waits
+  t.queue.dequeue_many({{0, 1}, 3}, 0, t.done); // never waits
   REQUIRE(t.done.size() == 3);
   CHECK(t.done[2].tensors.at(0).dims() == shape{0, 2});
 }
@@ -306,10 +307,10 @@ TEST_CASE("a queue without memory for a batch says so and keeps its elements") {
   } none;
   auto queue = *fifo_queue::make({.name = "q", .types = {dtype::i32}}, none);
   fifo_queue::completions done;
-  queue.enqueue({1, 1}, {tensor::scalar(1)}, done);
-  queue.enqueue_many({1, 2}, {tensor::vector<int>({2, 3})}, done);
-  queue.dequeue_many({1, 3}, 1, done);
-  queue.dequeue({1, 4}, done);
+  queue.enqueue({{0, 1}, 1}, {tensor::scalar(1)}, done);
+  queue.enqueue_many({{0, 1}, 2}, {tensor::vector<int>({2, 3})}, done);
+  queue.dequeue_many({{0, 1}, 3}, 1, done);
+  queue.dequeue({{0, 1}, 4}, done);
   REQUIRE(done.size() == 4);
   CHECK(done[1].outcome.kind() == error_kind::resource_exhausted);
   CHECK(done[2].outcome.kind() == error_kind::resource_exhausted);

@@ -32,6 +32,8 @@ struct printer {
   }
   void one(const registered_partition& value) { all(value.device, value.graph); }
   void one(const indexed_tensor& value) { all(value.index, value.value); }
+  void one(const node_cost& value) { all(value.node, value.nanoseconds); }
+  void one(const known_peer& value) { all(value.task, value.incarnation); }
   void one(const device_entry& value) {
     all(value.name, value.kind, value.memory_bytes, value.description);
   }
@@ -44,20 +46,24 @@ struct printer {
 
   void operator()(const hello& m) {
     all(m.version, m.software, m.role, m.job, m.task, m.incarnation, m.max_message,
-        m.max_tensor_bytes);
+        m.max_tensor_bytes, m.cluster);
   }
   void operator()(const refusal& m) { all(m.why); }
   void operator()(const register_graph& m) {
-    all(m.request, m.session, m.container, m.partitions, m.deterministic, m.replay);
+    all(m.request, m.session, m.container, m.region_per_node, m.partitions, m.deterministic,
+        m.costs, m.replay, m.incarnation, m.peers);
   }
   void operator()(const register_reply& m) { all(m.request, m.handle, m.outcome); }
   void operator()(const deregister_graph& m) { all(m.handle); }
   void operator()(const run_step& m) {
-    all(m.request, m.handle, m.step, m.deadline_ms, m.feeds, m.times, m.check_numerics);
+    all(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds, m.times,
+        m.check_numerics, m.incarnation);
   }
   void operator()(const step_done& m) { all(m.request, m.outcome, m.fetches, m.statistics); }
-  void operator()(const cancel_step& m) { all(m.step, m.why); }
-  void operator()(const tensor_push& m) { all(m.step, m.key, m.dead, m.value); }
+  void operator()(const cancel_step& m) { all(m.step.session, m.step, m.why); }
+  void operator()(const tensor_push& m) {
+    all(m.step.session, m.step, m.key, m.dead, m.value, m.frame, m.iteration);
+  }
   void operator()(const pull& m) { all(m.transfer); }
   void operator()(const ping& m) { all(m.nonce, m.sent_ns); }
   void operator()(const pong& m) { all(m.nonce); }

@@ -27,9 +27,9 @@ message random_message(std::mt19937_64& random, uint64_t number) {
     }
   };
   switch (random() % 4) {
-    case 0: return tensor_push{number, static_cast<uint32_t>(random()), false, value()};
-    case 1: return run_step{number, 1, 2, 3, {{0, value()}, {1, value()}}};
-    case 2: return cancel_step{number, failure(error_kind::aborted, "why")};
+    case 0: return tensor_push{{0, number}, static_cast<uint32_t>(random()), false, value()};
+    case 1: return run_step{number, 1, {0, 2}, 3, {{0, value()}, {1, value()}}};
+    case 2: return cancel_step{{0, number}, failure(error_kind::aborted, "why")};
     default: return reply{number, {}};
   }
 }
@@ -94,7 +94,7 @@ TEST_CASE("random traffic both ways in random portions arrives complete and in o
 
 TEST_CASE("the stream may come byte by byte") {
   peer_end a{options_of("task")}, b{options_of("task")};
-  REQUIRE(a.it.send(tensor_push{1, 2, false, counted(20'000)}).ok());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(20'000)}).ok());
   for (bool moved = true; moved;) {
     auto to_b = a.take(1), to_a = b.take(1);
     moved = !to_b.empty() || !to_a.empty();
@@ -198,7 +198,7 @@ TEST_CASE("a tensor of 3 GB passes, and its memory is taken once", "[slow]") {
   REQUIRE(value);
   std::memset(value->raw(), 7, static_cast<size_t>(size));
   value->data<uint8_t>()[size - 1] = 9;
-  REQUIRE(a.it.send(tensor_push{1, 2, false, *value}).ok());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, *value}).ok());
   REQUIRE(testing::exchange(a, b).ok());
   REQUIRE(b.got.size() == 1);
   CHECK(identical(std::get<tensor_push>(b.got[0]).value, *value));

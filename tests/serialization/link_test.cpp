@@ -30,7 +30,7 @@ TEST_CASE("two ends introduce themselves, then talk") {
 
 TEST_CASE("what is sent before the other end is known waits for it") {
   peer_end a{options_of("task")}, b{options_of("task")};
-  REQUIRE(a.it.send(tensor_push{1, 2, false, counted(100'000)}).ok());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(100'000)}).ok());
   auto first = a.take(1 << 20);
   CHECK(first.size() < 4096); // hello alone
   CHECK(a.it.idle());
@@ -56,7 +56,7 @@ TEST_CASE("a stranger gets no memory before it has introduced itself") {
   CHECK(task.it.receive(header).kind() == error_kind::resource_exhausted);
 
   peer_end other{options_of("task")};
-  auto push = encode(tensor_push{1, 2, false, counted(100'000)});
+  auto push = encode(tensor_push{{0, 1}, 2, false, counted(100'000)});
   REQUIRE(push);
   auto frame = header_for(frame_kind::message, 1, push->bytes);
   REQUIRE(other.it.receive(frame).ok());
@@ -104,9 +104,9 @@ TEST_CASE("roles and versions that cannot work together are refused readably") {
 TEST_CASE("messages come in order, whatever their payloads take") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
-  REQUIRE(a.it.send(run_step{1, 1, 1, 0, {{0, counted(500'000)}}}).ok());
-  REQUIRE(a.it.send(run_step{2, 1, 2, 0, {}}).ok());
-  REQUIRE(a.it.send(run_step{3, 1, 3, 0, {{0, counted(50'000)}}}).ok());
+  REQUIRE(a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(500'000)}}}).ok());
+  REQUIRE(a.it.send(run_step{2, 1, {0, 2}, 0, {}}).ok());
+  REQUIRE(a.it.send(run_step{3, 1, {0, 3}, 0, {{0, counted(50'000)}}}).ok());
   REQUIRE(a.it.send(goodbye{"done"}).ok());
   REQUIRE(exchange(a, b).ok());
   REQUIRE(b.got.size() == 4);
@@ -119,9 +119,9 @@ TEST_CASE("messages come in order, whatever their payloads take") {
 TEST_CASE("a small tensor and a cancellation pass a message that waits for its payload") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
-  REQUIRE(a.it.send(run_step{1, 1, 1, 0, {{0, counted(500'000)}}}).ok());
-  REQUIRE(a.it.send(tensor_push{1, 2, false, counted(10)}).ok());
-  REQUIRE(a.it.send(cancel_step{1, failure(error_kind::cancelled, "")}).ok());
+  REQUIRE(a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(500'000)}}}).ok());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(10)}).ok());
+  REQUIRE(a.it.send(cancel_step{{0, 1}, failure(error_kind::cancelled, "")}).ok());
   REQUIRE(b.give(a.take(1 << 20)).ok());
   REQUIRE(b.got.size() == 2);
   CHECK(std::holds_alternative<cancel_step>(b.got[0]));
@@ -131,11 +131,11 @@ TEST_CASE("a small tensor and a cancellation pass a message that waits for its p
 TEST_CASE("a ping waits for one chunk at most, not for a payload") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
-  REQUIRE(a.it.send(tensor_push{1, 2, false, counted(4'000'000)}).ok());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(4'000'000)}).ok());
   REQUIRE(b.give(a.take(1 << 20)).ok());
   REQUIRE(a.give(b.take(1 << 20)).ok()); // the pull
   a.take(10);                            // a chunk has begun
-  REQUIRE(a.it.send(cancel_step{9, {}}).ok());
+  REQUIRE(a.it.send(cancel_step{{0, 9}, {}}).ok());
   auto next = a.take(chunk_bytes + 1000);
   std::array<std::byte, 4> magic{};
   std::memcpy(magic.data(), next.data() + frame_header_bytes - 10 + chunk_bytes, 4);
@@ -147,8 +147,8 @@ TEST_CASE("a ping waits for one chunk at most, not for a payload") {
 TEST_CASE("payloads take turns, chunk by chunk") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
-  REQUIRE(a.it.send(tensor_push{1, 1, false, counted(1'000'000)}).ok());
-  REQUIRE(a.it.send(tensor_push{1, 2, false, counted(70'000)}).ok());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 1, false, counted(1'000'000)}).ok());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(70'000)}).ok());
   REQUIRE(exchange(a, b, chunk_bytes).ok());
   REQUIRE(b.got.size() == 2);
   CHECK(std::get<tensor_push>(b.got[0]).key == 2); // the small one was first to be complete
@@ -160,9 +160,10 @@ TEST_CASE("a receiver pulls no more at once than it may, and everything arrives"
   peer_end a{options_of("task")}, b{options};
   REQUIRE(exchange(a, b).ok());
   for (uint32_t i = 0; i < 10; ++i)
-    REQUIRE(a.it.send(tensor_push{1, i, false, counted(100'000)}).ok());
+    REQUIRE(a.it.send(tensor_push{{0, 1}, i, false, counted(100'000)}).ok());
   // One message may need more than the limit, alone.
-  REQUIRE(a.it.send(run_step{1, 1, 1, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}).ok());
+  REQUIRE(
+      a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}).ok());
   uint64_t most = 0;
   for (bool moved = true; moved;) {
     auto to_b = a.take(50'000), to_a = b.take(50'000);
@@ -180,18 +181,18 @@ TEST_CASE("a tensor that the receiver does not accept is refused by the sender")
   options.max_tensor_bytes = 300'000;
   peer_end a{options_of("task")}, b{options};
   REQUIRE(exchange(a, b).ok());
-  auto outcome = a.it.send(tensor_push{1, 1, false, counted(100'000)});
+  auto outcome = a.it.send(tensor_push{{0, 1}, 1, false, counted(100'000)});
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK_THAT(outcome.message(), Contains("/job:worker/task:0 accepts: 300000"));
   REQUIRE(exchange(a, b).ok());
-  CHECK(a.it.send(tensor_push{1, 1, false, counted(70'000)}).ok());
+  CHECK(a.it.send(tensor_push{{0, 1}, 1, false, counted(70'000)}).ok());
 }
 
 TEST_CASE("a peer that announces more than allowed is cut off before memory is taken") {
   auto options = options_of("task");
   options.max_tensor_bytes = 300'000;
   peer_end a{options_of("task")}, b{options};
-  REQUIRE(a.it.send(tensor_push{1, 1, false, counted(100'000)}).ok()); // not knowing the limit
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 1, false, counted(100'000)}).ok()); // not knowing the limit
   auto outcome = exchange(a, b);
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK(b.it.pending_bytes() == 0);
@@ -205,7 +206,7 @@ TEST_CASE("a peer that has messages wait without end is cut off") {
   peer_end a{options_of("task")}, b{options};
   REQUIRE(exchange(a, b).ok());
   for (uint32_t i = 0; i < 100; ++i)
-    REQUIRE(a.it.send(tensor_push{1, i, false, counted(20'000)}).ok());
+    REQUIRE(a.it.send(tensor_push{{0, 1}, i, false, counted(20'000)}).ok());
   CHECK(b.give(a.take(1 << 20)).kind() == error_kind::resource_exhausted);
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("an envelope says how its message is delivered, and which payloads tra
 
 TEST_CASE("a tensor of up to 64 KiB travels within its message, a larger one beside it") {
   auto outside = [](int64_t elements) {
-    auto encoded = encode(tensor_push{1, 2, false, testing::counted(elements)});
+    auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(elements)});
     REQUIRE(encoded);
     return encoded->outside.size();
   };
@@ -50,9 +50,24 @@ TEST_CASE("a tensor of up to 64 KiB travels within its message, a larger one bes
   CHECK(outside(16 * 1024 + 1) == 1);
 }
 
+TEST_CASE("a registration brings what very many nodes cost") {
+  register_graph what;
+  for (int i = 0; i < 100'000; ++i)
+    what.costs.push_back({concat("model/layer/node_with_a_long_name_", i), i * 0.5});
+  auto encoded = encode(what);
+  INFO(encoded.status());
+  REQUIRE(encoded);
+  auto decoded = decode(encoded->bytes, encoded->outside);
+  REQUIRE(decoded);
+  const auto& costs = std::get<register_graph>(*decoded).costs;
+  REQUIRE(costs.size() == what.costs.size());
+  CHECK(costs.back().node == what.costs.back().node);
+  CHECK(costs.back().nanoseconds == what.costs.back().nanoseconds);
+}
+
 TEST_CASE("a payload beside a message shares the tensor's memory, on both sides") {
   auto value = testing::counted(100'000);
-  auto encoded = encode(tensor_push{1, 2, false, value});
+  auto encoded = encode(tensor_push{{0, 1}, 2, false, value});
   REQUIRE(encoded);
   CHECK(encoded->outside[0].raw() == value.raw());
   auto decoded = decode(encoded->bytes, encoded->outside);
@@ -96,7 +111,7 @@ TEST_CASE("a message that would be longer than allowed is refused with its name"
 }
 
 TEST_CASE("a payload of another size than announced is refused") {
-  auto encoded = encode(tensor_push{1, 2, false, testing::counted(100'000)});
+  auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(100'000)});
   REQUIRE(encoded);
   CHECK(decode(encoded->bytes).status().kind() == error_kind::data_loss);
   auto shorter = tensor::make(dtype::u8, shape{8});

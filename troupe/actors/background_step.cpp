@@ -18,7 +18,7 @@ public:
   void step_ended(caf::execution_unit*) noexcept override {
     std::unique_ptr<reporter> self{this};
     auto& conductor = in_->conductor();
-    steps_->remove(conductor.step());
+    steps_->end(in_->step());
     step_result result{conductor.outcome(), {}, {}};
     in_->collect(result.statistics);
     if (result.outcome.ok()) {
@@ -81,7 +81,7 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   if (ready)
     ready = program->check_state();
   if (ready)
-    ready = steps->may_begin(what.step); // or a step that was cancelled would run a little
+    ready = steps->announce(what.step); // or a step that was cancelled would run a little
   if (!ready)
     return on_end({std::move(ready).on_task(self).within(self), {}});
   auto* step = new reporter{program, steps, self, std::move(on_end)}; // deletes itself at the end
@@ -89,11 +89,11 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   if (what.watch.any())
     in->watch(what.watch);
   in->set_feeds([&](uint32_t index) { return *feeds.find(index); });
-  in->conductor().begin(what.step, *step, unit, kernels_until);
+  in->conductor().begin(what.step.sequence, *step, unit, kernels_until);
   // What came early is handed over after the start, because a step that has not started takes
   // nothing.
-  if (auto known = steps->add(what.step, in, unit, what.deadline); !known)
-    in->conductor().abort(what.step, std::move(known), unit);
+  if (auto known = steps->attach(what.step, in, unit, what.deadline); !known)
+    in->conductor().abort(what.step.sequence, std::move(known), unit);
 }
 
 stop_signal::clock::time_point by_steady_clock(step_clock::time_point deadline,

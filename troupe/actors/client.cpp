@@ -7,6 +7,7 @@
 #include "troupe/actors/session.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <thread>
 
 namespace troupe {
 namespace {
@@ -73,17 +75,39 @@ private:
 // Calls back once, wherever its way ends: also when its message is never read.
 class callback {
 public:
-  explicit callback(client::on_done done) : done_(std::move(done)) {}
+  using on_warning = std::function<void(const std::string&)>;
+  explicit callback(client::on_done done, on_warning warn = {})
+      : done_(std::move(done)), warn_(std::move(warn)) {}
   callback(const callback&) = delete;
   callback& operator=(const callback&) = delete;
   ~callback() { call(failure(error_kind::cancelled, "the session is closed")); }
   void call(result<std::vector<tensor>> outcome) {
-    if (auto done = std::exchange(done_, nullptr))
-      done(std::move(outcome));
+    auto done = std::exchange(done_, nullptr);
+    if (!done)
+      return;
+    auto outer = std::exchange(running_, true);
+    auto said = guarded("a callback of run_async", [&] { done(std::move(outcome)); });
+    done = nullptr; // what it holds goes here as well
+    running_ = outer;
+    if (!said && warn_)
+      warn_(said.message());
   }
+  // On a thread that runs a callback nothing can wait for the end of the system that it belongs to.
+  static bool runs_here() noexcept { return running_; }
 
 private:
+  static inline thread_local bool running_ = false;
   client::on_done done_;
+  on_warning warn_;
+};
+
+// An actor system, and what its actors use to the end.
+struct engine {
+  engine(size_t threads, bool networked, std::shared_ptr<node_times> t)
+      : times(std::move(t)), config(threads, networked), system(config) {}
+  std::shared_ptr<node_times> times;
+  system_config config;
+  caf::actor_system system;
 };
 
 // Client -> errands: run a step, and call somebody when it has ended. No answer.
@@ -130,8 +154,9 @@ caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& s
 class actor_client final : public client {
 public:
   actor_client(client_options options, bool networked)
-      : client(std::move(options)), config_(this->options().inter_op_threads, networked),
-        system_(config_) {}
+      : client(std::move(options)),
+        engine_(std::make_unique<engine>(this->options().inter_op_threads, networked, times_)),
+        system_(engine_->system) {}
 
   ~actor_client() override {
     for (const auto& one : {errands_, parts_.session})
@@ -139,11 +164,13 @@ public:
         caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
     errands_ = nullptr;
     parts_ = {};
+    if (callback::runs_here())
+      std::thread{[last = std::move(engine_)] {}}.detach();
   }
 
-  status start_local() { return start(spawn_local_session(system_, options(), &times_)); }
+  status start_local() { return start(spawn_local_session(system_, options(), times_.get())); }
   status start_connected(const cluster_spec& cluster) {
-    return start(spawn_cluster_session(system_, cluster, options(), &times_));
+    return start(spawn_cluster_session(system_, cluster, options(), times_.get()));
   }
 
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
@@ -173,7 +200,7 @@ public:
                               : ask_session(step, feeds, fetches, deadline, wanted.watch, found);
     if (found.step == 0) // it never began
       found.tasks.clear();
-    tell(wanted, std::move(found), outcome.ok());
+    tell(*times_, wanted, std::move(found), outcome.ok());
     return outcome;
   }
 
@@ -181,10 +208,10 @@ public:
                  on_done done, const run_insight& insight) override {
     auto wanted = measure(insight);
     errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch},
-                std::make_shared<callback>(std::move(done))};
+                std::make_shared<callback>(std::move(done), options().on_warning)};
     if (wanted.watch.times)
-      what.tell = [this, wanted](step_outcome& ended) {
-        tell(wanted, std::move(ended.statistics), ended.outcome.ok());
+      what.tell = [times = times_, wanted](step_outcome& ended) {
+        tell(*times, wanted, std::move(ended.statistics), ended.outcome.ok());
       };
     caf::anon_send(errands_, std::move(what));
   }
@@ -243,13 +270,14 @@ private:
     return made;
   }
 
-  void tell(const measurement& wanted, step_statistics&& found, bool ended_well) {
+  static void tell(node_times& times, const measurement& wanted, step_statistics&& found,
+                   bool ended_well) {
     if (!wanted.watch.times)
       return;
     found.begin_ns = wanted.begin_ns;
     found.end_ns = steady_ns();
     if (wanted.sampled && ended_well)
-      times_.add(found);
+      times.add(found);
     if (wanted.to)
       *wanted.to = std::move(found);
   }
@@ -288,7 +316,7 @@ private:
       in->watch(watch);
     in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     auto& conductor = in->conductor();
-    auto step = next_step_id(parts_.id);
+    auto step = next_local_step();
     caller_unit unit{system_};
     end.drives(unit);
     conductor.begin(step, end, &unit, deadline);
@@ -312,8 +340,8 @@ private:
     return {};
   }
 
-  system_config config_;
-  caf::actor_system system_;
+  std::unique_ptr<engine> engine_;
+  caf::actor_system& system_;
   session_parts parts_;
   caf::actor errands_;
   std::atomic<uint64_t> runs_{0};

@@ -44,6 +44,7 @@ struct client_options {
   bool check_numerics = false;                    ///< in all steps
   std::vector<node_time> measured = {};           ///< what former processes have found
   uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
+  std::function<void(const std::string&)> on_warning = {};
 };
 
 /// What a run shall tell or watch for, beside giving its fetches.
@@ -86,7 +87,8 @@ public:
                           const run_insight& insight = {}) = 0;
 
   /// The same without a thread that waits: `done` gets what run() returns, once, on a thread of the
-  /// runtime that it must not block; also when the client goes before the step has ended.
+  /// runtime that it must not block; also when the client goes before the step has ended. It may
+  /// let the client go. What it throws is a warning.
   using on_done = std::function<void(result<std::vector<tensor>>)>;
   virtual void run_async(prepared_step& step, std::vector<tensor> feeds,
                          step_clock::time_point deadline, on_done done,
@@ -100,15 +102,15 @@ public:
   const client_options& options() const noexcept { return options_; }
 
   /// What steps that were sampled say of their nodes.
-  const node_times& times() const noexcept { return times_; }
+  const node_times& times() const noexcept { return *times_; }
 
 protected:
   explicit client(client_options options) : options_(std::move(options)) {
     for (const auto& one : options_.measured)
-      times_.add(one);
+      times_->add(one);
   }
 
-  node_times times_;
+  const std::shared_ptr<node_times> times_ = std::make_shared<node_times>();
 
 private:
   client_options options_;

@@ -76,7 +76,7 @@ void conductor_actor::cancel_waits() {
   if (!queues.empty())
     of_.program().recorder().note(flight_event::queues_asked, step());
   for (const auto& queue : queues)
-    caf::anon_send(queue, queue_cancel{step()});
+    caf::anon_send(queue, queue_cancel{of_.step()});
 }
 
 void conductor_actor::end(bool badly, caf::execution_unit* unit) {

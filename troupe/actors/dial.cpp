@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -50,6 +53,9 @@ result<socket_handle> attempt(const addrinfo& at, step_clock::time_point deadlin
 
 struct addresses {
   addrinfo* first = nullptr;
+  addresses() = default;
+  addresses(const addresses&) = delete;
+  addresses& operator=(const addresses&) = delete;
   ~addresses() {
     if (first)
       ::freeaddrinfo(first);
@@ -65,6 +71,64 @@ status resolve(const address& what, int flags, addresses& found) {
     return failure(error_kind::unavailable, "cannot resolve ", what.host, ": ",
                    ::gai_strerror(problem));
   return {};
+}
+
+// Where a name server is silent, resolving takes as long as it likes: the thread that does it is
+// left behind then.
+class resolution {
+public:
+  explicit resolution(const address& what) : shared_(std::make_shared<shared>()) {
+    std::thread{[what, to = shared_] {
+      auto outcome = resolve(what, 0, to->found);
+      std::lock_guard guard{to->mutex};
+      to->outcome = std::move(outcome);
+      to->done = true;
+      to->changed.notify_all();
+    }}.detach();
+  }
+
+  // What was found, which lives as long as this; nothing while it is not known.
+  result<const addrinfo*> wait(step_clock::time_point deadline, const std::atomic<bool>& stop) {
+    std::unique_lock lock{shared_->mutex};
+    while (!shared_->done && !stop && step_clock::now() < deadline)
+      shared_->changed.wait_until(lock, std::min(deadline, step_clock::now() + longest_wait));
+    if (!shared_->done)
+      return failure(error_kind::unavailable, "the name was not resolved in time");
+    if (!shared_->outcome)
+      return shared_->outcome;
+    return static_cast<const addrinfo*>(shared_->found.first);
+  }
+
+private:
+  struct shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    addresses found;
+    status outcome;
+    bool done = false;
+  };
+  std::shared_ptr<shared> shared_;
+};
+
+// A caller on loopback may be given the port that it calls, and be connected to itself.
+bool connected_to_itself(int socket) {
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof own, peer_size = sizeof peer;
+  return ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) == 0 &&
+         ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0 &&
+         own_size == peer_size && std::memcmp(&own, &peer, own_size) == 0;
+}
+
+result<socket_handle> attempt_each(const addrinfo* at, step_clock::time_point deadline,
+                                   const std::atomic<bool>& stop) {
+  status last = failure(error_kind::unavailable, "it has no address");
+  for (; at; at = at->ai_next) {
+    auto made = attempt(*at, deadline, stop);
+    if (made && !connected_to_itself(made->get()))
+      return made;
+    last = made ? failure(error_kind::unavailable, "no process listens there") : made.status();
+  }
+  return last;
 }
 
 } // namespace
@@ -91,7 +155,13 @@ std::string to_string(const address& what) {
 }
 
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  in_addr v4{};
+  in6_addr v6{};
+  if (::inet_pton(AF_INET, host.c_str(), &v4) == 1)
+    return (ntohl(v4.s_addr) >> 24) == 127;
+  if (::inet_pton(AF_INET6, host.c_str(), &v6) == 1)
+    return IN6_IS_ADDR_LOOPBACK(&v6);
+  return host == "localhost";
 }
 
 socket_handle& socket_handle::operator=(socket_handle&& other) noexcept {
@@ -106,17 +176,16 @@ socket_handle::~socket_handle() {
 
 result<socket_handle> dial(const address& to, step_clock::time_point deadline,
                            const std::atomic<bool>& stop) {
-  addresses found;
-  TROUPE_TRY(resolve(to, 0, found));
   auto pause = std::chrono::milliseconds{20};
   for (;;) {
-    status last;
-    for (auto* at = found.first; at; at = at->ai_next) {
-      auto made = attempt(*at, deadline, stop);
-      if (made)
-        return made;
-      last = made.status();
-    }
+    // Each time: whoever comes back may have another address.
+    resolution names{to};
+    auto found = names.wait(deadline, stop);
+    auto made =
+        found ? attempt_each(*found, deadline, stop) : result<socket_handle>{found.status()};
+    if (made)
+      return made;
+    auto last = made.status();
     if (stop || step_clock::now() + pause >= deadline)
       return failure(error_kind::unavailable, "cannot connect to ", to_string(to), ": ",
                      last.message());

@@ -2,12 +2,11 @@
 
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/messages.hpp"
-#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/step_server.hpp"
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/link.hpp"
 #include "troupe/serialization/wire/payload.hpp"
-#include "troupe/serialization/wire/wire.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/io/broker.hpp>
@@ -139,9 +138,9 @@ public:
     for (auto& [request, promise] : asked_)
       promise.deliver(to_caf(lost_));
     asked_.clear();
-    peer_gone news{peer_, std::move(why), self_->address()};
-    if (options_.owner)
-      caf::anon_send(options_.owner, news);
+    if (options_.server)
+      options_.server->lose(*from_, why);
+    peer_gone news{peer_, std::move(why)};
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, news);
     // What is in the write buffer still leaves. The actor stays as long as somebody holds it: it
@@ -168,15 +167,24 @@ private:
       peer_ = who.role == "task" ? to_string(task_name{who.job, who.task})
                                  : concat("client ", who.incarnation);
     }
+    if (!who.cluster.empty() && !options_.self.cluster.empty() &&
+        who.cluster != options_.self.cluster)
+      return failure(error_kind::failed_precondition, peer_, " belongs to the cluster '",
+                     who.cluster, "', this process to '", options_.self.cluster, "'");
+    if (options_.known && who.role == "task")
+      TROUPE_TRY(options_.known->meet(peer_, who.incarnation));
+    from_->peer = peer_;
+    from_->incarnation = who.incarnation;
+    from_->exchange = self_->address();
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      caf::anon_send(opener, peer_ready{who});
+      caf::anon_send(opener, peer_ready{who, from_});
     return {};
   }
 
   void dispatch(message&& what) {
-    if (auto* push = std::get_if<tensor_push>(&what)) {
-      if (options_.steps)
-        options_.steps->push(std::move(*push), nullptr);
+    if (options_.server &&
+        options_.server->serve(what, from_, caf::actor_cast<caf::actor>(self_))) {
+      // done
     } else if (auto* done = std::get_if<register_reply>(&what)) {
       settle(done->request, [&](auto& promise) {
         if (done->outcome)
@@ -205,7 +213,7 @@ private:
       end(failure(error_kind::unavailable, "it has shut down"));
     } else if (options_.owner) {
       caf::anon_send(options_.owner,
-                     incoming{std::move(what), caf::actor_cast<caf::actor>(self_), peer_});
+                     incoming{std::move(what), caf::actor_cast<caf::actor>(self_), from_});
     }
   }
 
@@ -220,8 +228,9 @@ private:
   // An answer or tensor that cannot leave must not leave its receiver waiting.
   void cannot_send(const message& what, const status& why) {
     TROUPE_REACHED("a message cannot be sent");
-    if (auto* push = std::get_if<tensor_push>(&what); push && options_.steps)
-      options_.steps->abort(push->step, status{why}.within(concat("sending to ", peer_)), nullptr);
+    if (auto* push = std::get_if<tensor_push>(&what); push && options_.server)
+      options_.server->cannot_send(push->step, self_->address(),
+                                   status{why}.within(concat("sending to ", peer_)));
     else if (auto* done = std::get_if<step_done>(&what); done && !gone_)
       (void)link_.send(step_done{done->request, why, {}}).ok();
   }
@@ -240,6 +249,7 @@ private:
   std::shared_ptr<connection> connection_;
   exchange_options options_;
   std::string peer_;
+  connection_ptr from_ = std::make_shared<peer_connection>();
   troupe::link link_;
   size_t in_socket_ = 0;
   uint64_t next_request_ = 1;
@@ -247,26 +257,6 @@ private:
   bool gone_ = false;
   status lost_;
 };
-
-message to_wire(const register_partitions& what, status& problem) {
-  register_graph wire{.request = 0,
-                      .session = what.session,
-                      .container = what.container,
-                      .region_per_node = what.region_per_node,
-                      .partitions = {},
-                      .deterministic = what.deterministic,
-                      .costs = what.costs,
-                      .replay = what.replay};
-  for (const auto& part : what.partitions) {
-    auto bytes = write_graph(*part.nodes);
-    if (!bytes) {
-      problem = bytes.status();
-      break;
-    }
-    wire.partitions.push_back({to_string(part.device), *std::move(bytes)});
-  }
-  return wire;
-}
 
 // What an exchange understands, whatever its connection is.
 caf::message_handler exchange_messages(caf::scheduled_actor* self,
@@ -288,17 +278,14 @@ caf::message_handler exchange_messages(caf::scheduled_actor* self,
                      .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
                      .feeds = std::move(what.feeds),
                      .times = what.watch.times,
-                     .check_numerics = what.watch.check_numerics},
+                     .check_numerics = what.watch.check_numerics,
+                     .incarnation = what.incarnation},
             promise);
         return promise;
       },
-      [=](const register_request& what) -> caf::result<registered> {
-        status problem;
-        auto wire = to_wire(*what, problem);
-        if (!problem)
-          return to_caf(problem);
+      [=](const wire_registration& what) -> caf::result<registered> {
         auto promise = self->make_response_promise();
-        state->ask(std::move(wire), promise);
+        state->ask(register_graph{*what}, promise);
         return promise;
       },
       [=](const forget_program& what) { state->send(deregister_graph{what.handle}); },

@@ -2,6 +2,7 @@
 // where the link's bytes go through a socket.
 #pragma once
 #include "troupe/actors/fwd.hpp"
+#include "troupe/runtime/cluster/incarnations.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
@@ -19,12 +20,13 @@ namespace troupe {
 
 struct exchange_options {
   hello self;
-  std::optional<task_name> expected; ///< who must answer, where we have called
-  std::string address;               ///< for error texts
-  caf::actor owner;                  ///< gets incoming and peer_gone; a worker, or nobody
-  caf::actor_addr opener;            ///< gets peer_ready and peer_gone: the membership
-  std::shared_ptr<step_table> steps; ///< where tensors go; none in a client
+  std::optional<task_name> expected;   ///< who must answer, where we have called
+  std::string address;                 ///< for error texts
+  caf::actor owner;                    ///< gets incoming; a worker, or nobody
+  caf::actor_addr opener;              ///< gets peer_ready and peer_gone: the membership
+  std::shared_ptr<step_server> server; ///< of a task: serves what belongs to running steps
   std::chrono::milliseconds peer_timeout{10'000};
+  std::shared_ptr<incarnations> known = {}; ///< refuses tasks that have been replaced
 };
 
 /// What carries an exchange's bytes to its peer.
@@ -50,8 +52,8 @@ struct bytes_left {
 using connection_ended_atom = caf::atom_constant<caf::atom("connended")>;
 
 /// Spawns the exchange over a connected socket, which it owns from now on. Understands outgoing,
-/// and in its peer's place register_request, run_request, reset_request and list_devices_atom; each
-/// is answered, at the latest with `unavailable` when the connection ends.
+/// and in its peer's place wire_registration, run_request, reset_request and list_devices_atom;
+/// each is answered, at the latest with `unavailable` when the connection ends.
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options);
 
 /// The same over any connection, which tells the exchange what happens.

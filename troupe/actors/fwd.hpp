@@ -7,6 +7,7 @@ class caller_unit;
 class conductor_actor;
 class region_actor;
 class step_observer;
+class step_server;
 class step_table;
 class task_instance;
 class task_program;

@@ -7,6 +7,7 @@
 #include <caf/actor.hpp>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,7 +15,7 @@
 namespace troupe {
 
 struct master_options {
-  uint64_t session = 0; ///< random; its upper 24 bits begin its step ids
+  uint64_t session = 0; ///< random; names its steps
   std::string container;
   program_options programs = {};
   const node_times* measured = nullptr; ///< what is known of costs; must stay
@@ -24,12 +25,13 @@ struct master_options {
   std::map<task_name, caf::actor> workers;    ///< in this process
   caf::actor membership;                      ///< finds the others; none in a local session
   std::chrono::milliseconds patience{10'000}; ///< with tasks that list devices or reset containers
+  std::function<void(const std::string&)> on_warning = {};
 };
 
 /// Understands prepare_request, step_request, reset_request and list_devices_atom.
 caf::actor spawn_master(caf::actor_system& system, master_options options);
 
-/// The next step id of a session; any thread.
-uint64_t next_step_id(uint64_t session);
+/// The number of another step that its caller drives; any thread.
+uint64_t next_local_step();
 
 } // namespace troupe

@@ -4,6 +4,7 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/system.hpp"
 
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/runtime/version.hpp"
@@ -25,10 +26,18 @@ struct give_up {
   task_name to;
 };
 
+// Membership -> itself: call that task again.
+struct call_again {
+  task_name to;
+};
+
+constexpr std::chrono::milliseconds pause_between_calls{100};
+
 } // namespace
 } // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::give_up)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::call_again)
 
 namespace troupe {
 namespace {
@@ -45,6 +54,8 @@ struct member {
   bool ready = false;  // the peer has introduced itself
   bool dialing = false;
   uint64_t incarnation = 0;
+  connection_ptr via;
+  status last; // why there is no connection
   std::vector<waiting_link> waiting;
 };
 
@@ -54,6 +65,7 @@ struct membership_state {
   static inline const char* name = "troupe.membership";
   membership_options options;
   std::map<task_name, member> members;
+  caf::actor_addr watcher; // is told of lost links
   std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
 };
 
@@ -84,7 +96,7 @@ caf::result<peer_link> connect(membership_self self, const connect_request& what
     return to_caf(failure(error_kind::not_found, "the cluster has no task ", what.to));
   auto& one = it->second;
   if (one.ready)
-    return peer_link{what.to, one.incarnation, one.exchange};
+    return peer_link{what.to, one.incarnation, one.exchange, one.via};
   auto promise = self->make_response_promise<peer_link>();
   one.waiting.push_back({promise, what.deadline});
   if (!one.dialing && !one.exchange)
@@ -117,27 +129,42 @@ void connected(membership_self self, dialed& what) {
   exchange.address = one.address;
   exchange.owner = options.owner;
   exchange.opener = self->address();
-  exchange.steps = options.steps;
+  exchange.server = options.server;
+  exchange.known = options.known;
+  exchange.self.cluster = options.cluster.name;
   exchange.peer_timeout = options.peer_timeout;
   one.exchange = options.ways.open(self->system(), *what.socket, std::move(exchange));
 }
 
-void introduced(membership_self self, const hello& who) {
+void introduced(membership_self self, const peer_ready& what) {
+  const auto& who = what.who;
   auto it = self->state.members.find({who.job, who.task});
   if (it == self->state.members.end() || !it->second.exchange)
     return;
   auto& one = it->second;
   one.ready = true;
+  one.last = {};
   one.incarnation = who.incarnation;
+  one.via = what.via;
   for (auto& waits : std::exchange(one.waiting, {}))
-    waits.reply.deliver(peer_link{it->first, one.incarnation, one.exchange});
+    waits.reply.deliver(peer_link{it->first, one.incarnation, one.exchange, one.via});
 }
 
 void lost(membership_self self, const peer_gone& what) {
   for (auto& [task, one] : self->state.members)
     if (to_string(task) == what.peer) {
       one.exchange = nullptr;
-      one.ready = false;
+      if (auto watcher = caf::actor_cast<caf::actor>(self->state.watcher); watcher && one.ready)
+        self->send(watcher, link_lost{task, what.why});
+      // Whoever ends a connection before it has introduced itself may be a process that is going,
+      // or a proxy: there may be another soon.
+      if (!std::exchange(one.ready, false) && what.why.kind() == error_kind::unavailable) {
+        TROUPE_REACHED("a connection ends before its peer has introduced itself");
+        one.last = what.why;
+        if (!std::exchange(one.dialing, true))
+          self->delayed_send(self, pause_between_calls, call_again{task});
+        continue;
+      }
       refuse(one,
              failure(what.why.kind() == error_kind::failed_precondition ? what.why.kind()
                                                                         : error_kind::unavailable,
@@ -148,9 +175,12 @@ void lost(membership_self self, const peer_gone& what) {
 caf::behavior membership_behavior(membership_self self, membership_options options) {
   auto& state = self->state;
   state.options = std::move(options);
+  if (!state.options.known)
+    state.options.known = std::make_shared<incarnations>();
   for (const auto& task : tasks_of(state.options.cluster))
     state.members[task].address = *address_of(state.options.cluster, task);
   self->set_default_handler(caf::drop);
+  end_with_exceptions(self);
   self->delayed_send(self, state.options.peer_timeout / ticks_per_timeout, tick_atom::value);
   self->set_exit_handler([=](const caf::exit_msg& what) {
     *self->state.stop = true;
@@ -162,15 +192,22 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
   return {
       [=](const connect_request& what) { return connect(self, what); },
       [=](dialed& what) { connected(self, what); },
-      [=](const peer_ready& what) { introduced(self, what.who); },
+      [=](const peer_ready& what) { introduced(self, what); },
       [=](const peer_gone& what) { lost(self, what); },
       [=](const give_up& what) {
         auto& one = self->state.members.at(what.to);
         refuse(
             one,
             failure(error_kind::unavailable, what.to, " at ", one.address,
-                    one.exchange ? " did not introduce itself in time" : " was not there in time"),
+                    one.exchange ? " did not introduce itself in time" : " was not there in time",
+                    one.last.ok() ? "" : concat(" (", one.last.message(), ")")),
             self->clock().now());
+      },
+      [=](const call_again& what) {
+        auto& one = self->state.members.at(what.to);
+        one.dialing = false;
+        if (!one.waiting.empty() && !one.exchange)
+          start_dialing(self, what.to, one);
       },
       [=](tick_atom tick) {
         for (auto& [task, one] : self->state.members)
@@ -179,6 +216,9 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
         self->delayed_send(self, self->state.options.peer_timeout / ticks_per_timeout, tick);
       },
       [=](const membership_owner& what) { self->state.options.owner = what.worker; },
+      [=](watch_atom) {
+        self->state.watcher = caf::actor_cast<caf::actor_addr>(self->current_sender());
+      },
   };
 }
 
@@ -207,7 +247,8 @@ membership_ways usual_ways() {
 }
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
-  return system.spawn(membership_behavior, std::move(options));
+  return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))
+                            : system.spawn(membership_behavior, std::move(options));
 }
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 // Membership knows who is in the cluster, and how to reach them (a static cluster spec so far).
 #pragma once
 #include "troupe/actors/fwd.hpp"
+#include "troupe/runtime/cluster/incarnations.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/types/status.hpp"
 #include "troupe/serialization/files/cluster.hpp"
@@ -46,9 +47,11 @@ struct membership_options {
   task_name self;   ///< of a task
   uint64_t incarnation = 0;
   std::chrono::milliseconds peer_timeout{10'000};
-  caf::actor owner;                  ///< of the exchanges: the worker; nobody in a client
-  std::shared_ptr<step_table> steps; ///< of a task
+  caf::actor owner;                         ///< of the exchanges: the worker; nobody in a client
+  std::shared_ptr<step_server> server;      ///< of a task
+  std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
   membership_ways ways = usual_ways();
+  bool own_thread = false; ///< it does not wait behind kernels
 };
 
 /// Understands connect_request: answers with a link whose peer has introduced itself as the task,

@@ -3,13 +3,13 @@
 // translates. What sessions are asked is in session_messages.hpp.
 #pragma once
 #include "troupe/actors/fwd.hpp"
+#include "troupe/actors/peer_connection.hpp"
 #include "troupe/actors/session_messages.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 #include "troupe/runtime/program/instance.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
 #include <caf/actor.hpp>
-#include <caf/actor_addr.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
 
@@ -33,7 +33,7 @@ struct wait_answer {
 
 /// Region -> queue: a wait begins. Answered to `region` by wait_answer.
 struct queue_wait {
-  uint64_t step = 0;
+  step_id step;
   const node* origin = nullptr; ///< says which operation; lives as long as `region`
   uint32_t wait = 0;
   std::vector<tensor> inputs;
@@ -42,7 +42,7 @@ struct queue_wait {
 
 /// Conductor -> queue: forget what this step waits for. No answer.
 struct queue_cancel {
-  uint64_t step = 0;
+  step_id step;
 };
 
 /// Region -> queue: what a dequeue gave came too late for its step, and goes back. No answer.
@@ -68,7 +68,7 @@ struct region_ended {
 
 // -- around a step -------------------------------------------------------------------------------
 
-/// Master -> worker or exchange: compile these and keep them. Answered by registered, or an error.
+/// Master -> worker: compile these and keep them. Answered by registered, or an error.
 struct register_partitions {
   uint64_t session = 0;
   std::string container;
@@ -77,8 +77,13 @@ struct register_partitions {
   std::vector<node_cost> costs = {}; ///< of nodes that were measured
   bool deterministic = false;
   bool replay = true;
+  uint64_t incarnation = 0;           ///< of the task that it is meant for; 0: any
+  std::vector<known_peer> peers = {}; ///< that the partitions exchange tensors with
 };
 using register_request = std::shared_ptr<register_partitions>;
+
+/// Master -> exchange: the same, for another process. Answered by registered, or an error.
+using wire_registration = std::shared_ptr<const register_graph>;
 
 struct registered {
   uint64_t handle = 0;
@@ -93,10 +98,11 @@ struct forget_program {
 /// Master -> worker or exchange: run one step. Answered by step_result, or an error.
 struct run_request {
   uint64_t handle = 0;
-  uint64_t step = 0;
+  step_id step;
   step_clock::time_point deadline;
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
+  uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
 };
 
 struct step_result {
@@ -108,7 +114,7 @@ struct step_result {
 /// A step's conductor -> worker: a step that somebody asked for by run_request has ended. No
 /// answer.
 struct background_ended {
-  uint64_t step = 0;
+  step_id step;
   step_result result;
 };
 
@@ -125,10 +131,14 @@ struct membership_owner {
   caf::actor worker;
 };
 
+/// Master -> membership, first of all: tell me what is lost. No answer.
+using watch_atom = caf::atom_constant<caf::atom("watch")>;
+
 struct peer_link {
   task_name task;
   uint64_t incarnation = 0;
   caf::actor exchange;
+  connection_ptr via = {}; ///< says whether the exchange is gone
 };
 
 /// Listener or membership -> itself and its exchanges: time has passed, who is silent? No answer.
@@ -141,21 +151,28 @@ struct outgoing {
   message content;
 };
 
-/// Exchange -> worker: the peer asks for something; what it wants back goes to `from` as outgoing.
+/// Exchange -> worker: the peer asks for something that is no part of a running step; what it wants
+/// back goes to `from` as outgoing.
 struct incoming {
   message content;
   caf::actor from;
-  std::string peer; ///< for error texts: "/job:worker/task:1", "client 127.0.0.1:50122"
+  connection_ptr owner; ///< of what comes of it
+};
+
+/// Membership -> who watches it: the connection to a task has ended. No answer.
+struct link_lost {
+  task_name task;
+  status why;
 };
 
 /// Exchange -> who spawned it: its peer has introduced itself / is gone.
 struct peer_ready {
   hello who;
+  connection_ptr via = {};
 };
 struct peer_gone {
   std::string peer;
   status why;
-  caf::actor_addr from = {}; ///< the exchange: another connection to the same peer may live
 };
 
 } // namespace troupe
@@ -169,6 +186,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_reset)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wire_registration)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::registered)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::forget_program)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::run_request)
@@ -178,6 +196,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_ready)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_gone)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::membership_owner)

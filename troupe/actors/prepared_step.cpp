@@ -7,9 +7,25 @@
 
 namespace troupe {
 
+namespace {
+
+std::vector<std::vector<size_t>> partners_of(const std::vector<participant>& all) {
+  std::vector<std::vector<size_t>> made;
+  for (const auto& one : all)
+    made.push_back(one.partners);
+  return made;
+}
+
+} // namespace
+
+prepared_step::prepared_step(std::vector<participant> all, step_interface interface,
+                             size_t max_concurrent)
+    : outside(std::move(interface)), gate(max_concurrent), participants(std::move(all)),
+      parts(partners_of(participants)) {}
+
 prepared_step::~prepared_step() {
   for (const auto& one : participants)
-    if (one.worker)
+    if (one.worker && one.handle != 0)
       caf::anon_send(one.worker, forget_program{one.handle});
 }
 

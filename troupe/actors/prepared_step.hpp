@@ -3,8 +3,8 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/step_gate.hpp"
 #include "troupe/actors/task_program.hpp"
+#include "troupe/runtime/cluster/registration.hpp"
 
-#include <atomic>
 #include <span>
 
 namespace troupe {
@@ -12,29 +12,33 @@ namespace troupe {
 /// One task's part in a step.
 struct participant {
   task_name task;
-  register_request partitions; ///< to register them again after the task has been restarted
-  std::vector<uint32_t> feeds; ///< which of the step's feeds it needs
+  register_request partitions;       ///< where its worker is in this process, once
+  wire_registration graphs;          ///< else: to register them, also after a restart of the task
+  std::vector<uint32_t> feeds = {};  ///< which of the step's feeds it needs
+  std::vector<size_t> partners = {}; ///< other participants that it exchanges tensors with
   // Known once registered:
-  caf::actor worker;
+  caf::actor worker = {};
+  uint64_t incarnation = 0; ///< 0 in this process
   uint64_t handle = 0;
 };
 
-/// Immutable once prepared, except for `gate`, `stale`, and for what the master changes when it
-/// renews it.
+/// Immutable once prepared, except for `gate`, and for what its master changes when it registers it
+/// again.
 class prepared_step : public std::enable_shared_from_this<prepared_step> {
 public:
-  explicit prepared_step(size_t max_concurrent = 0) : gate(max_concurrent) {}
+  prepared_step(std::vector<participant> all, step_interface interface, size_t max_concurrent = 0);
   prepared_step(const prepared_step&) = delete;
   prepared_step& operator=(const prepared_step&) = delete;
   ~prepared_step(); ///< tells the workers that they may forget their parts
 
-  step_interface outside;
+  const step_interface outside;
   step_gate gate; ///< whoever runs it goes through here
-  std::vector<participant> participants;
   /// All of it runs in this process: the caller drives it, and the master is off its path.
   std::shared_ptr<task_program> local;
-  /// A task that takes part was lost: register again before the next step.
-  std::atomic<bool> stale{false};
+
+  // The master's alone:
+  std::vector<participant> participants;
+  registration parts;
 };
 
 /// The error of a step whose time was over before it was let in.

@@ -43,7 +43,7 @@ public:
       return join(seat, inputs.empty() ? tensor{} : inputs.front());
     caf::anon_send(
         in_.program().queue(program_, wait_index),
-        queue_wait{.step = in_.conductor().step(),
+        queue_wait{.step = in_.step(),
                    .origin = wait.origin,
                    .wait = wait_index,
                    .inputs = {inputs.begin(), inputs.end()},
@@ -132,11 +132,10 @@ private:
     if (route.remote) {
       in_.program().recorder().note(flight_event::sent, in_.conductor().step(), program_,
                                     export_index);
-      caf::anon_send(in_.program().exchange(route.peer),
-                     outgoing{tensor_push{.step = in_.conductor().step(),
-                                          .key = route.key,
-                                          .dead = dead,
-                                          .value = std::move(value)}});
+      caf::anon_send(
+          in_.program().exchange(route.peer),
+          outgoing{tensor_push{
+              .step = in_.step(), .key = route.key, .dead = dead, .value = std::move(value)}});
     } else {
       export_value(route, std::move(value), dead);
     }

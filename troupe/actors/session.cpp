@@ -6,11 +6,13 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/random_id.hpp"
-#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/step_server.hpp"
+#include "troupe/actors/system.hpp"
 #include "troupe/actors/worker.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
 #include <algorithm>
@@ -29,6 +31,13 @@ std::shared_ptr<device> host_of(const devices& all) {
 
 struct session_state {
   explicit session_state() {}
+  session_state(const session_state&) = delete;
+  session_state& operator=(const session_state&) = delete;
+  // Also where the last handle was dropped: membership and master have timers that keep them.
+  ~session_state() {
+    for (const auto& one : owned)
+      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  }
   static inline const char* name = "troupe.session";
   caf::actor master;
   std::vector<caf::actor> owned; // ended with the session
@@ -41,11 +50,6 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
   self->state.master = master;
   self->state.owned = owned;
   self->set_default_handler(caf::drop);
-  self->set_exit_handler([=](const caf::exit_msg& what) {
-    for (const auto& one : self->state.owned)
-      self->send_exit(one, what.reason);
-    self->quit(what.reason);
-  });
   return {
       [=](step_request& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](prepare_request& what) { return self->delegate(self->state.master, std::move(what)); },
@@ -65,7 +69,8 @@ master_options master_of(const client_options& options, const node_times* measur
           .passes = options.passes,
           .host = options.passes.fold ? host_of(here) : nullptr,
           .workers = {},
-          .membership = {}};
+          .membership = {},
+          .on_warning = options.on_warning};
 }
 
 } // namespace
@@ -76,11 +81,10 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
     return invalid("a local session needs ops and devices");
   TROUPE_ASSIGN(auto made, options.make_devices());
   auto master = master_of(options, measured, made);
-  worker_options worker{.self = local_task,
-                        .ops = options.ops,
+  worker_options worker{.ops = options.ops,
                         .devices = {},
                         .membership = {},
-                        .steps = std::make_shared<step_table>(),
+                        .server = std::make_shared<step_server>(local_task, 0, clock_of(system)),
                         .regions = cut_for(system),
                         .launch_threads = options.gpu_launch_threads};
   for (auto& one : made) {
@@ -124,7 +128,8 @@ result<session_parts> spawn_cluster_session(caf::actor_system& system, const clu
                                                 .incarnation = session,
                                                 .peer_timeout = options.peer_timeout,
                                                 .owner = {},
-                                                .steps = nullptr,
+                                                .server = nullptr,
+                                                .known = {},
                                                 .ways = ways ? *ways : usual_ways()});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));

@@ -1,7 +1,11 @@
 #include "troupe/actors/system.hpp"
 
+#include "troupe/actors/errors.hpp"
+#include "troupe/runtime/types/guarded.hpp"
+
 #include <caf/atom.hpp>
 #include <caf/io/middleman.hpp>
+#include <caf/scheduled_actor.hpp>
 
 #include <algorithm>
 #include <thread>
@@ -17,6 +21,25 @@ system_config::system_config(size_t threads, bool networked) {
   set("scheduler.max-throughput", size_t{30});
   if (networked)
     load<caf::io::middleman>();
+}
+
+bool has_threads(caf::actor_system& system) {
+  constexpr auto testing = caf::atom("testing");
+  return caf::get_or(system.config(), "scheduler.policy", caf::atom("")) != testing;
+}
+
+void end_with_exceptions(caf::scheduled_actor* self) {
+  self->set_exception_handler([](std::exception_ptr& what) -> caf::error {
+    try {
+      std::rethrow_exception(what);
+    } catch (...) {
+      return to_caf(explain_exception("handling a message"));
+    }
+  });
+}
+
+std::function<std::chrono::steady_clock::time_point()> clock_of(caf::actor_system& system) {
+  return [&system] { return system.clock().now(); };
 }
 
 } // namespace troupe

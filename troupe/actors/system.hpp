@@ -1,8 +1,12 @@
 // How we set up an actor system of our own.
 #pragma once
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 
 namespace troupe {
 
@@ -12,5 +16,23 @@ class system_config final : public caf::actor_system_config {
 public:
   system_config(size_t threads, bool networked);
 };
+
+/// False in a system whose scheduler runs actors only when a test says so.
+bool has_threads(caf::actor_system& system);
+
+/// Spawns an actor that must not wait behind kernels: it gets a thread of its own, where its system
+/// has threads.
+template <class Function, class... Args>
+caf::actor spawn_control(caf::actor_system& system, Function behavior, Args&&... args) {
+  if (has_threads(system))
+    return system.spawn<caf::detached>(behavior, std::forward<Args>(args)...);
+  return system.spawn(behavior, std::forward<Args>(args)...);
+}
+
+/// Has what an actor's handlers throw end it with an error that says what it was.
+void end_with_exceptions(caf::scheduled_actor* self);
+
+/// The time of a system, which must outlive the function. Tests have a time of their own.
+std::function<std::chrono::steady_clock::time_point()> clock_of(caf::actor_system& system);
 
 } // namespace troupe

@@ -5,7 +5,8 @@
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/random_id.hpp"
-#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/step_server.hpp"
+#include "troupe/actors/supervisor.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/actors/worker.hpp"
 
@@ -22,32 +23,37 @@ public:
   running_task(size_t threads) : config_(threads, true), system_(config_) {}
 
   ~running_task() override {
-    for (auto& one : {listener_, membership_, worker_})
+    for (auto& one : {supervisor_, listener_, membership_, worker_})
       if (one)
         caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
-    steps_->close(failure(error_kind::unavailable, "the task shuts down"), nullptr);
-    listener_ = membership_ = worker_ = nullptr;
+    if (server_)
+      server_->close(failure(error_kind::unavailable, "the task shuts down"));
+    supervisor_ = listener_ = membership_ = worker_ = nullptr;
   }
 
   status start(task_options& options, const address& at) {
     TROUPE_ASSIGN(auto listening, listen_at(at));
     port_ = listening.second;
     TROUPE_ASSIGN(auto devices, options.make_devices());
+    server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_));
+    auto known = std::make_shared<incarnations>();
     membership_ = spawn_membership(system_, {.cluster = options.cluster,
                                              .role = "task",
                                              .self = options.self,
                                              .incarnation = incarnation_,
                                              .peer_timeout = options.peer_timeout,
                                              .owner = {},
-                                             .steps = steps_});
-    worker_options worker{.self = options.self,
-                          .ops = options.ops,
+                                             .server = server_,
+                                             .known = known,
+                                             .own_thread = true});
+    worker_options worker{.ops = options.ops,
                           .devices = std::move(devices),
                           .membership = membership_,
-                          .steps = steps_,
+                          .server = server_,
                           .regions = cut_for(system_),
                           .deterministic = options.deterministic,
-                          .launch_threads = options.gpu_launch_threads};
+                          .launch_threads = options.gpu_launch_threads,
+                          .own_thread = true};
     worker_ = spawn_worker(system_, std::move(worker));
     caf::anon_send(membership_, membership_owner{worker_});
     exchange_options exchange;
@@ -58,9 +64,13 @@ public:
     exchange.self.incarnation = incarnation_;
     exchange.address = to_string(at);
     exchange.owner = worker_;
-    exchange.steps = steps_;
+    exchange.server = server_;
+    exchange.self.cluster = options.cluster.name;
     exchange.peer_timeout = options.peer_timeout;
+    exchange.known = known;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
+    supervisor_ =
+        spawn_supervisor(system_, {worker_, membership_, listener_}, std::move(options.on_failure));
     return {};
   }
 
@@ -69,9 +79,9 @@ public:
 
 private:
   system_config config_;
-  std::shared_ptr<step_table> steps_ = std::make_shared<step_table>();
   caf::actor_system system_;
-  caf::actor listener_, membership_, worker_;
+  std::shared_ptr<step_server> server_;
+  caf::actor listener_, membership_, worker_, supervisor_;
   uint64_t incarnation_ = random_id();
   uint16_t port_ = 0;
 };

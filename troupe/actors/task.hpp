@@ -20,6 +20,9 @@ struct task_options {
   std::chrono::milliseconds peer_timeout{10'000};
   bool deterministic = false;      ///< the same bits for any number of threads, for all sessions
   bool gpu_launch_threads = false; ///< each GPU has one
+  /// Told once, on any thread, when the task can serve no longer though it was not stopped: end the
+  /// process, so that whoever watches it starts another.
+  std::function<void(const status&)> on_failure = {};
 };
 
 /// Serves other tasks and clients until it is destroyed, which takes at most two seconds.

@@ -80,7 +80,7 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       receives[{key, to_string(devices[p])}] = route;
       auto from = device_name::parse(wait.origin->attr<std::string>("from"));
       if (from && from->on_task() != self) {
-        partners_.insert(to_string(from->on_task()));
+        partners_.emplace(to_string(from->on_task()), 0);
         if (!imports_.emplace(key, route).second)
           return invalid("two receives have the key ", key);
       }
@@ -105,7 +105,7 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       auto peer = std::ranges::find(peers_, to.on_task());
       if (peer == peers_.end())
         peer = peers_.insert(peers_.end(), to.on_task());
-      partners_.insert(to_string(to.on_task()));
+      partners_.emplace(to_string(to.on_task()), 0);
       routes.push_back(
           {.remote = true, .peer = static_cast<size_t>(peer - peers_.begin()), .key = out.key});
     }
@@ -119,6 +119,23 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       seats_[one.program][one.wait] = {g, m};
     }
   return {};
+}
+
+void task_program::expect(const std::vector<known_peer>& peers) {
+  for (const auto& one : peers)
+    if (auto it = partners_.find(one.task); it != partners_.end())
+      it->second = one.incarnation;
+}
+
+uint64_t task_program::expected(const task_name& task) const {
+  auto it = partners_.find(to_string(task));
+  return it == partners_.end() ? 0 : it->second;
+}
+
+bool task_program::exchanges_with(const std::string& task, uint64_t incarnation) const noexcept {
+  auto it = partners_.find(task);
+  return it != partners_.end() &&
+         (it->second == incarnation || it->second == 0 || incarnation == 0);
 }
 
 // Calls `use` on shards that nobody else uses now, beginning with the core's own, until one

@@ -9,11 +9,11 @@
 #include "troupe/runtime/program/collective.hpp"
 #include "troupe/runtime/state/retirements.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <set>
 
 namespace troupe {
 
@@ -74,8 +74,20 @@ public:
   /// The other tasks that it sends to; give their exchanges before the first step.
   const std::vector<task_name>& peers() const noexcept { return peers_; }
   void set_exchanges(std::vector<caf::actor> exchanges) { exchanges_ = std::move(exchanges); }
-  /// The other tasks that it sends to or hears from: whose loss ends its steps.
-  const std::set<std::string>& partners() const noexcept { return partners_; }
+  bool sends_through(const caf::actor_addr& exchange) const {
+    return std::ranges::find(exchanges_, exchange, &caf::actor::address) != exchanges_.end();
+  }
+
+  /// Which incarnations of other tasks it is meant for, as far as whoever registers it knows.
+  void expect(const std::vector<known_peer>& peers);
+  /// The incarnation of a task that it expects; 0: any.
+  uint64_t expected(const task_name& task) const;
+  /// Says whether it sends to that task or hears from it, whose loss then ends its steps.
+  bool exchanges_with(const std::string& task, uint64_t incarnation) const noexcept;
+
+  /// The session that its steps belong to.
+  uint64_t session() const noexcept { return session_; }
+  void set_session(uint64_t session) { session_ = session; }
 
   /// Keeps state that no program holds, such as queues.
   void keep(std::shared_ptr<named_state> state) { kept_.push_back(std::move(state)); }
@@ -135,7 +147,8 @@ private:
   std::vector<collective_group> collectives_;
   std::vector<std::vector<collective_seat>> seats_; // per program and wait
   std::vector<task_name> peers_;
-  std::set<std::string> partners_;
+  std::map<std::string, uint64_t> partners_; // and their incarnations; 0: not known
+  uint64_t session_ = 0;
   std::vector<uint32_t> fetch_indexes_;
   size_t regions_ = 0, fetches_ = 0;
   std::string task_;
@@ -173,6 +186,8 @@ public:
   void retire();
 
   const task_program& program() const noexcept { return program_; }
+  /// The step that it serves.
+  step_id step() const noexcept { return {program_.session(), conductor_->step()}; }
   instance& part(uint32_t of_program) { return *parts_[of_program]; }
   region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
   conductor_actor& conductor() noexcept { return *conductor_; }

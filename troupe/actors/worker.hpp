@@ -1,4 +1,5 @@
-// The worker owns one task: its devices, containers, programs and running steps (white paper 3).
+// The worker owns one task: its devices, containers and programs (white paper 3). What belongs to
+// running steps is served beside it: step_server.hpp.
 #pragma once
 #include "troupe/actors/fwd.hpp"
 #include "troupe/runtime/device/device.hpp"
@@ -14,18 +15,18 @@
 namespace troupe {
 
 struct worker_options {
-  task_name self;
   const registry* ops = nullptr;
   std::vector<std::shared_ptr<device>> devices;
-  caf::actor membership;             ///< finds other tasks; none in a local session
-  std::shared_ptr<step_table> steps; ///< shared with the exchanges
-  region_options regions = {};       ///< where programs are cut
-  bool deterministic = false;        ///< all programs, whatever their session wants
-  bool launch_threads = false;       ///< each accelerator's regions run on a thread of its own
+  caf::actor membership;               ///< finds other tasks; none in a local session
+  std::shared_ptr<step_server> server; ///< of the task; shared with the exchanges
+  region_options regions = {};         ///< where programs are cut
+  bool deterministic = false;          ///< all programs, whatever their session wants
+  bool launch_threads = false;         ///< each accelerator's regions run on a thread of its own
+  bool own_thread = false;             ///< it does not wait behind kernels
 };
 
-/// Understands register_request, run_request, reset_request, list_devices_atom; from exchanges
-/// incoming and peer_gone.
+/// Understands register_request, run_request, forget_program, reset_request, list_devices_atom and
+/// outgoing, of a master in this process; from exchanges incoming and peer_gone.
 caf::actor spawn_worker(caf::actor_system& system, worker_options options);
 
 } // namespace troupe

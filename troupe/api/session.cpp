@@ -85,6 +85,7 @@ client_options to_client(const session_options& from, std::source_location where
   to.passes.fuse = from.passes.fuse && !to.check_numerics; // the very op is to be named
   to.sample_every = from.insight.sample_every;
   to.measured = from.insight.node_times;
+  to.on_warning = from.on_warning;
   return to;
 }
 

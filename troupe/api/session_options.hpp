@@ -4,6 +4,7 @@
 #include "troupe/runtime/passes/pass_options.hpp"
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,6 +70,10 @@ struct session_options {
   std::chrono::milliseconds timeout{60'000}; ///< of runs that name none
   size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool deterministic = false;      ///< the same bits for any number of threads (docs/insight.md)
+  /// Told, on a thread of the runtime, what works otherwise than somebody may expect: a node that
+  /// runs on a processor though it names a GPU. Must not block. Nothing: such things pass in
+  /// silence.
+  std::function<void(const std::string&)> on_warning = {};
 };
 
 struct run_options {

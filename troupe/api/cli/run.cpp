@@ -135,7 +135,8 @@ bool run_file(const command_options& chosen) {
   session_options options{
       .memory = {.gpu_limit = chosen.gpu_memory_limit, .gpu_reserve = chosen.gpu_memory_reserve},
       .gpu = {.count = chosen.gpus},
-      .deterministic = chosen.deterministic};
+      .deterministic = chosen.deterministic,
+      .on_warning = [](const std::string& text) { std::cerr << concat("troupe: ", text, '\n'); }};
   if (!chosen.passes)
     options.passes = pass_options::none();
   if (chosen.mixed_precision != "none")

@@ -10,6 +10,8 @@
 #include <iostream>
 #include <memory>
 
+#include <unistd.h>
+
 namespace troupe::cli {
 namespace {
 
@@ -44,6 +46,7 @@ void serve(const worker_options& options) {
     address = value_or_throw(address_of(cluster, self));
 
   auto stop = block_stop_signals();
+  status failed;
   auto running = value_or_throw(task::start({
       .ops = &library(),
       .make_devices = [chosen = options.devices] { return make_devices(chosen); },
@@ -54,11 +57,17 @@ void serve(const worker_options& options) {
       .inter_op_threads = options.inter_op_threads,
       .deterministic = options.deterministic,
       .gpu_launch_threads = options.gpu_launch_threads,
+      .on_failure =
+          [&](const status& why) {
+            failed = why;
+            ::kill(::getpid(), SIGTERM);
+          },
   }));
   std::cout << "listening on " << host_of(address) << ':' << running->port() << " as " << self
             << std::endl; // flushed: whoever started us waits for it
   int signal = 0;
   sigwait(&stop, &signal);
+  throw_if_failed(std::move(failed));
 }
 
 } // namespace

@@ -1,10 +1,9 @@
 #include "troupe/runtime/graph/kernel.hpp"
 
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/types/guarded.hpp"
 
 #include <cassert>
-#include <exception>
-#include <new>
 
 namespace troupe {
 
@@ -24,18 +23,7 @@ const typed_kernel* kernel_def::find(dtype type) const noexcept {
   return nullptr;
 }
 
-status explain_exception() {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    return failure(error_kind::resource_exhausted,
-                   "out of memory for what the kernel needs to run");
-  } catch (const std::exception& what) {
-    return failure(error_kind::internal, "the kernel threw an exception: ", what.what());
-  } catch (...) {
-    return failure(error_kind::internal, "the kernel threw an exception of unknown type");
-  }
-}
+status explain_exception() { return explain_exception("running the kernel"); }
 
 result<tensor*> kernel_context::allocate(int i, const shape& dims) {
   auto made = tensor::make(output_type(i), dims, memory_);

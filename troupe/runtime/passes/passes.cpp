@@ -1,10 +1,9 @@
 #include "troupe/runtime/passes/passes.hpp"
 
 #include "troupe/runtime/passes/epilogues.hpp"
+#include "troupe/runtime/types/guarded.hpp"
 
 #include <algorithm>
-#include <new>
-#include <stdexcept>
 
 namespace troupe {
 namespace {
@@ -29,17 +28,7 @@ step_graph with_all_ends_kept(std::unique_ptr<graph> nodes) {
 }
 
 // What passes throw is a defect of theirs, or of an op's function: an error of the step.
-template <class Passes>
-status guarded(Passes&& passes) {
-  try {
-    passes();
-    return {};
-  } catch (const std::bad_alloc&) {
-    return failure(error_kind::resource_exhausted, "out of memory while the step was compiled");
-  } catch (const std::exception& what) {
-    return failure(error_kind::internal, "the step could not be compiled: ", what.what());
-  }
-}
+constexpr std::string_view compiling = "compiling the step";
 
 void run_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
   if (options.mixed_precision != dtype::none)
@@ -79,11 +68,11 @@ void run_passes(partition& part, const pass_options& options) {
 } // namespace
 
 status optimize(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
-  return guarded([&] { run_passes(of, options, host, stop); });
+  return guarded(compiling, [&] { run_passes(of, options, host, stop); });
 }
 
 status optimize(partition& part, const pass_options& options) {
-  return guarded([&] { run_passes(part, options); });
+  return guarded(compiling, [&] { run_passes(part, options); });
 }
 
 } // namespace troupe

@@ -157,7 +157,7 @@ void fifo_queue::reset(const status& why, completions& done) {
   closed_ = false;
 }
 
-void fifo_queue::cancel(uint64_t step, const status& why, completions& done) {
+void fifo_queue::cancel(step_id step, const status& why, completions& done) {
   auto of_step = [&](const auto& one) { return one.who.step == step; };
   give_up(enqueues_, of_step, why, done);
   give_up(dequeues_, of_step, why, done);

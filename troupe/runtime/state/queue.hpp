@@ -1,6 +1,7 @@
 // The rules of a first-in first-out queue whose users may have to wait (white paper 4.6). Knows no
 // threads, no clocks and no actors: every call says at once who has got an answer by it.
 #pragma once
+#include "troupe/runtime/types/step_id.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace troupe {
 
 /// Who asks. Requests of one step are cancelled together; a pair must not wait twice at once.
 struct queue_request {
-  uint64_t step = 0;
+  step_id step;
   uint64_t request = 0;
   bool operator==(const queue_request&) const = default;
 };
@@ -70,7 +71,7 @@ public:
 
   /// Gives up all that a step waits for, each with `why`. What waited to take out has taken
   /// nothing.
-  void cancel(uint64_t step, const status& why, completions& done);
+  void cancel(step_id step, const status& why, completions& done);
   /// Gives up one request, such as one that waited too long; nothing happens if it does not wait.
   void cancel(queue_request who, const status& why, completions& done);
 

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t longest_file = 16 << 20;
+constexpr size_t longest_file = 16 << 20, longest_name = 256;
 
 bool is_job_name(std::string_view name) {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -79,11 +79,18 @@ result<cluster_spec> parse_cluster(std::string_view text, std::string_view origi
   if (!watch.twice.empty())
     return bad("the key ", watch.twice, " stands twice");
   // As in TF_CONFIG, other keys beside "cluster" say something about this process.
-  if (root.is_object() && root.contains("cluster") && root["cluster"].is_object())
+  cluster_spec cluster;
+  if (root.is_object() && root.contains("cluster") && root["cluster"].is_object()) {
+    if (auto name = root.find("cluster_name"); name != root.end()) {
+      if (!name->is_string() || name->get<std::string>().size() > longest_name)
+        return bad("cluster_name must be a text of at most ", longest_name, " bytes, got ",
+                   print(*name).substr(0, longest_name));
+      cluster.name = name->get<std::string>();
+    }
     root = json(root["cluster"]);
+  }
   if (!root.is_object() || root.empty())
     return bad(R"(must be an object of jobs such as {"worker": ["127.0.0.1:7001"]})");
-  cluster_spec cluster;
   std::map<std::string, task_name> tasks;
   for (const auto& [job, addresses] : root.items()) {
     if (!is_job_name(job))
@@ -117,7 +124,10 @@ result<cluster_spec> read_cluster_file(const std::string& path) {
 }
 
 std::string to_json(const cluster_spec& cluster) {
-  return json(cluster.jobs).dump(2, ' ', false, json::error_handler_t::replace);
+  json all = cluster.jobs;
+  if (!cluster.name.empty())
+    all = {{"cluster", cluster.jobs}, {"cluster_name", cluster.name}};
+  return all.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
 std::vector<task_name> tasks_of(const cluster_spec& cluster) {

@@ -76,7 +76,7 @@ private:
         auto in = from.getHello();
         return message{hello{in.getVersion(), text_of(in.getSoftware()), text_of(in.getRole()),
                              text_of(in.getJob()), in.getTask(), in.getIncarnation(),
-                             in.getMaxMessage(), in.getMaxTensorBytes()}};
+                             in.getMaxMessage(), in.getMaxTensorBytes(), text_of(in.getCluster())}};
       }
       case wire::Envelope::REFUSAL: return message{refusal{status_of(from.getRefusal())}};
       case wire::Envelope::REGISTER_GRAPH: return read(from.getRegisterGraph());
@@ -89,8 +89,14 @@ private:
       case wire::Envelope::RUN_STEP: {
         auto in = from.getRunStep();
         TROUPE_ASSIGN(auto feeds, read(in.getFeeds()));
-        return message{run_step{in.getRequest(), in.getHandle(), in.getStep(), in.getDeadlineMs(),
-                                std::move(feeds), in.getTimes(), in.getTrapNonfinite()}};
+        return message{run_step{in.getRequest(),
+                                in.getHandle(),
+                                {in.getSession(), in.getStep()},
+                                in.getDeadlineMs(),
+                                std::move(feeds),
+                                in.getTimes(),
+                                in.getTrapNonfinite(),
+                                in.getIncarnation()}};
       }
       case wire::Envelope::STEP_DONE: {
         auto in = from.getStepDone();
@@ -103,12 +109,17 @@ private:
       }
       case wire::Envelope::CANCEL_STEP: {
         auto in = from.getCancelStep();
-        return message{cancel_step{in.getStep(), status_of(in.getWhy())}};
+        return message{cancel_step{{in.getSession(), in.getStep()}, status_of(in.getWhy())}};
       }
       case wire::Envelope::TENSOR_PUSH: {
         auto in = from.getTensorPush();
         TROUPE_ASSIGN(auto value, read(in.getValue()));
-        return message{tensor_push{in.getStep(), in.getKey(), in.getDead(), std::move(value)}};
+        return message{tensor_push{{in.getSession(), in.getStep()},
+                                   in.getKey(),
+                                   in.getDead(),
+                                   std::move(value),
+                                   in.getFrame(),
+                                   in.getIteration()}};
       }
       case wire::Envelope::PULL: return message{pull{from.getPull()}};
       case wire::Envelope::PING:
@@ -138,19 +149,38 @@ private:
                         {},
                         in.getDeterministic(),
                         {},
-                        !in.getNoReplay()};
+                        !in.getNoReplay(),
+                        in.getIncarnation(),
+                        {}};
     for (auto each : in.getPartitions()) {
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));
       if (graph.type() != dtype::u8)
         return damaged_message("a graph is of type ", graph.type());
       made.partitions.push_back({text_of(each.getDevice()), std::move(graph)});
     }
-    for (auto each : in.getCosts()) {
-      if (!(each.getNanoseconds() >= 0 && each.getNanoseconds() < 1e18))
-        return damaged_message("a node is said to take ", each.getNanoseconds(), " ns");
-      made.costs.push_back({text_of(each.getNode()), each.getNanoseconds()});
-    }
+    for (auto each : in.getPeers())
+      made.peers.push_back({text_of(each.getTask()), each.getIncarnation()});
+    TROUPE_ASSIGN(made.costs, read_costs(in));
     return message{std::move(made)};
+  }
+
+  result<std::vector<node_cost>> read_costs(wire::RegisterGraph::Reader in) {
+    TROUPE_ASSIGN(auto nodes, read(in.getCostNodes()));
+    TROUPE_ASSIGN(auto nanoseconds, read(in.getCostNanoseconds()));
+    std::vector<node_cost> made;
+    if (nodes.empty() && nanoseconds.empty())
+      return made;
+    if (nodes.type() != dtype::string || nanoseconds.type() != dtype::f64 || nodes.rank() != 1 ||
+        nodes.dims() != nanoseconds.dims())
+      return damaged_message("costs are ", nodes.type(), nodes.dims(), " and ", nanoseconds.type(),
+                             nanoseconds.dims());
+    for (int64_t i = 0; i < nodes.elements(); ++i) {
+      auto takes = nanoseconds.data<double>()[i];
+      if (!(takes >= 0 && takes < 1e18))
+        return damaged_message("a node is said to take ", takes, " ns");
+      made.push_back({nodes.data<std::string>()[i], takes});
+    }
+    return made;
   }
 
   result<message> read(wire::DeviceListReply::Reader in) {

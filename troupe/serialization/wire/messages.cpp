@@ -54,6 +54,7 @@ public:
     to.setIncarnation(what.incarnation);
     to.setMaxMessage(what.max_message);
     to.setMaxTensorBytes(what.max_tensor_bytes);
+    to.setCluster(as_text(what.cluster));
   }
   void operator()(const refusal& what) { write(to_.initRefusal(), what.why); }
   void operator()(const register_graph& what) {
@@ -64,16 +65,28 @@ public:
     to.setRegionPerNode(what.region_per_node);
     to.setDeterministic(what.deterministic);
     to.setNoReplay(!what.replay);
+    to.setIncarnation(what.incarnation);
+    auto peers = to.initPeers(static_cast<unsigned>(what.peers.size()));
+    for (unsigned i = 0; i < peers.size(); ++i) {
+      peers[i].setTask(as_text(what.peers[i].task));
+      peers[i].setIncarnation(what.peers[i].incarnation);
+    }
     auto list = to.initPartitions(static_cast<unsigned>(what.partitions.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setDevice(as_text(what.partitions[i].device));
       write(list[i].initGraph(), what.partitions[i].graph);
     }
-    auto costs = to.initCosts(static_cast<unsigned>(what.costs.size()));
-    for (unsigned i = 0; i < costs.size(); ++i) {
-      costs[i].setNode(as_text(what.costs[i].node));
-      costs[i].setNanoseconds(what.costs[i].nanoseconds);
+    if (what.costs.empty())
+      return;
+    // As tensors, which may lie beside the message: there are as many as nodes.
+    std::vector<std::string> nodes;
+    std::vector<double> nanoseconds;
+    for (const auto& one : what.costs) {
+      nodes.push_back(one.node);
+      nanoseconds.push_back(one.nanoseconds);
     }
+    write(to.initCostNodes(), tensor::vector(nodes));
+    write(to.initCostNanoseconds(), tensor::vector(nanoseconds));
   }
   void operator()(const register_reply& what) {
     auto to = to_.initRegisterReply();
@@ -86,7 +99,9 @@ public:
     auto to = to_.initRunStep();
     to.setRequest(what.request);
     to.setHandle(what.handle);
-    to.setStep(what.step);
+    to.setStep(what.step.sequence);
+    to.setSession(what.step.session);
+    to.setIncarnation(what.incarnation);
     to.setDeadlineMs(what.deadline_ms);
     to.setTimes(what.times);
     to.setTrapNonfinite(what.check_numerics);
@@ -101,12 +116,16 @@ public:
   }
   void operator()(const cancel_step& what) {
     auto to = to_.initCancelStep();
-    to.setStep(what.step);
+    to.setStep(what.step.sequence);
+    to.setSession(what.step.session);
     write(to.initWhy(), what.why);
   }
   void operator()(const tensor_push& what) {
     auto to = to_.initTensorPush();
-    to.setStep(what.step);
+    to.setStep(what.step.sequence);
+    to.setSession(what.step.session);
+    to.setFrame(what.frame);
+    to.setIteration(what.iteration);
     to.setKey(what.key);
     to.setDead(what.dead);
     write(to.initValue(), what.value);

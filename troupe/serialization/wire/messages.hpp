@@ -1,5 +1,6 @@
 // What tasks and clients say to each other over a link, as plain structs, and their bytes.
 #pragma once
+#include "troupe/runtime/types/step_id.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <cstddef>
@@ -11,7 +12,9 @@
 
 namespace troupe {
 
-inline constexpr uint32_t protocol_version = 1;
+/// 2: steps are named by session and sequence, tensors carry a frame and an iteration, hellos a
+/// cluster, and requests the incarnation that they are meant for.
+inline constexpr uint32_t protocol_version = 2;
 
 /// First on every connection, both ways. Who does not like it answers `refusal` and closes.
 struct hello {
@@ -23,6 +26,7 @@ struct hello {
   uint64_t incarnation = 0;      ///< a random number that a task draws when it starts
   uint64_t max_message = 0;      ///< the longest message that the sender accepts; the link fills in
   uint64_t max_tensor_bytes = 0; ///< the most payload that one message may bring; likewise
+  std::string cluster = {};      ///< its name; empty where it has none
 };
 
 /// Ends a handshake that fails.
@@ -34,6 +38,12 @@ struct refusal {
 struct registered_partition {
   std::string device;
   tensor graph; ///< u8, as write_graph() made it: the receiver checks it when it reads it
+};
+
+/// Another task, as whoever registers a graph knows it.
+struct known_peer {
+  std::string task; ///< "/job:ps/task:0"
+  uint64_t incarnation = 0;
 };
 
 struct node_cost {
@@ -51,6 +61,8 @@ struct register_graph {
   bool deterministic = false;        ///< kernels shall give the same bits for any number of threads
   std::vector<node_cost> costs = {}; ///< of nodes that were measured
   bool replay = true;                ///< what a GPU is given again and again may be one launch
+  uint64_t incarnation = 0;          ///< of the task that it is meant for; 0: any
+  std::vector<known_peer> peers = {}; ///< that the graph exchanges tensors with
 };
 
 struct register_reply {
@@ -74,11 +86,12 @@ struct indexed_tensor {
 struct run_step {
   uint64_t request = 0;
   uint64_t handle = 0;
-  uint64_t step = 0;
-  uint64_t deadline_ms = 0; ///< from the moment of receipt; 0 for none
-  std::vector<indexed_tensor> feeds;
+  step_id step;
+  uint64_t deadline_ms = 0; ///< from the moment of receipt; a century or more for none
+  std::vector<indexed_tensor> feeds = {};
   bool times = false; ///< step_done shall bring statistics
   bool check_numerics = false;
+  uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
 };
 
 struct step_done {
@@ -90,16 +103,17 @@ struct step_done {
 
 /// Either way: the step has failed or is not wanted any more. May come before its run_step.
 struct cancel_step {
-  uint64_t step = 0;
+  step_id step;
   status why;
 };
 
 /// Worker to worker: what a Send produced. Ordered with nothing: may come before its run_step.
 struct tensor_push {
-  uint64_t step = 0;
+  step_id step;
   uint32_t key = 0;  ///< the edge's number in the step
   bool dead = false; ///< comes from a branch not taken; then there is no value
-  tensor value;
+  tensor value = {};
+  uint64_t frame = 0, iteration = 0; ///< of a loop; 0: outside of all loops
 };
 
 /// Receiver of an announced payload to its sender: now. The link asks and answers by itself.

@@ -101,6 +101,7 @@ struct Hello {
   incarnation @5 :UInt64;
   maxMessage @6 :UInt64;
   maxTensorBytes @7 :UInt64;
+  cluster @8 :Text;
 }
 
 struct Partition {
@@ -115,13 +116,16 @@ struct RegisterGraph {
   partitions @3 :List(Partition);
   regionPerNode @4 :Bool;
   deterministic @5 :Bool;
-  costs @6 :List(NodeCost);
+  costNodes @6 :Tensor;        # strings: the nodes that were measured
   noReplay @7 :Bool;
+  incarnation @8 :UInt64;      # of the task that it is meant for; 0: any
+  peers @9 :List(KnownPeer);
+  costNanoseconds @10 :Tensor; # f64: what each of them costs
 }
 
-struct NodeCost {
-  node @0 :Text;
-  nanoseconds @1 :Float64;
+struct KnownPeer {
+  task @0 :Text;
+  incarnation @1 :UInt64;
 }
 
 struct RegisterReply {
@@ -143,6 +147,8 @@ struct RunStep {
   feeds @4 :List(IndexedTensor);
   times @5 :Bool;              # step_done shall bring statistics
   trapNonfinite @6 :Bool;
+  session @7 :UInt64;
+  incarnation @8 :UInt64;      # of the task that it is meant for; 0: any
 }
 
 struct StepDone {
@@ -155,6 +161,7 @@ struct StepDone {
 struct CancelStep {
   step @0 :UInt64;
   why @1 :Status;
+  session @2 :UInt64;
 }
 
 struct TensorPush {
@@ -162,6 +169,9 @@ struct TensorPush {
   key @1 :UInt32;
   dead @2 :Bool;
   value @3 :Tensor;
+  session @4 :UInt64;
+  frame @5 :UInt64;            # of a loop; 0: outside of all loops
+  iteration @6 :UInt64;
 }
 
 struct Ping {

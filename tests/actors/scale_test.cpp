@@ -1,0 +1,131 @@
+// A master of a thousand tasks with a thousand steps in flight, in virtual time.
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text_case.hpp"
+#include "troupe/actors/master.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/prepared_step.hpp"
+
+namespace troupe::test::scale_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int tasks = 1000, steps = 1000;
+
+// Stands for all tasks; keeps what it owes until it is told to answer.
+struct many_workers {
+  size_t registrations = 0, runs = 0, other = 0;
+  std::vector<caf::typed_response_promise<step_result>> owed;
+};
+
+caf::behavior behavior_of(caf::event_based_actor* self, many_workers* log) {
+  return {[=](const register_request&) -> caf::result<registered> {
+            return registered{++log->registrations, nullptr};
+          },
+          [=](const run_request&) -> caf::result<step_result> {
+            ++log->runs;
+            log->owed.push_back(self->make_response_promise<step_result>());
+            return log->owed.back();
+          },
+          [](const deed& what) { what.act(); }, [=](const outgoing&) { ++log->other; },
+          [=](const forget_program&) {}};
+}
+
+struct large_world : actor_world {
+  many_workers log;
+  caf::actor workers, master;
+
+  large_world() {
+    workers = system().spawn(behavior_of, &log);
+    master_options options;
+    options.session = 7;
+    for (int i = 0; i < tasks; ++i) {
+      options.devices.push_back({"worker", i, "cpu", 0});
+      options.workers.emplace(task_name{"worker", i}, workers);
+    }
+    master = spawn_master(system(), std::move(options));
+  }
+  ~large_world() {
+    for (const auto& one : {master, workers})
+      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    log.owed.clear();
+    master = workers = nullptr;
+    run();
+  }
+
+  // A step that runs something on each of so many tasks.
+  std::shared_ptr<prepared_step> prepare(int first, int count) {
+    std::string lines;
+    for (int i = 0; i < count; ++i)
+      lines +=
+          concat("x", i, " = Neg(f32(1)) @\"/job:worker/task:", first + i, "\"\ntarget x", i, "\n");
+    text_case text{lines};
+    auto box = ask<std::shared_ptr<prepared_step>>(
+        master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 60s));
+    run();
+    REQUIRE(*box);
+    INFO((**box).status());
+    REQUIRE((**box).ok());
+    return ***box;
+  }
+  void answer_all() {
+    caf::anon_send(workers, deed{[this] {
+                     for (auto& one : std::exchange(log.owed, {}))
+                       one.deliver(step_result{});
+                   }});
+    run();
+  }
+};
+
+} // namespace
+
+TEST_CASE("a step costs one request for each task that takes part, however large the cluster is") {
+  large_world world;
+  std::vector<std::shared_ptr<prepared_step>> prepared;
+  for (int i = 0; i < 10; ++i)
+    prepared.push_back(world.prepare(i * 100, 3));
+  std::vector<answer_box<step_outcome>> open;
+  auto timers = world.timers();
+  for (int i = 0; i < steps; ++i)
+    open.push_back(world.ask<step_outcome>(world.master,
+                                           step_request{prepared[i % 10], {}, world.now() + 1h}));
+  world.run();
+  CHECK(world.log.runs == 3 * steps);
+  CHECK(world.timers() <= timers + 1);
+  world.answer_all();
+  for (const auto& one : open) {
+    REQUIRE(*one);
+    CHECK((**one)->outcome.ok());
+  }
+  CHECK(world.log.other == 0); // nothing was cancelled
+  CHECK(world.timers() <= timers + 1);
+}
+
+TEST_CASE("steps that touch a thousand tasks end when the last task answers, or one fails") {
+  large_world world;
+  auto step = world.prepare(0, tasks);
+  CHECK(world.log.registrations == tasks);
+  std::vector<answer_box<step_outcome>> open;
+  for (int i = 0; i < 20; ++i)
+    open.push_back(world.ask<step_outcome>(world.master, step_request{step, {}, world.now() + 1h}));
+  world.run();
+  CHECK(world.log.runs == 20 * tasks);
+  world.answer_all();
+  for (const auto& one : open)
+    CHECK((**one)->outcome.ok());
+  auto failing = world.ask<step_outcome>(world.master, step_request{step, {}, world.now() + 1h});
+  world.run();
+  caf::anon_send(
+      world.workers, deed{[&] {
+        world.log.owed.back().deliver(step_result{failure(error_kind::internal, "cause"), {}});
+        world.log.owed.pop_back();
+      }});
+  world.run();
+  CHECK(world.log.other == tasks - 1); // each of the others is told once
+  world.answer_all();
+  CHECK((**failing)->outcome.message() == "cause");
+}
+
+} // namespace troupe::test::scale_test

@@ -1,0 +1,90 @@
+#include "troupe/runtime/cluster/distributed_step.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <random>
+
+namespace troupe::test::distributed_step_test {
+
+using next = distributed_step::next;
+
+namespace {
+
+status broken(const char* text) { return failure(error_kind::internal, text); }
+
+} // namespace
+
+TEST_CASE("a distributed step ends when all tasks have answered") {
+  distributed_step step{3};
+  CHECK(step.answer(0, {}) == next::wait);
+  CHECK(step.answer(2, {}) == next::wait);
+  CHECK(step.answer(2, {}) == next::wait); // again
+  CHECK(step.silent(1));
+  CHECK(step.answer(1, {}) == next::end);
+  CHECK(step.outcome().ok());
+  CHECK(step.give_up() == next::wait);
+}
+
+TEST_CASE("the first error cancels the others once, and is the outcome") {
+  distributed_step step{3};
+  CHECK(step.answer(0, broken("cause")) == next::cancel_others);
+  CHECK(step.fail(broken("late")) == next::wait);
+  CHECK(step.answer(1, broken("echo")) == next::wait);
+  CHECK(step.answer(2, {}) == next::end);
+  CHECK(step.outcome().message() == "cause");
+}
+
+TEST_CASE("an error in the last answer ends the step at once") {
+  distributed_step step{2};
+  CHECK(step.answer(0, {}) == next::wait);
+  CHECK(step.answer(1, broken("cause")) == next::end);
+}
+
+TEST_CASE("tasks that do not answer when they are cancelled are given up") {
+  distributed_step step{2};
+  CHECK(step.fail(broken("time is over")) == next::cancel_others);
+  CHECK(step.answer(0, {}) == next::wait);
+  CHECK(step.give_up() == next::end);
+  CHECK(step.answer(1, {}) == next::wait);
+  CHECK(step.outcome().message() == "time is over");
+}
+
+TEST_CASE("in any order of events a distributed step ends once, with its first cause") {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 dice{seed};
+    auto tasks = 1 + dice() % 6;
+    distributed_step step{tasks};
+    std::string cause;
+    int ends = 0, cancels = 0;
+    for (int event = 0; event < 60 && ends == 0; ++event) {
+      auto bad = dice() % 5 == 0;
+      auto text = concat("event ", event);
+      auto kind = dice() % 10;
+      auto what = next::wait;
+      if (kind < 7) {
+        auto task = dice() % tasks;
+        if (bad && step.silent(task) && cause.empty())
+          cause = text;
+        what = step.answer(task, bad ? broken(text.c_str()) : status{});
+      } else if (kind < 8) {
+        if (cause.empty())
+          cause = text;
+        what = step.fail(broken(text.c_str()));
+      } else if (!cause.empty()) {
+        what = step.give_up();
+      }
+      ends += what == next::end;
+      cancels += what == next::cancel_others;
+    }
+    CHECK(ends <= 1);
+    CHECK(cancels <= 1);
+    CHECK(step.outcome().message() == cause);
+    for (size_t task = 0; task < tasks && !step.over(); ++task)
+      ends += step.answer(task, {}) == next::end;
+    CHECK(step.over());
+    CHECK(ends == 1);
+  }
+}
+
+} // namespace troupe::test::distributed_step_test

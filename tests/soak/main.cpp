@@ -1,0 +1,296 @@
+// Runs a cluster of real processes for minutes, looks at its memory and counts what it does, while
+// tasks are killed, stopped and restarted if asked: scripts/soak --help.
+//
+// Each client thread adds 1 to a variable of its own on a parameter server, by way of a worker. An
+// addition that was acknowledged happened once, one that failed at most once.
+#include "tests/support/processes.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/troupe.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <atomic>
+#include <csignal>
+#include <iomanip>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <unistd.h>
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+struct soak_options {
+  double minutes = 10;
+  size_t workers = 2, threads = 8, async_rate = 0;
+  double timeout = 60, every = 20;
+  std::string faults = "none";
+};
+
+struct counts {
+  std::atomic<uint64_t> done{0}, failed{0}, late{0}, miscounted{0};
+};
+
+// One thread's variable and what is known of it.
+struct account {
+  std::mutex mutex;
+  double base = 0;    // what it held when it was last read anew
+  uint64_t tried = 0; // since then
+  uint64_t acknowledged = 0;
+};
+
+class soak {
+public:
+  explicit soak(const soak_options& options)
+      : options_(options), cluster_(test::make_cluster(options.workers, 1)) {
+    for (size_t i = 0; i < options.workers; ++i)
+      tasks_.emplace_back(std::in_place, cluster_, task_name{"worker", static_cast<int>(i)});
+    tasks_.emplace_back(std::in_place, cluster_, task_name{"ps", 0});
+    for (size_t i = 0; i < options.threads; ++i)
+      accounts_.push_back(std::make_unique<account>());
+  }
+
+  int run() {
+    auto s = session::connect(cluster_, {.timeout = std::chrono::milliseconds{
+                                             static_cast<int64_t>(options_.timeout * 1e3)}});
+    build();
+    for (auto& one : initializers_)
+      s.run(one);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < options_.threads; ++i)
+      threads.emplace_back([&, i] { options_.async_rate ? drive_async(s, i) : drive(s, i); });
+    std::thread saboteur{[&] { break_things(); }};
+    watch();
+    stop_ = true;
+    saboteur.join();
+    for (auto& one : threads)
+      one.join();
+    return verdict();
+  }
+
+private:
+  void build() {
+    for (size_t i = 0; i < options_.threads; ++i) {
+      edge one;
+      {
+        auto on = g_.on(concat("/job:worker/task:", i % options_.workers));
+        inputs_.push_back(g_.placeholder(dtype::f64, {}, concat("x", i)));
+        one = neg(neg(inputs_.back()));
+      }
+      auto on = g_.on("/job:ps/task:0");
+      auto count = g_.variable(0.0, concat("count", i));
+      initializers_.push_back(assign(count, g_.constant(tensor::scalar(0.0))).node);
+      sums_.push_back(assign_add(count, one));
+    }
+  }
+
+  bool is_over() const { return stop_.load(std::memory_order_relaxed); }
+
+  void tell(const error& what) {
+    std::lock_guard guard{errors_mutex_};
+    if (++errors_[std::string{to_string(what.kind())}] <= 3)
+      std::cout << "  " << what.what() << std::endl;
+  }
+
+  // An acknowledged value lies between what was acknowledged and what was tried.
+  void check(account& mine, double value) {
+    if (value < mine.base + static_cast<double>(mine.acknowledged) ||
+        value > mine.base + static_cast<double>(mine.tried)) {
+      ++counts_.miscounted;
+      std::cout << "  counted " << value << ", acknowledged " << mine.acknowledged << ", tried "
+                << mine.tried << ", from " << mine.base << std::endl;
+    }
+  }
+
+  // After a restart of the parameter server its variables hold nothing.
+  void begin_anew(session& s, size_t which) {
+    auto& mine = *accounts_[which];
+    try {
+      s.run(initializers_[which]);
+      mine.base = 0;
+      mine.tried = mine.acknowledged = 0;
+    } catch (const error& what) {
+      tell(what);
+    }
+  }
+
+  void drive(session& s, size_t which) {
+    auto add = s.prepare({inputs_[which]}, {sums_[which]});
+    auto& mine = *accounts_[which];
+    while (!is_over()) {
+      auto begin = clock_type::now();
+      try {
+        ++mine.tried;
+        auto value = to_scalar<double>(add.run({tensor::scalar(1.0)})[0]);
+        ++mine.acknowledged;
+        check(mine, value);
+        ++counts_.done;
+      } catch (const error& what) {
+        ++counts_.failed;
+        tell(what);
+        if (what.kind() == error_kind::failed_precondition)
+          begin_anew(s, which);
+        if (what.kind() == error_kind::aborted)
+          add = s.prepare({inputs_[which]}, {sums_[which]});
+        std::this_thread::sleep_for(10ms);
+      }
+      if (clock_type::now() - begin > std::chrono::duration<double>(options_.timeout + 3))
+        ++counts_.late;
+    }
+  }
+
+  // So many a second, whatever becomes of them, but not more than a second's worth at once.
+  void drive_async(session& s, size_t which) {
+    auto add = s.prepare({inputs_[which]}, {sums_[which]});
+    auto rate = std::max<size_t>(1, options_.async_rate / options_.threads);
+    auto next = clock_type::now();
+    auto open = std::make_shared<std::atomic<size_t>>(0);
+    while (!is_over()) {
+      next += std::chrono::nanoseconds{1'000'000'000 / rate};
+      std::this_thread::sleep_until(next);
+      if (*open >= rate)
+        continue;
+      ++*open;
+      auto begin = clock_type::now();
+      add.run_async({tensor::scalar(1.0)}, [this, open, begin](const auto& outcome) {
+        --*open;
+        ++(outcome ? counts_.done : counts_.failed);
+        if (clock_type::now() - begin > std::chrono::duration<double>(options_.timeout + 3))
+          ++counts_.late;
+      });
+    }
+    for (int i = 0; i < 1000 && *open > 0; ++i)
+      std::this_thread::sleep_for(100ms);
+    if (*open > 0)
+      ++counts_.late;
+  }
+
+  void break_things() {
+    if (options_.faults == "none")
+      return;
+    for (size_t round = 0; !is_over(); ++round) {
+      for (int i = 0; i < static_cast<int>(options_.every * 10) && !is_over(); ++i)
+        std::this_thread::sleep_for(100ms);
+      if (is_over())
+        return;
+      auto which = round % tasks_.size();
+      auto kind = options_.faults == "all" ? (round / tasks_.size() % 2 ? "stop" : "kill")
+                                           : options_.faults;
+      std::lock_guard guard{tasks_mutex_};
+      std::cout << "  " << kind << " " << name_of(which) << std::endl;
+      if (std::string_view{kind} == "stop") {
+        ::kill(tasks_[which]->pid(), SIGSTOP);
+        std::this_thread::sleep_for(3s);
+        ::kill(tasks_[which]->pid(), SIGCONT);
+        continue;
+      }
+      tasks_[which].reset();
+      std::this_thread::sleep_for(500ms);
+      tasks_[which].emplace(cluster_, task_of(which));
+    }
+  }
+
+  task_name task_of(size_t which) const {
+    return which < options_.workers ? task_name{"worker", static_cast<int>(which)}
+                                    : task_name{"ps", 0};
+  }
+  std::string name_of(size_t which) const { return to_string(task_of(which)); }
+
+  std::vector<int64_t> memory() {
+    std::lock_guard guard{tasks_mutex_};
+    std::vector<int64_t> all{test::footprint_of(::getpid()).resident_kib};
+    for (auto& one : tasks_)
+      all.push_back(one ? test::footprint_of(one->pid()).resident_kib : 0);
+    return all;
+  }
+
+  void watch() {
+    auto begin = clock_type::now();
+    auto end = begin + std::chrono::duration_cast<clock_type::duration>(
+                           std::chrono::duration<double>(options_.minutes * 60));
+    std::cout << "    s    steps/s   failed  late  MiB: client, workers, ps" << std::endl;
+    uint64_t before = 0;
+    for (auto at = begin; at < end;) {
+      auto last = std::exchange(at, std::min(at + 10s, end));
+      std::this_thread::sleep_until(at);
+      auto done = counts_.done.load();
+      auto used = memory();
+      std::cout << std::setw(5)
+                << std::chrono::duration_cast<std::chrono::seconds>(at - begin).count()
+                << std::setw(11)
+                << static_cast<uint64_t>(static_cast<double>(done - std::exchange(before, done)) /
+                                         std::chrono::duration<double>(at - last).count())
+                << std::setw(9) << counts_.failed << std::setw(6) << counts_.late << "  ";
+      for (auto kib : used)
+        std::cout << ' ' << kib / 1024;
+      std::cout << std::endl;
+      if (at - begin >= 60s && settled_.empty())
+        settled_ = used;
+    }
+    last_ = memory();
+  }
+
+  int verdict() {
+    bool good = counts_.late == 0 && counts_.miscounted == 0;
+    std::cout << "steps " << counts_.done << ", failed " << counts_.failed << ", late "
+              << counts_.late << ", miscounted " << counts_.miscounted << '\n';
+    for (const auto& [kind, times] : errors_)
+      std::cout << "  " << kind << ": " << times << '\n';
+    if (options_.faults == "none") {
+      good = good && counts_.failed == 0;
+      for (size_t i = 0; i < settled_.size(); ++i) {
+        auto grown = static_cast<double>(last_[i]) / static_cast<double>(settled_[i]) - 1;
+        std::cout << (i == 0 ? "client" : name_of(i - 1)) << ": " << settled_[i] / 1024
+                  << " MiB after a minute, " << last_[i] / 1024 << " at the end (" << std::showpos
+                  << std::fixed << std::setprecision(1) << grown * 100 << " %)\n"
+                  << std::noshowpos;
+        good = good && grown < 0.05;
+      }
+    }
+    std::cout << (good ? "good" : "BAD") << std::endl;
+    return good ? 0 : 1;
+  }
+
+  const soak_options options_;
+  cluster_spec cluster_;
+  std::mutex tasks_mutex_, errors_mutex_;
+  std::vector<std::optional<test::task_process>> tasks_;
+  std::vector<std::unique_ptr<account>> accounts_;
+  graph_builder g_;
+  std::vector<edge> inputs_, sums_;
+  std::vector<node*> initializers_;
+  counts counts_;
+  std::map<std::string, uint64_t> errors_;
+  std::atomic<bool> stop_{false};
+  std::vector<int64_t> settled_, last_;
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+  soak_options options;
+  CLI::App app{"Runs a cluster on loopback for minutes: at full speed, or with faults"};
+  app.add_option("minutes", options.minutes, "How long")->capture_default_str();
+  app.add_option("--workers", options.workers)->capture_default_str();
+  app.add_option("--threads", options.threads, "Client threads")->capture_default_str();
+  app.add_option("--async", options.async_rate,
+                 "Steps a second by run_async, instead of run as fast as it goes");
+  app.add_option("--timeout", options.timeout, "Of each step, in seconds")->capture_default_str();
+  app.add_option("--faults", options.faults, "none, kill, stop, or all in turn")
+      ->check(CLI::IsMember({"none", "kill", "stop", "all"}))
+      ->capture_default_str();
+  app.add_option("--every", options.every, "Seconds between faults")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return soak{options}.run();
+  } catch (const std::exception& what) {
+    std::cerr << "soak: " << what.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,23 @@
+// A connection to another process, as whoever it brings requests to knows it.
+#pragma once
+#include <caf/actor_addr.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace troupe {
+
+/// What comes by a connection belongs to it, and goes with it: two connections of one peer, before
+/// and after a loss, are two.
+struct peer_connection {
+  std::string peer;         ///< "/job:worker/task:1", "client 5", "this process"
+  uint64_t incarnation = 0; ///< of the peer
+  caf::actor_addr exchange = {};
+  std::atomic<bool> gone{false};
+};
+
+using connection_ptr = std::shared_ptr<peer_connection>;
+
+} // namespace troupe

@@ -1,0 +1,133 @@
+#include "troupe/actors/program_store.hpp"
+
+#include "troupe/runtime/simulation.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr size_t max_programs = 65'536; // of one owner
+
+} // namespace
+
+result<uint64_t> program_store::add(program_ptr what, const connection_ptr& owner, bool linked) {
+  std::lock_guard guard{mutex_};
+  if (owner->gone)
+    return failure(error_kind::aborted, "the program was dropped: ", owner->peer, " is gone");
+  auto& count = owners_[owner.get()].programs;
+  if (count >= max_programs)
+    return failure(error_kind::resource_exhausted, owner->peer, " has registered ", max_programs,
+                   " graphs, as many as may be; let go of steps that are not needed");
+  ++count;
+  auto handle = next_handle_++;
+  programs_.emplace(handle, kept{std::move(what), owner, linked});
+  return handle;
+}
+
+bool program_store::link(uint64_t handle, const std::vector<peer_link>& peers) {
+  std::lock_guard guard{mutex_};
+  auto it = programs_.find(handle);
+  if (it == programs_.end())
+    return false;
+  it->second.linked = true;
+  std::vector<caf::actor> exchanges;
+  for (const auto& one : peers) {
+    exchanges.push_back(one.exchange);
+    if (one.via && one.via->gone)
+      it->second.lost =
+          failure(error_kind::unavailable, self_, " cannot send: ", one.task, " is gone");
+  }
+  it->second.program->set_exchanges(std::move(exchanges));
+  return true;
+}
+
+result<program_store::program_ptr> program_store::find(uint64_t handle,
+                                                       const peer_connection& owner) const {
+  std::lock_guard guard{mutex_};
+  auto it = programs_.find(handle);
+  if (it == programs_.end() || it->second.owner.get() != &owner) {
+    TROUPE_REACHED("a step of an unknown program comes");
+    return failure(error_kind::aborted, self_, " knows no program ", handle, " of ", owner.peer,
+                   "; it may have been restarted: prepare the step again");
+  }
+  if (!it->second.linked)
+    return failure(error_kind::failed_precondition, self_, " has not registered program ", handle,
+                   " yet: run steps of it when register_graph is answered");
+  if (!it->second.lost) {
+    TROUPE_REACHED("a program that sends to a lost task is to run");
+    return it->second.lost;
+  }
+  return it->second.program;
+}
+
+void program_store::erase(uint64_t handle, const peer_connection& owner) {
+  program_ptr last; // goes when the lock is free
+  std::lock_guard guard{mutex_};
+  auto it = programs_.find(handle);
+  if (it == programs_.end() || it->second.owner.get() != &owner)
+    return;
+  last = std::move(it->second.program);
+  programs_.erase(it);
+  --owners_[&owner].programs;
+}
+
+std::vector<program_store::program_ptr> program_store::close(peer_connection& owner) {
+  std::vector<program_ptr> dropped;
+  owned states;
+  std::lock_guard guard{mutex_};
+  owner.gone = true;
+  std::erase_if(programs_, [&](auto& entry) {
+    if (entry.second.owner.get() != &owner)
+      return false;
+    dropped.push_back(std::move(entry.second.program));
+    return true;
+  });
+  if (auto it = owners_.find(&owner); it != owners_.end()) {
+    states = std::move(it->second);
+    owners_.erase(it);
+  }
+  return dropped;
+}
+
+void program_store::lose(const caf::actor_addr& exchange, const status& why) {
+  std::lock_guard guard{mutex_};
+  for (auto& [handle, one] : programs_)
+    if (one.lost && one.program->sends_through(exchange))
+      one.lost = status{why}.within(concat(self_, " cannot send"));
+}
+
+void program_store::clear() {
+  std::unordered_map<uint64_t, kept> programs; // these go when the lock is free
+  std::map<const peer_connection*, owned> owners;
+  std::lock_guard guard{mutex_};
+  std::swap(programs, programs_);
+  std::swap(owners, owners_);
+}
+
+std::shared_ptr<kernel_states>
+program_store::states_of(const connection_ptr& owner, uint64_t session, const std::string& device) {
+  std::lock_guard guard{mutex_};
+  if (owner->gone) // nothing comes of it
+    return std::make_shared<kernel_states>();
+  auto& found = owners_[owner.get()].states[{session, device}];
+  if (!found)
+    found = std::make_shared<kernel_states>();
+  return found;
+}
+
+void program_store::shrink() {
+  std::vector<program_ptr> all;
+  {
+    std::lock_guard guard{mutex_};
+    for (const auto& [handle, one] : programs_)
+      all.push_back(one.program);
+  }
+  for (const auto& one : all)
+    one->shrink();
+}
+
+size_t program_store::size() const {
+  std::lock_guard guard{mutex_};
+  return programs_.size();
+}
+
+} // namespace troupe

@@ -1,0 +1,65 @@
+// The programs that a task keeps, each for the connection that it came by.
+#pragma once
+#include "troupe/actors/peer_connection.hpp"
+#include "troupe/actors/task_program.hpp"
+#include "troupe/runtime/program/kernel_states.hpp"
+
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+namespace troupe {
+
+/// Any thread may call.
+class program_store {
+public:
+  using program_ptr = std::shared_ptr<task_program>;
+
+  explicit program_store(std::string self) : self_(std::move(self)) {}
+
+  /// Keeps a program and returns its handle. It may run once it is linked: when all tasks that it
+  /// sends to are reached. Fails when its owner is gone, or has too many.
+  result<uint64_t> add(program_ptr what, const connection_ptr& owner, bool linked);
+  /// The tasks that it sends to are reached. Returns false when the program has been dropped
+  /// meanwhile.
+  bool link(uint64_t handle, const std::vector<peer_link>& peers);
+
+  /// Finds a program of that owner that may run.
+  result<program_ptr> find(uint64_t handle, const peer_connection& owner) const;
+
+  void erase(uint64_t handle, const peer_connection& owner);
+  /// The owner is gone: drops its programs, and returns them, and all that it would add.
+  std::vector<program_ptr> close(peer_connection& owner);
+
+  /// Tensors that programs send through that exchange are lost: they run no more.
+  void lose(const caf::actor_addr& exchange, const status& why);
+  void clear();
+
+  /// What stateful kernels of a session keep on a device, for one owner.
+  std::shared_ptr<kernel_states> states_of(const connection_ptr& owner, uint64_t session,
+                                           const std::string& device);
+
+  /// Lets instances go that have been idle since before the last call.
+  void shrink();
+  size_t size() const;
+
+private:
+  struct kept {
+    program_ptr program;
+    connection_ptr owner;
+    bool linked = false;
+    status lost = {}; // a task that it sends to
+  };
+  struct owned {
+    size_t programs = 0;
+    std::map<std::pair<uint64_t, std::string>, std::shared_ptr<kernel_states>> states;
+  };
+
+  const std::string self_;
+  mutable std::mutex mutex_;
+  std::unordered_map<uint64_t, kept> programs_;
+  std::map<const peer_connection*, owned> owners_;
+  uint64_t next_handle_ = 1;
+};
+
+} // namespace troupe

@@ -1,0 +1,153 @@
+#include "troupe/actors/registrar.hpp"
+
+#include "troupe/actors/errors.hpp"
+
+#include <caf/send.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+constexpr std::chrono::milliseconds connect_margin{50};
+
+} // namespace
+
+void registrar::ensure(const step_ptr& step, step_clock::time_point deadline, on_ready then) {
+  if (step->parts.complete())
+    return then({});
+  auto at = find(*step);
+  auto fresh = !at;
+  if (fresh) {
+    at = std::make_shared<attempt>();
+    at->step = step;
+    under_way_.push_back(at);
+  }
+  auto who = at->waiting.insert(at->waiting.end(), {deadline, {}, std::move(then)});
+  who->due = due_.add(self_, deadline, [=, this] { lose_patience(at, who); });
+  if (fresh)
+    begin(at);
+}
+
+registrar::attempt_ptr registrar::find(const prepared_step& step) const {
+  auto it =
+      std::ranges::find_if(under_way_, [&](const auto& at) { return at->step.get() == &step; });
+  return it == under_way_.end() ? nullptr : *it;
+}
+
+void registrar::begin(const attempt_ptr& at) {
+  auto& step = *at->step;
+  at->parts = step.parts.begin();
+  at->links_missing = at->parts.size();
+  auto number = step.parts.attempt();
+  for (auto part : std::vector{at->parts}) {
+    auto& one = step.participants[part];
+    if (one.worker && one.handle != 0) // what it has is of no use any more
+      caf::anon_send(one.worker, forget_program{std::exchange(one.handle, 0)});
+    find_worker(at, part, number);
+  }
+}
+
+void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number) {
+  if (at->waiting.empty())
+    return;
+  auto until = std::ranges::max_element(at->waiting, {}, &waiter::deadline)->deadline;
+  const auto& task = at->step->participants[part].task;
+  // Whoever cannot be reached is told why, a little before time is over.
+  auto margin = std::min<step_clock::duration>(connect_margin, (until - self_->clock().now()) / 8);
+  find_(task, until - margin, [=, this](const result<peer_link>& found) {
+    auto& step = *at->step;
+    if (number != step.parts.attempt())
+      return;
+    if (!found) {
+      auto more = !at->waiting.empty() &&
+                  std::ranges::max_element(at->waiting, {}, &waiter::deadline)->deadline > until;
+      if (more) // somebody has come who has more time
+        return find_worker(at, part, number);
+      return follow(at, step.parts.refused(part, number, found.status()));
+    }
+    step.participants[part].worker = found->exchange;
+    step.participants[part].incarnation = found->incarnation;
+    if (--at->links_missing == 0)
+      register_parts(at, number);
+  });
+}
+
+void registrar::register_parts(const attempt_ptr& at, uint64_t number) {
+  for (auto part : std::vector{at->parts})
+    register_part(at, part, number);
+}
+
+// Without a time-out of CAF's: a task that answers too late is told to forget the program.
+void registrar::register_part(const attempt_ptr& at, size_t part, uint64_t number) {
+  auto& step = *at->step;
+  auto& one = step.participants[part];
+  auto on_answer = [=, this, worker = one.worker](const registered& done) {
+    auto& which = at->step->participants[part];
+    auto what = at->step->parts.registered(part, number);
+    if (what == registration::next::release) {
+      caf::anon_send(worker, forget_program{done.handle});
+      return;
+    }
+    which.handle = done.handle;
+    if (done.program && at->step->participants.size() == 1) {
+      at->step->local = done.program;
+      which.partitions.reset();
+    }
+    follow(at, what);
+  };
+  auto on_error = [=, this](const caf::error& why) {
+    follow(at, at->step->parts.refused(part, number, from_caf(why)));
+  };
+  if (!one.graphs) {
+    self_->request(one.worker, caf::infinite, one.partitions).then(on_answer, on_error);
+    return;
+  }
+  auto graphs = std::make_shared<register_graph>(*one.graphs);
+  graphs->incarnation = one.incarnation;
+  for (auto other : one.partners)
+    graphs->peers.push_back(
+        {to_string(step.participants[other].task), step.participants[other].incarnation});
+  self_->request(one.worker, caf::infinite, wire_registration{std::move(graphs)})
+      .then(on_answer, on_error);
+}
+
+void registrar::follow(const attempt_ptr& at, registration::next what) {
+  if (what == registration::next::complete)
+    end(at, {});
+  else if (what == registration::next::failed)
+    end(at, at->step->parts.error());
+  else if (what == registration::next::again)
+    begin(at);
+}
+
+void registrar::lose_patience(const attempt_ptr& at, std::list<waiter>::iterator who) {
+  std::string silent;
+  for (size_t i = 0; i < at->step->participants.size(); ++i)
+    if (at->step->parts.asking(i))
+      silent += concat(silent.empty() ? "" : ", ", at->step->participants[i].task);
+  auto then = std::move(who->then);
+  at->waiting.erase(who);
+  if (at->waiting.empty()) {
+    at->step->parts.give_up();
+    under_way_.remove(at);
+  }
+  then(failure(error_kind::deadline_exceeded, silent, " did not register the step in time"));
+}
+
+void registrar::end(const attempt_ptr& at, const status& how) {
+  under_way_.remove(at);
+  for (auto& one : std::exchange(at->waiting, {})) {
+    due_.remove(one.due);
+    one.then(how);
+  }
+}
+
+void registrar::close(const status& why) {
+  for (const auto& at : std::exchange(under_way_, {})) {
+    at->step->parts.give_up();
+    end(at, why);
+  }
+}
+
+} // namespace troupe

@@ -1,0 +1,61 @@
+// Registers the steps of a session with the tasks that take part: the shell of a registration
+// (runtime/cluster/registration.hpp).
+#pragma once
+#include "troupe/actors/deadlines.hpp"
+#include "troupe/actors/prepared_step.hpp"
+
+#include <caf/event_based_actor.hpp>
+
+#include <list>
+
+namespace troupe {
+
+/// Finds the worker of a task, or an exchange in its place, and its incarnation; 0 in this process.
+using worker_finder = std::function<void(const task_name&, step_clock::time_point deadline,
+                                         std::function<void(result<peer_link>)>)>;
+
+/// Part of a master, on its thread.
+class registrar {
+public:
+  using step_ptr = std::shared_ptr<prepared_step>;
+  using on_ready = std::function<void(status)>;
+
+  registrar(caf::event_based_actor* self, deadlines& due, worker_finder find)
+      : self_(self), due_(due), find_(std::move(find)) {}
+
+  /// Calls `then` when all parts of the step are registered, which happens once for all who ask; at
+  /// the deadline of each at the latest.
+  void ensure(const step_ptr& step, step_clock::time_point deadline, on_ready then);
+  /// Answers all who wait.
+  void close(const status& why);
+
+private:
+  struct waiter {
+    step_clock::time_point deadline;
+    deadlines::key due;
+    on_ready then;
+  };
+  struct attempt {
+    step_ptr step;
+    std::list<waiter> waiting;
+    size_t links_missing = 0;
+    std::vector<size_t> parts;
+  };
+  using attempt_ptr = std::shared_ptr<attempt>;
+
+  void begin(const attempt_ptr& at);
+  void find_worker(const attempt_ptr& at, size_t part, uint64_t number);
+  void register_parts(const attempt_ptr& at, uint64_t number);
+  void register_part(const attempt_ptr& at, size_t part, uint64_t number);
+  void follow(const attempt_ptr& at, registration::next what);
+  void lose_patience(const attempt_ptr& at, std::list<waiter>::iterator who);
+  attempt_ptr find(const prepared_step& step) const;
+  void end(const attempt_ptr& at, const status& how);
+
+  caf::event_based_actor* self_;
+  deadlines& due_;
+  worker_finder find_;
+  std::list<attempt_ptr> under_way_; // in the order in which they began
+};
+
+} // namespace troupe

@@ -1,0 +1,37 @@
+// The named state of a task: variables, queues and whatever else containers hold (white paper 4.7).
+#pragma once
+#include "troupe/actors/task_program.hpp"
+#include "troupe/runtime/state/variable.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace troupe {
+
+/// Any thread may call.
+class resources {
+public:
+  explicit resources(caf::actor_system& system) : system_(system) {}
+
+  /// Finds what a node makes, or makes it at first sight. `fallback` is the container of nodes that
+  /// name none. Fails where it was declared otherwise.
+  result<std::shared_ptr<named_state>> find(const node& maker, const std::string& fallback);
+  /// The same for a queue; gives its actor. The program keeps the queue, which may be that of a
+  /// container before a reset.
+  result<caf::actor> find_queue(const node& maker, const std::string& fallback,
+                                task_program& program);
+  /// Forgets what a container holds.
+  void reset(const std::string& container);
+  /// Ends the actors of all queues.
+  void close();
+
+private:
+  container& container_of(const std::string& name);
+
+  caf::actor_system& system_;
+  std::mutex mutex_;
+  std::map<std::string, container> containers_;
+  std::vector<caf::actor_addr> queues_;
+};
+
+} // namespace troupe

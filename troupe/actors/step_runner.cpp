@@ -1,0 +1,196 @@
+#include "troupe/actors/step_runner.hpp"
+
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/flight_report.hpp"
+#include "troupe/runtime/cluster/distributed_step.hpp"
+
+#include <caf/actor_addr.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// How long the tasks of a failed step may take to stop before the client is answered anyway; once
+// the deadline has passed, it has waited long enough.
+constexpr std::chrono::seconds stop_patience{2};
+constexpr std::chrono::milliseconds late_stop_patience{50};
+
+} // namespace
+
+struct running_step final : step_gate::waiter, std::enable_shared_from_this<running_step> {
+  running_step(step_request what, caf::typed_response_promise<step_outcome> to,
+               caf::event_based_actor* self)
+      : request(std::move(what)), reply(std::move(to)), state(request.step->participants.size()),
+        master(self->address()) {}
+  void let_in() override {
+    if (auto to = caf::actor_cast<caf::actor>(master))
+      caf::anon_send(to, turn_came{shared_from_this()});
+  }
+  const participant& part(size_t i) const { return request.step->participants[i]; }
+
+  step_request request;
+  caf::typed_response_promise<step_outcome> reply;
+  distributed_step state;
+  caf::actor_addr master;
+  step_id id;
+  uint64_t number = 0; // among all that came
+  deadlines::key due;
+  std::vector<int64_t> asked_ns; // per participant
+  std::vector<tensor> fetches;
+  step_statistics statistics;
+  bool in_line = false; // at the gate
+  bool done = false;
+};
+
+namespace {
+
+// A task's clock counts from another moment than ours. It began the step after we had asked, and
+// ended it before we heard: what lies between is split evenly, as NTP does (RFC 5905).
+void add_statistics(running_step& run, size_t from, task_statistics&& what) {
+  if (!what.subjects)
+    return;
+  if (run.part(from).graphs)
+    shift(what, ((run.asked_ns[from] - what.begin_ns) + (steady_ns() - what.end_ns)) / 2);
+  run.statistics.tasks.push_back(std::move(what));
+}
+
+status overdue_step(const running_step& run) {
+  std::string names, lines;
+  for (size_t i = 0; i < run.state.tasks(); ++i)
+    if (run.state.silent(i)) {
+      names += concat(names.empty() ? "" : ", ", run.part(i).task);
+      lines += concat("\n    the answer of ", run.part(i).task, ", for ",
+                      readable_time(steady_ns() - run.asked_ns[i]));
+    }
+  if (!lines.empty())
+    lines.insert(0, "\n  the client waited for");
+  return failure(error_kind::deadline_exceeded, "step ", run.id,
+                 " was not done in time; no answer from ", names, lines);
+}
+
+} // namespace
+
+caf::result<step_outcome> step_runner::run(const step_request& what) {
+  if (auto fits = what.step->outside.check(what.feeds); !fits)
+    return step_outcome{std::move(fits), {}};
+  auto promise = self_->make_response_promise<step_outcome>();
+  auto run = std::make_shared<running_step>(what, promise, self_);
+  run->number = came_++;
+  running_.emplace(run->number, run);
+  if (what.step->gate.enter(*run)) {
+    register_and_start(run);
+    return promise;
+  }
+  run->in_line = true;
+  run->due = due_.add(self_, what.deadline,
+                      [=, this] { finish(run, waited_in_line(run->request.step->gate)); });
+  return promise;
+}
+
+void step_runner::enter(const turn_came& what) {
+  const auto& run = what.run;
+  if (run->done)
+    return; // it has left again
+  run->in_line = false;
+  due_.remove(run->due);
+  register_and_start(run);
+}
+
+// A task that was lost may be back.
+void step_runner::register_and_start(const running_ptr& run) {
+  registers_.ensure(run->request.step, run->request.deadline, [=, this](status ready) {
+    if (run->done)
+      return;
+    if (ready)
+      start(run);
+    else
+      finish(run, std::move(ready));
+  });
+}
+
+void step_runner::start(const running_ptr& run) {
+  auto& step = *run->request.step;
+  run->id = {session_, ++begun_};
+  run->asked_ns.assign(step.participants.size(), steady_ns());
+  run->statistics.step = run->id.sequence;
+  run->fetches.resize(step.outside.fetches);
+  run->due = due_.add(self_, run->request.deadline,
+                      [=, this] { follow(run, run->state.fail(overdue_step(*run))); });
+  for (size_t i = 0; i < step.participants.size(); ++i) {
+    const auto& one = step.participants[i];
+    run_request what{one.handle,         run->id,        run->request.deadline, {},
+                     run->request.watch, one.incarnation};
+    for (auto index : one.feeds)
+      what.feeds.push_back({index, run->request.feeds[index]});
+    // Without a time-out of CAF's, which it would keep until the deadline though the answer has
+    // come. Workers and exchanges always answer; where they do not in time, `due` does.
+    self_->request(one.worker, caf::infinite, std::move(what))
+        .then([=, this](step_result& done) { answer(run, i, done); },
+              [=, this](const caf::error& why) {
+                auto task = to_string(run->part(i).task);
+                auto lost = from_caf(why).on_task(task);
+                if (lost.message().find(task) == std::string::npos)
+                  lost = std::move(lost).within(task);
+                step_result ended{std::move(lost), {}};
+                answer(run, i, ended);
+              });
+  }
+}
+
+void step_runner::answer(const running_ptr& run, size_t from, step_result& what) {
+  auto& step = *run->request.step;
+  if (!step.local && (what.outcome.kind() == error_kind::unavailable ||
+                      what.outcome.kind() == error_kind::aborted))
+    step.parts.lose(from);
+  if (run->done)
+    return;
+  add_statistics(*run, from, std::move(what.statistics));
+  for (auto& one : what.fetches)
+    if (one.index < run->fetches.size())
+      run->fetches[one.index] = std::move(one.value);
+  if (!what.outcome && !run->state.outcome().ok())
+    add_reports(run->state.outcome(), what.outcome);
+  follow(run, run->state.answer(from, std::move(what.outcome)));
+}
+
+void step_runner::follow(const running_ptr& run, distributed_step::next what) {
+  if (what == distributed_step::next::cancel_others)
+    cancel(run);
+  else if (what == distributed_step::next::end)
+    finish(run, std::move(run->state.outcome()));
+}
+
+void step_runner::cancel(const running_ptr& run) {
+  due_.remove(run->due);
+  for (size_t i = 0; i < run->state.tasks(); ++i)
+    if (run->state.silent(i))
+      self_->send(run->part(i).worker,
+                  outgoing{cancel_step{run->id, without_reports(run->state.outcome())}});
+  auto now = self_->clock().now();
+  auto latest = std::min(std::max(run->request.deadline, now), now + stop_patience);
+  run->due = due_.add(self_, std::min(now + stop_patience, latest + late_stop_patience),
+                      [=, this] { follow(run, run->state.give_up()); });
+}
+
+void step_runner::finish(const running_ptr& run, status outcome) {
+  if (std::exchange(run->done, true))
+    return;
+  due_.remove(run->due);
+  running_.erase(run->number);
+  auto& gate = run->request.step->gate;
+  if (!run->in_line || !gate.withdraw(*run))
+    gate.leave();
+  if (!outcome)
+    run->fetches.clear();
+  run->reply.deliver(
+      step_outcome{std::move(outcome), std::move(run->fetches), std::move(run->statistics)});
+}
+
+void step_runner::close(const status& why) {
+  for (const auto& [number, run] : std::map{running_})
+    finish(run, why);
+}
+
+} // namespace troupe

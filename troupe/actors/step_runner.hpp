@@ -1,0 +1,53 @@
+// Runs steps that no thread of this process drives: the shell of a distributed step
+// (runtime/cluster/distributed_step.hpp).
+#pragma once
+#include "troupe/actors/deadlines.hpp"
+#include "troupe/actors/registrar.hpp"
+#include "troupe/runtime/cluster/distributed_step.hpp"
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/event_based_actor.hpp>
+
+#include <map>
+
+namespace troupe {
+
+struct running_step;
+
+/// A step's gate -> master: it is that run's turn. No answer.
+struct turn_came {
+  std::shared_ptr<running_step> run;
+};
+
+/// Part of a master, on its thread.
+class step_runner {
+public:
+  step_runner(caf::event_based_actor* self, deadlines& due, registrar& registers, uint64_t session)
+      : self_(self), due_(due), registers_(registers), session_(session) {}
+
+  caf::result<step_outcome> run(const step_request& what);
+  void enter(const turn_came& what);
+  /// Answers all steps that run.
+  void close(const status& why);
+
+private:
+  using running_ptr = std::shared_ptr<running_step>;
+
+  void register_and_start(const running_ptr& run);
+  void start(const running_ptr& run);
+  void answer(const running_ptr& run, size_t from, step_result& what);
+  void follow(const running_ptr& run, distributed_step::next what);
+  void cancel(const running_ptr& run);
+  void finish(const running_ptr& run, status outcome);
+
+  caf::event_based_actor* self_;
+  deadlines& due_;
+  registrar& registers_;
+  const uint64_t session_;
+  uint64_t begun_ = 0, came_ = 0;
+  std::map<uint64_t, running_ptr> running_; // in the order in which they came
+};
+
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::turn_came)

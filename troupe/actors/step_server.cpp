@@ -1,0 +1,102 @@
+#include "troupe/actors/step_server.hpp"
+
+#include "troupe/serialization/files/statistics.hpp"
+
+#include <caf/send.hpp>
+
+namespace troupe {
+namespace {
+
+// How long after its deadline a step is ended that whoever asked for it has not ended.
+constexpr std::chrono::milliseconds grace{1000};
+// Later deadlines are none: a century.
+constexpr uint64_t max_deadline_ms = uint64_t{100} * 365 * 24 * 3600 * 1000;
+
+} // namespace
+
+bool step_server::serve(message& what, const connection_ptr& owner, const caf::actor& from,
+                        caf::execution_unit* unit) {
+  if (auto* push = std::get_if<tensor_push>(&what)) {
+    steps_->push(std::move(*push), unit);
+  } else if (auto* run = std::get_if<run_step>(&what)) {
+    serve_run(std::move(*run), *owner, from, unit);
+  } else if (auto* cancel = std::get_if<cancel_step>(&what)) {
+    steps_->abort(cancel->step, std::move(cancel->why), unit);
+  } else {
+    return false;
+  }
+  become_busy();
+  return true;
+}
+
+void step_server::serve_run(run_step&& what, const peer_connection& owner, const caf::actor& from,
+                            caf::execution_unit* unit) {
+  auto on_end = [from, request = what.request](step_result result) {
+    step_done done{request, std::move(result.outcome), std::move(result.fetches)};
+    if (result.statistics.subjects)
+      if (auto bytes = write_statistics(result.statistics)) // a step is not lost for want of them
+        done.statistics = *std::move(bytes);
+    caf::anon_send(from, outgoing{std::move(done)});
+  };
+  auto deadline = what.deadline_ms < max_deadline_ms
+                      ? now_() + std::chrono::milliseconds{what.deadline_ms}
+                      : step_clock::time_point::max();
+  begin({what.handle,
+         what.step,
+         deadline,
+         std::move(what.feeds),
+         {.times = what.times, .check_numerics = what.check_numerics},
+         what.incarnation},
+        owner, std::move(on_end), unit);
+}
+
+void step_server::begin(run_request&& what, const peer_connection& owner, step_end on_end,
+                        caf::execution_unit* unit) {
+  auto name = to_string(self_);
+  auto refuse = [&](status why) { on_end({std::move(why).on_task(name), {}}); };
+  if (what.incarnation != 0 && what.incarnation != incarnation_)
+    return refuse(
+        failure(error_kind::aborted, name, " has been restarted: prepare the step again"));
+  auto program = programs_.find(what.handle, owner);
+  if (!program)
+    return refuse(program.status());
+  if ((*program)->session() != what.step.session)
+    return refuse(
+        invalid(name, ": program ", what.handle, " is of another session than step ", what.step));
+  begin_in_background(*program, steps_, what, name, std::move(on_end), unit,
+                      by_steady_clock(what.deadline, now_()));
+  become_busy();
+}
+
+void step_server::lose(peer_connection& which, const status& why) {
+  auto reason = failure(error_kind::unavailable, which.peer, " is gone: ", why.message());
+  auto dropped = programs_.close(which);
+  programs_.lose(which.exchange, reason);
+  steps_->abort_all(which.peer, which.incarnation, reason, nullptr);
+  for (const auto& one : dropped) // nobody waits for its steps any more
+    steps_->abort_all(*one, reason, nullptr);
+}
+
+void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, const status& why) {
+  steps_->abort(step, status{why}, nullptr);
+  if (why.kind() == error_kind::unavailable) // else it was this tensor alone
+    programs_.lose(exchange, why);
+}
+
+void step_server::close(const status& why) {
+  steps_->close(why, nullptr);
+  programs_.clear();
+}
+
+void step_server::become_busy() {
+  if (!busy_.exchange(true, std::memory_order_acq_rel) && on_busy_)
+    on_busy_();
+}
+
+bool step_server::expire() {
+  busy_.store(false, std::memory_order_release);
+  steps_->expire(now_() - grace, self_, nullptr);
+  return !steps_->idle() && !busy_.exchange(true, std::memory_order_acq_rel);
+}
+
+} // namespace troupe

@@ -1,0 +1,61 @@
+// What a task does for others while steps run: begins steps, brings them tensors, cancels them. Any
+// thread may call, so that exchanges do it themselves: nothing of it waits behind kernels, or for
+// an actor that compiles.
+#pragma once
+#include "troupe/actors/background_step.hpp"
+#include "troupe/actors/program_store.hpp"
+#include "troupe/actors/step_table.hpp"
+
+#include <atomic>
+#include <functional>
+
+namespace troupe {
+
+class step_server {
+public:
+  explicit step_server(task_name self, uint64_t incarnation = 0,
+                       step_table::clock now = step_clock::now)
+      : self_(std::move(self)), incarnation_(incarnation), now_(now),
+        steps_(std::make_shared<step_table>(std::move(now))), programs_(to_string(self_)) {}
+
+  const task_name& self() const noexcept { return self_; }
+  uint64_t incarnation() const noexcept { return incarnation_; }
+  step_table& steps() noexcept { return *steps_; }
+  program_store& programs() noexcept { return programs_; }
+
+  /// Serves what belongs to a running step: run_step, cancel_step, tensor_push; `from` gets the
+  /// answers as `outgoing`. Says whether it was one of them; else the message is left as it is.
+  bool serve(message& what, const connection_ptr& owner, const caf::actor& from,
+             caf::execution_unit* unit = nullptr);
+  /// Begins a step of a program of that owner.
+  void begin(run_request&& what, const peer_connection& owner, step_end on_end,
+             caf::execution_unit* unit = nullptr);
+  /// The connection has ended: its programs go, and the steps that need it fail.
+  void lose(peer_connection& which, const status& why);
+  /// A tensor could not be sent, as the peer is gone: those that the program sends later could not
+  /// either.
+  void cannot_send(step_id step, const caf::actor_addr& exchange, const status& why);
+  /// Nothing runs or comes any more.
+  void close(const status& why);
+
+  /// Called on any thread when there is something that may expire, once until expire() says that
+  /// there is nothing more.
+  void when_busy(std::function<void()> call) { on_busy_ = std::move(call); }
+  /// Ends steps that are long overdue, whoever should have ended them. Says whether to call again.
+  bool expire();
+
+private:
+  void become_busy();
+  void serve_run(run_step&& what, const peer_connection& owner, const caf::actor& from,
+                 caf::execution_unit* unit);
+
+  const task_name self_;
+  const uint64_t incarnation_;
+  const step_table::clock now_;
+  std::shared_ptr<step_table> steps_;
+  program_store programs_;
+  std::function<void()> on_busy_;
+  std::atomic<bool> busy_{false};
+};
+
+} // namespace troupe

@@ -1,0 +1,42 @@
+#include "troupe/actors/supervisor.hpp"
+
+#include "troupe/actors/errors.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+
+#include <memory>
+
+namespace troupe {
+namespace {
+
+using on_failure_ptr = std::shared_ptr<std::function<void(const status&)>>;
+
+caf::behavior supervisor_behavior(caf::event_based_actor* self,
+                                  const std::vector<caf::actor>& watched,
+                                  const on_failure_ptr& tell) {
+  for (const auto& one : watched)
+    self->monitor(one);
+  self->set_default_handler(caf::drop);
+  self->set_down_handler([=](const caf::down_msg& what) {
+    if (what.reason == caf::exit_reason::user_shutdown)
+      return;
+    auto why = from_caf(what.reason);
+    if (auto call = std::exchange(*tell, nullptr))
+      call(failure(error_kind::internal,
+                   "an actor of the task has ended: ", why.ok() ? "for no reason" : why.message()));
+    self->quit();
+  });
+  // It lives as long as its owner holds it.
+  return {[](const status&) {}};
+}
+
+} // namespace
+
+caf::actor spawn_supervisor(caf::actor_system& system, const std::vector<caf::actor>& watched,
+                            std::function<void(const status&)> on_failure) {
+  return system.spawn(supervisor_behavior, watched,
+                      std::make_shared<std::function<void(const status&)>>(std::move(on_failure)));
+}
+
+} // namespace troupe

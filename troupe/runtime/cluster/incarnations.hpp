@@ -1,0 +1,45 @@
+// Which incarnation of each task is the one that counts.
+#pragma once
+#include "troupe/runtime/types/status.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace troupe {
+
+/// Processes come and go under one name. One that another has taken the place of is refused from
+/// then on: a process that was frozen, or cut off, must not go on as if nothing had happened. Any
+/// thread may call.
+class incarnations {
+public:
+  /// A task has introduced itself. Fails where it is not the latest that was met.
+  status meet(const std::string& task, uint64_t incarnation) {
+    std::lock_guard guard{mutex_};
+    auto& known = tasks_[task];
+    if (std::ranges::find(known.former, incarnation) != known.former.end())
+      return failure(error_kind::failed_precondition, task, " with the incarnation ", incarnation,
+                     " has been replaced by ", known.latest, ": end the old process");
+    if (known.latest != 0 && known.latest != incarnation) {
+      known.former.push_back(known.latest);
+      if (known.former.size() > most_former)
+        known.former.pop_front();
+    }
+    known.latest = incarnation;
+    return {};
+  }
+
+private:
+  static constexpr size_t most_former = 64;
+  struct known {
+    uint64_t latest = 0;
+    std::deque<uint64_t> former;
+  };
+  std::mutex mutex_;
+  std::map<std::string, known> tasks_;
+};
+
+} // namespace troupe
