@@ -9,6 +9,11 @@ namespace troupe {
 /// While one exists, its thread changes variables in place only: what would give a variable other
 /// memory fails instead, and leaves it as it was. Knows what the thread has used. At most one for
 /// each thread.
+///
+/// It works through the functions of `variable`, whose callers, kernels for the most part, do not
+/// see it. With a guard on the calling thread, read(), update() and update_unlocked() note the
+/// variable here; and assign(), or an update of a value that somebody still holds, fails with
+/// aborted. Without one, none of them looks at anything else.
 class variable_address_guard {
 public:
   struct place {
