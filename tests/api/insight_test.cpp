@@ -142,6 +142,21 @@ TEST_CASE("a session that samples knows how long nodes take") {
   CHECK(session::local().node_times().empty());
 }
 
+TEST_CASE("two graphs of a session whose nodes have the same name are measured apart") {
+  auto s = session::local({.insight = {.sample_every = 1}});
+  for (int runs : {2, 3}) {
+    graph_builder g;
+    auto x = g.placeholder(dtype::f32, {-1}, "x");
+    auto prepared = s.prepare({x}, {exp(x, "y")});
+    for (int i = 0; i < runs; ++i)
+      prepared.run({tensor::vector(std::vector<float>(static_cast<size_t>(runs)))});
+  }
+  auto known = s.node_times();
+  auto found = std::ranges::find(known, "y", &node_time::node);
+  REQUIRE(found != known.end());
+  CHECK(found->runs == 3);
+}
+
 TEST_CASE("the trap names the first node that makes a NaN, its line, and what it was given") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x");

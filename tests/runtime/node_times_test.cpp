@@ -40,4 +40,39 @@ TEST_CASE("a node that moves to another device is measured anew") {
   CHECK(times.find("a")->mean_ns == Approx(500));
 }
 
+TEST_CASE("nodes of different graphs that have the same name are measured apart") {
+  node_times times;
+  times.add(step(10, 0), 7);
+  times.add(step(1000, 0), 8);
+  times.add(step(30, 0), 7);
+  CHECK(times.find("a", 7)->mean_ns == Approx(20));
+  CHECK(times.find("a", 8)->mean_ns == Approx(1000));
+  CHECK_FALSE(times.find("a", 9));
+  auto all = times.all();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].runs == 2);
+  CHECK(all[0].mean_ns == Approx(20));
+  node_times of_one;
+  times.copy_to(of_one, 8);
+  CHECK(of_one.find("a")->mean_ns == Approx(1000));
+}
+
+TEST_CASE("what others have measured counts for all graphs until they are measured themselves") {
+  node_times times;
+  times.add({.node = "a", .device = "cpu", .runs = 5, .mean_ns = 100});
+  CHECK(times.find("a", 7)->mean_ns == Approx(100));
+  times.add(step(10, 0), 7);
+  CHECK(times.find("a", 7)->mean_ns == Approx(10));
+  CHECK(times.find("a", 8)->mean_ns == Approx(100));
+  CHECK(times.find("a")->mean_ns == Approx(100));
+}
+
+TEST_CASE("graphs that come and go do not pile up") {
+  node_times times;
+  for (uint64_t graph = 1; graph <= 1000; ++graph)
+    times.add(step(10, 0), graph);
+  CHECK_FALSE(times.find("a", 1));
+  CHECK(times.find("a", 1000));
+}
+
 } // namespace troupe::test::node_times_test

@@ -192,7 +192,7 @@ public:
     if (fetches.size() != step.outside.fetches)
       return invalid("the step has ", step.outside.fetches, " fetches, got room for ",
                      fetches.size());
-    auto wanted = measure(insight);
+    auto wanted = measure(step, insight);
     // Who traces many steps into one place pays for its memory once.
     auto found = wanted.to ? std::move(*wanted.to) : step_statistics{};
     found.step = 0;
@@ -206,7 +206,7 @@ public:
 
   void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
                  on_done done, const run_insight& insight) override {
-    auto wanted = measure(insight);
+    auto wanted = measure(step, insight);
     errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch},
                 std::make_shared<callback>(std::move(done), options().on_warning)};
     if (wanted.watch.times)
@@ -255,14 +255,16 @@ private:
   struct measurement {
     profile_options watch = {};
     step_statistics* to = nullptr;
+    uint64_t graph = 0; // that the step was prepared from
     bool sampled = false;
     int64_t begin_ns = 0;
   };
 
-  measurement measure(const run_insight& wants) {
+  measurement measure(const prepared_step& step, const run_insight& wants) {
     auto every = options().sample_every;
     measurement made;
     made.to = wants.statistics;
+    made.graph = step.outside.graph;
     made.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
     made.watch.times = made.to || made.sampled;
     made.watch.check_numerics = wants.check_numerics || options().check_numerics;
@@ -277,7 +279,7 @@ private:
     found.begin_ns = wanted.begin_ns;
     found.end_ns = steady_ns();
     if (wanted.sampled && ended_well)
-      times.add(found);
+      times.add(found, wanted.graph);
     if (wanted.to)
       *wanted.to = std::move(found);
   }

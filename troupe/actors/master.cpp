@@ -224,7 +224,8 @@ struct preparation {
   prepare_request what;
   plan_options plan;
   program_options programs;
-  const node_times* measured = nullptr;
+  const node_times* source = nullptr; // of what is measured
+  node_times measured;                // of the graph
   uint64_t session = 0;
   std::string container;
   std::set<task_name> here; // tasks of this process
@@ -240,8 +241,7 @@ result<participant> take_part(const preparation& of, task_plan&& plan) {
   parts->deterministic = of.programs.deterministic;
   parts->replay = of.programs.replay;
   parts->partitions = std::move(plan.partitions);
-  if (of.measured)
-    add_costs(*parts, *of.measured);
+  add_costs(*parts, of.measured);
   participant made{.task = std::move(plan.task),
                    .partitions = {},
                    .graphs = {},
@@ -257,6 +257,10 @@ result<participant> take_part(const preparation& of, task_plan&& plan) {
 
 // On the clerk's thread.
 result<step_ptr> make_step(preparation& of) {
+  if (of.source)
+    of.source->copy_to(of.measured, of.what.outside.graph);
+  // What was measured differs from run to run.
+  of.plan.how.measured = of.programs.deterministic ? nullptr : &of.measured;
   TROUPE_ASSIGN(of.made, make_plan(*of.what.of, of.plan, &of.stop));
   std::vector<participant> all;
   for (auto& one : of.made.tasks) {
@@ -271,14 +275,12 @@ std::shared_ptr<preparation> prepare_by(master_self self, const prepare_request&
   const auto& options = self->state.options;
   auto made = std::make_shared<preparation>();
   made->what = what;
-  // What was measured differs from run to run.
   made->plan = {.devices = options.devices,
-                .how = {.by_cost = options.programs.place_by_cost,
-                        .measured = options.programs.deterministic ? nullptr : options.measured},
+                .how = {.by_cost = options.programs.place_by_cost},
                 .passes = options.passes,
                 .host = options.host};
   made->programs = options.programs;
-  made->measured = options.measured;
+  made->source = options.measured;
   made->session = options.session;
   made->container = options.container;
   for (const auto& [task, worker] : options.workers)

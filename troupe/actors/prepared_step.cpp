@@ -59,8 +59,10 @@ status step_interface::check(std::span<const tensor> values) const {
 result<prepare_request> prepare_request::make(const graph& of, const step_signature& signature,
                                               step_clock::time_point deadline) {
   TROUPE_ASSIGN(auto closed, extract(of, signature));
-  return prepare_request{std::make_shared<step_graph>(std::move(closed)),
-                         step_interface::of(signature), deadline};
+  auto outside = step_interface::of(signature);
+  outside.graph = of.id();
+  return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(outside),
+                         deadline};
 }
 
 } // namespace troupe

@@ -34,6 +34,7 @@ struct TROUPE_API step_interface {
 
   std::vector<fed> feeds;
   size_t fetches = 0;
+  uint64_t graph = 0; ///< graph::id() of what it was prepared from
 };
 
 /// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>,
