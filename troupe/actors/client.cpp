@@ -1,5 +1,6 @@
 #include "troupe/actors/client.hpp"
 
+#include "troupe/actors/brief_look.hpp"
 #include "troupe/actors/caller_unit.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/master.hpp"
@@ -130,8 +131,8 @@ caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& s
 class actor_client final : public client {
 public:
   actor_client(client_options options, bool networked)
-      : client(std::move(options)), config_(this->options().inter_op_threads, networked),
-        system_(config_) {}
+      : client(std::move(options)), networked_(networked),
+        config_(this->options().inter_op_threads, networked), system_(config_) {}
 
   ~actor_client() override {
     for (const auto& one : {errands_, parts_.session})
@@ -212,8 +213,11 @@ private:
   status ask(caf::duration patience, Question question, Take take) {
     caf::scoped_actor self{system_, true};
     status outcome;
-    self->request(parts_.session, patience, std::move(question))
-        .receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
+    thread_local brief_look look_briefly;
+    auto answer = self->request(parts_.session, patience, std::move(question));
+    if (networked_)
+      look_briefly([&] { return !self->mailbox().empty(); });
+    answer.receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
     return outcome;
   }
 
@@ -312,6 +316,7 @@ private:
     return {};
   }
 
+  const bool networked_;
   system_config config_;
   caf::actor_system system_;
   session_parts parts_;

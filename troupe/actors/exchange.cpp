@@ -1,144 +1,301 @@
 #include "troupe/actors/exchange.hpp"
 
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/inline_actor.hpp"
+#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/outlet.hpp"
+#include "troupe/actors/region.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/link.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 
-#include <caf/io/broker.hpp>
-#include <caf/io/middleman.hpp>
+#include <caf/default_attachable.hpp>
 #include <caf/send.hpp>
+#include <caf/system_messages.hpp>
 
+#include <cstring>
 #include <map>
-#include <set>
+#include <mutex>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 namespace troupe {
 namespace {
 
-// How many bytes lie in CAF's write buffer at most: enough to keep the socket busy, few enough that
-// urgent messages do not queue behind payload.
-constexpr size_t write_window = 1024 * 1024;
+// A thread that reads goes on to other sockets after so many portions.
+constexpr int most_reads = 32;
 
-// A broker whose mailbox is closed when it ends. CAF's own leave it open: later messages stay in it
-// for good, with their senders, and requests hang (docs/decisions/003).
-class closing_broker : public caf::io::broker {
-public:
-  using caf::io::broker::broker;
-  bool cleanup(caf::error&& reason, caf::execution_unit* host) override {
-    close_all();
-    return scheduled_actor::cleanup(std::move(reason), host);
+// A region that takes longer runs elsewhere the next time.
+constexpr std::chrono::microseconds long_for_a_reader{200};
+
+// A question of another actor, to be answered once.
+struct question {
+  caf::strong_actor_ptr from;
+  caf::message_id id;
+
+  template <class Answer>
+  void answer(Answer&& what) const {
+    if (from)
+      from->enqueue(nullptr, id.response_id(), caf::make_message(std::forward<Answer>(what)),
+                    nullptr);
   }
 };
 
-} // namespace
-} // namespace troupe
-
-template <>
-struct caf::behavior_type_of<troupe::closing_broker> {
-  using type = caf::behavior;
-};
-
-namespace troupe {
-namespace {
-
-class exchange {
+// Runs regions that a tensor makes ready, on the thread that reads, if they are short: to wake
+// another thread would take longer. Others go to the scheduler.
+class reader_unit final : public caf::execution_unit {
 public:
-  exchange(caf::io::broker* self, caf::io::connection_handle connection, exchange_options options)
-      : self_(self), connection_(connection), options_(std::move(options)),
-        peer_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
-        link_({.self = options_.self, .timeout = options_.peer_timeout},
-              {.on_hello = [this](const hello& who) { return meet(who); },
-               .on_message = [this](message what) { dispatch(std::move(what)); }}) {}
+  explicit reader_unit(caf::actor_system& system) : caf::execution_unit(&system) {}
+  ~reader_unit() { run(); }
 
-  void start() {
-    // Whoever this belongs to ends it, even when it lies idle with a lost peer.
-    if (options_.owner)
-      self_->monitor(options_.owner);
-    if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      self_->monitor(opener);
-    self_->configure_read(connection_, caf::io::receive_policy::at_most(64 * 1024));
-    self_->ack_writes(connection_, true);
-    pump();
-    tick();
+  void exec_later(caf::resumable* ready) override {
+    auto* region = dynamic_cast<region_actor*>(ready);
+    if (region && region->brief())
+      ready_.push_back(region);
+    else
+      system().scheduler().enqueue(ready);
   }
 
-  void received(const std::vector<char>& bytes) {
-    if (gone_)
-      return;
-    if (auto taken = link_.receive(std::as_bytes(std::span{bytes})); !taken) {
-      pump(); // a refusal may still have to leave
-      end(std::move(taken));
-    } else {
-      pump();
+  void run() {
+    while (!ready_.empty()) {
+      auto* next = ready_.back();
+      ready_.pop_back();
+      auto begin = std::chrono::steady_clock::now();
+      next->resume(this, 1);
+      if (std::chrono::steady_clock::now() - begin > long_for_a_reader)
+        next->was_long();
+      next->intrusive_ptr_release_impl(); // becoming ready had taken a reference
     }
   }
 
-  void written(size_t remaining) {
-    in_socket_ = remaining;
-    pump();
+private:
+  std::vector<region_actor*> ready_;
+};
+
+class exchange_actor final : public inline_actor, public socket_handler {
+public:
+  exchange_actor(caf::actor_config& config, int socket, exchange_options options)
+      : inline_actor(config), socket_(socket), options_(std::move(options)), loop_(options_.loop),
+        peer_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
+        link_({.self = options_.self, .timeout = options_.peer_timeout, .memory = &loop_->memory()},
+              {.on_hello = [this](const hello& who) { return meet(who); },
+               .on_message = [this](message what) { dispatch(std::move(what)); }}),
+        outlet_(socket, *loop_, link_, *this) {}
+
+  const char* name() const override { return "troupe.exchange"; }
+
+  void start() {
+    register_at_system(); // which waits until the loop is done with this
+    tick(std::chrono::steady_clock::now());
+    loop_->add(socket_, *this, options_.peer_timeout / ticks_per_timeout,
+               std::make_shared<caf::actor>(handle()));
+    // Whoever this belongs to ends it, even when it lies idle with a lost peer.
+    for (const auto& one : watched())
+      one->get()->attach(caf::default_attachable::make_monitor(one->get()->address(), address()));
   }
 
-  void tick() {
-    if (gone_)
+  // -- on the loop's thread
+
+  size_t ready(bool readable, bool writable, std::span<std::byte> scratch) override {
+    auto moved = writable ? outlet_.flush() : 0;
+    reader_unit unit{home_system()};
+    unit_ = &unit;
+    for (int i = 0; readable && i < most_reads && !gone(); ++i) {
+      auto gap = link_.gap();
+      std::array<iovec, 2> places{iovec{gap.data(), gap.size()},
+                                  iovec{scratch.data(), scratch.size()}};
+      auto came = ::readv(socket_, places.data(), 2);
+      if (came < 0 && errno == EINTR)
+        continue;
+      if (came < 0 && errno == EAGAIN)
+        break;
+      if (came <= 0) {
+        end(failure(error_kind::unavailable,
+                    came == 0 ? "the connection was closed" : std::strerror(errno)));
+        break;
+      }
+      auto size = static_cast<size_t>(came);
+      moved += size;
+      if (auto taken = receive(size, gap.size(), scratch); !taken)
+        end(std::move(taken));
+      // Most of what comes is less: the socket need not be asked whether there is more.
+      if (size < gap.size() + scratch.size())
+        break;
+    }
+    unit_ = nullptr;
+    return moved;
+  }
+
+  void tick(std::chrono::steady_clock::time_point now) override {
+    if (gone())
       return;
-    if (auto alive = link_.tick(step_clock::now()); !alive)
+    if (auto alive = link_.tick(now); !alive)
       return end(std::move(alive));
-    pump();
+    outlet_.write_some();
   }
 
-  void send(message&& what) {
-    auto sent = gone_ ? lost_ : link_.send(what);
-    if (!sent)
-      cannot_send(what, sent);
-    pump();
+  void removed() override {
+    outlet_.close();
+    char rest[4096]; // bytes that were not read would make the other end lose what was written
+    while (::recv(socket_, rest, sizeof rest, MSG_DONTWAIT) > 0)
+      ;
+    ::close(socket_);
+    for (const auto& one : watched())
+      one->get()->detach(
+          caf::default_attachable::observe_token{address(), caf::default_attachable::monitor});
+    options_.owner = nullptr;
+    cleanup(caf::exit_reason::user_shutdown, nullptr);
+    unregister_from_system();
   }
 
-  // Sends a question; its answer, or the end of the connection, answers the promise.
-  template <class Promise>
-  void ask(message&& question, Promise promise) {
-    auto request = next_request_++;
+protected:
+  bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
+    question from{message.sender, message.mid};
+    if (auto* what = content_if<outgoing>(message))
+      send(what->content);
+    else if (auto* run = content_if<run_request>(message))
+      ask(to_wire(*run), from);
+    else if (auto* program = content_if<register_request>(message))
+      register_there(**program, from);
+    else if (auto* unused = content_if<forget_program>(message))
+      send(deregister_graph{unused->handle});
+    else if (auto* reset = content_if<reset_request>(message))
+      ask(container_reset{.request = 0, .container = reset->container}, from);
+    else if (content_if<list_devices_atom>(message))
+      ask(device_list_request{}, from);
+    else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
+      say_goodbye();
+    else
+      return content_if<tick_atom>(message) != nullptr;
+    return true;
+  }
+
+private:
+  caf::actor handle() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
+
+  std::vector<caf::strong_actor_ptr> watched() const {
+    std::vector<caf::strong_actor_ptr> found;
+    if (options_.owner)
+      found.push_back(caf::actor_cast<caf::strong_actor_ptr>(options_.owner));
+    if (auto opener = caf::actor_cast<caf::strong_actor_ptr>(options_.opener))
+      found.push_back(std::move(opener));
+    return found;
+  }
+
+  bool gone() const {
+    std::lock_guard guard{mutex_};
+    return gone_;
+  }
+
+  status receive(size_t size, size_t gap, std::span<const std::byte> scratch) {
+    auto straight = std::min(size, gap);
+    status outcome;
+    if (straight > 0)
+      outcome = link_.filled(straight);
+    if (outcome.ok() && size > straight)
+      outcome = link_.receive(scratch.first(size - straight));
+    outlet_.write_some();
+    unit_->run();
+    return outcome;
+  }
+
+  void send(const message& what) {
+    auto sent = link_.send(what);
+    if (sent.ok())
+      outlet_.write_some();
+    else
+      cannot_send(what, std::move(sent));
+  }
+
+  // Sends a question; its answer, or the end of the connection, answers the one that asks.
+  void ask(message what, const question& from) {
+    uint64_t request = 0;
+    {
+      std::lock_guard guard{mutex_};
+      if (gone_)
+        return from.answer(to_caf(lost_));
+      request = next_request_++;
+      asked_.emplace(request, from); // before it leaves: the answer may be quick
+    }
     std::visit(
         [&](auto& one) {
           if constexpr (requires { one.request; })
             one.request = request;
         },
-        question);
-    if (gone_)
-      return promise.deliver(to_caf(lost_));
-    if (auto sent = link_.send(question); !sent)
-      return promise.deliver(to_caf(std::move(sent).within(peer_)));
-    asked_.emplace(request, std::move(promise));
-    pump();
+        what);
+    if (auto sent = link_.send(what); !sent)
+      return settle(request, [&](const question& one) {
+        one.answer(to_caf(std::move(sent).within(peer())));
+      });
+    outlet_.write_some();
+  }
+
+  void register_there(const register_partitions& what, const question& from) {
+    register_graph wire{.request = 0,
+                        .session = what.session,
+                        .container = what.container,
+                        .region_per_node = what.region_per_node,
+                        .partitions = {},
+                        .deterministic = what.deterministic,
+                        .costs = what.costs,
+                        .replay = what.replay};
+    for (const auto& part : what.partitions) {
+      auto bytes = write_graph(*part.nodes);
+      if (!bytes)
+        return from.answer(to_caf(bytes.status()));
+      wire.partitions.push_back({to_string(part.device), *std::move(bytes)});
+    }
+    ask(std::move(wire), from);
+  }
+
+  static run_step to_wire(run_request& what) {
+    auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline - step_clock::now());
+    return {.request = 0,
+            .handle = what.handle,
+            .step = what.step,
+            .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
+            .feeds = std::move(what.feeds),
+            .times = what.watch.times,
+            .check_numerics = what.watch.check_numerics};
   }
 
   void end(status why) {
-    if (std::exchange(gone_, true))
-      return;
-    lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
-    for (auto& [request, promise] : asked_)
-      promise.deliver(to_caf(lost_));
-    asked_.clear();
-    peer_gone news{peer_, std::move(why), self_->address()};
+    decltype(asked_) asked;
+    {
+      std::lock_guard guard{mutex_};
+      if (std::exchange(gone_, true))
+        return;
+      lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
+      asked.swap(asked_);
+    }
+    for (auto& [request, from] : asked)
+      from.answer(to_caf(lost_));
+    peer_gone news{peer(), std::move(why), address()};
     if (options_.owner)
-      self_->send(options_.owner, news);
+      caf::anon_send(options_.owner, news);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      self_->send(opener, news);
-    // What is in the write buffer still leaves. The actor stays as long as somebody holds it: it
+      caf::anon_send(opener, news);
+    // A refusal may still have to leave. The actor stays as long as there is a reference to it: it
     // tells those who ask why the peer is gone (docs/decisions/003).
-    self_->close(connection_);
+    outlet_.flush();
+    ::shutdown(socket_, SHUT_WR);
+    loop_->remove(socket_);
   }
 
   void say_goodbye() {
-    if (!gone_ && link_.send(goodbye{"it shuts down"}).ok())
-      pump();
+    if (!gone() && link_.send(goodbye{"it shuts down"}).ok())
+      outlet_.write_some();
     end(failure(error_kind::cancelled, "this process shuts down"));
-    self_->quit();
   }
 
-private:
   // The peer has introduced itself.
   status meet(const hello& who) {
     if (options_.expected) {
@@ -147,214 +304,111 @@ private:
                        options_.address, ", found ",
                        who.role == "task" ? to_string(task_name{who.job, who.task}) : who.role);
     } else {
+      std::lock_guard guard{mutex_};
       peer_ = who.role == "task" ? to_string(task_name{who.job, who.task})
                                  : concat("client ", who.incarnation);
     }
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      self_->send(opener, peer_ready{who});
+      caf::anon_send(opener, peer_ready{who});
     return {};
+  }
+
+  std::string peer() const {
+    std::lock_guard guard{mutex_};
+    return peer_;
   }
 
   void dispatch(message&& what) {
     if (auto* push = std::get_if<tensor_push>(&what)) {
       if (options_.steps)
-        options_.steps->push(std::move(*push), nullptr);
+        options_.steps->push(std::move(*push), unit_);
     } else if (auto* done = std::get_if<register_reply>(&what)) {
-      settle(done->request, [&](auto& promise) {
+      settle(done->request, [&](const question& from) {
         if (done->outcome)
-          promise.deliver(registered{done->handle, nullptr});
+          from.answer(registered{done->handle, nullptr});
         else
-          promise.deliver(to_caf(done->outcome));
+          from.answer(to_caf(done->outcome));
       });
     } else if (auto* step = std::get_if<step_done>(&what)) {
-      settle(step->request, [&](auto& promise) {
+      settle(step->request, [&](const question& from) {
         step_result result{std::move(step->outcome), std::move(step->fetches)};
         if (!step->statistics.empty())
           if (auto read = read_statistics(bytes_of(step->statistics)))
             result.statistics = *std::move(read);
-        promise.deliver(std::move(result));
+        from.answer(std::move(result));
       });
     } else if (auto* answer = std::get_if<reply>(&what)) {
-      settle(answer->request, [&](auto& promise) { promise.deliver(answer->outcome); });
+      settle(answer->request, [&](const question& from) { from.answer(answer->outcome); });
     } else if (auto* list = std::get_if<device_list_reply>(&what)) {
-      settle(list->request, [&](auto& promise) {
+      settle(list->request, [&](const question& from) {
         std::vector<device_info> devices;
         for (auto& one : list->devices)
           devices.push_back({one.name, one.kind, one.memory_bytes, one.description});
-        promise.deliver(std::move(devices));
+        from.answer(std::move(devices));
       });
     } else if (std::holds_alternative<goodbye>(what)) {
       end(failure(error_kind::unavailable, "it has shut down"));
     } else if (options_.owner) {
-      self_->send(options_.owner,
-                  incoming{std::move(what), caf::actor_cast<caf::actor>(self_), peer_});
+      caf::anon_send(options_.owner, incoming{std::move(what), handle(), peer()});
     }
   }
 
-  template <class Deliver>
-  void settle(uint64_t request, Deliver deliver) {
-    if (auto it = asked_.find(request); it != asked_.end()) {
-      deliver(it->second);
+  template <class Answer>
+  void settle(uint64_t request, Answer give) {
+    question from;
+    {
+      std::lock_guard guard{mutex_};
+      auto it = asked_.find(request);
+      if (it == asked_.end())
+        return;
+      from = std::move(it->second);
       asked_.erase(it);
     }
+    give(from);
   }
 
-  // An answer or tensor that cannot leave must not leave its receiver waiting.
-  void cannot_send(const message& what, const status& why) {
-    if (auto* push = std::get_if<tensor_push>(&what); push && options_.steps)
-      options_.steps->abort(push->step, status{why}.within(concat("sending to ", peer_)), nullptr);
-    else if (auto* done = std::get_if<step_done>(&what); done && !gone_)
-      (void)link_.send(step_done{done->request, why, {}}).ok();
+  // What cannot leave must not leave its receiver waiting.
+  void cannot_send(const message& what, status why) {
+    if (gone()) {
+      std::lock_guard guard{mutex_};
+      why = lost_;
+    }
+    if (auto* push = std::get_if<tensor_push>(&what)) {
+      if (options_.steps)
+        options_.steps->abort(push->step, std::move(why).within(concat("sending to ", peer())),
+                              nullptr);
+    } else if (auto* done = std::get_if<step_done>(&what); done && done->outcome) {
+      send(step_done{done->request, std::move(why), {}});
+    } else if (!gone() && why.kind() == error_kind::resource_exhausted) {
+      end(std::move(why)); // the peer waits for it, and would do so for ever
+    }
   }
 
-  void pump() {
-    if (gone_ || in_socket_ >= write_window / 2 || link_.idle())
-      return;
-    in_socket_ += link_.fill(self_->wr_buf(connection_), write_window - in_socket_);
-    self_->flush(connection_);
-  }
-
-  caf::io::broker* self_;
-  caf::io::connection_handle connection_;
+  const int socket_;
   exchange_options options_;
+  std::shared_ptr<io_loop> loop_;
+  mutable std::mutex mutex_; // of what follows
   std::string peer_;
-  troupe::link link_;
-  size_t in_socket_ = 0;
   uint64_t next_request_ = 1;
-  std::map<uint64_t, caf::response_promise> asked_;
+  std::map<uint64_t, question> asked_;
   bool gone_ = false;
   status lost_;
+
+  reader_unit* unit_ = nullptr; // the loop's thread's, while it reads
+  troupe::link link_;
+  outlet outlet_;
 };
-
-message to_wire(const register_partitions& what, status& problem) {
-  register_graph wire{.request = 0,
-                      .session = what.session,
-                      .container = what.container,
-                      .region_per_node = what.region_per_node,
-                      .partitions = {},
-                      .deterministic = what.deterministic,
-                      .costs = what.costs,
-                      .replay = what.replay};
-  for (const auto& part : what.partitions) {
-    auto bytes = write_graph(*part.nodes);
-    if (!bytes) {
-      problem = bytes.status();
-      break;
-    }
-    wire.partitions.push_back({to_string(part.device), *std::move(bytes)});
-  }
-  return wire;
-}
-
-caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle connection,
-                                const std::shared_ptr<exchange_options>& options) {
-  auto state = std::make_shared<exchange>(self, connection, std::move(*options));
-  self->set_default_handler(caf::drop);
-  self->set_exit_handler([=](const caf::exit_msg&) { state->say_goodbye(); });
-  self->set_down_handler([=](const caf::down_msg&) { state->say_goodbye(); });
-  state->start();
-  return {
-      [=](const caf::io::new_data_msg& what) { state->received(what.buf); },
-      [=](const caf::io::data_transferred_msg& what) { state->written(what.remaining); },
-      [=](outgoing& what) { state->send(std::move(what.content)); },
-      [=](run_request& what) -> caf::result<step_result> {
-        auto promise = self->make_response_promise();
-        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline -
-                                                                          step_clock::now());
-        state->ask(
-            run_step{.request = 0,
-                     .handle = what.handle,
-                     .step = what.step,
-                     .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
-                     .feeds = std::move(what.feeds),
-                     .times = what.watch.times,
-                     .check_numerics = what.watch.check_numerics},
-            promise);
-        return promise;
-      },
-      [=](const register_request& what) -> caf::result<registered> {
-        status problem;
-        auto wire = to_wire(*what, problem);
-        if (!problem)
-          return to_caf(problem);
-        auto promise = self->make_response_promise();
-        state->ask(std::move(wire), promise);
-        return promise;
-      },
-      [=](const forget_program& what) { state->send(deregister_graph{what.handle}); },
-      [=](const reset_request& what) -> caf::result<status> {
-        auto promise = self->make_response_promise();
-        state->ask(container_reset{.request = 0, .container = what.container}, promise);
-        return promise;
-      },
-      [=](list_devices_atom) -> caf::result<std::vector<device_info>> {
-        auto promise = self->make_response_promise();
-        state->ask(device_list_request{}, promise);
-        return promise;
-      },
-      [=](const caf::io::connection_closed_msg&) {
-        state->end(failure(error_kind::unavailable, "the connection was closed"));
-      },
-      [=](tick_atom) { state->tick(); },
-  };
-}
-
-// Listener -> itself: now it may go. No answer.
-using leave_atom = caf::atom_constant<caf::atom("leave")>;
-
-struct listener_state {
-  explicit listener_state() {}
-  static inline const char* name = "troupe.listener";
-  std::set<caf::actor_addr> exchanges; // to end them with us
-};
-
-caf::behavior listener_behavior(caf::stateful_actor<listener_state, closing_broker>* self,
-                                int socket, const std::shared_ptr<exchange_options>& options) {
-  self->add_doorman(socket);
-  self->set_default_handler(caf::drop);
-  self->set_down_handler(
-      [=](const caf::down_msg& what) { self->state.exchanges.erase(what.source); });
-  auto period = options->peer_timeout / ticks_per_timeout;
-  self->delayed_send(self, period, tick_atom::value);
-  self->set_exit_handler([=](const caf::exit_msg& what) {
-    for (const auto& one : self->state.exchanges)
-      if (auto exchange = caf::actor_cast<caf::actor>(one))
-        self->send_exit(exchange, what.reason);
-    // In another turn of CAF's event loop, which loses a doorman that comes and goes in one.
-    self->system().middleman().backend().post([listener = caf::actor_cast<caf::actor>(self)] {
-      caf::anon_send(listener, leave_atom::value);
-    });
-  });
-  return {
-      [=](leave_atom) { self->quit(caf::exit_reason::user_shutdown); },
-      [=](const caf::io::new_connection_msg& what) {
-        auto exchange = self->fork(exchange_behavior, what.handle,
-                                   std::make_shared<exchange_options>(*options));
-        self->monitor(exchange);
-        self->state.exchanges.insert(exchange.address());
-      },
-      [=](tick_atom tick) {
-        for (const auto& one : self->state.exchanges)
-          if (auto exchange = caf::actor_cast<caf::actor>(one))
-            self->send(exchange, tick);
-        self->delayed_send(self, period, tick);
-      },
-      [=](const caf::io::acceptor_closed_msg&) { self->quit(); },
-  };
-}
 
 } // namespace
 
-caf::actor spawn_listener(caf::actor_system& system, int socket, exchange_options options) {
-  return system.middleman().spawn_broker(listener_behavior, socket,
-                                         std::make_shared<exchange_options>(std::move(options)));
-}
-
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options) {
-  auto shared = std::make_shared<exchange_options>(std::move(options));
-  return system.middleman().spawn_broker([=](closing_broker* self) -> caf::behavior {
-    return exchange_behavior(self, self->add_scribe(socket), shared);
-  });
+  if (!options.loop)
+    options.loop = io_loop::make();
+  int yes = 1; // messages are gathered here, and are not to wait for more in the system
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  auto [handle, actor] = spawn_inline<exchange_actor>(system, socket, std::move(options));
+  actor->start();
+  return std::move(handle);
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// The exchange is the data channel to one peer: a broker around a link (wire/link.hpp).
+// The exchange is the data channel to one peer: a socket around a link (wire/link.hpp).
 #pragma once
 #include "troupe/actors/fwd.hpp"
 #include "troupe/runtime/device/device_name.hpp"
@@ -13,6 +13,8 @@
 
 namespace troupe {
 
+class io_loop;
+
 struct exchange_options {
   hello self;
   std::optional<task_name> expected; ///< who must answer, where we have called
@@ -21,15 +23,18 @@ struct exchange_options {
   caf::actor_addr opener;            ///< gets peer_ready and peer_gone: the membership
   std::shared_ptr<step_table> steps; ///< where tensors go; none in a client
   std::chrono::milliseconds peer_timeout{10'000};
+  std::shared_ptr<io_loop> loop = {}; ///< that waits for its socket; none: one of its own
+  size_t max_connections = 0;         ///< of a listener; 0: what the limit of descriptors allows
 };
 
 /// Spawns the exchange over a connected socket, which it owns from now on. Understands outgoing,
 /// and in its peer's place register_request, run_request, reset_request and list_devices_atom; each
-/// is answered, at the latest with `unavailable` when the connection ends.
+/// is answered, at the latest with `unavailable` when the connection ends. An inline actor: what is
+/// sent leaves on the sender's thread, as far as the socket takes it at once.
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options);
 
-/// Spawns a broker that accepts connections at a listening socket, which it owns from now on, and
-/// gives each an exchange with these options.
+/// Spawns an actor that accepts connections at a listening socket, which it owns from now on, and
+/// gives each an exchange with these options. One connection too many is refused.
 caf::actor spawn_listener(caf::actor_system& system, int socket, exchange_options options);
 
 } // namespace troupe

@@ -16,6 +16,7 @@
 
 namespace troupe {
 
+class io_loop;
 class socket_handle;
 struct exchange_options;
 
@@ -37,8 +38,8 @@ struct membership_ways {
   std::function<caf::actor(caf::actor_system&, socket_handle&, exchange_options)> open;
 };
 
-/// Sockets and brokers.
-membership_ways usual_ways();
+/// Sockets, which that loop waits for.
+membership_ways usual_ways(std::shared_ptr<io_loop> loop);
 
 struct membership_options {
   cluster_spec cluster;
@@ -48,7 +49,7 @@ struct membership_options {
   std::chrono::milliseconds peer_timeout{10'000};
   caf::actor owner;                  ///< of the exchanges: the worker; nobody in a client
   std::shared_ptr<step_table> steps; ///< of a task
-  membership_ways ways = usual_ways();
+  membership_ways ways = {};         ///< by default the usual ones, with a loop of their own
 };
 
 /// Understands connect_request: answers with a link whose peer has introduced itself as the task,

@@ -1,7 +1,8 @@
 #include "troupe/actors/system.hpp"
 
+#include "troupe/actors/looking_scheduler.hpp"
+
 #include <caf/atom.hpp>
-#include <caf/io/middleman.hpp>
 
 #include <algorithm>
 #include <thread>
@@ -16,7 +17,7 @@ system_config::system_config(size_t threads, bool networked) {
   set("scheduler.max-threads", threads);
   set("scheduler.max-throughput", size_t{30});
   if (networked)
-    load<caf::io::middleman>();
+    load<looking_scheduler>();
 }
 
 } // namespace troupe

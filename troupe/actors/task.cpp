@@ -3,6 +3,7 @@
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/exchange.hpp"
+#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/step_table.hpp"
@@ -33,13 +34,15 @@ public:
     TROUPE_ASSIGN(auto listening, listen_at(at));
     port_ = listening.second;
     TROUPE_ASSIGN(auto devices, options.make_devices());
+    auto loop = io_loop::make();
     membership_ = spawn_membership(system_, {.cluster = options.cluster,
                                              .role = "task",
                                              .self = options.self,
                                              .incarnation = incarnation_,
                                              .peer_timeout = options.peer_timeout,
                                              .owner = {},
-                                             .steps = steps_});
+                                             .steps = steps_,
+                                             .ways = usual_ways(loop)});
     worker_options worker{.self = options.self,
                           .ops = options.ops,
                           .devices = std::move(devices),
@@ -60,6 +63,7 @@ public:
     exchange.owner = worker_;
     exchange.steps = steps_;
     exchange.peer_timeout = options.peer_timeout;
+    exchange.loop = loop;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
     return {};
   }
