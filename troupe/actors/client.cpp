@@ -3,6 +3,7 @@
 #include "troupe/actors/brief_look.hpp"
 #include "troupe/actors/caller_unit.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/master.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/session.hpp"
@@ -214,7 +215,14 @@ private:
     caf::scoped_actor self{system_, true};
     status outcome;
     thread_local brief_look look_briefly;
+    // The session and its master handle it here.
+    inline_unit unit{system_};
+    auto* usual = self->context();
+    if (networked_ && std::is_same_v<Question, step_request>)
+      self->context(&unit);
     auto answer = self->request(parts_.session, patience, std::move(question));
+    unit.run();
+    self->context(usual);
     if (networked_)
       look_briefly([&] { return !self->mailbox().empty(); });
     answer.receive(take, [&](const caf::error& why) { outcome = from_caf(why); });

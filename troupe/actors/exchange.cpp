@@ -2,10 +2,10 @@
 
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/inline_actor.hpp"
+#include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/outlet.hpp"
-#include "troupe/actors/region.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/link.hpp"
@@ -32,51 +32,16 @@ namespace {
 // A thread that reads goes on to other sockets after so many portions.
 constexpr int most_reads = 32;
 
-// A region that takes longer runs elsewhere the next time.
-constexpr std::chrono::microseconds long_for_a_reader{200};
-
 // A question of another actor, to be answered once.
 struct question {
   caf::strong_actor_ptr from;
   caf::message_id id;
 
   template <class Answer>
-  void answer(Answer&& what) const {
+  void answer(Answer&& what, caf::execution_unit* unit = nullptr) const {
     if (from)
-      from->enqueue(nullptr, id.response_id(), caf::make_message(std::forward<Answer>(what)),
-                    nullptr);
+      from->enqueue(nullptr, id.response_id(), caf::make_message(std::forward<Answer>(what)), unit);
   }
-};
-
-// Runs regions that a tensor makes ready, on the thread that reads, if they are short: to wake
-// another thread would take longer. Others go to the scheduler.
-class reader_unit final : public caf::execution_unit {
-public:
-  explicit reader_unit(caf::actor_system& system) : caf::execution_unit(&system) {}
-  ~reader_unit() { run(); }
-
-  void exec_later(caf::resumable* ready) override {
-    auto* region = dynamic_cast<region_actor*>(ready);
-    if (region && region->brief())
-      ready_.push_back(region);
-    else
-      system().scheduler().enqueue(ready);
-  }
-
-  void run() {
-    while (!ready_.empty()) {
-      auto* next = ready_.back();
-      ready_.pop_back();
-      auto begin = std::chrono::steady_clock::now();
-      next->resume(this, 1);
-      if (std::chrono::steady_clock::now() - begin > long_for_a_reader)
-        next->was_long();
-      next->intrusive_ptr_release_impl(); // becoming ready had taken a reference
-    }
-  }
-
-private:
-  std::vector<region_actor*> ready_;
 };
 
 class exchange_actor final : public inline_actor, public socket_handler {
@@ -105,7 +70,7 @@ public:
 
   size_t ready(bool readable, bool writable, std::span<std::byte> scratch) override {
     auto moved = writable ? outlet_.flush() : 0;
-    reader_unit unit{home_system()};
+    inline_unit unit{home_system()};
     unit_ = &unit;
     for (int i = 0; readable && i < most_reads && !gone(); ++i) {
       auto gap = link_.gap();
@@ -335,7 +300,7 @@ private:
         if (!step->statistics.empty())
           if (auto read = read_statistics(bytes_of(step->statistics)))
             result.statistics = *std::move(read);
-        from.answer(std::move(result));
+        from.answer(std::move(result), unit_);
       });
     } else if (auto* answer = std::get_if<reply>(&what)) {
       settle(answer->request, [&](const question& from) { from.answer(answer->outcome); });
@@ -349,7 +314,13 @@ private:
     } else if (std::holds_alternative<goodbye>(what)) {
       end(failure(error_kind::unavailable, "it has shut down"));
     } else if (options_.owner) {
-      caf::anon_send(options_.owner, incoming{std::move(what), handle(), peer()});
+      // What belongs to steps is quickly handled, graphs are not.
+      auto brief =
+          std::holds_alternative<run_step>(what) || std::holds_alternative<cancel_step>(what);
+      auto* to = caf::actor_cast<caf::abstract_actor*>(options_.owner);
+      to->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {},
+                                            incoming{std::move(what), handle(), peer()}),
+                  brief ? unit_ : nullptr);
     }
   }
 
@@ -394,7 +365,7 @@ private:
   bool gone_ = false;
   status lost_;
 
-  reader_unit* unit_ = nullptr; // the loop's thread's, while it reads
+  inline_unit* unit_ = nullptr; // the loop's thread's, while it reads
   troupe::link link_;
   outlet outlet_;
 };

@@ -167,7 +167,7 @@ bool region_actor::heavy() const noexcept {
 
 bool region_actor::brief() const noexcept {
   return !heavy() && !long_.load(std::memory_order_relaxed) &&
-         !in_->part(program_).program().device().as_accelerator();
+         in_->program().accelerators().empty(); // for which the end of a step may wait
 }
 
 bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
