@@ -31,6 +31,7 @@ namespace {
 
 // A thread that reads goes on to other sockets after so many portions.
 constexpr int most_reads = 32;
+constexpr size_t read_beside = 4096;
 
 // A question of another actor, to be answered once.
 struct question {
@@ -58,9 +59,9 @@ public:
 
   void start() {
     register_at_system(); // which waits until the loop is done with this
-    tick(std::chrono::steady_clock::now());
     loop_->add(socket_, *this, options_.peer_timeout / ticks_per_timeout,
-               std::make_shared<caf::actor>(handle()));
+               std::make_shared<caf::actor>(as_actor()));
+    tick(std::chrono::steady_clock::now());
     // Whoever this belongs to ends it, even when it lies idle with a lost peer.
     for (const auto& one : watched())
       one->get()->attach(caf::default_attachable::make_monitor(one->get()->address(), address()));
@@ -69,31 +70,8 @@ public:
   // -- on the loop's thread
 
   size_t ready(bool readable, bool writable, std::span<std::byte> scratch) override {
-    auto moved = writable ? outlet_.flush() : 0;
-    inline_unit unit{home_system()};
-    unit_ = &unit;
-    for (int i = 0; readable && i < most_reads && !gone(); ++i) {
-      auto gap = link_.gap();
-      std::array<iovec, 2> places{iovec{gap.data(), gap.size()},
-                                  iovec{scratch.data(), scratch.size()}};
-      auto came = ::readv(socket_, places.data(), 2);
-      if (came < 0 && errno == EINTR)
-        continue;
-      if (came < 0 && errno == EAGAIN)
-        break;
-      if (came <= 0) {
-        end(failure(error_kind::unavailable,
-                    came == 0 ? "the connection was closed" : std::strerror(errno)));
-        break;
-      }
-      auto size = static_cast<size_t>(came);
-      moved += size;
-      if (auto taken = receive(size, gap.size(), scratch); !taken)
-        end(std::move(taken));
-      // Most of what comes is less: the socket need not be asked whether there is more.
-      if (size < gap.size() + scratch.size())
-        break;
-    }
+    size_t moved = 0;
+    ends_on_exception([&] { moved = move(readable, writable, scratch); });
     unit_ = nullptr;
     return moved;
   }
@@ -101,9 +79,11 @@ public:
   void tick(std::chrono::steady_clock::time_point now) override {
     if (gone())
       return;
-    if (auto alive = link_.tick(now); !alive)
-      return end(std::move(alive));
-    outlet_.write_some();
+    ends_on_exception([&] {
+      if (auto alive = link_.tick(now); !alive)
+        return end(std::move(alive));
+      outlet_.write_some();
+    });
   }
 
   void removed() override {
@@ -122,6 +102,30 @@ public:
 
 protected:
   bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
+    bool known = true;
+    if (!ends_on_exception([&] { known = handle(message); }) && message.mid.is_request()) {
+      std::lock_guard guard{mutex_};
+      question{message.sender, message.mid}.answer(to_caf(lost_));
+    }
+    return known;
+  }
+
+private:
+  caf::actor as_actor() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
+
+  // Out of memory, mostly. A connection that has lost something is of no use.
+  template <class Act>
+  bool ends_on_exception(Act act) noexcept {
+    try {
+      act();
+      return true;
+    } catch (const std::exception& thrown) {
+      end(failure(error_kind::resource_exhausted, thrown.what()));
+      return false;
+    }
+  }
+
+  bool handle(caf::mailbox_element& message) {
     question from{message.sender, message.mid};
     if (auto* what = content_if<outgoing>(message))
       send(what->content);
@@ -142,8 +146,37 @@ protected:
     return true;
   }
 
-private:
-  caf::actor handle() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
+  size_t move(bool readable, bool writable, std::span<std::byte> scratch) {
+    auto moved = writable ? outlet_.flush() : 0;
+    inline_unit unit{home_system()};
+    unit_ = &unit;
+    for (int i = 0; readable && i < most_reads && !gone(); ++i) {
+      auto gap = link_.gap();
+      // Behind a chunk, little more than the next header: the rest can then go straight to its
+      // place.
+      auto beside = scratch.first(gap.empty() ? scratch.size() : read_beside);
+      std::array<iovec, 2> places{iovec{gap.data(), gap.size()},
+                                  iovec{beside.data(), beside.size()}};
+      auto came = ::readv(socket_, places.data(), 2);
+      if (came < 0 && errno == EINTR)
+        continue;
+      if (came < 0 && errno == EAGAIN)
+        break;
+      if (came <= 0) {
+        end(failure(error_kind::unavailable,
+                    came == 0 ? "the connection was closed" : std::strerror(errno)));
+        break;
+      }
+      auto size = static_cast<size_t>(came);
+      moved += size;
+      if (auto taken = take(size, gap.size(), beside); !taken)
+        end(std::move(taken));
+      // Most of what comes is less: the socket need not be asked whether there is more.
+      if (size < gap.size() + beside.size())
+        break;
+    }
+    return moved;
+  }
 
   std::vector<caf::strong_actor_ptr> watched() const {
     std::vector<caf::strong_actor_ptr> found;
@@ -159,7 +192,7 @@ private:
     return gone_;
   }
 
-  status receive(size_t size, size_t gap, std::span<const std::byte> scratch) {
+  status take(size_t size, size_t gap, std::span<const std::byte> scratch) {
     auto straight = std::min(size, gap);
     status outcome;
     if (straight > 0)
@@ -233,21 +266,27 @@ private:
   }
 
   void end(status why) {
+    peer_gone news{{}, why, address()};
+    {
+      std::lock_guard guard{mutex_};
+      if (std::exchange(ending_, true))
+        return;
+      news.peer = peer_;
+    }
+    // First: who is told by an answer that the peer is gone asks the membership for another.
+    if (options_.owner)
+      caf::anon_send(options_.owner, news);
+    if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
+      caf::anon_send(opener, news);
     decltype(asked_) asked;
     {
       std::lock_guard guard{mutex_};
-      if (std::exchange(gone_, true))
-        return;
+      gone_ = true;
       lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
       asked.swap(asked_);
     }
     for (auto& [request, from] : asked)
       from.answer(to_caf(lost_));
-    peer_gone news{peer(), std::move(why), address()};
-    if (options_.owner)
-      caf::anon_send(options_.owner, news);
-    if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      caf::anon_send(opener, news);
     // A refusal may still have to leave. The actor stays as long as there is a reference to it: it
     // tells those who ask why the peer is gone (docs/decisions/003).
     outlet_.flush();
@@ -319,7 +358,7 @@ private:
           std::holds_alternative<run_step>(what) || std::holds_alternative<cancel_step>(what);
       auto* to = caf::actor_cast<caf::abstract_actor*>(options_.owner);
       to->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {},
-                                            incoming{std::move(what), handle(), peer()}),
+                                            incoming{std::move(what), as_actor(), peer()}),
                   brief ? unit_ : nullptr);
     }
   }
@@ -362,7 +401,7 @@ private:
   std::string peer_;
   uint64_t next_request_ = 1;
   std::map<uint64_t, question> asked_;
-  bool gone_ = false;
+  bool ending_ = false, gone_ = false;
   status lost_;
 
   inline_unit* unit_ = nullptr; // the loop's thread's, while it reads
