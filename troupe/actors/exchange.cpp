@@ -30,8 +30,10 @@ namespace troupe {
 namespace {
 
 // A thread that reads goes on to other sockets after so many portions.
-constexpr int most_reads = 32;
+constexpr int most_reads = 8;
 constexpr size_t read_beside = 4096;
+// What is larger would not stay in the cache of the loop's memory.
+constexpr uint64_t max_cached = uint64_t{256} << 20;
 
 // A question of another actor, to be answered once.
 struct question {
@@ -50,7 +52,10 @@ public:
   exchange_actor(caf::actor_config& config, int socket, exchange_options options)
       : inline_actor(config), socket_(socket), options_(std::move(options)), loop_(options_.loop),
         peer_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
-        link_({.self = options_.self, .timeout = options_.peer_timeout, .memory = &loop_->memory()},
+        link_({.self = options_.self,
+               .timeout = options_.peer_timeout,
+               .memory = &loop_->memory(),
+               .max_from_memory = max_cached},
               {.on_hello = [this](const hello& who) { return meet(who); },
                .on_message = [this](message what) { dispatch(std::move(what)); }}),
         outlet_(socket, *loop_, link_, *this) {}

@@ -25,6 +25,7 @@ using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr size_t scratch_bytes = 64 * 1024;
+constexpr size_t much_at_once = 64 * 1024;
 constexpr size_t cache_limit = size_t{512} << 20;
 // What is cached goes when less came in such a time.
 constexpr size_t little_traffic = 64 * 1024;
@@ -64,7 +65,8 @@ struct io_loop::state {
       auto count = wait(events);
       write_batch batch; // what is said in answer to all of them
       for (int i = 0; i < count; ++i)
-        handle(events[static_cast<size_t>(i)]);
+        if (handle(events[static_cast<size_t>(i)]) > much_at_once)
+          batch.write(); // it took some time
       batch.write();
       remove_all();
       if (clock::now() >= next_tick)
@@ -84,12 +86,12 @@ struct io_loop::state {
                         static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
   }
 
-  void handle(const epoll_event& what) {
+  size_t handle(const epoll_event& what) {
     if (what.data.fd == wake) {
       uint64_t count = 0;
       [[maybe_unused]] auto got = ::read(wake, &count, sizeof count);
       next_tick = clock::time_point::min(); // there may be a nearer one
-      return;
+      return 0;
     }
     socket_handler* handler = nullptr;
     {
@@ -97,9 +99,12 @@ struct io_loop::state {
       if (auto it = entries.find(what.data.fd); it != entries.end())
         handler = it->second.handler; // stays: only this thread removes
     }
-    if (handler)
-      traffic += handler->ready((what.events & ~static_cast<uint32_t>(EPOLLOUT)) != 0,
+    if (!handler)
+      return 0;
+    auto moved = handler->ready((what.events & ~static_cast<uint32_t>(EPOLLOUT)) != 0,
                                 (what.events & EPOLLOUT) != 0, scratch);
+    traffic += moved;
+    return moved;
   }
 
   void remove_all() {

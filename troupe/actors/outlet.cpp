@@ -2,6 +2,7 @@
 
 #include <caf/abstract_actor.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <thread>
@@ -65,9 +66,13 @@ void outlet::write_some() {
     noted.emplace_back(caf::strong_actor_ptr{owner_.ctrl()}, this);
     return;
   }
+  auto left = quick_budget;
   one_at_a_time([&] {
-    // While the socket is full, the loop's thread goes on when it is not.
-    return wants_writable_ ? size_t{0} : write(quick_budget);
+    if (wants_writable_) // the loop's thread goes on
+      return size_t{0};
+    auto written = write(left); // of none left it tells the loop
+    left -= std::min(left, written);
+    return written;
   });
 }
 

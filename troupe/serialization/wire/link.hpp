@@ -25,6 +25,7 @@ struct link_options {
   size_t inline_tensor = 64 * 1024;
   std::chrono::milliseconds timeout{10'000}; ///< of silence, until the peer is unavailable
   allocator* memory = &heap_allocator();     ///< of received payloads
+  uint64_t max_from_memory = UINT64_MAX;     ///< larger ones come from the heap
 };
 
 /// Called by receive() and filled(), on their thread. They may call send(), not these.

@@ -65,6 +65,8 @@ status link_input::hold(std::span<const std::byte> body, envelope what, uint64_t
 // First come, first pulled. A payload waits while others' memory is in use and would become too
 // much; that memory is freed in any case, because everything announced earlier is pulled already.
 // TODO(perf): pull a tensor_push only when a Recv wants it.
+// TODO(limit): what is announced for a step that has failed meanwhile is pulled all the same, and
+// what is under way cannot be withdrawn.
 status link_input::pull_more() {
   while (!to_pull_.empty()) {
     auto transfer = to_pull_.front();
@@ -74,8 +76,9 @@ status link_input::pull_more() {
     if (payload_bytes_ != message_of.memory && payload_bytes_ + size > options_.max_pending_bytes)
       break;
     // TODO(limit): without memory the connection ends; only this message would have to fail.
+    auto& from = size <= options_.max_from_memory ? *options_.memory : heap_allocator();
     TROUPE_ASSIGN(message_of.payloads[next.index],
-                  tensor::make(dtype::u8, shape{static_cast<int64_t>(size)}, *options_.memory));
+                  tensor::make(dtype::u8, shape{static_cast<int64_t>(size)}, from));
     payload_bytes_ += size;
     message_of.memory += size;
     next.pulled = true;
