@@ -87,6 +87,35 @@ void move_tensor(benchmark::State& state, int64_t bytes) {
   }
 }
 
+// One task holds so many variables of four bytes; a step on the other reads all of them and sends
+// each an update.
+void serve_parameters(benchmark::State& state, int count) {
+  try {
+    two_tasks tasks;
+    graph_builder g;
+    std::vector<target> updates;
+    for (int i = 0; i < count; ++i) {
+      auto on_server = g.on("/job:worker/task:0");
+      auto parameter = g.variable(fill(g, {1}, 1.0f));
+      edge update;
+      {
+        auto on_worker = g.on("/job:worker/task:1");
+        update = neg(parameter);
+      }
+      updates.emplace_back(assign_add(parameter, update).node);
+    }
+    auto s = session::connect(tasks.cluster());
+    s.run(g.initializer());
+    auto step = s.prepare({}, {}, updates);
+    step.run();
+    for (auto _ : state)
+      step.run();
+    state.SetItemsProcessed(state.iterations());
+  } catch (const error& e) {
+    state.SkipWithError(e.what());
+  }
+}
+
 } // namespace
 
 int serve_task(const char* cluster, int number) {
@@ -115,6 +144,9 @@ void register_exchange() {
       ->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("exchange/4B", [](benchmark::State& state) {
     move_tensor(state, 4);
+  })->UseRealTime();
+  benchmark::RegisterBenchmark("exchange/parameters_10", [](benchmark::State& state) {
+    serve_parameters(state, 10);
   })->UseRealTime();
 }
 

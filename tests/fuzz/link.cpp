@@ -1,11 +1,13 @@
 // Links. The first byte chooses: a raw stream, or a conversation of frames that are well-formed
 // around fuzzed bodies (kind and transfer u8 each, size u16, body), because checksums would stop
-// all others.
+// all others. With its highest bit, what belongs to a body is put where it belongs.
 #include "troupe/serialization/wire/link.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace troupe::fuzz::link {
@@ -21,10 +23,34 @@ link_options options() {
   return made;
 }
 
+// Takes what it has to say in portions, as a socket does that is nearly full.
 void answer(troupe::link& it) {
-  std::vector<char> out;
-  while (it.fill(out, 4096) > 0)
-    out.clear();
+  std::vector<std::span<const std::byte>> pieces;
+  for (size_t size = it.gather(pieces, 4096); size > 0; size = it.gather(pieces, 4096)) {
+    size_t given = 0;
+    for (auto piece : pieces)
+      given += piece.size();
+    fuzz::require(given == size && size <= 4096);
+    it.sent((size + 1) / 2);
+    pieces.clear();
+  }
+  fuzz::require(it.idle());
+}
+
+status take(troupe::link& it, std::span<const std::byte> bytes, bool straight) {
+  while (straight && !bytes.empty()) {
+    auto gap = it.gap();
+    auto size = std::min(gap.size(), bytes.size());
+    if (size > 0) {
+      std::memcpy(gap.data(), bytes.data(), size);
+      TROUPE_TRY(it.filled(size));
+      bytes = bytes.subspan(size);
+    }
+    size = std::min<size_t>(7, bytes.size());
+    TROUPE_TRY(it.receive(bytes.first(size)));
+    bytes = bytes.subspan(size);
+  }
+  return it.receive(bytes);
 }
 
 } // namespace
@@ -33,11 +59,12 @@ FUZZ_TARGET(link) {
   auto bytes = fuzz::bytes(data, size);
   if (bytes.empty())
     return 0;
-  auto raw = bytes[0] == std::byte{0};
+  auto raw = (bytes[0] & std::byte{0x7f}) == std::byte{0};
+  auto straight = (bytes[0] & std::byte{0x80}) != std::byte{0};
   bytes = bytes.subspan(1);
   troupe::link it{options(), {.on_hello = {}, .on_message = [](message) {}}};
   if (raw) {
-    (void)it.receive(bytes).ok();
+    (void)take(it, bytes, straight).ok();
     answer(it);
     return 0;
   }
@@ -53,7 +80,8 @@ FUZZ_TARGET(link) {
     bytes = bytes.subspan(4);
     auto body = bytes.first(std::min(length, bytes.size()));
     bytes = bytes.subspan(body.size());
-    if (!it.receive(header_for(kind, transfer, body)).ok() || !it.receive(body).ok())
+    if (!take(it, header_for(kind, transfer, body), straight).ok() ||
+        !take(it, body, straight).ok())
       break;
     fuzz::require(it.pending_bytes() <= (1 << 20) + (1 << 19) + (1 << 18));
   }

@@ -101,19 +101,131 @@ TEST_CASE("roles and versions that cannot work together are refused readably") {
   CHECK_FALSE(outcome_of(who).ok());
 }
 
-TEST_CASE("messages come in order, whatever their payloads take") {
+TEST_CASE("no message waits for another's payload, but for those that must come last") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
   REQUIRE(a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(500'000)}}}).ok());
+  REQUIRE(a.it.send(deregister_graph{7}).ok());
   REQUIRE(a.it.send(run_step{2, 1, {0, 2}, 0, {}}).ok());
-  REQUIRE(a.it.send(run_step{3, 1, {0, 3}, 0, {{0, counted(50'000)}}}).ok());
+  REQUIRE(a.it.send(step_done{3, {}, {{0, counted(5'000)}}}).ok());
   REQUIRE(a.it.send(goodbye{"done"}).ok());
+  REQUIRE(a.it.send(run_step{4, 1, {0, 3}, 0, {}}).ok());
   REQUIRE(exchange(a, b).ok());
-  REQUIRE(b.got.size() == 4);
-  for (uint64_t i = 0; i < 3; ++i)
-    CHECK(std::get<run_step>(b.got[i]).request == i + 1);
-  CHECK(identical(std::get<run_step>(b.got[0]).feeds[0].value, counted(500'000)));
+  REQUIRE(b.got.size() == 6);
+  CHECK(std::get<run_step>(b.got[0]).request == 2);
+  CHECK(std::get<step_done>(b.got[1]).request == 3);
+  CHECK(std::get<run_step>(b.got[2]).request == 4);
+  CHECK(std::get<run_step>(b.got[3]).request == 1);
+  CHECK(std::get<deregister_graph>(b.got[4]).handle == 7);
+  CHECK(std::holds_alternative<goodbye>(b.got[5]));
+  CHECK(identical(std::get<run_step>(b.got[3]).feeds[0].value, counted(500'000)));
   CHECK(b.it.pending_bytes() == 0);
+  CHECK(a.it.drained());
+}
+
+TEST_CASE("honest traffic stays within what the receiver may hold") {
+  auto options = options_of("task");
+  options.max_held_bytes = 100'000;
+  peer_end a{options}, b{options};
+  REQUIRE(exchange(a, b).ok());
+  REQUIRE(a.it.send(step_done{0, {}, {{0, counted(2'000'000)}}}).ok());
+  // Much more than the receiver may hold beside it.
+  for (uint64_t i = 1; i <= 1000; ++i)
+    REQUIRE(a.it.send(step_done{i, {}, {{0, counted(10'000)}, {1, counted(20'000)}}}).ok());
+  REQUIRE(a.it.send(reply{5, {}}).ok());
+  uint64_t most = 0;
+  for (bool moved = true; moved;) {
+    auto to_b = a.take(50'000), to_a = b.take(50'000);
+    moved = !to_b.empty() || !to_a.empty();
+    auto outcome = b.give(to_b);
+    INFO(outcome);
+    REQUIRE(outcome.ok());
+    REQUIRE(a.give(to_a).ok());
+    most = std::max(most, b.it.pending_bytes());
+  }
+  CHECK(b.got.size() == 1002);
+  CHECK(a.it.drained());
+}
+
+TEST_CASE("what a peer that does not read has waiting for it is bounded, and sends then fail") {
+  auto options = options_of("task", "worker", 4);
+  options.max_queued_bytes = 100'000;
+  options.max_announced_bytes = 1'000'000;
+  peer_end a{options}, b{options};
+  REQUIRE(exchange(a, b).ok());
+  SECTION("messages") {
+    status outcome;
+    int sent = 0;
+    for (; outcome.ok() && sent < 1000; ++sent)
+      outcome = a.it.send(tensor_push{{0, 1}, 1, false, counted(2'500)});
+    CHECK(sent < 12);
+    CHECK(outcome.kind() == error_kind::resource_exhausted);
+    CHECK_THAT(outcome.message(), Contains("tensor_push to /job:worker/task:4") &&
+                                      Contains("bytes of messages wait already, at most 100000"));
+    // That can still be told.
+    CHECK(a.it.send(step_done{1, outcome, {}}).ok());
+    CHECK(a.it.send(cancel_step{{0, 1}, {}}).ok());
+  }
+  SECTION("payloads") {
+    CHECK(a.it.send(tensor_push{{0, 1}, 1, false, counted(500'000)}).ok()); // alone it may be larger
+    auto outcome = a.it.send(tensor_push{{0, 1}, 2, false, counted(50'000)});
+    CHECK(outcome.kind() == error_kind::resource_exhausted);
+    CHECK_THAT(outcome.message(), Contains("2000000 bytes of tensors wait already"));
+  }
+  REQUIRE(exchange(a, b).ok());
+  CHECK(a.it.drained());
+  CHECK(a.it.send(tensor_push{{0, 2}, 1, false, counted(2'500)}).ok());
+}
+
+TEST_CASE("messages that wait leave together, and what was not written comes again") {
+  peer_end a{options_of("task")}, b{options_of("task")};
+  REQUIRE(exchange(a, b).ok());
+  for (uint32_t i = 0; i < 10; ++i)
+    REQUIRE(a.it.send(tensor_push{{0, 1}, i, false, counted(1)}).ok());
+  std::vector<std::span<const std::byte>> pieces, again;
+  auto size = a.it.gather(pieces, 1 << 20);
+  CHECK(pieces.size() == 20); // headers and bodies
+  std::vector<std::byte> all;
+  for (auto piece : pieces)
+    all.insert(all.end(), piece.begin(), piece.end());
+  REQUIRE(all.size() == size);
+  a.it.sent(100);
+  REQUIRE(a.it.send(cancel_step{{0, 2}, {}}).ok()); // passes nothing that has begun to leave
+  CHECK(a.it.gather(again, size - 100) == size - 100);
+  CHECK(again.front().data() == pieces[1].data() + 100 - frame_header_bytes);
+  a.it.sent(size - 100);
+  REQUIRE(b.it.receive(all).ok());
+  CHECK(b.got.size() == 10);
+  REQUIRE(exchange(a, b).ok());
+  CHECK(b.got.size() == 11);
+}
+
+TEST_CASE("bytes that are put where they belong need not be received") {
+  peer_end a{options_of("task")}, b{options_of("task")};
+  REQUIRE(exchange(a, b).ok());
+  CHECK(b.it.gap().empty());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(100'000)}).ok());
+  REQUIRE(b.give(a.take(1 << 20)).ok());
+  REQUIRE(a.give(b.take(1 << 20)).ok()); // the pull
+  size_t straight = 0;
+  std::vector<std::span<const std::byte>> pieces;
+  for (auto size = a.it.gather(pieces, 7000); size > 0; size = a.it.gather(pieces, 7000)) {
+    for (auto piece : pieces) {
+      auto gap = b.it.gap();
+      auto taken = std::min(piece.size(), gap.size());
+      if (taken > 0) {
+        std::memcpy(gap.data(), piece.data(), taken);
+        REQUIRE(b.it.filled(taken).ok());
+        straight += taken;
+      }
+      REQUIRE(b.it.receive(piece.subspan(taken)).ok());
+    }
+    a.it.sent(size);
+    pieces.clear();
+  }
+  REQUIRE(b.got.size() == 1);
+  CHECK(identical(std::get<tensor_push>(b.got[0]).value, counted(100'000)));
+  CHECK(straight == 400'000); // all but the headers
 }
 
 TEST_CASE("a small tensor and a cancellation pass a message that waits for its payload") {
@@ -162,8 +274,7 @@ TEST_CASE("a receiver pulls no more at once than it may, and everything arrives"
   for (uint32_t i = 0; i < 10; ++i)
     REQUIRE(a.it.send(tensor_push{{0, 1}, i, false, counted(100'000)}).ok());
   // One message may need more than the limit, alone.
-  REQUIRE(
-      a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}).ok());
+  REQUIRE(a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}).ok());
   uint64_t most = 0;
   for (bool moved = true; moved;) {
     auto to_b = a.take(50'000), to_a = b.take(50'000);

@@ -1,7 +1,9 @@
 #include "troupe/actors/client.hpp"
 
+#include "troupe/actors/brief_look.hpp"
 #include "troupe/actors/caller_unit.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/master.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/session.hpp"
@@ -154,7 +156,7 @@ caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& s
 class actor_client final : public client {
 public:
   actor_client(client_options options, bool networked)
-      : client(std::move(options)),
+      : client(std::move(options)), networked_(networked),
         engine_(std::make_unique<engine>(this->options().inter_op_threads, networked, times_)),
         system_(engine_->system) {}
 
@@ -239,8 +241,18 @@ private:
   status ask(caf::duration patience, Question question, Take take) {
     caf::scoped_actor self{system_, true};
     status outcome;
-    self->request(parts_.session, patience, std::move(question))
-        .receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
+    thread_local brief_look look_briefly;
+    // The session and its master handle it here.
+    inline_unit unit{system_};
+    auto* usual = self->context();
+    if (networked_ && std::is_same_v<Question, step_request>)
+      self->context(&unit);
+    auto answer = self->request(parts_.session, patience, std::move(question));
+    unit.run();
+    self->context(usual);
+    if (networked_)
+      look_briefly([&] { return !self->mailbox().empty(); });
+    answer.receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
     return outcome;
   }
 
@@ -342,6 +354,7 @@ private:
     return {};
   }
 
+  const bool networked_;
   std::unique_ptr<engine> engine_;
   caf::actor_system& system_;
   session_parts parts_;

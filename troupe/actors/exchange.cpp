@@ -1,161 +1,289 @@
 #include "troupe/actors/exchange.hpp"
 
+#include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/inline_actor.hpp"
+#include "troupe/actors/inline_unit.hpp"
+#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/outlet.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/link.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
-#include <caf/event_based_actor.hpp>
-#include <caf/io/broker.hpp>
-#include <caf/io/middleman.hpp>
+#include <caf/default_attachable.hpp>
 #include <caf/send.hpp>
+#include <caf/system_messages.hpp>
 
+#include <cstring>
 #include <map>
-#include <set>
+#include <mutex>
+
+#include <sys/uio.h>
 
 namespace troupe {
 namespace {
 
-// How many bytes lie in a connection's buffer at most: enough to keep it busy, few enough that
-// urgent messages do not queue behind payload.
-constexpr size_t write_window = 1024 * 1024;
+// A thread that reads goes on to other sockets after so many portions.
+constexpr int most_reads = 8;
+constexpr size_t read_beside = 4096;
+// What is larger would not stay in the cache of the loop's memory.
+constexpr uint64_t max_cached = uint64_t{256} << 20;
 
-// A broker whose mailbox is closed when it ends. CAF's own leave it open: later messages stay in it
-// for good, with their senders, and requests hang (docs/decisions/003).
-class closing_broker : public caf::io::broker {
-public:
-  using caf::io::broker::broker;
-  bool cleanup(caf::error&& reason, caf::execution_unit* host) override {
-    close_all();
-    return scheduled_actor::cleanup(std::move(reason), host);
+// A question of another actor, to be answered once.
+struct question {
+  caf::strong_actor_ptr from;
+  caf::message_id id;
+
+  template <class Answer>
+  void answer(Answer&& what, caf::execution_unit* unit = nullptr) const {
+    if (from)
+      from->enqueue(nullptr, id.response_id(), caf::make_message(std::forward<Answer>(what)), unit);
   }
 };
 
-} // namespace
-} // namespace troupe
-
-template <>
-struct caf::behavior_type_of<troupe::closing_broker> {
-  using type = caf::behavior;
-};
-
-namespace troupe {
-namespace {
-
-// CAF's multiplexer writes.
-class broker_connection final : public connection {
+class exchange_actor final : public inline_actor, public socket_handler {
 public:
-  broker_connection(caf::io::broker* self, caf::io::connection_handle handle)
-      : self_(self), handle_(handle) {
-    self_->configure_read(handle_, caf::io::receive_policy::at_most(64 * 1024));
-    self_->ack_writes(handle_, true);
-  }
-  std::vector<char>& buffer() override { return self_->wr_buf(handle_); }
-  void flush() override { self_->flush(handle_); }
-  void close() override { self_->close(handle_); }
-
-private:
-  caf::io::broker* self_;
-  caf::io::connection_handle handle_;
-};
-
-class exchange {
-public:
-  exchange(caf::scheduled_actor* self, std::shared_ptr<connection> connection,
-           exchange_options options)
-      : self_(self), connection_(std::move(connection)), options_(std::move(options)),
+  exchange_actor(caf::actor_config& config, std::unique_ptr<byte_stream> stream,
+                 exchange_options options)
+      : inline_actor(config), stream_(std::move(stream)), options_(std::move(options)), loop_(options_.loop),
         peer_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
-        link_({.self = options_.self, .timeout = options_.peer_timeout},
+        link_({.self = options_.self,
+               .timeout = options_.peer_timeout,
+               .memory = &loop_->memory(),
+               .max_from_memory = max_cached},
               {.on_hello = [this](const hello& who) { return meet(who); },
-               .on_message = [this](message what) { dispatch(std::move(what)); }}) {}
+               .on_message = [this](message what) { dispatch(std::move(what)); }}),
+        outlet_(*stream_, *loop_, link_, *this) {}
+
+  const char* name() const override { return "troupe.exchange"; }
 
   void start() {
+    register_at_system(); // which waits until the loop is done with this
+    loop_->add(stream_->id(), *this, options_.peer_timeout / ticks_per_timeout,
+               std::make_shared<caf::actor>(as_actor()));
+    tick(home_system().clock().now());
     // Whoever this belongs to ends it, even when it lies idle with a lost peer.
-    if (options_.owner)
-      self_->monitor(options_.owner);
-    if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      self_->monitor(opener);
-    pump();
-    tick();
+    for (const auto& one : watched())
+      one->get()->attach(caf::default_attachable::make_monitor(one->get()->address(), address()));
   }
 
-  void received(const std::vector<char>& bytes) {
-    if (gone_)
+  // -- on the loop's thread
+
+  size_t ready(bool readable, bool writable, std::span<std::byte> scratch) override {
+    size_t moved = 0;
+    ends_on_exception([&] { moved = move(readable, writable, scratch); });
+    unit_ = nullptr;
+    return moved;
+  }
+
+  void tick(std::chrono::steady_clock::time_point now) override {
+    if (gone())
       return;
-    if (auto taken = link_.receive(std::as_bytes(std::span{bytes})); !taken) {
-      pump(); // a refusal may still have to leave
-      end(std::move(taken));
-    } else {
-      pump();
+    ends_on_exception([&] {
+      if (auto alive = link_.tick(now); !alive)
+        return end(std::move(alive));
+      outlet_.write_some();
+    });
+  }
+
+  void removed() override {
+    outlet_.close();
+    stream_->drop_input(); // what was not read would make the other end lose what was written
+    stream_.reset();
+    for (const auto& one : watched())
+      one->get()->detach(
+          caf::default_attachable::observe_token{address(), caf::default_attachable::monitor});
+    options_.owner = nullptr;
+    cleanup(caf::exit_reason::user_shutdown, nullptr);
+    unregister_from_system();
+  }
+
+protected:
+  bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
+    bool known = true;
+    if (!ends_on_exception([&] { known = handle(message); }) && message.mid.is_request()) {
+      std::lock_guard guard{mutex_};
+      question{message.sender, message.mid}.answer(to_caf(lost_));
+    }
+    return known;
+  }
+
+private:
+  caf::actor as_actor() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
+
+  // Out of memory, mostly. A connection that has lost something is of no use.
+  template <class Act>
+  bool ends_on_exception(Act act) noexcept {
+    try {
+      act();
+      return true;
+    } catch (const std::exception& thrown) {
+      end(failure(error_kind::resource_exhausted, thrown.what()));
+      return false;
     }
   }
 
-  void written(size_t remaining) {
-    in_socket_ = remaining;
-    pump();
+  bool handle(caf::mailbox_element& message) {
+    question from{message.sender, message.mid};
+    if (auto* what = content_if<outgoing>(message))
+      send(what->content);
+    else if (auto* run = content_if<run_request>(message))
+      ask(to_wire(*run), from);
+    else if (auto* graphs = content_if<wire_registration>(message))
+      ask(register_graph{**graphs}, from);
+    else if (auto* unused = content_if<forget_program>(message))
+      send(deregister_graph{unused->handle});
+    else if (auto* reset = content_if<reset_request>(message))
+      ask(container_reset{.request = 0, .container = reset->container}, from);
+    else if (content_if<list_devices_atom>(message))
+      ask(device_list_request{}, from);
+    else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
+      say_goodbye();
+    else
+      return content_if<tick_atom>(message) != nullptr;
+    return true;
   }
 
-  void tick() {
-    if (gone_)
-      return;
-    if (auto alive = link_.tick(self_->clock().now()); !alive)
-      return end(std::move(alive));
-    pump();
+  size_t move(bool readable, bool writable, std::span<std::byte> scratch) {
+    auto moved = writable ? outlet_.flush() : 0;
+    inline_unit unit{home_system()};
+    unit_ = &unit;
+    for (int i = 0; readable && i < most_reads && !gone(); ++i) {
+      auto gap = link_.gap();
+      // Behind a chunk, little more than the next header: the rest can then go straight to its
+      // place.
+      auto beside = scratch.first(gap.empty() ? scratch.size() : read_beside);
+      std::array<iovec, 2> places{iovec{gap.data(), gap.size()},
+                                  iovec{beside.data(), beside.size()}};
+      auto came = stream_->read(places);
+      if (came < 0 && errno == EINTR)
+        continue;
+      if (came < 0 && errno == EAGAIN)
+        break;
+      if (came <= 0) {
+        end(failure(error_kind::unavailable,
+                    came == 0 ? "the connection was closed" : std::strerror(errno)));
+        break;
+      }
+      auto size = static_cast<size_t>(came);
+      moved += size;
+      if (auto taken = take(size, gap.size(), beside); !taken)
+        end(std::move(taken));
+      // Most of what comes is less: the socket need not be asked whether there is more.
+      if (size < gap.size() + beside.size())
+        break;
+    }
+    return moved;
   }
 
-  void send(message&& what) {
-    auto sent = gone_ ? lost_ : link_.send(what);
-    if (!sent)
-      cannot_send(what, sent);
-    pump();
+  std::vector<caf::strong_actor_ptr> watched() const {
+    std::vector<caf::strong_actor_ptr> found;
+    if (options_.owner)
+      found.push_back(caf::actor_cast<caf::strong_actor_ptr>(options_.owner));
+    if (auto opener = caf::actor_cast<caf::strong_actor_ptr>(options_.opener))
+      found.push_back(std::move(opener));
+    return found;
   }
 
-  // Sends a question; its answer, or the end of the connection, answers the promise.
-  template <class Promise>
-  void ask(message&& question, Promise promise) {
-    auto request = next_request_++;
+  bool gone() const {
+    std::lock_guard guard{mutex_};
+    return gone_;
+  }
+
+  status take(size_t size, size_t gap, std::span<const std::byte> scratch) {
+    auto straight = std::min(size, gap);
+    status outcome;
+    if (straight > 0)
+      outcome = link_.filled(straight);
+    if (outcome.ok() && size > straight)
+      outcome = link_.receive(scratch.first(size - straight));
+    outlet_.write_some();
+    unit_->run();
+    return outcome;
+  }
+
+  void send(const message& what) {
+    auto sent = link_.send(what);
+    if (sent.ok())
+      outlet_.write_some();
+    else
+      cannot_send(what, std::move(sent));
+  }
+
+  // Sends a question; its answer, or the end of the connection, answers the one that asks.
+  void ask(message what, const question& from) {
+    uint64_t request = 0;
+    {
+      std::lock_guard guard{mutex_};
+      if (gone_)
+        return from.answer(to_caf(lost_));
+      request = next_request_++;
+      asked_.emplace(request, from); // before it leaves: the answer may be quick
+    }
     std::visit(
         [&](auto& one) {
           if constexpr (requires { one.request; })
             one.request = request;
         },
-        question);
-    if (gone_)
-      return promise.deliver(to_caf(lost_));
-    if (auto sent = link_.send(question); !sent)
-      return promise.deliver(to_caf(std::move(sent).within(peer_)));
-    asked_.emplace(request, std::move(promise));
-    pump();
+        what);
+    if (auto sent = link_.send(what); !sent)
+      return settle(request, [&](const question& one) {
+        one.answer(to_caf(std::move(sent).within(peer())));
+      });
+    outlet_.write_some();
+  }
+
+  run_step to_wire(run_request& what) {
+    auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline - home_system().clock().now());
+    return {.request = 0,
+            .handle = what.handle,
+            .step = what.step,
+            .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
+            .feeds = std::move(what.feeds),
+            .times = what.watch.times,
+            .check_numerics = what.watch.check_numerics,
+            .incarnation = what.incarnation};
   }
 
   void end(status why) {
-    if (std::exchange(gone_, true))
-      return;
-    lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
-    for (auto& [request, promise] : asked_)
-      promise.deliver(to_caf(lost_));
-    asked_.clear();
+    peer_gone news{{}, why};
+    {
+      std::lock_guard guard{mutex_};
+      if (std::exchange(ending_, true))
+        return;
+      news.peer = peer_;
+    }
+    // First: who is told by an answer that the peer is gone asks the membership for another.
     if (options_.server)
       options_.server->lose(*from_, why);
-    peer_gone news{peer_, std::move(why)};
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, news);
-    // What is in the write buffer still leaves. The actor stays as long as somebody holds it: it
+    decltype(asked_) asked;
+    {
+      std::lock_guard guard{mutex_};
+      gone_ = true;
+      lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
+      asked.swap(asked_);
+    }
+    for (auto& [request, from] : asked)
+      from.answer(to_caf(lost_));
+    // A refusal may still have to leave. The actor stays as long as there is a reference to it: it
     // tells those who ask why the peer is gone (docs/decisions/003).
-    connection_->close();
+    outlet_.flush();
+    stream_->end_writing();
+    loop_->remove(stream_->id());
   }
 
   void say_goodbye() {
-    if (!gone_ && link_.send(goodbye{"it shuts down"}).ok())
-      pump();
+    if (!gone() && link_.send(goodbye{"it shuts down"}).ok())
+      outlet_.write_some();
     end(failure(error_kind::cancelled, "this process shuts down"));
-    self_->quit();
   }
 
-private:
   // The peer has introduced itself.
   status meet(const hello& who) {
     if (options_.expected) {
@@ -164,233 +292,125 @@ private:
                        options_.address, ", found ",
                        who.role == "task" ? to_string(task_name{who.job, who.task}) : who.role);
     } else {
+      std::lock_guard guard{mutex_};
       peer_ = who.role == "task" ? to_string(task_name{who.job, who.task})
                                  : concat("client ", who.incarnation);
     }
     if (!who.cluster.empty() && !options_.self.cluster.empty() &&
         who.cluster != options_.self.cluster)
-      return failure(error_kind::failed_precondition, peer_, " belongs to the cluster '",
+      return failure(error_kind::failed_precondition, peer(), " belongs to the cluster '",
                      who.cluster, "', this process to '", options_.self.cluster, "'");
     if (options_.known && who.role == "task")
-      TROUPE_TRY(options_.known->meet(peer_, who.incarnation));
-    from_->peer = peer_;
+      TROUPE_TRY(options_.known->meet(peer(), who.incarnation));
+    from_->peer = peer();
     from_->incarnation = who.incarnation;
-    from_->exchange = self_->address();
+    from_->exchange = address();
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, peer_ready{who, from_});
     return {};
   }
 
+  std::string peer() const {
+    std::lock_guard guard{mutex_};
+    return peer_;
+  }
+
   void dispatch(message&& what) {
-    if (options_.server &&
-        options_.server->serve(what, from_, caf::actor_cast<caf::actor>(self_))) {
-      // done
+    if (options_.server && options_.server->serve(what, from_, as_actor(), unit_)) {
+      // It belonged to a running step.
     } else if (auto* done = std::get_if<register_reply>(&what)) {
-      settle(done->request, [&](auto& promise) {
+      settle(done->request, [&](const question& from) {
         if (done->outcome)
-          promise.deliver(registered{done->handle, nullptr});
+          from.answer(registered{done->handle, nullptr});
         else
-          promise.deliver(to_caf(done->outcome));
+          from.answer(to_caf(done->outcome));
       });
     } else if (auto* step = std::get_if<step_done>(&what)) {
-      settle(step->request, [&](auto& promise) {
+      settle(step->request, [&](const question& from) {
         step_result result{std::move(step->outcome), std::move(step->fetches)};
         if (!step->statistics.empty())
           if (auto read = read_statistics(bytes_of(step->statistics)))
             result.statistics = *std::move(read);
-        promise.deliver(std::move(result));
+        from.answer(std::move(result), unit_);
       });
     } else if (auto* answer = std::get_if<reply>(&what)) {
-      settle(answer->request, [&](auto& promise) { promise.deliver(answer->outcome); });
+      settle(answer->request, [&](const question& from) { from.answer(answer->outcome); });
     } else if (auto* list = std::get_if<device_list_reply>(&what)) {
-      settle(list->request, [&](auto& promise) {
+      settle(list->request, [&](const question& from) {
         std::vector<device_info> devices;
         for (auto& one : list->devices)
           devices.push_back({one.name, one.kind, one.memory_bytes, one.description});
-        promise.deliver(std::move(devices));
+        from.answer(std::move(devices));
       });
     } else if (std::holds_alternative<goodbye>(what)) {
       end(failure(error_kind::unavailable, "it has shut down"));
     } else if (options_.owner) {
-      caf::anon_send(options_.owner,
-                     incoming{std::move(what), caf::actor_cast<caf::actor>(self_), from_});
+      caf::anon_send(options_.owner, incoming{std::move(what), as_actor(), from_});
     }
   }
 
-  template <class Deliver>
-  void settle(uint64_t request, Deliver deliver) {
-    if (auto it = asked_.find(request); it != asked_.end()) {
-      deliver(it->second);
+  template <class Answer>
+  void settle(uint64_t request, Answer give) {
+    question from;
+    {
+      std::lock_guard guard{mutex_};
+      auto it = asked_.find(request);
+      if (it == asked_.end())
+        return;
+      from = std::move(it->second);
       asked_.erase(it);
     }
+    give(from);
   }
 
-  // An answer or tensor that cannot leave must not leave its receiver waiting.
-  void cannot_send(const message& what, const status& why) {
+  // What cannot leave must not leave its receiver waiting.
+  void cannot_send(const message& what, status why) {
+    if (gone()) {
+      std::lock_guard guard{mutex_};
+      why = lost_;
+    }
     TROUPE_REACHED("a message cannot be sent");
-    if (auto* push = std::get_if<tensor_push>(&what); push && options_.server)
-      options_.server->cannot_send(push->step, self_->address(),
-                                   status{why}.within(concat("sending to ", peer_)));
-    else if (auto* done = std::get_if<step_done>(&what); done && !gone_)
-      (void)link_.send(step_done{done->request, why, {}}).ok();
+    if (auto* push = std::get_if<tensor_push>(&what)) {
+      if (options_.server)
+        options_.server->cannot_send(push->step, address(),
+                                     std::move(why).within(concat("sending to ", peer())));
+    } else if (auto* done = std::get_if<step_done>(&what); done && done->outcome) {
+      send(step_done{done->request, std::move(why), {}});
+    } else if (!gone() && why.kind() == error_kind::resource_exhausted) {
+      end(std::move(why)); // the peer waits for it, and would do so for ever
+    }
   }
 
-  void pump() {
-    if (gone_ || in_socket_ >= write_window / 2 || link_.idle())
-      return;
-    auto window = write_window - in_socket_;
-    if (TROUPE_BUGGIFY("an exchange writes a few bytes at a time"))
-      window = 7;
-    in_socket_ += link_.fill(connection_->buffer(), window);
-    connection_->flush();
-  }
-
-  caf::scheduled_actor* self_;
-  std::shared_ptr<connection> connection_;
+  std::unique_ptr<byte_stream> stream_;
   exchange_options options_;
+  std::shared_ptr<io_loop> loop_;
+  mutable std::mutex mutex_; // of what follows
   std::string peer_;
-  connection_ptr from_ = std::make_shared<peer_connection>();
-  troupe::link link_;
-  size_t in_socket_ = 0;
+  const connection_ptr from_ = std::make_shared<peer_connection>();
   uint64_t next_request_ = 1;
-  std::map<uint64_t, caf::response_promise> asked_;
-  bool gone_ = false;
+  std::map<uint64_t, question> asked_;
+  bool ending_ = false, gone_ = false;
   status lost_;
+
+  inline_unit* unit_ = nullptr; // the loop's thread's, while it reads
+  troupe::link link_;
+  outlet outlet_;
 };
-
-// What an exchange understands, whatever its connection is.
-caf::message_handler exchange_messages(caf::scheduled_actor* self,
-                                       const std::shared_ptr<exchange>& state) {
-  self->set_default_handler(caf::drop);
-  self->set_exit_handler([=](const caf::exit_msg&) { state->say_goodbye(); });
-  self->set_down_handler([=](const caf::down_msg&) { state->say_goodbye(); });
-  state->start();
-  return {
-      [=](outgoing& what) { state->send(std::move(what.content)); },
-      [=](run_request& what) -> caf::result<step_result> {
-        auto promise = self->make_response_promise();
-        auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline -
-                                                                          self->clock().now());
-        state->ask(
-            run_step{.request = 0,
-                     .handle = what.handle,
-                     .step = what.step,
-                     .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
-                     .feeds = std::move(what.feeds),
-                     .times = what.watch.times,
-                     .check_numerics = what.watch.check_numerics,
-                     .incarnation = what.incarnation},
-            promise);
-        return promise;
-      },
-      [=](const wire_registration& what) -> caf::result<registered> {
-        auto promise = self->make_response_promise();
-        state->ask(register_graph{*what}, promise);
-        return promise;
-      },
-      [=](const forget_program& what) { state->send(deregister_graph{what.handle}); },
-      [=](const reset_request& what) -> caf::result<status> {
-        auto promise = self->make_response_promise();
-        state->ask(container_reset{.request = 0, .container = what.container}, promise);
-        return promise;
-      },
-      [=](list_devices_atom) -> caf::result<std::vector<device_info>> {
-        auto promise = self->make_response_promise();
-        state->ask(device_list_request{}, promise);
-        return promise;
-      },
-      [=](tick_atom) { state->tick(); },
-  };
-}
-
-status connection_closed() { return failure(error_kind::unavailable, "the connection was closed"); }
-
-caf::behavior exchange_behavior(closing_broker* self, caf::io::connection_handle connection,
-                                const std::shared_ptr<exchange_options>& options) {
-  auto state = std::make_shared<exchange>(
-      self, std::make_shared<broker_connection>(self, connection), std::move(*options));
-  return caf::message_handler{
-      [=](const caf::io::new_data_msg& what) { state->received(what.buf); },
-      [=](const caf::io::data_transferred_msg& what) { state->written(what.remaining); },
-      [=](const caf::io::connection_closed_msg&) { state->end(connection_closed()); },
-  }
-      .or_else(exchange_messages(self, state));
-}
-
-caf::behavior connected_exchange(caf::event_based_actor* self,
-                                 const std::shared_ptr<connection>& connection,
-                                 const std::shared_ptr<exchange_options>& options) {
-  auto state = std::make_shared<exchange>(self, connection, std::move(*options));
-  return caf::message_handler{
-      [=](const bytes_came& what) { state->received(what.bytes); },
-      [=](const bytes_left& what) { state->written(what.remaining); },
-      [=](connection_ended_atom) { state->end(connection_closed()); },
-  }
-      .or_else(exchange_messages(self, state));
-}
-
-// Listener -> itself: now it may go. No answer.
-using leave_atom = caf::atom_constant<caf::atom("leave")>;
-
-struct listener_state {
-  explicit listener_state() {}
-  static inline const char* name = "troupe.listener";
-  std::set<caf::actor_addr> exchanges; // to end them with us
-};
-
-caf::behavior listener_behavior(caf::stateful_actor<listener_state, closing_broker>* self,
-                                int socket, const std::shared_ptr<exchange_options>& options) {
-  self->add_doorman(socket);
-  self->set_default_handler(caf::drop);
-  self->set_down_handler(
-      [=](const caf::down_msg& what) { self->state.exchanges.erase(what.source); });
-  auto period = options->peer_timeout / ticks_per_timeout;
-  self->delayed_send(self, period, tick_atom::value);
-  self->set_exit_handler([=](const caf::exit_msg& what) {
-    for (const auto& one : self->state.exchanges)
-      if (auto exchange = caf::actor_cast<caf::actor>(one))
-        self->send_exit(exchange, what.reason);
-    // In another turn of CAF's event loop, which loses a doorman that comes and goes in one.
-    self->system().middleman().backend().post([listener = caf::actor_cast<caf::actor>(self)] {
-      caf::anon_send(listener, leave_atom::value);
-    });
-  });
-  return {
-      [=](leave_atom) { self->quit(caf::exit_reason::user_shutdown); },
-      [=](const caf::io::new_connection_msg& what) {
-        auto exchange = self->fork(exchange_behavior, what.handle,
-                                   std::make_shared<exchange_options>(*options));
-        self->monitor(exchange);
-        self->state.exchanges.insert(exchange.address());
-      },
-      [=](tick_atom tick) {
-        for (const auto& one : self->state.exchanges)
-          if (auto exchange = caf::actor_cast<caf::actor>(one))
-            self->send(exchange, tick);
-        self->delayed_send(self, period, tick);
-      },
-      [=](const caf::io::acceptor_closed_msg&) { self->quit(); },
-  };
-}
 
 } // namespace
 
-caf::actor spawn_listener(caf::actor_system& system, int socket, exchange_options options) {
-  return system.middleman().spawn_broker(listener_behavior, socket,
-                                         std::make_shared<exchange_options>(std::move(options)));
+caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream> stream,
+                          exchange_options options) {
+  auto [handle, actor] =
+      spawn_inline<exchange_actor>(system, std::move(stream), std::move(options));
+  actor->start();
+  return std::move(handle);
 }
 
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options) {
-  auto shared = std::make_shared<exchange_options>(std::move(options));
-  return system.middleman().spawn_broker([=](closing_broker* self) -> caf::behavior {
-    return exchange_behavior(self, self->add_scribe(socket), shared);
-  });
-}
-
-caf::actor spawn_exchange(caf::actor_system& system, std::shared_ptr<connection> connection,
-                          exchange_options options) {
-  return system.spawn(connected_exchange, std::move(connection),
-                      std::make_shared<exchange_options>(std::move(options)));
+  if (!options.loop)
+    options.loop = io_loop::make();
+  return spawn_exchange(system, make_socket_stream(socket), std::move(options));
 }
 
 } // namespace troupe

@@ -3,6 +3,7 @@
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/exchange.hpp"
+#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/system.hpp"
 
@@ -224,7 +225,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
 
 } // namespace
 
-membership_ways usual_ways() {
+membership_ways usual_ways(std::shared_ptr<io_loop> loop) {
   return {.dial =
               [](caf::actor_system& system, dialed call, const std::string& text,
                  const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
@@ -241,12 +242,16 @@ membership_ways usual_ways() {
                 });
               },
           .open =
-              [](caf::actor_system& system, socket_handle& socket, exchange_options options) {
+              [loop = std::move(loop)](caf::actor_system& system, socket_handle& socket,
+                                       exchange_options options) {
+                options.loop = loop;
                 return spawn_exchange(system, socket.release(), std::move(options));
               }};
 }
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
+  if (!options.ways.open)
+    options.ways = usual_ways(io_loop::make());
   return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))
                             : system.spawn(membership_behavior, std::move(options));
 }

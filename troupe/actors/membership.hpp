@@ -17,6 +17,7 @@
 
 namespace troupe {
 
+class io_loop;
 class socket_handle;
 struct exchange_options;
 
@@ -38,8 +39,8 @@ struct membership_ways {
   std::function<caf::actor(caf::actor_system&, socket_handle&, exchange_options)> open;
 };
 
-/// Sockets and brokers.
-membership_ways usual_ways();
+/// Sockets, which that loop waits for.
+membership_ways usual_ways(std::shared_ptr<io_loop> loop);
 
 struct membership_options {
   cluster_spec cluster;
@@ -50,8 +51,8 @@ struct membership_options {
   caf::actor owner;                         ///< of the exchanges: the worker; nobody in a client
   std::shared_ptr<step_server> server;      ///< of a task
   std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
-  membership_ways ways = usual_ways();
-  bool own_thread = false; ///< it does not wait behind kernels
+  membership_ways ways = {};                ///< by default the usual ones, with a loop of their own
+  bool own_thread = false;                  ///< it does not wait behind kernels
 };
 
 /// Understands connect_request: answers with a link whose peer has introduced itself as the task,

@@ -1,12 +1,15 @@
 #include "troupe/actors/region.hpp"
 
 #include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/outlet.hpp"
 #include "troupe/actors/queue.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/collective/exchange.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>
+
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -162,6 +165,11 @@ bool region_actor::heavy() const noexcept {
   return in_->part(program_).program().regions()[which_].heavy;
 }
 
+bool region_actor::brief() const noexcept {
+  return !heavy() && !long_.load(std::memory_order_relaxed) &&
+         in_->program().accelerators().empty(); // for which the end of a step may wait
+}
+
 bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* one = content_if<token>(message)) {
     one->region = which_;
@@ -250,6 +258,9 @@ caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, si
   // The conductor may end the step, and with it the instance's use of this actor, in the last
   // message.
   auto keep = in_;
+  std::optional<write_batch> batch; // tensors to one task travel together, if none waits long
+  if (!keep->program().peers().empty() && !heavy())
+    batch.emplace();
   messenger out{*keep, program_, unit};
   auto& since = keep->runs_since(program_, which_);
   since.store(ticks_now(), std::memory_order_relaxed);

@@ -4,6 +4,8 @@
 #include "troupe/actors/inline_actor.hpp"
 #include "troupe/actors/messages.hpp"
 
+#include <atomic>
+
 namespace troupe {
 
 /// Understands token and wait_answer. The last token makes it ready; it then runs on the execution
@@ -23,6 +25,10 @@ public:
   const char* name() const override { return "troupe.region"; }
   /// Whether it is worth another thread.
   bool heavy() const noexcept;
+  /// Whether a thread that has more urgent work may run it in between.
+  bool brief() const noexcept;
+  /// It has taken longer than was thought.
+  void was_long() noexcept { long_.store(true, std::memory_order_relaxed); }
 
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
@@ -34,6 +40,7 @@ private:
 
   std::shared_ptr<task_instance> in_;
   uint32_t program_, which_;
+  std::atomic<bool> long_{false};
 };
 
 } // namespace troupe

@@ -130,7 +130,7 @@ result<session_parts> spawn_cluster_session(caf::actor_system& system, const clu
                                                 .owner = {},
                                                 .server = nullptr,
                                                 .known = {},
-                                                .ways = ways ? *ways : usual_ways()});
+                                                .ways = ways ? *ways : membership_ways{}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
   return session_parts{system.spawn(session_behavior, master_actor,

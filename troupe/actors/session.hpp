@@ -25,8 +25,8 @@ inline const task_name local_task{"local", 0};
 result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options,
                                           const node_times* measured = nullptr);
 
-/// Spawns a session that reaches the cluster's tasks when they are needed. The system must have
-/// loaded caf::io::middleman, unless there are other `ways` to reach them.
+/// Spawns a session that reaches the cluster's tasks when they are needed, by the usual ways where
+/// no others are given.
 result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                             const client_options& options,
                                             const node_times* measured = nullptr,

@@ -1,10 +1,10 @@
 #include "troupe/actors/system.hpp"
 
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/looking_scheduler.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/atom.hpp>
-#include <caf/io/middleman.hpp>
 #include <caf/scheduled_actor.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ system_config::system_config(size_t threads, bool networked) {
   set("scheduler.max-threads", threads);
   set("scheduler.max-throughput", size_t{30});
   if (networked)
-    load<caf::io::middleman>();
+    load<looking_scheduler>();
 }
 
 bool has_threads(caf::actor_system& system) {

@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// The sharing scheduler with an explicit number of threads; with the middleman where there is a
+/// The sharing scheduler with an explicit number of threads; the looking one where there is a
 /// network. A host's own system is taken as it is.
 class system_config final : public caf::actor_system_config {
 public:

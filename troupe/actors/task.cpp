@@ -3,6 +3,7 @@
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/exchange.hpp"
+#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/step_server.hpp"
@@ -37,6 +38,7 @@ public:
     TROUPE_ASSIGN(auto devices, options.make_devices());
     server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_));
     auto known = std::make_shared<incarnations>();
+    auto loop = io_loop::make();
     membership_ = spawn_membership(system_, {.cluster = options.cluster,
                                              .role = "task",
                                              .self = options.self,
@@ -45,6 +47,7 @@ public:
                                              .owner = {},
                                              .server = server_,
                                              .known = known,
+                                             .ways = usual_ways(loop),
                                              .own_thread = true});
     worker_options worker{.ops = options.ops,
                           .devices = std::move(devices),
@@ -68,6 +71,7 @@ public:
     exchange.self.cluster = options.cluster.name;
     exchange.peer_timeout = options.peer_timeout;
     exchange.known = known;
+    exchange.loop = loop;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
     supervisor_ =
         spawn_supervisor(system_, {worker_, membership_, listener_}, std::move(options.on_failure));

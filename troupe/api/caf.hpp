@@ -26,7 +26,7 @@ namespace troupe {
 TROUPE_API caf::actor spawn_session(caf::actor_system& system, const session_options& options = {},
                                     std::source_location where = std::source_location::current());
 
-/// Spawns one that runs on the tasks of a cluster. The system must have loaded caf::io::middleman.
+/// Spawns one that runs on the tasks of a cluster.
 TROUPE_API caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
                                     const session_options& options = {},
                                     std::source_location where = std::source_location::current());

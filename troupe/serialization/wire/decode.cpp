@@ -235,14 +235,16 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
   return read_root<result<envelope>>(bytes, [](wire::Envelope::Reader from) -> result<envelope> {
     envelope made;
     switch (from.which()) {
-      case wire::Envelope::TENSOR_PUSH: made.order = delivery::free; break;
+      case wire::Envelope::DEREGISTER_GRAPH:
+      case wire::Envelope::CONTAINER_RESET:
+      case wire::Envelope::GOODBYE: made.order = delivery::ordered; break;
       case wire::Envelope::HELLO:
       case wire::Envelope::REFUSAL:
       case wire::Envelope::CANCEL_STEP:
       case wire::Envelope::PULL:
       case wire::Envelope::PING:
       case wire::Envelope::PONG: made.order = delivery::urgent; break;
-      default: made.order = delivery::ordered; break;
+      default: made.order = delivery::free; break;
     }
     for (auto size : from.getOutside())
       made.outside.push_back(size);

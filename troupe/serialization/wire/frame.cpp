@@ -2,9 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#ifdef TROUPE_XXHASH_DISPATCH
+// Declared here: the library's header would redefine what is above.
+extern "C" XXH64_hash_t XXH3_64bits_dispatch(const void* bytes, size_t size);
+#endif
 
 namespace troupe {
 namespace {
@@ -13,6 +19,9 @@ using header_bytes = std::array<std::byte, frame_header_bytes>;
 
 constexpr size_t kind_at = 4, flags_at = 5, reserved_at = 6, size_at = 8, check_at = 12,
                  transfer_at = 16, checksum_at = 24;
+
+// A reader's memory for a message between messages.
+constexpr size_t kept_room = 64 * 1024;
 
 template <class T>
 void put(header_bytes& to, size_t at, T value) {
@@ -44,6 +53,11 @@ std::string quoted(std::span<const std::byte> bytes) {
 } // namespace
 
 uint64_t checksum_of(std::span<const std::byte> bytes) noexcept {
+#ifdef TROUPE_XXHASH_DISPATCH
+  // What is compiled here can count on SSE2 only: half as fast.
+  if (bytes.size() > 1024)
+    return XXH3_64bits_dispatch(bytes.data(), bytes.size());
+#endif
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
@@ -69,17 +83,43 @@ status frame_reader::feed(std::span<const std::byte> bytes, frame_sink& to) {
       auto taken = std::min(bytes.size(), frame_header_bytes - have_);
       std::memcpy(header_bytes_.data() + have_, bytes.data(), taken);
       have_ += taken;
-      failed_ = take_header(bytes.subspan(taken), to);
       bytes = bytes.subspan(taken);
+      failed_ = take_header(bytes, to);
+      if (failed_.ok() && in_body_ && header_.kind == frame_kind::message &&
+          bytes.size() >= header_.size) {
+        // It need not be copied.
+        auto body = bytes.first(header_.size);
+        bytes = bytes.subspan(header_.size);
+        in_body_ = false;
+        have_ = 0;
+        failed_ = check_body(body);
+        if (failed_.ok())
+          failed_ = to.on_message(body, header_.transfer);
+      }
     } else {
       auto taken = std::min<size_t>(bytes.size(), header_.size - have_);
-      std::memcpy(target_ + have_, bytes.data(), taken);
+      std::memcpy(gap().data(), bytes.data(), taken);
       have_ += taken;
       bytes = bytes.subspan(taken);
     }
     if (failed_.ok() && in_body_ && have_ == header_.size)
       failed_ = finish_body(to);
   }
+  return failed_;
+}
+
+std::span<std::byte> frame_reader::gap() const noexcept {
+  if (!in_body_ || !failed_.ok())
+    return {};
+  auto* begin = header_.kind == frame_kind::message ? message_.get() : target_;
+  return {begin + have_, header_.size - have_};
+}
+
+status frame_reader::filled(size_t bytes, frame_sink& to) {
+  TROUPE_TRY(status{failed_});
+  have_ += bytes;
+  if (in_body_ && have_ == header_.size)
+    failed_ = finish_body(to);
   return failed_;
 }
 
@@ -107,8 +147,10 @@ status frame_reader::take_header(std::span<const std::byte> rest, frame_sink& to
       if (header_.size > max_message_)
         return failure(error_kind::resource_exhausted, "a message of ", header_.size,
                        " bytes is announced, the longest allowed has ", max_message_);
-      message_.resize(header_.size);
-      target_ = message_.data();
+      if (rest.size() < header_.size && header_.size > message_room_) {
+        message_ = std::make_unique_for_overwrite<std::byte[]>(header_.size);
+        message_room_ = header_.size;
+      }
       break;
     case frame_kind::chunk: {
       if (header_.size > chunk_bytes)
@@ -125,17 +167,29 @@ status frame_reader::take_header(std::span<const std::byte> rest, frame_sink& to
   return {};
 }
 
+// Hashed as a whole, where it lies: it has just been written and is in the cache.
+status frame_reader::check_body(std::span<const std::byte> body) const {
+  if (checksum_of(body) == header_.checksum)
+    return {};
+  return failure(error_kind::data_loss, "a frame of ", header_.size, " bytes is damaged");
+}
+
 status frame_reader::finish_body(frame_sink& to) {
   in_body_ = false;
   have_ = 0;
-  std::span<const std::byte> body{target_, header_.size};
-  target_ = nullptr;
-  // Hashed as a whole, where it lies: it has just been written and is in the cache.
-  if (checksum_of(body) != header_.checksum)
-    return failure(error_kind::data_loss, "a frame of ", header_.size, " bytes is damaged");
-  if (header_.kind == frame_kind::chunk)
+  if (header_.kind == frame_kind::chunk) {
+    TROUPE_TRY(check_body({target_, header_.size}));
+    target_ = nullptr;
     return to.on_chunk(header_.transfer, header_.size);
-  return to.on_message(body, header_.transfer);
+  }
+  std::span<const std::byte> body{message_.get(), header_.size};
+  TROUPE_TRY(check_body(body));
+  TROUPE_TRY(to.on_message(body, header_.transfer));
+  if (message_room_ > kept_room) {
+    message_ = nullptr;
+    message_room_ = 0;
+  }
+  return {};
 }
 
 } // namespace troupe

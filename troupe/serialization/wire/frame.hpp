@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 namespace troupe {
 
@@ -40,7 +40,7 @@ std::array<std::byte, frame_header_bytes> header_for(frame_kind kind, uint64_t t
 /// Receives what a frame_reader finds. An error from any function ends the reading with that error.
 class frame_sink {
 public:
-  /// `body` is aligned to 8 bytes and valid during the call.
+  /// `body` is valid during the call.
   virtual status on_message(std::span<const std::byte> body, uint64_t first_transfer) = 0;
   /// Returns the memory for the next chunk of a transfer. The reader writes there while bytes come
   /// in, so it must stay until on_chunk(), or as long as the reader.
@@ -52,7 +52,8 @@ protected:
   ~frame_sink() = default;
 };
 
-/// Takes a stream apart. Memory: one message of at most `max_message` bytes.
+/// Takes a stream apart. Memory: one message of at most `max_message` bytes, while it comes in
+/// parts; little of that is kept.
 class frame_reader {
 public:
   explicit frame_reader(size_t max_message) : max_message_(max_message) {}
@@ -63,8 +64,14 @@ public:
   /// Takes bytes in any portions. After an error, all further calls return it again.
   status feed(std::span<const std::byte> bytes, frame_sink& to);
 
+  /// Where the rest of the body belongs that is being read; empty between bodies. What is put there
+  /// straight from a socket need not be fed: say how much it was with filled().
+  std::span<std::byte> gap() const noexcept;
+  status filled(size_t bytes, frame_sink& to);
+
 private:
   status take_header(std::span<const std::byte> rest, frame_sink& to);
+  status check_body(std::span<const std::byte> body) const;
   status finish_body(frame_sink& to);
 
   size_t max_message_;
@@ -74,7 +81,8 @@ private:
   bool first_ = true; // nothing valid has come yet: a stranger, perhaps
   frame_header header_;
   std::byte* target_ = nullptr;
-  std::vector<std::byte> message_;
+  std::unique_ptr<std::byte[]> message_; // that came in parts
+  size_t message_room_ = 0;
   status failed_;
 };
 

@@ -4,6 +4,8 @@
 #include "troupe/serialization/wire/link_output.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -42,7 +44,11 @@ status check(const hello& peer) {
 
 struct link::state final : link_receiver {
   state(link_options o, link_callbacks c)
-      : options(std::move(o)), callbacks(std::move(c)), input(options, *this) {
+      : options(std::move(o)), callbacks(std::move(c)),
+        output({.queued_bytes = options.max_queued_bytes,
+                .announced_bytes = options.max_announced_bytes,
+                .held_bytes = options.max_held_bytes}),
+        input(options, *this) {
     input.set_max_message(longest_hello);
     options.self.version = protocol_version;
     options.self.max_message = options.max_message;
@@ -54,33 +60,43 @@ struct link::state final : link_receiver {
       failed = first.status();
   }
 
-  status send(const message& what) {
+  // What the peer accepts.
+  result<uint64_t> limit(encode_options& encoding) {
+    std::lock_guard guard{mutex};
     TROUPE_TRY(status{failed});
+    if (!peer)
+      return options.max_tensor_bytes;
+    encoding.max_message =
+        static_cast<size_t>(std::min<uint64_t>(encoding.max_message, peer->max_message));
+    return std::min(options.max_tensor_bytes, peer->max_tensor_bytes);
+  }
+
+  status send(const message& what) {
     encode_options encoding{options.inline_tensor, options.max_message};
-    auto largest = options.max_tensor_bytes;
-    if (peer) {
-      encoding.max_message =
-          static_cast<size_t>(std::min<uint64_t>(encoding.max_message, peer->max_message));
-      largest = std::min(largest, peer->max_tensor_bytes);
-    }
-    TROUPE_ASSIGN(auto encoded, encode(what, encoding));
+    TROUPE_ASSIGN(auto largest, limit(encoding));
+    TROUPE_ASSIGN(auto encoded, encode(what, encoding)); // several threads at once
     uint64_t total = 0;
     for (const auto& payload : encoded.outside)
       total += payload.bytes();
+    auto order = delivery_of(what);
+    if (total > 0 && order != delivery::free)
+      return invalid(name_of(what), ": a message of this kind cannot carry a payload");
+    std::lock_guard guard{mutex};
+    TROUPE_TRY(status{failed});
     if (total > largest)
       return failure(error_kind::resource_exhausted, name_of(what), ": tensors of ", total,
                      " bytes are more than ", describe(known_peer()), " accepts: ", largest);
-    if (delivery_of(what) != delivery::urgent)
-      output.push(std::move(encoded));
-    else if (encoded.outside.empty())
-      output.push_urgent(std::move(encoded));
-    else
-      return invalid(name_of(what), ": an urgent message cannot carry a payload");
-    return {};
+    auto queued = output.push(std::move(encoded), order);
+    return queued.ok()
+               ? status{}
+               : std::move(queued).within(concat(name_of(what), " to ", describe(known_peer())));
   }
 
   // Ends the connection, and tells the peer why if it may understand.
   status fail(status why, bool tell) {
+    std::lock_guard guard{mutex};
+    if (!failed.ok())
+      return failed;
     output.close();
     if (tell)
       if (auto last = encode(refusal{{why.kind(), why.message().substr(0, longest_reason)}}))
@@ -89,10 +105,14 @@ struct link::state final : link_receiver {
     return failed;
   }
 
-  status receive(std::span<const std::byte> bytes) {
-    TROUPE_TRY(status{failed});
-    heard = heard || !bytes.empty();
-    auto taken = input.receive(bytes);
+  template <class Take>
+  status receive(size_t bytes, Take take) {
+    {
+      std::lock_guard guard{mutex};
+      TROUPE_TRY(status{failed});
+      heard = heard || bytes > 0;
+    }
+    auto taken = take();
     if (taken.ok())
       return {};
     return fail(std::move(taken), (peer || refusing) && !peer_refused);
@@ -108,8 +128,10 @@ struct link::state final : link_receiver {
       return greet(std::move(*first));
     if (!peer)
       return invalid("the peer's first message must be hello, got ", name_of(what));
-    if (auto* wanted = std::get_if<pull>(&what))
+    if (auto* wanted = std::get_if<pull>(&what)) {
+      std::lock_guard guard{mutex};
       return output.start(wanted->transfer);
+    }
     if (auto* question = std::get_if<ping>(&what))
       return send(pong{question->nonce});
     if (!std::holds_alternative<pong>(what) && callbacks.on_message)
@@ -126,6 +148,7 @@ struct link::state final : link_receiver {
     TROUPE_TRY(check(who));
     if (callbacks.on_hello)
       TROUPE_TRY(callbacks.on_hello(who));
+    std::lock_guard guard{mutex};
     peer = std::move(who);
     if (output.longest_message() > peer->max_message)
       return failure(error_kind::resource_exhausted, describe(known_peer()),
@@ -137,6 +160,7 @@ struct link::state final : link_receiver {
   }
 
   status tick(clock::time_point now) {
+    std::unique_lock lock{mutex};
     TROUPE_TRY(status{failed});
     if (!ticked)
       first_tick = now;
@@ -148,26 +172,29 @@ struct link::state final : link_receiver {
     if (!peer && now - first_tick >= options.timeout)
       last_heard = first_tick;
     auto silence = now - last_heard;
+    auto asks = peer && now - last_ping >= options.timeout / 3;
+    if (asks)
+      last_ping = now;
+    lock.unlock();
     if (silence >= options.timeout)
       return fail(failure(error_kind::unavailable, "nothing was heard from ",
                           describe(known_peer()), " for ",
                           std::chrono::duration_cast<std::chrono::milliseconds>(silence).count(),
                           " ms"),
                   false);
-    if (peer && now - last_ping >= options.timeout / 3) {
-      last_ping = now;
-      auto sent = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch());
-      return send(ping{++nonce, sent.count()});
-    }
-    return {};
+    if (!asks)
+      return {};
+    auto sent = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch());
+    return send(ping{++nonce, sent.count()});
   }
 
   const hello* known_peer() const noexcept { return peer ? &*peer : nullptr; }
 
   link_options options;
   link_callbacks callbacks;
+  std::mutex mutex; // of `output`, `peer`, `failed`, and what tick() looks at
   link_output output;
-  link_input input;
+  link_input input; // the reader's own
   std::optional<hello> peer;
   status failed;
   bool refusing = false; // the peer speaks our protocol, but we may not want it
@@ -192,16 +219,59 @@ status link::send(const message& what) {
   return state_->send(what);
 }
 
-status link::receive(std::span<const std::byte> bytes) { return state_->receive(bytes); }
-
-size_t link::fill(std::vector<char>& out, size_t window) {
-  return state_->output.fill(out, window);
+status link::receive(std::span<const std::byte> bytes) {
+  return state_->receive(bytes.size(), [&] { return state_->input.receive(bytes); });
 }
 
-bool link::idle() const noexcept { return state_->output.idle(); }
-bool link::drained() const noexcept { return state_->output.drained(); }
+std::span<std::byte> link::gap() const noexcept { return state_->input.gap(); }
+
+status link::filled(size_t bytes) {
+  return state_->receive(bytes, [&] { return state_->input.filled(bytes); });
+}
+
+size_t link::gather(std::vector<std::span<const std::byte>>& pieces, size_t window) {
+  std::lock_guard guard{state_->mutex};
+  return state_->output.gather(pieces, window);
+}
+
+void link::sent(size_t bytes) {
+  std::lock_guard guard{state_->mutex};
+  state_->output.sent(bytes);
+}
+
+size_t link::fill(std::vector<char>& out, size_t window) {
+  size_t total = 0;
+  for (std::vector<std::span<const std::byte>> pieces; total < window; pieces.clear()) {
+    auto gathered = gather(pieces, window - total);
+    if (gathered == 0)
+      break;
+    for (auto piece : pieces) {
+      auto* first = reinterpret_cast<const char*>(piece.data());
+      out.insert(out.end(), first, first + piece.size());
+    }
+    sent(gathered);
+    total += gathered;
+  }
+  return total;
+}
+
+bool link::idle() const noexcept {
+  std::lock_guard guard{state_->mutex};
+  return state_->output.idle();
+}
+
+bool link::drained() const noexcept {
+  std::lock_guard guard{state_->mutex};
+  return state_->output.drained();
+}
+
 status link::tick(clock::time_point now) { return state_->tick(now); }
-const hello* link::peer() const noexcept { return state_->known_peer(); }
+
+const hello* link::peer() const noexcept {
+  std::lock_guard guard{state_->mutex};
+  return state_->known_peer();
+}
+
 uint64_t link::pending_bytes() const noexcept { return state_->input.pending_bytes(); }
 
 } // namespace troupe

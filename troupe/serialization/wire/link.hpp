@@ -15,14 +15,20 @@ struct link_options {
   uint64_t max_tensor_bytes = 32ull << 30; ///< of the payloads of one message together
   /// Payloads that are being received at once. More wait at their sender; one alone may be larger.
   uint64_t max_pending_bytes = 1ull << 30;
-  /// Messages that wait for their payloads or for their turn; a peer that sends more is cut off.
+  /// Messages that wait for their payloads. A sender counts them and keeps within it; a peer that
+  /// sends more is cut off.
   size_t max_held_bytes = 64ull << 20;
+  /// What waits to be sent while the peer does not read: messages, and payloads of more than one
+  /// message. Beyond it, send() fails.
+  size_t max_queued_bytes = 64ull << 20;
+  uint64_t max_announced_bytes = 32ull << 30;
   size_t inline_tensor = 64 * 1024;
   std::chrono::milliseconds timeout{10'000}; ///< of silence, until the peer is unavailable
   allocator* memory = &heap_allocator();     ///< of received payloads
+  uint64_t max_from_memory = UINT64_MAX;     ///< larger ones come from the heap
 };
 
-/// Called by receive(), on its thread. They may call send(), not receive().
+/// Called by receive() and filled(), on their thread. They may call send(), not these.
 struct link_callbacks {
   /// Whether to talk to this peer. An error is sent to it and ends the connection. May be empty.
   std::function<status(const hello&)> on_hello;
@@ -30,8 +36,9 @@ struct link_callbacks {
   std::function<void(message)> on_message;
 };
 
-/// One end. Not thread-safe: belongs to whoever owns the socket. After an error every receive()
-/// returns it again; then write what fill() still gives (it may be a refusal), and close.
+/// One end. One thread at a time may read (receive, gap, filled, pending_bytes), one may write
+/// (gather, sent, fill), and any may call the rest. After an error every receive() returns it
+/// again; then write what gather() still gives (it may be a refusal), and close.
 class link {
 public:
   link(link_options options, link_callbacks callbacks);
@@ -40,7 +47,8 @@ public:
   ~link();
 
   /// Queues a message. Its tensors must not change until it has left. Fails without effect for what
-  /// the peer would not accept (resource_exhausted) and after the connection has failed.
+  /// the peer would not accept or what would wait beyond the limits (resource_exhausted), and after
+  /// the connection has failed.
   status send(const message& what);
 
   /// Takes bytes as they come, in any portions. Fails with data_loss for damaged bytes,
@@ -48,8 +56,17 @@ public:
   /// beyond the limits, or with what the peer's refusal says.
   status receive(std::span<const std::byte> bytes);
 
-  /// Appends at most `window` bytes that are to be written next, and returns how many. Urgent
+  /// Where the next bytes of the stream belong, if a body is being read: those that are put there
+  /// straight from a socket are told by filled(), and not received.
+  std::span<std::byte> gap() const noexcept;
+  status filled(size_t bytes);
+
+  /// Appends what is to be written next, at most `window` bytes, and returns how many. Urgent
   /// messages come first, then messages, then payloads in turn, straight from the tensors' memory.
+  /// All stays until sent() says how much of it is written; the rest is given again.
+  size_t gather(std::vector<std::span<const std::byte>>& pieces, size_t window);
+  void sent(size_t bytes);
+  /// The same as bytes, which count as sent.
   size_t fill(std::vector<char>& out, size_t window);
 
   /// Says whether fill() would give nothing now.

@@ -1,13 +1,9 @@
 #include "troupe/serialization/wire/link_input.hpp"
 
 #include "troupe/serialization/wire/link.hpp"
+#include "troupe/serialization/wire/link_output.hpp"
 
 namespace troupe {
-
-size_t link_input::held::cost() const noexcept {
-  // What the lists and maps take beside the bytes is guessed, generously.
-  return bytes.size() + 256 + 256 * sizes.size();
-}
 
 link_input::link_input(const link_options& options, link_receiver& to)
     : options_(options), to_(to), reader_(options.max_message) {}
@@ -20,8 +16,7 @@ void link_input::open() noexcept {
 status link_input::on_message(std::span<const std::byte> body, uint64_t first_transfer) {
   TROUPE_ASSIGN(auto what, read_envelope(body));
   TROUPE_TRY(check(what, first_transfer));
-  auto in_turn = what.order != delivery::ordered || ordered_.empty();
-  if (!what.outside.empty() || !in_turn)
+  if (!what.outside.empty())
     return hold(body, std::move(what), first_transfer);
   TROUPE_ASSIGN(auto decoded, decode(body));
   return to_.on_message(std::move(decoded));
@@ -33,8 +28,8 @@ status link_input::check(const envelope& what, uint64_t first_transfer) const {
     return first_transfer == 0 ? status{} : invalid("a message announces payloads that it lacks");
   if (!open_)
     return invalid("the peer announces payloads before it has introduced itself");
-  if (what.order == delivery::urgent)
-    return invalid("an urgent message announces payloads");
+  if (what.order != delivery::free)
+    return invalid("a message of a kind that brings no tensors announces payloads");
   if (first_transfer != next_transfer_)
     return invalid("payload ", first_transfer, " is announced, the next one is ", next_transfer_);
   uint64_t total = 0;
@@ -50,15 +45,13 @@ status link_input::check(const envelope& what, uint64_t first_transfer) const {
 }
 
 status link_input::hold(std::span<const std::byte> body, envelope what, uint64_t first_transfer) {
-  auto& list = what.order == delivery::ordered ? ordered_ : free_;
-  auto which = list.emplace(list.end());
+  auto which = held_.emplace(held_.end());
   which->bytes.assign(body.begin(), body.end());
-  which->order = what.order;
   which->sizes = std::move(what.outside);
   which->payloads.resize(which->sizes.size());
   which->missing = which->sizes.size();
-  held_bytes_ += which->cost();
-  if (held_bytes_ > options_.max_held_bytes)
+  held_bytes_ += cost_of_holding(which->bytes.size(), which->sizes.size());
+  if (held_.size() > 1 && held_bytes_ > options_.max_held_bytes)
     return failure(error_kind::resource_exhausted, "messages of ", held_bytes_,
                    " bytes wait for their payloads, at most ", options_.max_held_bytes, " may");
   for (size_t i = 0; i < which->sizes.size(); ++i) {
@@ -72,6 +65,8 @@ status link_input::hold(std::span<const std::byte> body, envelope what, uint64_t
 // First come, first pulled. A payload waits while others' memory is in use and would become too
 // much; that memory is freed in any case, because everything announced earlier is pulled already.
 // TODO(perf): pull a tensor_push only when a Recv wants it.
+// TODO(limit): what is announced for a step that has failed meanwhile is pulled all the same, and
+// what is under way cannot be withdrawn.
 status link_input::pull_more() {
   while (!to_pull_.empty()) {
     auto transfer = to_pull_.front();
@@ -81,8 +76,9 @@ status link_input::pull_more() {
     if (payload_bytes_ != message_of.memory && payload_bytes_ + size > options_.max_pending_bytes)
       break;
     // TODO(limit): without memory the connection ends; only this message would have to fail.
+    auto& from = size <= options_.max_from_memory ? *options_.memory : heap_allocator();
     TROUPE_ASSIGN(message_of.payloads[next.index],
-                  tensor::make(dtype::u8, shape{static_cast<int64_t>(size)}, *options_.memory));
+                  tensor::make(dtype::u8, shape{static_cast<int64_t>(size)}, from));
     payload_bytes_ += size;
     message_of.memory += size;
     next.pulled = true;
@@ -115,22 +111,14 @@ status link_input::on_chunk(uint64_t transfer, size_t bytes) {
 }
 
 status link_input::complete(place which) {
-  if (which->order == delivery::free)
-    TROUPE_TRY(deliver(free_, which));
-  else
-    while (!ordered_.empty() && ordered_.front().missing == 0)
-      TROUPE_TRY(deliver(ordered_, ordered_.begin()));
-  return pull_more();
-}
-
-status link_input::deliver(std::list<held>& from, place which) {
   auto ready = std::move(*which);
-  from.erase(which);
-  held_bytes_ -= ready.cost();
+  held_.erase(which);
+  held_bytes_ -= cost_of_holding(ready.bytes.size(), ready.sizes.size());
   payload_bytes_ -= ready.memory;
   TROUPE_ASSIGN(auto decoded, decode(ready.bytes, ready.payloads));
   ready = {}; // so that the receiver owns the tensors' memory alone
-  return to_.on_message(std::move(decoded));
+  TROUPE_TRY(to_.on_message(std::move(decoded)));
+  return pull_more();
 }
 
 } // namespace troupe

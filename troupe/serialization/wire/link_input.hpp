@@ -1,4 +1,4 @@
-// What a link has read: messages that wait for their payloads or for their turn.
+// What a link has read: messages that wait for their payloads.
 #pragma once
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/messages.hpp"
@@ -21,12 +21,14 @@ protected:
   ~link_receiver() = default;
 };
 
-/// Pulls announced payloads as memory allows and hands out complete messages in their order.
+/// Pulls announced payloads as memory allows and hands out messages as soon as they are complete.
 class link_input final : frame_sink {
 public:
   link_input(const link_options& options, link_receiver& to);
 
   status receive(std::span<const std::byte> bytes) { return reader_.feed(bytes, *this); }
+  std::span<std::byte> gap() const noexcept { return reader_.gap(); }
+  status filled(size_t bytes) { return reader_.filled(bytes, *this); }
   /// Before the peer has introduced itself: only short messages, and no payloads.
   void set_max_message(size_t bytes) noexcept { reader_.set_max_message(bytes); }
   void open() noexcept;
@@ -35,12 +37,10 @@ public:
 private:
   struct held {
     std::vector<std::byte> bytes;
-    delivery order = delivery::ordered;
     std::vector<uint64_t> sizes;
     std::vector<tensor> payloads;
     size_t missing = 0;
     uint64_t memory = 0; // of the payloads pulled so far
-    size_t cost() const noexcept;
   };
   using place = std::list<held>::iterator;
   struct incoming {
@@ -58,12 +58,11 @@ private:
   status hold(std::span<const std::byte> body, envelope what, uint64_t first_transfer);
   status pull_more();
   status complete(place which);
-  status deliver(std::list<held>& from, place which);
 
   const link_options& options_;
   link_receiver& to_;
   frame_reader reader_;
-  std::list<held> ordered_, free_;
+  std::list<held> held_;
   std::unordered_map<uint64_t, incoming> incoming_; // announced and not complete, by transfer
   std::deque<uint64_t> to_pull_;
   uint64_t next_transfer_ = 1;

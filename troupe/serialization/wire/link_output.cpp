@@ -5,23 +5,69 @@
 #include <algorithm>
 
 namespace troupe {
+namespace {
 
-void link_output::push(std::deque<frame>& queue, encoded_message what) {
-  uint64_t first = what.outside.empty() ? 0 : next_transfer_;
-  for (auto& payload : what.outside)
-    outgoing_.emplace(next_transfer_++, outgoing{std::move(payload)});
+// What the operating system takes in one call.
+constexpr size_t max_pieces = 64;
+constexpr size_t small_message = 4096;
+
+} // namespace
+
+link_output::frame link_output::frame_of(encoded_message what, uint64_t first_transfer) {
   frame made;
   made.bytes = std::move(what.bytes);
-  made.header = header_for(frame_kind::message, first, made.bytes);
-  queue.push_back(std::move(made));
+  made.body = made.bytes;
+  made.header = header_for(frame_kind::message, first_transfer, made.body);
+  return made;
+}
+
+void link_output::push_handshake(encoded_message what) {
+  queued_bytes_ += what.bytes.size();
+  handshake_.push_back(frame_of(std::move(what), 0));
+}
+
+status link_output::check(const encoded_message& what) const {
+  auto room = limits_.queued_bytes;
+  if (what.outside.empty() && what.bytes.size() <= small_message)
+    room *= 2;
+  if (queued_bytes_ + what.bytes.size() > room)
+    return failure(error_kind::resource_exhausted, queued_bytes_,
+                   " bytes of messages wait already, at most ", room, " may");
+  uint64_t announced = 0;
+  for (const auto& payload : what.outside)
+    announced += payload.bytes();
+  if (announced_bytes_ > 0 && announced_bytes_ + announced > limits_.announced_bytes)
+    return failure(error_kind::resource_exhausted, announced_bytes_,
+                   " bytes of tensors wait already, at most ", limits_.announced_bytes, " may");
+  return {};
+}
+
+status link_output::push(encoded_message what, delivery order) {
+  TROUPE_TRY(check(what));
+  queued_bytes_ += what.bytes.size();
+  for (const auto& payload : what.outside)
+    announced_bytes_ += payload.bytes();
+  if (order == delivery::urgent)
+    urgent_.push_back(frame_of(std::move(what), 0));
+  else if (order == delivery::ordered)
+    last_.push_back({std::move(what), next_number_++});
+  else if (what.outside.empty())
+    plain_.push_back({std::move(what), next_number_++});
+  else
+    announcing_.push_back({std::move(what), next_number_++});
+  return {};
 }
 
 void link_output::close() noexcept {
   open_ = false;
   urgent_.clear();
-  messages_.clear();
+  plain_.clear();
+  announcing_.clear();
+  last_.clear();
   outgoing_.clear();
+  at_peer_.clear();
   active_.clear();
+  held_by_peer_ = 0;
 }
 
 status link_output::start(uint64_t transfer) {
@@ -33,47 +79,91 @@ status link_output::start(uint64_t transfer) {
   return {};
 }
 
-size_t link_output::fill(std::vector<char>& out, size_t window) {
-  size_t appended = 0;
-  auto append = [&](std::span<const std::byte> from) {
-    auto* first = reinterpret_cast<const char*>(from.data());
-    out.insert(out.end(), first, first + from.size());
-    appended += from.size();
-    current_->written += from.size();
+size_t link_output::gather(std::vector<std::span<const std::byte>>& pieces, size_t window) {
+  size_t gathered = 0;
+  auto add = [&](std::span<const std::byte> from, size_t skip) {
+    auto rest = from.subspan(skip);
+    rest = rest.first(std::min(rest.size(), window - gathered));
+    if (!rest.empty())
+      pieces.push_back(rest);
+    gathered += rest.size();
   };
-  while (appended < window) {
-    if (!current_ && !(current_ = next()))
+  for (size_t i = 0; gathered < window && pieces.size() + 2 <= max_pieces; ++i) {
+    if (i == current_.size() && !start_next())
       break;
-    // A message's body is set here, where the frame stays, and not where it was queued.
-    if (!current_->bytes.empty())
-      current_->body = current_->bytes;
-    if (current_->written < frame_header_bytes) {
-      auto rest = std::span{current_->header}.subspan(current_->written);
-      append(rest.first(std::min(rest.size(), window - appended)));
-    }
-    if (current_->written >= frame_header_bytes) {
-      auto rest = current_->body.subspan(current_->written - frame_header_bytes);
-      append(rest.first(std::min(rest.size(), window - appended)));
-      if (current_->written == frame_header_bytes + current_->body.size())
-        current_.reset();
-    }
+    const auto& one = current_[i];
+    add(one.header, std::min(one.written, frame_header_bytes));
+    add(one.body, one.written - std::min(one.written, frame_header_bytes));
   }
-  return appended;
+  return gathered;
 }
 
-std::optional<link_output::frame> link_output::next() {
-  for (auto* queue : {&handshake_, &urgent_, &messages_}) {
+void link_output::sent(size_t bytes) {
+  while (bytes > 0) {
+    auto& first = current_.front();
+    auto taken = std::min(bytes, frame_header_bytes + first.body.size() - first.written);
+    first.written += taken;
+    bytes -= taken;
+    if (first.written < frame_header_bytes + first.body.size())
+      return;
+    queued_bytes_ -= first.bytes.size();
+    current_.pop_front();
+  }
+}
+
+bool link_output::start_next() {
+  for (auto* queue : {&handshake_, &urgent_}) {
     if (!queue->empty()) {
-      auto first = std::move(queue->front());
+      current_.push_back(std::move(queue->front()));
       queue->pop_front();
-      return first;
+      return true;
     }
     if (!open_)
-      return std::nullopt;
+      return false;
+  }
+  if (auto queue = next_queue()) {
+    auto first = std::move((this->*queue).front());
+    (this->*queue).pop_front();
+    current_.push_back(announce(std::move(first)));
+    return true;
   }
   if (active_.empty())
-    return std::nullopt;
-  return next_chunk();
+    return false;
+  current_.push_back(next_chunk());
+  return true;
+}
+
+// Where the oldest message stands that may leave.
+std::deque<link_output::waiting> link_output::*link_output::next_queue() const noexcept {
+  auto number_of = [](const std::deque<waiting>& queue) {
+    return queue.empty() ? UINT64_MAX : queue.front().number;
+  };
+  auto plain = number_of(plain_), announcing = number_of(announcing_), last = number_of(last_);
+  auto unfinished = at_peer_.empty() ? UINT64_MAX : at_peer_.begin()->first;
+  if (last < std::min({plain, announcing, unfinished}))
+    return &link_output::last_;
+  if (announcing < UINT64_MAX) {
+    const auto& what = announcing_.front().what;
+    auto cost = cost_of_holding(what.bytes.size(), what.outside.size());
+    auto room = held_by_peer_ == 0 || held_by_peer_ + cost <= limits_.held_bytes;
+    if (room && announcing < plain)
+      return &link_output::announcing_;
+  }
+  return plain < UINT64_MAX ? &link_output::plain_ : nullptr;
+}
+
+// From now on the peer holds the message, until its payloads have come.
+link_output::frame link_output::announce(waiting what) {
+  auto& payloads = what.what.outside;
+  if (payloads.empty())
+    return frame_of(std::move(what.what), 0);
+  auto cost = cost_of_holding(what.what.bytes.size(), payloads.size());
+  at_peer_.emplace(what.number, announced{payloads.size(), cost});
+  held_by_peer_ += cost;
+  auto first = next_transfer_;
+  for (auto& payload : payloads)
+    outgoing_.emplace(next_transfer_++, outgoing{std::move(payload), what.number});
+  return frame_of(std::move(what.what), first);
 }
 
 link_output::frame link_output::next_chunk() {
@@ -87,23 +177,37 @@ link_output::frame link_output::next_chunk() {
   made.payload = from.payload;
   made.header = header_for(frame_kind::chunk, transfer, made.body);
   from.sent += made.body.size();
-  if (made.body.size() < rest.size())
+  announced_bytes_ -= made.body.size();
+  if (made.body.size() < rest.size()) {
     active_.push_back(transfer);
-  else
-    outgoing_.erase(found);
+    return made;
+  }
+  auto message = at_peer_.find(from.message);
+  if (--message->second.missing == 0) {
+    held_by_peer_ -= message->second.cost;
+    at_peer_.erase(message);
+  }
+  outgoing_.erase(found);
   return made;
 }
 
 bool link_output::idle() const noexcept {
-  return !current_ && handshake_.empty() &&
-         (!open_ || (urgent_.empty() && messages_.empty() && active_.empty()));
+  if (!current_.empty() || !handshake_.empty())
+    return false;
+  return !open_ || (urgent_.empty() && active_.empty() && !next_queue());
+}
+
+bool link_output::drained() const noexcept {
+  return idle() && plain_.empty() && announcing_.empty() && last_.empty() && outgoing_.empty();
 }
 
 size_t link_output::longest_message() const noexcept {
   size_t longest = 0;
-  for (const auto* queue : {&urgent_, &messages_})
+  for (const auto& each : urgent_)
+    longest = std::max(longest, each.bytes.size());
+  for (const auto* queue : {&plain_, &announcing_, &last_})
     for (const auto& each : *queue)
-      longest = std::max(longest, each.bytes.size());
+      longest = std::max(longest, each.what.bytes.size());
   return longest;
 }
 

@@ -4,18 +4,32 @@
 #include "troupe/serialization/wire/messages.hpp"
 
 #include <deque>
-#include <optional>
+#include <map>
 #include <unordered_map>
+#include <vector>
 
 namespace troupe {
 
-/// Urgent messages leave first, then messages in order, then pulled payloads in turn, a chunk of
-/// each.
+/// Bounds of what waits here, and of what the peer has to hold.
+struct output_limits {
+  size_t queued_bytes = 0;      ///< of messages that have not left
+  uint64_t announced_bytes = 0; ///< of payloads that have not left
+  size_t held_bytes = 0;        ///< of messages that wait at the peer for their payloads
+};
+
+/// Urgent messages leave first, then messages, then pulled payloads in turn, a chunk of each.
+/// A message that must come last leaves when all before it has left, with its payloads; one that
+/// the peer would have to hold leaves when the peer has room for it. Others pass both.
 class link_output {
 public:
-  void push_handshake(encoded_message what) { push(handshake_, std::move(what)); }
-  void push_urgent(encoded_message what) { push(urgent_, std::move(what)); }
-  void push(encoded_message what) { push(messages_, std::move(what)); }
+  explicit link_output(output_limits limits) : limits_(limits) {}
+
+  void set_held_limit(size_t bytes) noexcept { limits_.held_bytes = bytes; }
+
+  void push_handshake(encoded_message what);
+  /// Fails, without effect, where more would wait than may. Small messages have some room of their
+  /// own: an error can still be told.
+  status push(encoded_message what, delivery order);
 
   /// Lets more than the handshake leave.
   void open() noexcept { open_ = true; }
@@ -25,10 +39,14 @@ public:
   /// The peer wants an announced payload. Fails for one that is not announced or pulled already.
   status start(uint64_t transfer);
 
-  size_t fill(std::vector<char>& out, size_t window);
+  /// Appends what is to be written next: at most `window` bytes, a few pieces of memory, which stay
+  /// until sent() has been told that they are written. What was gathered before and not sent comes
+  /// again, first.
+  size_t gather(std::vector<std::span<const std::byte>>& pieces, size_t window);
+  void sent(size_t bytes);
 
   bool idle() const noexcept;
-  bool drained() const noexcept { return idle() && messages_.empty() && outgoing_.empty(); }
+  bool drained() const noexcept;
   size_t longest_message() const noexcept;
 
 private:
@@ -39,22 +57,45 @@ private:
     std::span<const std::byte> body;
     size_t written = 0; // of header and body
   };
+  struct waiting {
+    encoded_message what;
+    uint64_t number = 0; // of the message
+  };
   struct outgoing {
     tensor payload;
+    uint64_t message = 0;
     size_t sent = 0;
     bool pulled = false;
   };
+  // A message that has left or begun to, and whose payloads have not.
+  struct announced {
+    size_t missing = 0; // payloads
+    size_t cost = 0;
+  };
 
-  void push(std::deque<frame>& queue, encoded_message what);
-  std::optional<frame> next();
+  static frame frame_of(encoded_message what, uint64_t first_transfer);
+  status check(const encoded_message& what) const;
+  bool start_next();
+  std::deque<waiting> link_output::*next_queue() const noexcept;
+  frame announce(waiting what);
   frame next_chunk();
 
+  output_limits limits_;
   bool open_ = false;
-  std::deque<frame> handshake_, urgent_, messages_;
-  std::optional<frame> current_;
+  std::deque<frame> handshake_, urgent_;
+  std::deque<waiting> plain_, announcing_, last_;   // without payloads, with, and to come last
+  std::deque<frame> current_;                       // has begun to leave
   std::unordered_map<uint64_t, outgoing> outgoing_; // announced, by transfer
+  std::map<uint64_t, announced> at_peer_;           // by number of the message
   std::deque<uint64_t> active_;                     // pulled, whose turn is first
-  uint64_t next_transfer_ = 1;
+  uint64_t next_transfer_ = 1, next_number_ = 1;
+  size_t queued_bytes_ = 0, held_by_peer_ = 0;
+  uint64_t announced_bytes_ = 0;
 };
+
+/// What a message takes of its receiver while it waits there for its payloads: both ends count so.
+inline size_t cost_of_holding(size_t message_bytes, size_t payloads) noexcept {
+  return message_bytes + 256 + 256 * payloads;
+}
 
 } // namespace troupe

@@ -219,18 +219,21 @@ private:
 std::string_view name_of(const message& what) noexcept { return names[what.index()]; }
 
 delivery delivery_of(const message& what) noexcept {
-  if (std::holds_alternative<tensor_push>(what))
-    return delivery::free;
+  if (std::holds_alternative<deregister_graph>(what) || std::holds_alternative<goodbye>(what) ||
+      std::holds_alternative<container_reset>(what))
+    return delivery::ordered;
   if (std::holds_alternative<cancel_step>(what) || std::holds_alternative<pull>(what) ||
       std::holds_alternative<ping>(what) || std::holds_alternative<pong>(what) ||
       std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what))
     return delivery::urgent;
-  return delivery::ordered;
+  return delivery::free;
 }
 
 result<encoded_message> encode(const message& what, const encode_options& options) {
   try {
-    capnp::MallocMessageBuilder builder;
+    // Small messages fit: no memory is taken for them.
+    capnp::word scratch[256] = {};
+    capnp::MallocMessageBuilder builder{kj::arrayPtr(scratch, std::size(scratch))};
     auto root = builder.initRoot<wire::Envelope>();
     writer to{root, options};
     std::visit(to, what);

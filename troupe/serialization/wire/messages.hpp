@@ -107,7 +107,7 @@ struct cancel_step {
   status why;
 };
 
-/// Worker to worker: what a Send produced. Ordered with nothing: may come before its run_step.
+/// Worker to worker: what a Send produced. May come before its run_step.
 struct tensor_push {
   step_id step;
   uint32_t key = 0;  ///< the edge's number in the step
@@ -173,8 +173,8 @@ std::string_view name_of(const message& what) noexcept;
 
 /// How a message may pass others that were sent before it.
 enum class delivery : uint8_t {
-  ordered, ///< after all ordered messages sent before it
-  free,    ///< as soon as it is complete: tensor_push
+  ordered, ///< after all that was sent before it: deregister_graph, container_reset, goodbye
+  free,    ///< as soon as it is complete: whatever may bring tensors, and answers
   urgent,  ///< before everything that has not left yet, payload included
 };
 

@@ -1,0 +1,172 @@
+// Accepts connections, as many as there may be.
+#include "troupe/actors/exchange.hpp"
+#include "troupe/actors/inline_actor.hpp"
+#include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/serialization/wire/frame.hpp"
+
+#include <caf/default_attachable.hpp>
+#include <caf/send.hpp>
+#include <caf/system_messages.hpp>
+
+#include <mutex>
+#include <set>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace troupe {
+namespace {
+
+constexpr size_t spare_descriptors = 64; // for all else that a process opens
+constexpr int most_at_once = 64;
+
+// Descriptors that connections may have.
+size_t allowed_connections() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= 2 * spare_descriptors)
+    return spare_descriptors;
+  return static_cast<size_t>(limit.rlim_cur) - spare_descriptors;
+}
+
+class listener_actor final : public inline_actor, public socket_handler {
+public:
+  listener_actor(caf::actor_config& config, int socket, exchange_options options)
+      : inline_actor(config), socket_(socket), options_(std::move(options)),
+        max_(options_.max_connections ? options_.max_connections : allowed_connections()) {}
+
+  const char* name() const override { return "troupe.listener"; }
+
+  void start() {
+    register_at_system();
+    options_.loop->add(socket_, *this, options_.peer_timeout,
+                       std::make_shared<caf::actor>(handle()));
+  }
+
+  // -- on the loop's thread
+
+  size_t ready(bool, bool, std::span<std::byte>) override {
+    for (int i = 0; i < most_at_once; ++i) {
+      auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (socket < 0 && (errno == EMFILE || errno == ENFILE))
+        turn_away();
+      else if (socket < 0 && (errno == EAGAIN || errno != EINTR))
+        break;
+      else if (socket >= 0)
+        take(socket);
+    }
+    return 0;
+  }
+
+  void tick(std::chrono::steady_clock::time_point) override {}
+
+  void removed() override {
+    ::close(socket_);
+    if (spare_ >= 0)
+      ::close(spare_);
+    options_.owner = nullptr;
+    cleanup(caf::exit_reason::user_shutdown, nullptr);
+    unregister_from_system();
+  }
+
+protected:
+  bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
+    if (auto* down = content_if<caf::down_msg>(message)) {
+      std::lock_guard guard{mutex_};
+      exchanges_.erase(down->source);
+    } else if (content_if<caf::exit_msg>(message)) {
+      leave();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+private:
+  caf::actor handle() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
+
+  void take(int socket) {
+    size_t open = 0;
+    {
+      std::lock_guard guard{mutex_};
+      open = exchanges_.size();
+      if (left_)
+        open = max_;
+    }
+    if (open >= max_)
+      return refuse(socket, open);
+    auto made = spawn_exchange(home_system(), socket, options_);
+    {
+      std::lock_guard guard{mutex_};
+      exchanges_.insert(made.address());
+    }
+    caf::actor_cast<caf::abstract_actor*>(made)->attach(
+        caf::default_attachable::make_monitor(made.address(), address()));
+  }
+
+  // In words, as far as they can be sent at once.
+  void refuse(int socket, size_t open) {
+    auto why = encode(refusal{failure(error_kind::resource_exhausted,
+                                      task_name{options_.self.job, options_.self.task}, " has ",
+                                      open, " connections already, at most ", max_)});
+    if (why) {
+      auto bytes = header_for(frame_kind::message, 0, why->bytes);
+      std::vector<std::byte> all{bytes.begin(), bytes.end()};
+      all.insert(all.end(), why->bytes.begin(), why->bytes.end());
+      [[maybe_unused]] auto sent = ::send(socket, all.data(), all.size(), MSG_NOSIGNAL);
+    }
+    ::shutdown(socket, SHUT_WR);
+    char rest[4096];
+    while (::recv(socket, rest, sizeof rest, MSG_DONTWAIT) > 0)
+      ;
+    ::close(socket);
+  }
+
+  // Without a descriptor a connection cannot be taken, not even to close it, and would be reported
+  // again and again: one is kept for that.
+  void turn_away() {
+    if (spare_ >= 0)
+      ::close(spare_);
+    if (auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); socket >= 0)
+      ::close(socket);
+    spare_ = open_spare();
+  }
+
+  void leave() {
+    decltype(exchanges_) all;
+    {
+      std::lock_guard guard{mutex_};
+      if (std::exchange(left_, true))
+        return;
+      all = exchanges_;
+    }
+    for (const auto& one : all)
+      if (auto exchange = caf::actor_cast<caf::actor>(one))
+        caf::anon_send_exit(exchange, caf::exit_reason::user_shutdown);
+    options_.loop->remove(socket_);
+  }
+
+  static int open_spare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+  const int socket_;
+  exchange_options options_;
+  const size_t max_;
+  int spare_ = open_spare();
+  std::mutex mutex_; // of what follows
+  std::set<caf::actor_addr> exchanges_;
+  bool left_ = false;
+};
+
+} // namespace
+
+caf::actor spawn_listener(caf::actor_system& system, int socket, exchange_options options) {
+  if (!options.loop)
+    options.loop = io_loop::make();
+  auto [handle, actor] = spawn_inline<listener_actor>(system, socket, std::move(options));
+  actor->start();
+  return std::move(handle);
+}
+
+} // namespace troupe

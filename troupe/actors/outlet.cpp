@@ -1,0 +1,116 @@
+#include "troupe/actors/outlet.hpp"
+
+#include <caf/abstract_actor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <thread>
+
+namespace troupe {
+namespace {
+
+// Of one call to the system: enough to keep a socket busy, few enough that urgent messages do not
+// queue behind payload.
+constexpr size_t write_window = 512 * 1024;
+// What a thread that has other work writes.
+constexpr size_t quick_budget = 64 * 1024;
+// What the loop's thread writes before it looks at other sockets, and the last words.
+constexpr size_t long_budget = 4 * 1024 * 1024;
+
+thread_local write_batch* current_batch = nullptr;
+
+} // namespace
+
+write_batch::write_batch() noexcept : outermost_(!current_batch) {
+  if (outermost_)
+    current_batch = this;
+}
+
+write_batch::~write_batch() {
+  write();
+  if (outermost_)
+    current_batch = nullptr;
+}
+
+void write_batch::write() {
+  if (!outermost_ || noted_.empty())
+    return;
+  current_batch = nullptr;
+  for (auto& one : std::exchange(noted_, {}))
+    one.second->write_some();
+  current_batch = this;
+}
+
+template <class Write>
+size_t outlet::one_at_a_time(Write write) {
+  if (callers_.fetch_add(1, std::memory_order_acq_rel) > 0)
+    return 0; // the thread that writes looks again
+  size_t total = 0;
+  for (auto seen = callers_.load(std::memory_order_acquire);;) {
+    total += write();
+    if (callers_.compare_exchange_strong(seen, 0, std::memory_order_acq_rel))
+      return total;
+  }
+}
+
+void outlet::write_some() {
+  if (current_batch) {
+    auto& noted = current_batch->noted_;
+    for (const auto& one : noted)
+      if (one.second == this)
+        return;
+    noted.emplace_back(caf::strong_actor_ptr{owner_.ctrl()}, this);
+    return;
+  }
+  auto left = quick_budget;
+  one_at_a_time([&] {
+    if (wants_writable_) // the loop's thread goes on
+      return size_t{0};
+    auto written = write(left); // of none left it tells the loop
+    left -= std::min(left, written);
+    return written;
+  });
+}
+
+size_t outlet::flush() {
+  return one_at_a_time([&] { return write(long_budget); });
+}
+
+size_t outlet::write(size_t budget) {
+  size_t total = 0;
+  bool more = true;
+  while (total < budget && !closed_.load(std::memory_order_relaxed)) {
+    pieces_.clear();
+    if (link_.gather(pieces_, std::min(write_window, budget)) == 0) {
+      more = false;
+      break;
+    }
+    std::array<iovec, 64> places;
+    for (size_t i = 0; i < pieces_.size(); ++i)
+      places[i] = {const_cast<std::byte*>(pieces_[i].data()), pieces_[i].size()};
+    auto written = stream_.write(std::span{places.data(), pieces_.size()});
+    if (written < 0) {
+      if (errno == EINTR)
+        continue;
+      if (errno != EAGAIN)
+        more = false; // the reader is told as well, and ends the connection
+      break;
+    }
+    link_.sent(static_cast<size_t>(written));
+    total += static_cast<size_t>(written);
+  }
+  if (more != wants_writable_ && !closed_.load(std::memory_order_relaxed)) {
+    wants_writable_ = more;
+    loop_.want_writable(stream_.id(), more);
+  }
+  return total;
+}
+
+void outlet::close() {
+  closed_.store(true, std::memory_order_relaxed);
+  while (callers_.fetch_add(1, std::memory_order_acq_rel) > 0)
+    std::this_thread::yield();
+}
+
+} // namespace troupe
