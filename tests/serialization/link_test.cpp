@@ -167,7 +167,8 @@ TEST_CASE("what a peer that does not read has waiting for it is bounded, and sen
     CHECK(a.it.send(cancel_step{{0, 1}, {}}).ok());
   }
   SECTION("payloads") {
-    CHECK(a.it.send(tensor_push{{0, 1}, 1, false, counted(500'000)}).ok()); // alone it may be larger
+    CHECK(
+        a.it.send(tensor_push{{0, 1}, 1, false, counted(500'000)}).ok()); // alone it may be larger
     auto outcome = a.it.send(tensor_push{{0, 1}, 2, false, counted(50'000)});
     CHECK(outcome.kind() == error_kind::resource_exhausted);
     CHECK_THAT(outcome.message(), Contains("2000000 bytes of tensors wait already"));
@@ -274,7 +275,8 @@ TEST_CASE("a receiver pulls no more at once than it may, and everything arrives"
   for (uint32_t i = 0; i < 10; ++i)
     REQUIRE(a.it.send(tensor_push{{0, 1}, i, false, counted(100'000)}).ok());
   // One message may need more than the limit, alone.
-  REQUIRE(a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}).ok());
+  REQUIRE(
+      a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}).ok());
   uint64_t most = 0;
   for (bool moved = true; moved;) {
     auto to_b = a.take(50'000), to_a = b.take(50'000);

@@ -12,7 +12,7 @@ namespace troupe {
 /// where there is nothing to be done now.
 class byte_stream {
 public:
-  virtual ~byte_stream() = default; ///< closes it
+  virtual ~byte_stream() = default;    ///< closes it
   virtual int id() const noexcept = 0; ///< of a socket its descriptor; names it for its loop
   virtual ssize_t read(std::span<const iovec> places) = 0;
   virtual ssize_t write(std::span<const iovec> pieces) = 0;

@@ -48,7 +48,8 @@ class exchange_actor final : public inline_actor, public socket_handler {
 public:
   exchange_actor(caf::actor_config& config, std::unique_ptr<byte_stream> stream,
                  exchange_options options)
-      : inline_actor(config), stream_(std::move(stream)), options_(std::move(options)), loop_(options_.loop),
+      : inline_actor(config), stream_(std::move(stream)), options_(std::move(options)),
+        loop_(options_.loop),
         peer_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
         link_({.self = options_.self,
                .timeout = options_.peer_timeout,
@@ -237,8 +238,8 @@ private:
   }
 
   run_step to_wire(run_request& what) {
-    auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline - home_system().clock().now());
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline -
+                                                                      home_system().clock().now());
     return {.request = 0,
             .handle = what.handle,
             .step = what.step,

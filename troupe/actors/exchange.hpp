@@ -19,8 +19,8 @@ class io_loop;
 
 struct exchange_options {
   hello self;
-  std::optional<task_name> expected; ///< who must answer, where we have called
-  std::string address;               ///< for error texts
+  std::optional<task_name> expected;   ///< who must answer, where we have called
+  std::string address;                 ///< for error texts
   caf::actor owner;                    ///< gets incoming; a worker, or nobody
   caf::actor_addr opener;              ///< gets peer_ready and peer_gone: the membership
   std::shared_ptr<step_server> server; ///< of a task: serves what belongs to running steps
@@ -31,9 +31,9 @@ struct exchange_options {
 };
 
 /// Spawns the exchange over a connected socket, which it owns from now on. Understands outgoing,
-/// and in its peer's place wire_registration, run_request, reset_request and list_devices_atom; each
-/// is answered, at the latest with `unavailable` when the connection ends. An inline actor: what is
-/// sent leaves on the sender's thread, as far as the socket takes it at once.
+/// and in its peer's place wire_registration, run_request, reset_request and list_devices_atom;
+/// each is answered, at the latest with `unavailable` when the connection ends. An inline actor:
+/// what is sent leaves on the sender's thread, as far as the socket takes it at once.
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options);
 /// The same over anything that bytes go through; `options` has the loop that watches it.
 caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream> stream,

@@ -192,7 +192,7 @@ private:
 };
 
 void epoll_loop::add(int socket, socket_handler& handler, milliseconds tick_period,
-                  std::shared_ptr<void> keep) {
+                     std::shared_ptr<void> keep) {
   {
     std::lock_guard guard{state_->mutex};
     state_->entries[socket] = {&handler, tick_period, clock::now() + tick_period, std::move(keep)};

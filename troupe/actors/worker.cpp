@@ -251,10 +251,6 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   state.compiler = make_compiler(self, options);
   state.clerk = spawn_clerk(self->system());
   state.here->peer = "this process";
-  state.server->when_busy([me = caf::actor_cast<caf::actor_addr>(self)] {
-    if (auto worker = caf::actor_cast<caf::actor>(me))
-      caf::anon_send(worker, expire_atom::value);
-  });
   self->set_default_handler(caf::drop);
   end_with_exceptions(self);
   self->set_exit_handler([=](const caf::exit_msg& what) {
@@ -294,9 +290,15 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
 } // namespace
 
 caf::actor spawn_worker(caf::actor_system& system, worker_options options) {
-  if (options.own_thread)
-    return spawn_control(system, worker_behavior, std::move(options));
-  return system.spawn(worker_behavior, std::move(options));
+  auto server = options.server;
+  auto worker = options.own_thread ? spawn_control(system, worker_behavior, std::move(options))
+                                   : system.spawn(worker_behavior, std::move(options));
+  // Before anything may come, which may be before the worker has begun.
+  server->when_busy([address = worker.address()] {
+    if (auto to = caf::actor_cast<caf::actor>(address))
+      caf::anon_send(to, expire_atom::value);
+  });
+  return worker;
 }
 
 } // namespace troupe
