@@ -378,7 +378,8 @@ void close(master_self self) {
 caf::behavior master_behavior(master_self self, master_options options) {
   auto& state = self->state;
   state.options = std::move(options);
-  state.clerk = spawn_clerk(self->system());
+  // Where tasks are elsewhere, few threads compute here.
+  state.clerk = spawn_clerk(self->system(), state.options.membership != nullptr);
   state.registers = std::make_unique<registrar>(
       self, state.due, [=](const auto&... what) { find_worker(self, what...); });
   state.runs =

@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-void hand_over(task_instance& in, arrival&& what, caf::execution_unit* unit) {
+void bring_to_region(task_instance& in, arrival&& what, caf::execution_unit* unit) {
   auto step = what.step.sequence;
   const auto* route = in.program().import(what.key);
   if (!route || what.frame != 0 || what.iteration != 0) {
@@ -62,7 +62,7 @@ status step_table::attach(step_id step, const std::shared_ptr<task_instance>& in
   if (!came)
     return came.status();
   for (auto& one : *came)
-    hand_over(*in, std::move(one), unit);
+    bring_to_region(*in, std::move(one), unit);
   return {};
 }
 
@@ -83,7 +83,7 @@ void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
   if (found.fate == arrival_fate::keep && TROUPE_BUGGIFY("an early tensor finds no room"))
     abort(what.step, failure(error_kind::resource_exhausted, "simulated: no room"), unit);
   if (found.fate == arrival_fate::deliver)
-    hand_over(*found.step, std::move(came), unit);
+    bring_to_region(*found.step, std::move(came), unit);
   else if (found.fate == arrival_fate::twice)
     found.step->conductor().abort(what.step.sequence,
                                   invalid("a tensor came twice for the key ", what.key), unit);

@@ -249,7 +249,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   state.membership = options.membership;
   state.state = std::make_shared<resources>(self->system());
   state.compiler = make_compiler(self, options);
-  state.clerk = spawn_clerk(self->system());
+  state.clerk = spawn_clerk(self->system(), options.own_thread);
   state.here->peer = "this process";
   self->set_default_handler(caf::drop);
   end_with_exceptions(self);
