@@ -2,6 +2,7 @@
 
 #include "troupe/actors/region.hpp"
 #include "troupe/actors/task_program.hpp"
+#include "troupe/runtime/simulation.hpp"
 
 #include <cstdio>
 
@@ -31,7 +32,11 @@ public:
 private:
   const program& part(uint32_t p) const { return in_.part(p).program(); }
 
-  std::string since(int64_t ticks) const { return readable_time(now_ - scale_.ns(ticks)); }
+  std::string since(int64_t ticks) const { return since_ns(scale_.ns(ticks)); }
+  // The time of a simulation is not what ticks count.
+  std::string since_ns(int64_t ns) const {
+    return running_simulation ? "some time" : readable_time(now_ - ns);
+  }
 
   static std::string describe(const wait_point& wait) {
     if (is_collective(wait.origin->op()))
@@ -87,7 +92,7 @@ private:
       return;
     text_ += concat("\n  ", in_.program().task(), " did last");
     for (const auto& one : events)
-      text_ += concat("\n    ", readable_time(now_ - one.ns), " ago: ", describe(one));
+      text_ += concat("\n    ", since_ns(one.ns), " ago: ", describe(one));
   }
 
   std::string describe(const flight_recorder::event& of) const {

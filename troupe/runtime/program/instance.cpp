@@ -8,6 +8,7 @@
 #include "troupe/runtime/program/replay.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -288,12 +289,12 @@ void instance::list_tensors(std::vector<held_tensor>& to) const {
 }
 
 std::string describe_largest(std::vector<held_tensor> held, size_t most) {
-  std::ranges::stable_sort(held, std::ranges::greater{}, [](const held_tensor& one) {
-    return std::pair{one.value.bytes(), one.value.raw()};
-  });
-  auto again =
-      std::ranges::unique(held, {}, [](const held_tensor& one) { return one.value.raw(); });
-  held.erase(again.begin(), held.end());
+  // What stands in several slots counts once. Addresses order nothing: an error reads the same each
+  // time.
+  std::set<const void*> seen;
+  std::erase_if(held, [&](const auto& one) { return !seen.insert(one.value.raw()).second; });
+  std::ranges::stable_sort(held, std::ranges::greater{},
+                           [](const held_tensor& one) { return one.value.bytes(); });
   if (held.size() > most)
     held.erase(held.begin() + static_cast<std::ptrdiff_t>(most), held.end());
   std::string text;
