@@ -234,6 +234,8 @@ void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
 
 // While the step is held.
 void region_actor::receive(wait_answer& what, caf::execution_unit* unit) {
+  if (!what.values.empty())
+    TROUPE_REACHED("a queue's element comes to its step");
   uint64_t bytes = 0;
   for (const auto& one : what.values)
     bytes += one.bytes();

@@ -1,0 +1,425 @@
+#include "tests/simulate/client_host.hpp"
+
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/session.hpp"
+
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+
+namespace troupe::simulate {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// How long after its deadline a step may be answered, by a client that is awake.
+constexpr duration slack = 200ms;
+// Preparing and resetting wait for tasks that have to be reached.
+constexpr duration prepare_slack = 1500ms, reset_bound = 22s;
+constexpr duration end_patience = 2s;
+
+std::string first_line(const status& what) {
+  auto text = concat(what);
+  return text.substr(0, text.find('\n'));
+}
+
+} // namespace
+
+client_host::client_host(core& of, network& in, ledger& book, const probes& watch,
+                         const cluster_spec& cluster, const layout& lay, int number,
+                         std::vector<std::unique_ptr<task_host>>& tasks)
+    : core_(of), network_(in), ledger_(book), probes_(watch), cluster_(cluster), layout_(lay),
+      number_(number), tasks_(tasks), chance_(of.with.seed, concat("client ", number)) {
+  int64_t factor = 2 + number * 100;
+  for (int server = 0; server < lay.servers; ++server) {
+    auto worker = static_cast<int>(chance_.below(static_cast<uint64_t>(lay.workers)));
+    for (auto kind :
+         {run_kind::init, run_kind::read, run_kind::update, run_kind::put, run_kind::take})
+      steps_.push_back(make_step(kind, lay, number, worker, server, factor++, false));
+  }
+  // Torn and large together are more reads than there is time for.
+  for (int worker = 0; worker < lay.workers; ++worker)
+    steps_.push_back(make_step(run_kind::train, lay, number, worker, 0, factor++,
+                               chance_.permille(300) && !of.with.torn));
+}
+
+void client_host::open() {
+  process_ =
+      std::make_unique<process>(name(), static_cast<size_t>(layout_.client(number_)), network_);
+  process_->enter(core_.now);
+  client_options options;
+  options.ops = &ledger::ops();
+  options.container = concat("client", number_);
+  options.programs.max_concurrent = static_cast<size_t>(core_.with.max_concurrent);
+  options.peer_timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
+  auto ways = network_.ways(*process_);
+  auto made = spawn_cluster_session(process_->system(), cluster_, options, nullptr, &ways);
+  session_ = made->session;
+  core_.tell(name(), "open", "session ", made->id);
+  auto generation = ++generation_;
+  for (int64_t i = 0; i < core_.with.lanes; ++i)
+    core_.after(chance_.between(duration{0}, 50ms), [=, this] { lane(generation); });
+}
+
+void client_host::close(network::leaving how) {
+  core_.tell(name(), "close", how == network::leaving::orderly ? "orderly" : "crash");
+  ++generation_;
+  closing_ = true;
+  busy_ = 0;
+  if (how != network::leaving::orderly)
+    network_.leave(*process_, how);
+  process_->enter(core_.now);
+  prepared_.clear();
+  caf::anon_send_exit(session_, caf::exit_reason::user_shutdown);
+  session_ = nullptr;
+  auto took = process_->finish(core_.now);
+  network_.leave(*process_, how);
+  prepared_.clear();
+  if (process_->actors() > 0)
+    core_.violated("no actor is left when a session is closed", name(), " has ",
+                   process_->actors());
+  else if (took > end_patience)
+    core_.violated("a session ends soon", name(), " took ", took.count() / 1'000'000, " ms");
+  else if (!waits_.empty())
+    core_.violated("who waits for a session that is closed is answered", name(), " waits for ",
+                   waits_.begin()->second.what);
+  process_.reset();
+  waits_.clear();
+  closing_ = false;
+}
+
+bool client_host::idle() const { return busy_ == 0 && waits_.empty(); }
+
+uint64_t client_host::incarnation_of(int process) const {
+  return process < 0 ? 0 : tasks_[static_cast<size_t>(process)]->incarnation();
+}
+
+uint64_t client_host::expect(std::string what, time_point bound) {
+  waits_[next_wait_] = {std::move(what), bound};
+  return next_wait_++;
+}
+
+void client_host::answered(uint64_t which) {
+  auto it = waits_.find(which);
+  if (it == waits_.end())
+    return core_.violated("who asks is answered once", name());
+  if (!closing_ && core_.now > std::max(it->second.bound, process_->wakes() + slack))
+    core_.violated("no wait outlives its bound", name(), ": ", it->second.what, " was answered ",
+                   (core_.now - it->second.bound).count() / 1'000'000, " ms late");
+  waits_.erase(it);
+}
+
+void client_host::check_waits() {
+  if (!process_)
+    return;
+  for (const auto& [id, one] : waits_)
+    if (core_.now > std::max(one.bound, process_->wakes()) + 1s)
+      return core_.violated("no wait outlives its bound", name(), ": ", one.what, " has no answer");
+}
+
+// As a client does: an actor asks, and keeps no time of its own.
+template <class Answer, class Question>
+void client_host::ask(Question question, std::function<void(status, Answer)> then) {
+  process_->enter(core_.now);
+  process_->system().spawn([=, whom = session_](caf::event_based_actor* self) {
+    self->request(whom, caf::infinite, question)
+        .then([=](Answer& answer) { then({}, std::move(answer)); },
+              [=](const caf::error& why) { then(from_caf(why), {}); });
+  });
+}
+
+// -- one step after another ----------------------------------------------------------------------
+
+void client_host::lane(uint64_t generation) {
+  if (generation != generation_ || stopping_ || core_.found())
+    return;
+  if (process_->wakes() > core_.now) {
+    core_.at(process_->wakes(), [=, this] { lane(generation); });
+    return;
+  }
+  ++busy_;
+  auto next = [=, this](const status&) {
+    if (generation != generation_)
+      return;
+    --busy_;
+    auto pause = chance_.between(duration{0}, std::chrono::milliseconds{core_.with.think_ms});
+    core_.after(pause, [=, this] { lane(generation); });
+  };
+  if (!calm_ && chance_.permille(core_.with.resets))
+    return reset(next);
+  if (!calm_ && chance_.permille(core_.with.listings))
+    return list_devices(next);
+  auto which = chance_.below(steps_.size());
+  if (chance_.permille(core_.with.queues))
+    while (steps_[which].kind != run_kind::put && steps_[which].kind != run_kind::take)
+      which = chance_.below(steps_.size());
+  auto patience = chance_.between(duration{2s}, duration{6s});
+  if (!calm_ && chance_.permille(core_.with.short_deadlines))
+    patience = chance_.between(duration{1us}, duration{60ms});
+  auto again = [=, this](const status& why) {
+    // The first step on a variable of a task that has just begun finds no value.
+    if (generation == generation_ && why.kind() == error_kind::failed_precondition)
+      for (size_t i = 0; i < steps_.size(); ++i)
+        if (steps_[i].kind == run_kind::init &&
+            why.message().find("uninitiali") != std::string::npos &&
+            why.message().find(to_string(tasks_[static_cast<size_t>(steps_[i].server)]->name())) !=
+                std::string::npos)
+          return run(i, core_.now + 4s, next);
+    next(why);
+  };
+  run(which, core_.now + patience, again);
+}
+
+void client_host::run(size_t which, time_point deadline, on_end then, uint64_t number) {
+  if (prepared_.contains(which))
+    return start_run(which, deadline, std::move(then), number);
+  auto generation = generation_;
+  prepare(which, deadline, [=, this](const status& why) {
+    if (why.ok() && generation == generation_)
+      start_run(which, deadline, then, number);
+    else
+      then(why);
+  });
+}
+
+void client_host::prepare(size_t which, time_point deadline, on_end then) {
+  const auto& step = steps_[which];
+  auto what = concat("prepare ", to_string(step.kind), " #", which);
+  auto wait = expect(what, deadline + prepare_slack);
+  core_.tell(name(), "asks", what);
+  auto issued = core_.now;
+  auto question =
+      prepare_request::make(*step.text.nodes, test::signature_of(step.text.text.runs[0]), deadline);
+  ask<std::shared_ptr<prepared_step>>(
+      *question, [=, this](const status& why, const std::shared_ptr<prepared_step>& made) {
+        core_.tell(name(), "hears", what, ": ", why.ok() ? "ok" : first_line(why));
+        answered(wait);
+        if (why.ok() && !closing_) {
+          prepared_[which] = made;
+          proven_[which] = issued;
+        }
+        if (!why.ok())
+          check_error(why, steps_[which].processes, issued, deadline, what, false, issued);
+        then(why);
+      });
+}
+
+void client_host::start_run(size_t which, time_point deadline, on_end then, uint64_t again) {
+  const auto& step = steps_[which];
+  run_record* record = nullptr;
+  if (again != 0)
+    record = &ledger_.at(again);
+  else
+    record = &ledger_.begin({.kind = step.kind,
+                             .client = number_,
+                             .server = step.server,
+                             .processes = step.processes,
+                             .slots = step.slots,
+                             .issued = core_.now,
+                             .deadline = deadline,
+                             .incarnation = incarnation_of(step.server)});
+  auto what = concat(to_string(step.kind), ' ', record->number);
+  auto wait = expect(what, std::max(deadline, core_.now) + slack);
+  core_.tell(name(), "asks", what);
+  std::vector<tensor> feeds;
+  if (!step.text.text.runs[0].feeds.empty())
+    feeds.push_back(tensor::scalar(static_cast<int64_t>(record->number)));
+  auto generation = generation_;
+  ask<step_outcome>(step_request{prepared_.at(which), std::move(feeds), deadline},
+                    [=, this](status why, step_outcome outcome) {
+                      if (why.ok())
+                        why = outcome.outcome;
+                      core_.tell(name(), "hears", what, ": ", why.ok() ? "ok" : first_line(why));
+                      answered(wait);
+                      ended(which, *record, why, outcome.fetches);
+                      if (repeats_updates && why.kind() == error_kind::unavailable &&
+                          generation == generation_ && again == 0)
+                        return run(which, core_.now + 5s, then, record->number);
+                      then(why);
+                    });
+}
+
+void client_host::ended(size_t which, run_record& run, const status& why,
+                        const std::vector<tensor>& fetches) {
+  const auto& of = steps_[which];
+  run.is_answered = true;
+  run.answered = core_.now;
+  if (!why.ok()) {
+    ++failed_;
+    return check_error(why, run.processes, run.issued, run.deadline,
+                       concat(to_string(run.kind), ' ', run.number), run.kind == run_kind::take,
+                       proven_[which]);
+  }
+  proven_[which] = run.issued;
+  ++succeeded_;
+  ledger_.succeeded(run);
+  if (fetches.empty())
+    return;
+  auto value = *fetches.front().data<int64_t>();
+  if (run.kind == run_kind::read)
+    ledger_.read(run, value, incarnation_of(run.server));
+  else if (run.kind == run_kind::take)
+    ledger_.dequeued(run, value / of.factor);
+  else if (value != of.expected(run.number))
+    core_.violated("a step computes what its graph says", to_string(run.kind), ' ', run.number,
+                   " gave ", value, ", not ", of.expected(run.number));
+}
+
+// Of all tasks, by process.
+std::vector<int> client_host::tasks_named_in(const status& why) const {
+  std::vector<int> named;
+  for (size_t i = 0; i < tasks_.size(); ++i)
+    if (why.message().find(to_string(tasks_[i]->name())) != std::string::npos)
+      named.push_back(static_cast<int>(i));
+  return named;
+}
+
+// Errors have a cause that was injected, and name where it was.
+void client_host::check_error(const status& why, const std::vector<int>& processes,
+                              time_point issued, time_point deadline, const std::string& what,
+                              bool may_wait, time_point proven) {
+  if (closing_)
+    return;
+  auto timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
+  auto named = tasks_named_in(why);
+  // The client itself may have been cut off.
+  auto blamed = named;
+  blamed.push_back(layout_.client(number_));
+  auto wrong = [&](std::string_view promise) {
+    core_.violated(promise, name(), ": ", what, ": ", first_line(why));
+  };
+  const std::initializer_list<fault_kind> lost{fault_kind::loss, fault_kind::partition,
+                                               fault_kind::pause, fault_kind::crash,
+                                               fault_kind::reopen};
+  // A prepared step hears of a loss when it is run again, however long ago that was.
+  auto since = std::min(issued - 2 * timeout - 5s, proven - 2 * timeout);
+  // Whoever cannot reach a task is told so a little before the deadline.
+  auto margin = std::clamp<duration>((deadline - issued) / 8, 0s, 50ms);
+  switch (why.kind()) {
+    case error_kind::unavailable:
+      if ((core_.now < deadline - margin || deadline - issued >= 1s) &&
+          !core_.had_fault(lost, blamed, since, core_.now))
+        return wrong("a task is unavailable only where something was lost");
+      break;
+    case error_kind::aborted:
+      if (!core_.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
+                            fault_kind::crash, fault_kind::reset},
+                           blamed, {}, core_.now))
+        return wrong("a step is aborted only where something was lost or reset");
+      break;
+    case error_kind::deadline_exceeded:
+      if (core_.now < deadline)
+        return wrong("a deadline is exceeded after it, not before");
+      if (!may_wait && deadline - issued >= 1s &&
+          !core_.had_fault(lost, processes, issued - 2 * timeout - 5s, core_.now))
+        return wrong("a step is in time where nothing is lost");
+      break;
+    case error_kind::resource_exhausted:
+      if (!core_.had_fault({fault_kind::shortage, fault_kind::buggify}, named, issued, core_.now))
+        return wrong("memory is short only where it was made short");
+      break;
+    case error_kind::failed_precondition:
+      if (why.message().find("uninitiali") == std::string::npos)
+        return wrong("no precondition fails but that of a variable without a value");
+      break;
+    default: return wrong("users see the injected cause alone");
+  }
+  auto takes_part = [&](int one) { return std::ranges::find(processes, one) != processes.end(); };
+  if (why.kind() != error_kind::deadline_exceeded && std::ranges::none_of(named, takes_part))
+    wrong("errors name a task that takes part");
+}
+
+void client_host::list_devices(on_end then) {
+  auto wait = expect("devices", core_.now + reset_bound);
+  core_.tell(name(), "asks", "devices");
+  auto issued = core_.now;
+  ask<std::vector<device_info>>(
+      list_devices_atom::value, [=, this](const status& why, const std::vector<device_info>& all) {
+        core_.tell(name(), "hears", "devices: ", why.ok() ? "ok" : first_line(why));
+        answered(wait);
+        if (!why.ok())
+          check_error(why, everybody(), issued, issued, "devices", true, issued);
+        else if (all.size() != tasks_.size())
+          core_.violated("each task lists its devices", name(), " heard of ", all.size());
+        then(why);
+      });
+}
+
+std::vector<int> client_host::everybody() const {
+  std::vector<int> all{layout_.client(number_)};
+  for (size_t i = 0; i < tasks_.size(); ++i)
+    all.push_back(static_cast<int>(i));
+  return all;
+}
+
+void client_host::reset(on_end then) {
+  auto wait = expect("reset", core_.now + reset_bound);
+  core_.tell(name(), "asks", "reset");
+  auto issued = core_.now;
+  core_.begin_fault({fault_kind::reset, -1, -1, core_.now, core_.now});
+  ask<status>(reset_request{concat("client", number_)},
+              [=, this](const status& lost, const status& outcome) {
+                auto why = lost.ok() ? outcome : lost;
+                core_.tell(name(), "hears", "reset: ", why.ok() ? "ok" : first_line(why));
+                answered(wait);
+                if (!why.ok())
+                  check_error(why, everybody(), issued, issued, "reset", true, issued);
+                then(why);
+              });
+}
+
+// -- the end -------------------------------------------------------------------------------------
+
+void client_host::final_round(std::function<void()> then) {
+  std::function<void()> last = then;
+  if (number_ == 0)
+    last = [=, this] { drain(0, 4, then); };
+  auto chain = last;
+  for (size_t i = steps_.size(); i-- > 0;)
+    if (steps_[i].kind != run_kind::take) // there may be nothing to take
+      chain = [=, this] { final_step(i, 4, chain); };
+  chain();
+}
+
+void client_host::final_step(size_t which, int tries, std::function<void()> then) {
+  if (core_.found())
+    return;
+  run(which, core_.now + 5s, [=, this](const status& why) {
+    if (why.ok())
+      return then();
+    if (tries == 1)
+      return core_.violated("all works again when faults are over", name(), ": ",
+                            to_string(steps_[which].kind), ": ", first_line(why));
+    core_.after(100ms, [=, this] { final_step(which, tries - 1, then); });
+  });
+}
+
+void client_host::drain(size_t server, int tries, std::function<void()> then) {
+  if (server == static_cast<size_t>(layout_.servers))
+    return then();
+  auto process = layout_.server(static_cast<int>(server));
+  auto which = static_cast<size_t>(std::ranges::find_if(steps_,
+                                                        [&](const auto& one) {
+                                                          return one.kind == run_kind::take &&
+                                                                 one.server == process;
+                                                        }) -
+                                   steps_.begin());
+  run(which, core_.now + 1s, [=, this](const status& why) {
+    if (why.ok())
+      return drain(server, 4, then);
+    if (why.kind() != error_kind::deadline_exceeded && tries > 1)
+      return core_.after(100ms, [=, this] { drain(server, tries - 1, then); });
+    if (why.kind() != error_kind::deadline_exceeded)
+      return core_.violated("all works again when faults are over", name(),
+                            ": take: ", first_line(why));
+    std::optional<uint64_t> came;
+    if (!probes::all().empty())
+      came = probes_.count("a queue's element comes to its step");
+    ledger_.drained(process, incarnation_of(process), came);
+    drain(server + 1, 4, then);
+  });
+}
+
+} // namespace troupe::simulate

@@ -1,0 +1,82 @@
+// A simulated machine with a client: a session, and lanes that run one step after another.
+#pragma once
+#include "tests/simulate/network.hpp"
+#include "tests/simulate/probes.hpp"
+#include "tests/simulate/step_texts.hpp"
+#include "tests/simulate/task_host.hpp"
+#include "troupe/actors/prepared_step.hpp"
+
+namespace troupe::simulate {
+
+class client_host {
+public:
+  client_host(core& of, network& in, ledger& book, const probes& watch, const cluster_spec& cluster,
+              const layout& lay, int number, std::vector<std::unique_ptr<task_host>>& tasks);
+
+  void open();
+  /// Ends the session and what it runs.
+  void close(network::leaving how);
+  process* running() noexcept { return process_.get(); }
+
+  /// Faults are over: deadlines are long, and nothing is reset.
+  void calm_down() { calm_ = true; }
+  /// Its lanes end with the steps that they run.
+  void stop() { stopping_ = true; }
+  bool idle() const;
+  /// Runs a step of each kind until it succeeds, at most a few times; then what is in the queues.
+  void final_round(std::function<void()> then);
+
+  void check_waits();
+  uint64_t succeeded() const noexcept { return succeeded_; }
+  uint64_t failed() const noexcept { return failed_; }
+  bool repeats_updates = false; ///< a defect, planted to be found
+
+private:
+  struct wait {
+    std::string what;
+    time_point bound;
+  };
+  using on_end = std::function<void(const status&)>;
+
+  void lane(uint64_t generation);
+  void run(size_t which, time_point deadline, on_end then, uint64_t again = 0);
+  void start_run(size_t which, time_point deadline, on_end then, uint64_t again);
+  void prepare(size_t which, time_point deadline, on_end then);
+  void reset(on_end then);
+  void list_devices(on_end then);
+  void ended(size_t which, run_record& run, const status& why, const std::vector<tensor>& fetches);
+  std::vector<int> tasks_named_in(const status& why) const;
+  void check_error(const status& why, const std::vector<int>& processes, time_point issued,
+                   time_point deadline, const std::string& what, bool may_wait, time_point proven);
+  void final_step(size_t which, int tries, std::function<void()> then);
+  void drain(size_t server, int tries, std::function<void()> then);
+  uint64_t incarnation_of(int process) const;
+  std::vector<int> everybody() const;
+  uint64_t expect(std::string what, time_point bound);
+  void answered(uint64_t wait);
+  template <class Answer, class Question>
+  void ask(Question question, std::function<void(status, Answer)> then);
+  std::string name() const { return concat("client ", number_); }
+
+  core& core_;
+  network& network_;
+  ledger& ledger_;
+  const probes& probes_;
+  const cluster_spec& cluster_;
+  const layout layout_;
+  int number_;
+  std::vector<std::unique_ptr<task_host>>& tasks_;
+  dice chance_;
+  std::vector<step_text> steps_;
+  std::unique_ptr<process> process_;
+  caf::actor session_;
+  std::map<size_t, std::shared_ptr<prepared_step>> prepared_;
+  std::map<size_t, time_point> proven_; // when a step was begun that has succeeded since
+  std::map<uint64_t, wait> waits_;
+  uint64_t next_wait_ = 1, generation_ = 0;
+  int busy_ = 0;
+  bool calm_ = false, stopping_ = false, closing_ = false;
+  uint64_t succeeded_ = 0, failed_ = 0;
+};
+
+} // namespace troupe::simulate

@@ -1,0 +1,61 @@
+#include "tests/simulate/core.hpp"
+
+#include <algorithm>
+
+namespace troupe::simulate {
+namespace {
+
+// Not at zero: a time that was never set must not look recent.
+constexpr time_point start{std::chrono::seconds{1000}};
+
+} // namespace
+
+std::string_view to_string(fault_kind kind) {
+  constexpr std::string_view names[] = {"loss",     "partition", "pause",  "crash",
+                                        "shortage", "buggify",   "reopen", "reset"};
+  return names[static_cast<size_t>(kind)];
+}
+
+core::core(const options& o, bool tracing) : with(o), now(start), tracing_(tracing) {
+  set_time(now);
+}
+
+void core::at(time_point when, std::function<void()> act) {
+  events_.push({std::max(when, now), next_number_++, std::move(act)});
+}
+
+time_point core::next_event() const {
+  return events_.empty() ? time_point::max() : events_.top().when;
+}
+
+void core::run_event() {
+  auto act = std::move(const_cast<event&>(events_.top()).act);
+  events_.pop();
+  act();
+}
+
+void core::print(std::string_view who, std::string_view what, const std::string& more) const {
+  auto us = std::chrono::duration_cast<std::chrono::microseconds>(now - start).count();
+  auto line = more.substr(0, more.find('\n'));
+  std::printf("%11.6f  %-20.*s %-10.*s %s\n", static_cast<double>(us) / 1e6,
+              static_cast<int>(who.size()), who.data(), static_cast<int>(what.size()), what.data(),
+              line.c_str());
+}
+
+size_t core::begin_fault(fault what) {
+  faults_.push_back(what);
+  return faults_.size() - 1;
+}
+
+bool core::had_fault(std::initializer_list<fault_kind> kinds, const std::vector<int>& processes,
+                     time_point from, time_point to) const {
+  auto touches = [&](int one) {
+    return one < 0 || std::ranges::find(processes, one) != processes.end();
+  };
+  return std::ranges::any_of(faults_, [&](const fault& one) {
+    return std::ranges::find(kinds, one.kind) != kinds.end() && one.begin <= to &&
+           one.end >= from && (touches(one.first) || (one.second >= 0 && touches(one.second)));
+  });
+}
+
+} // namespace troupe::simulate

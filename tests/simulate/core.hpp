@@ -1,0 +1,84 @@
+// What all parts of a simulation share: time, events to come, chance, the trace, and what went
+// wrong.
+#pragma once
+#include "tests/simulate/dice.hpp"
+#include "tests/simulate/options.hpp"
+
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+namespace troupe::simulate {
+
+enum class fault_kind : uint8_t { loss, partition, pause, crash, shortage, buggify, reopen, reset };
+std::string_view to_string(fault_kind kind);
+
+/// Something that was done to processes, by index; -1 for all of them.
+struct fault {
+  fault_kind kind;
+  int first = -1, second = -1;
+  time_point begin;
+  time_point end = time_point::max();
+};
+
+class core {
+public:
+  explicit core(const options& with, bool tracing);
+
+  const options with;
+  time_point now;
+
+  void at(time_point when, std::function<void()> act);
+  void after(duration later, std::function<void()> act) { at(now + later, std::move(act)); }
+  time_point next_event() const;
+  void run_event();
+
+  /// One line of the trace: time, who, what, and more.
+  template <class... Ts>
+  void tell(std::string_view who, std::string_view what, const Ts&... more) {
+    ++lines_;
+    if (tracing_)
+      print(who, what, concat(more...));
+  }
+
+  /// The simulation has found something: it ends. The first counts.
+  template <class... Ts>
+  void violated(std::string_view promise, const Ts&... how) {
+    if (found_)
+      return;
+    found_ = concat(promise, ": ", how...);
+    tell("simulation", "violated", *found_);
+  }
+  const std::optional<std::string>& found() const noexcept { return found_; }
+  uint64_t lines() const noexcept { return lines_; }
+
+  size_t begin_fault(fault what);
+  void end_fault(size_t which) { faults_[which].end = now; }
+  /// Whether something of these kinds was done to one of the processes between these times.
+  bool had_fault(std::initializer_list<fault_kind> kinds, const std::vector<int>& processes,
+                 time_point from, time_point to) const;
+  size_t faults() const noexcept { return faults_.size(); }
+
+private:
+  struct event {
+    time_point when;
+    uint64_t number;
+    std::function<void()> act;
+    bool operator<(const event& other) const { // the earliest on top
+      return std::pair{other.when, other.number} < std::pair{when, number};
+    }
+  };
+  void print(std::string_view who, std::string_view what, const std::string& more) const;
+
+  bool tracing_;
+  uint64_t lines_ = 0;
+  uint64_t next_number_ = 0;
+  std::priority_queue<event> events_;
+  std::vector<fault> faults_;
+  std::optional<std::string> found_;
+};
+
+} // namespace troupe::simulate

@@ -1,0 +1,101 @@
+#include "tests/simulate/loop.hpp"
+
+#include "troupe/actors/outlet.hpp"
+
+#include <algorithm>
+
+namespace troupe::simulate {
+
+void simulated_loop::add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
+                         std::shared_ptr<void> keep) {
+  entries_[socket] = {&handler, tick_period, clock::now() + tick_period, std::move(keep)};
+  rouse(socket);
+}
+
+void simulated_loop::want_writable(int socket, bool wanted) {
+  auto it = entries_.find(socket);
+  if (it == entries_.end())
+    return;
+  it->second.wants_writable = wanted;
+  if (wanted)
+    rouse(socket);
+}
+
+void simulated_loop::remove(int socket) { to_remove_.push_back(socket); }
+
+time_point simulated_loop::next() const {
+  if (!batch_.empty() || !roused_.empty() || !to_remove_.empty())
+    return time_point::min();
+  auto earliest = time_point::max();
+  if (ticks)
+    for (const auto& [socket, one] : entries_)
+      earliest = std::min(earliest, one.due);
+  return earliest;
+}
+
+void simulated_loop::run_one(time_point now, dice* order) {
+  if (batch_.empty())
+    batch_.assign(roused_.rbegin(), roused_.rend());
+  if (!batch_.empty()) {
+    if (order)
+      std::swap(batch_.back(), batch_[order->below(batch_.size())]);
+    auto socket = batch_.back();
+    batch_.pop_back();
+    handle(socket);
+    if (!batch_.empty())
+      return;
+  }
+  remove_all();
+  if (ticks)
+    tick(now);
+}
+
+bool simulated_loop::settle() {
+  if (batch_.empty() && roused_.empty() && to_remove_.empty())
+    return false;
+  batch_.clear();
+  while (!roused_.empty())
+    handle(*roused_.begin());
+  remove_all();
+  return true;
+}
+
+void simulated_loop::handle(int socket) {
+  roused_.erase(socket);
+  auto it = entries_.find(socket);
+  if (it == entries_.end())
+    return;
+  auto& one = it->second;
+  auto writes = [&] { return one.wants_writable && states_.writable(socket); };
+  auto leaves = [&] { return std::ranges::find(to_remove_, socket) != to_remove_.end(); };
+  auto reads = states_.readable(socket), can_write = writes();
+  if (leaves() || (!reads && !can_write))
+    return;
+  write_batch batch; // what is said in answer
+  one.handler->ready(reads, can_write, scratch_);
+  batch.write();
+  // Otherwise whoever changes that rouses it.
+  if (!leaves() && (states_.readable(socket) || writes()))
+    rouse(socket);
+}
+
+void simulated_loop::remove_all() {
+  for (auto socket : std::exchange(to_remove_, {})) {
+    auto node = entries_.extract(socket);
+    if (!node.empty())
+      node.mapped().handler->removed();
+  }
+}
+
+void simulated_loop::tick(time_point now) {
+  std::vector<socket_handler*> due;
+  for (auto& [socket, one] : entries_)
+    if (one.due <= now) {
+      due.push_back(one.handler);
+      one.due = now + one.period;
+    }
+  for (auto* one : due)
+    one->tick(now);
+}
+
+} // namespace troupe::simulate

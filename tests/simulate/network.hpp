@@ -1,0 +1,116 @@
+// Connections between simulated processes: bytes take time, come in pieces, stall and get lost.
+#pragma once
+#include "tests/simulate/core.hpp"
+#include "tests/simulate/process.hpp"
+#include "troupe/actors/byte_stream.hpp"
+#include "troupe/actors/exchange.hpp"
+#include "troupe/actors/membership.hpp"
+
+#include <deque>
+#include <map>
+
+namespace troupe::simulate {
+
+/// Network -> listener: somebody has connected.
+struct accepted {
+  uint64_t wire = 0;
+};
+
+/// Hosts are numbered; one process runs on each, and others after it.
+class network final : public socket_states {
+public:
+  explicit network(core& of);
+  ~network();
+
+  /// How a membership of that process reaches others.
+  membership_ways ways(process& of);
+  /// Calls of this address reach that listener from now on.
+  void listen(const std::string& address, process& at, const caf::actor& listener);
+  /// The exchange of an accepted connection.
+  caf::actor open_accepted(uint64_t wire, process& at, exchange_options options);
+
+  enum class leaving { orderly, crashed, silent };
+  /// The process is gone, or about to end; nothing reaches it any more.
+  void leave(process& who, leaving how);
+
+  void block(size_t from, size_t to) { ++blocked_[{from, to}]; }
+  void unblock(size_t from, size_t to);
+  bool readable(int socket) const override;
+  bool writable(int socket) const override;
+  /// Ends one connection, drawn from all; says which hosts it joined, if there was one.
+  std::optional<std::pair<size_t, size_t>> lose_one(dice& chance);
+  size_t connections() const noexcept { return wires_.size(); }
+
+private:
+  friend class wire_stream;
+  struct segment {
+    time_point when;
+    std::vector<char> bytes;
+    size_t taken = 0;
+  };
+  struct end {
+    size_t host = 0;
+    process* owner = nullptr; // none: gone
+    bool silent = false;      // nothing tells the other that this one is gone
+    bool attached = false;    // to an exchange
+    bool finished = false;    // writes no more: what was written still leaves
+    bool closed = false;
+    std::deque<segment> outgoing;
+    size_t unsent = 0;
+    time_point last; // delivery, of what this end writes
+    bool pumping = false;
+    std::vector<char> inbox; // what has come
+    size_t read = 0;         // of the inbox
+    bool told_end = false, at_end = false, is_reset = false;
+
+    size_t unread() const { return inbox.size() - read; }
+  };
+  struct wire {
+    end ends[2];
+    bool lost = false;
+  };
+  struct call {
+    process* from;
+    dialed what;
+    std::string address;
+    std::shared_ptr<std::atomic<bool>> stop;
+    caf::actor reply;
+    duration pause = std::chrono::milliseconds{20};
+  };
+  struct place {
+    process* at = nullptr;
+    size_t host = 0;
+    bool silent = false;
+    caf::actor listener;
+  };
+
+  duration latency();
+  bool blocked(size_t from, size_t to) const { return blocked_.contains({from, to}); }
+  void attempt(uint64_t which);
+  caf::actor attach(uint64_t id, int side, process& at, exchange_options options);
+  void rouse(uint64_t id, int side);
+  const end* end_at(int socket) const;
+  size_t room(const end& of) const;
+  ssize_t read(uint64_t id, int side, std::span<const iovec> places);
+  ssize_t write(uint64_t id, int side, std::span<const iovec> pieces);
+  void finish(uint64_t id, int side);
+  void close(uint64_t id, int side);
+  void pump(uint64_t id, int side);
+  void deliver(uint64_t id, int side);
+  /// Its owner finds the end of what the other has written, or that the connection is lost.
+  void end_of(uint64_t id, int side, duration later, bool lost);
+  void drop_if_over(uint64_t id);
+  std::string_view name_of(const end& one) const;
+
+  core& core_;
+  dice chance_;
+  std::map<uint64_t, wire> wires_;
+  std::map<uint64_t, call> calls_;
+  std::map<std::string, place> places_;
+  std::map<std::pair<size_t, size_t>, int> blocked_;
+  uint64_t next_ = 1;
+};
+
+} // namespace troupe::simulate
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::simulate::accepted)

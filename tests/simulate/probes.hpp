@@ -1,0 +1,39 @@
+// Answers the product's TROUPE_BUGGIFY and TROUPE_REACHED while a simulation runs.
+#pragma once
+#include "tests/simulate/core.hpp"
+#include "troupe/runtime/simulation.hpp"
+
+#include <map>
+
+namespace troupe::simulate {
+
+class probes final : public simulation_hooks {
+public:
+  explicit probes(core& of);
+  ~probes();
+  bool interferes(const simulation_probe& at) noexcept override;
+  void reached(const simulation_probe& at) noexcept override;
+  void calm_down() { calm_ = true; }
+
+  /// How often a place was reached.
+  uint64_t count(std::string_view name) const {
+    auto it = counts_.find(name);
+    return it == counts_.end() ? 0 : it->second;
+  }
+  /// Bit i: all()[i] was reached, or has interfered.
+  uint64_t hits() const noexcept { return hits_; }
+  /// Those of the program, in the order of their names; one for each name.
+  static const std::vector<const simulation_probe*>& all();
+
+private:
+  void hit(const simulation_probe& at);
+
+  core& core_;
+  dice chance_;
+  std::map<std::string_view, bool> active_;
+  std::map<std::string_view, uint64_t> counts_;
+  uint64_t hits_ = 0;
+  bool calm_ = false;
+};
+
+} // namespace troupe::simulate

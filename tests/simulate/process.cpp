@@ -1,0 +1,86 @@
+#include "tests/simulate/process.hpp"
+
+#include <caf/atom.hpp>
+
+#include <algorithm>
+
+namespace troupe::simulate {
+
+struct process::config : caf::actor_system_config {
+  config() {
+    set("scheduler.policy", caf::atom("testing"));
+    set("scheduler.max-threads", size_t{1});
+  }
+};
+
+process::process(std::string name, size_t index, const socket_states& sockets)
+    : name_(std::move(name)), index_(index), config_(std::make_unique<config>()),
+      system_(std::make_unique<caf::actor_system>(*config_)),
+      loop_(std::make_shared<simulated_loop>(sockets)) {}
+
+process::~process() {
+  if (actors() > 0) {
+    system_.release();
+    config_.release();
+  }
+}
+
+caf::scheduler::test_coordinator& process::scheduler() const {
+  return static_cast<caf::scheduler::test_coordinator&>(system_->scheduler());
+}
+
+time_point process::next() const {
+  if (!scheduler().jobs.empty())
+    return wakes_;
+  const auto& waiting = scheduler().clock().schedule();
+  auto earliest = loop_->next();
+  if (!waiting.empty())
+    earliest = std::min<time_point>(earliest, waiting.begin()->first);
+  return std::max(wakes_, earliest);
+}
+
+void process::enter(time_point now) { scheduler().clock().current_time = now; }
+
+void process::run_one(time_point now, dice* order) {
+  auto& all = scheduler();
+  enter(now);
+  all.advance_time(caf::timespan{0});
+  auto& jobs = all.jobs;
+  if (loop_->next() <= now && (!order || order->below(jobs.size() + 1) == 0))
+    return loop_->run_one(now, order);
+  if (jobs.empty())
+    return;
+  if (order)
+    std::swap(jobs.front(), jobs[order->below(jobs.size())]);
+  all.run_once();
+}
+
+size_t process::timers() const { return scheduler().clock().schedule().size(); }
+size_t process::actors() const { return system_->registry().running(); }
+
+duration process::finish(time_point now) {
+  auto& all = scheduler();
+  auto time = std::max(now, all.clock().current_time);
+  all.clock().current_time = time;
+  auto run = [&] {
+    while (all.try_run_once() || loop_->settle())
+      ;
+  };
+  run();
+  auto needed = time;
+  // A timer whose actor has ended only leaves.
+  while (actors() > 0 && all.has_pending_timeout()) {
+    needed = std::max(needed, all.clock().schedule().begin()->first);
+    set_time(needed);
+    all.trigger_timeout();
+    run();
+  }
+  while (all.has_pending_timeout()) {
+    all.trigger_timeouts();
+    run();
+  }
+  set_time(now);
+  return needed - time;
+}
+
+} // namespace troupe::simulate

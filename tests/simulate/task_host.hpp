@@ -1,0 +1,39 @@
+// A simulated machine with a task of the cluster: production actors over a simulated network.
+#pragma once
+#include "tests/simulate/device.hpp"
+#include "tests/simulate/network.hpp"
+#include "troupe/actors/step_server.hpp"
+#include "troupe/serialization/files/cluster.hpp"
+
+namespace troupe::simulate {
+
+class task_host {
+public:
+  task_host(core& of, network& in, const cluster_spec& cluster, task_name self, size_t index);
+
+  void start();
+  /// Ends the task as ~running_task does, orderly or cut off from the network.
+  void stop(network::leaving how);
+  bool runs() const noexcept { return process_ != nullptr; }
+  process* running() noexcept { return process_.get(); }
+  uint64_t incarnation() const noexcept { return incarnation_; }
+  const task_name& name() const noexcept { return self_; }
+  void set_short_of_memory(bool on);
+  /// It has no work: it keeps nothing but its own timers.
+  void check_idle();
+  bool looks_for_silence = true; ///< else a defect is planted, to be found
+
+private:
+  core& core_;
+  network& network_;
+  const cluster_spec& cluster_;
+  task_name self_;
+  size_t index_;
+  uint64_t incarnation_ = 0;
+  std::vector<std::shared_ptr<simulated_device>> devices_; // of all incarnations
+  std::unique_ptr<process> process_;
+  std::shared_ptr<step_server> server_;
+  caf::actor listener_, membership_, worker_;
+};
+
+} // namespace troupe::simulate

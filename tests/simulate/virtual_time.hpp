@@ -1,0 +1,14 @@
+// The time of a simulation, for everything in the process.
+#pragma once
+#include <chrono>
+
+namespace troupe::simulate {
+
+using clock = std::chrono::steady_clock;
+using time_point = clock::time_point;
+using duration = clock::duration;
+
+/// What std::chrono::steady_clock::now() returns from now on, here and in CAF.
+void set_time(time_point now) noexcept;
+
+} // namespace troupe::simulate

@@ -1,0 +1,346 @@
+#include "tests/simulate/world.hpp"
+
+#include "troupe/actors/random_id.hpp"
+
+#include <algorithm>
+
+namespace troupe::simulate {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// When the faults are over, all that was lost is noticed within two timeouts; then all works.
+constexpr duration settle_patience = 15s;
+// Steps end at their deadlines, and the last ones of a client are repeated a few times.
+constexpr duration stop_bound = 40s, final_bound = 120s;
+// A task without clients lets go of everything. It remembers for a minute which steps must not run.
+constexpr duration idle_bound = 65s;
+
+layout layout_of(const options& with) {
+  return {static_cast<int>(with.workers), static_cast<int>(with.servers),
+          static_cast<int>(with.clients)};
+}
+
+} // namespace
+
+world::world(const options& with, bool tracing, canary planted)
+    : core_(with, tracing), layout_(layout_of(with)), order_(with.seed, "order"),
+      chance_(with.seed, "faults"), probes_(core_), ledger_(core_), network_(core_) {
+  ledger::current = &ledger_;
+  draw_random_ids_from([ids = dice{with.seed, "ids"}]() mutable { return ids.roll() | 1; });
+  for (int i = 0; i < layout_.workers; ++i)
+    cluster_.jobs["worker"].push_back(concat("worker", i, ":1"));
+  for (int i = 0; i < layout_.servers; ++i)
+    cluster_.jobs["ps"].push_back(concat("ps", i, ":1"));
+  for (int i = 0; i < layout_.workers + layout_.servers; ++i) {
+    auto is_worker = i < layout_.workers;
+    task_name name{is_worker ? "worker" : "ps", is_worker ? i : i - layout_.workers};
+    tasks_.push_back(
+        std::make_unique<task_host>(core_, network_, cluster_, name, static_cast<size_t>(i)));
+    if (planted == canary::deaf_listener)
+      tasks_.back()->looks_for_silence = false;
+  }
+  for (int i = 0; i < layout_.clients; ++i) {
+    clients_.push_back(std::make_unique<client_host>(core_, network_, ledger_, probes_, cluster_,
+                                                     layout_, i, tasks_));
+    clients_.back()->repeats_updates = planted == canary::repeated_updates;
+  }
+}
+
+world::~world() {
+  ledger::current = nullptr;
+  draw_random_ids_from({});
+}
+
+outcome world::run() {
+  core_.tell("simulation", "options", to_string(core_.with));
+  auto start = core_.now;
+  begin();
+  faults();
+  watch();
+  run_until(core_.now + std::chrono::seconds{core_.with.fault_seconds});
+  heal();
+  run_until(core_.now + 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} +
+            settle_patience);
+  finish_clients();
+  close_all();
+  outcome made;
+  made.found = core_.found().value_or("");
+  made.virtual_seconds = std::chrono::duration<double>(core_.now - start).count();
+  for (const auto& one : clients_) {
+    made.succeeded += one->succeeded();
+    made.failed += one->failed();
+  }
+  made.faults = core_.faults();
+  made.messages = messages_;
+  core_.tell("simulation", "end", made.succeeded, " steps succeeded, ", made.failed, " failed, ",
+             made.messages, " messages");
+  made.lines = core_.lines();
+  return made;
+}
+
+void world::begin() {
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    auto& one = *tasks_[i];
+    if (chance_.permille(800)) {
+      one.start();
+      continue;
+    }
+    auto later = chance_.between(duration{0}, 3s);
+    core_.begin_fault({fault_kind::crash, static_cast<int>(i), -1, core_.now, core_.now + later});
+    core_.after(later, [&one] {
+      if (!one.runs())
+        one.start();
+    });
+  }
+  for (auto& one : clients_)
+    core_.after(chance_.between(duration{0}, 100ms), [&one = *one] { one.open(); });
+}
+
+// -- faults --------------------------------------------------------------------------------------
+
+void world::every(int64_t per_minute, std::function<void()> act) {
+  if (per_minute == 0)
+    return;
+  core_.after(chance_.between(duration{0}, duration{2min} / per_minute), [=, this] {
+    if (!faulty_)
+      return;
+    act();
+    every(per_minute, act);
+  });
+}
+
+void world::faults() {
+  faulty_ = true;
+  const auto& with = core_.with;
+  every(with.losses, [this] { lose_connection(); });
+  every(with.partitions, [this] { partition(); });
+  every(with.pauses, [this] { pause(); });
+  every(with.crashes, [this] { crash(); });
+  every(with.shortages, [this] { shortage(); });
+  every(with.reopens, [this] { reopen(); });
+}
+
+void world::heal() {
+  core_.tell("simulation", "heals");
+  faulty_ = false;
+  probes_.calm_down();
+  for (auto& one : std::exchange(cures_, {}))
+    one();
+  for (auto& one : tasks_)
+    if (!one->runs())
+      one->start();
+  for (auto& one : clients_) {
+    one->calm_down();
+    if (!one->running())
+      one->open();
+  }
+}
+
+process* world::process_of(int index) {
+  auto tasks = static_cast<int>(tasks_.size());
+  return index < tasks ? tasks_[static_cast<size_t>(index)]->running()
+                       : clients_[static_cast<size_t>(index - tasks)]->running();
+}
+
+void world::lose_connection() {
+  if (auto between = network_.lose_one(chance_))
+    core_.begin_fault({fault_kind::loss, static_cast<int>(between->first),
+                       static_cast<int>(between->second), core_.now,
+                       core_.now + 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms}});
+}
+
+void world::partition() {
+  auto count = static_cast<uint64_t>(layout_.processes());
+  auto from = chance_.below(count), to = chance_.below(count);
+  auto both = !chance_.permille(core_.with.one_way);
+  auto lasts = chance_.between(duration{50ms}, duration{25s});
+  if (from == to)
+    return;
+  core_.tell("network", "parts", from, both ? " and " : " from ", to, " for ",
+             lasts.count() / 1'000'000, " ms");
+  network_.block(from, to);
+  if (both)
+    network_.block(to, from);
+  auto which = core_.begin_fault(
+      {fault_kind::partition, static_cast<int>(from), static_cast<int>(to), core_.now});
+  auto over = std::make_shared<bool>(false);
+  auto cure = [=, this] {
+    if (std::exchange(*over, true))
+      return;
+    core_.tell("network", "joins", from, " and ", to);
+    network_.unblock(from, to);
+    if (both)
+      network_.unblock(to, from);
+    core_.end_fault(which);
+  };
+  cures_.push_back(cure);
+  core_.after(lasts, cure);
+}
+
+void world::pause() {
+  auto index = static_cast<int>(chance_.below(static_cast<uint64_t>(layout_.processes())));
+  auto lasts = chance_.between(duration{5ms}, chance_.permille(500) ? duration{500ms} : 20s);
+  auto* who = process_of(index);
+  if (!who)
+    return;
+  core_.tell(who->name(), "pauses", "for ", lasts.count() / 1'000'000, " ms");
+  auto until = core_.now + lasts;
+  who->sleep_until(until);
+  core_.begin_fault({fault_kind::pause, index, -1, core_.now, until});
+}
+
+void world::crash() {
+  auto index = static_cast<int>(chance_.below(tasks_.size()));
+  auto& task = *tasks_[static_cast<size_t>(index)];
+  auto silent = chance_.permille(core_.with.machines), orderly = chance_.permille(250);
+  auto gone = chance_.between(duration{0}, chance_.permille(500) ? duration{200ms} : 15s);
+  auto among = chance_.below(300); // messages
+  if (!task.runs())
+    return;
+  auto act = [=, this, &task] {
+    if (!task.runs() || !faulty_)
+      return;
+    core_.begin_fault({fault_kind::crash, index, -1, core_.now, core_.now + gone});
+    task.stop(orderly  ? network::leaving::orderly
+              : silent ? network::leaving::silent
+                       : network::leaving::crashed);
+    core_.after(gone, [&task] {
+      if (!task.runs())
+        task.start();
+    });
+  };
+  // In the midst of what happens at one moment.
+  crash_at_ = messages_ + among;
+  crash_ = act;
+}
+
+void world::shortage() {
+  auto index = static_cast<int>(chance_.below(tasks_.size()));
+  auto& task = *tasks_[static_cast<size_t>(index)];
+  auto lasts = chance_.between(duration{1ms}, duration{2s});
+  core_.tell(to_string(task.name()), "short", "of memory for ", lasts.count() / 1'000'000, " ms");
+  task.set_short_of_memory(true);
+  auto which = core_.begin_fault({fault_kind::shortage, index, -1, core_.now});
+  auto over = std::make_shared<bool>(false);
+  auto cure = [=, this, &task] {
+    if (std::exchange(*over, true))
+      return;
+    task.set_short_of_memory(false);
+    core_.end_fault(which);
+  };
+  cures_.push_back(cure);
+  core_.after(lasts, cure);
+}
+
+void world::reopen() {
+  auto number = chance_.below(clients_.size());
+  auto& client = *clients_[number];
+  auto how = chance_.below(3);
+  auto gone = chance_.between(duration{0}, duration{3s});
+  if (!client.running() || client.running()->wakes() > core_.now)
+    return;
+  core_.begin_fault({fault_kind::reopen, layout_.client(static_cast<int>(number)), -1, core_.now,
+                     core_.now + gone});
+  client.close(how == 0   ? network::leaving::orderly
+               : how == 1 ? network::leaving::crashed
+                          : network::leaving::silent);
+  core_.after(gone, [&client] {
+    if (!client.running())
+      client.open();
+  });
+}
+
+// -- the loop ------------------------------------------------------------------------------------
+
+// Has one thing happen; false when nothing is left.
+bool world::step() {
+  if (crash_ && messages_ >= crash_at_)
+    std::exchange(crash_, nullptr)();
+  auto next = core_.next_event();
+  auto event = next;
+  std::vector<process*> ready;
+  for (int i = 0; i < layout_.processes(); ++i)
+    if (auto* one = process_of(i)) {
+      auto when = one->next();
+      next = std::min(next, when);
+      if (when <= core_.now)
+        ready.push_back(one);
+    }
+  if (next == time_point::max())
+    return false;
+  if (next > core_.now) {
+    core_.now = next;
+    set_time(next);
+    return true;
+  }
+  if (event <= core_.now && (ready.empty() || chance_order(2) == 0)) {
+    core_.run_event();
+    return true;
+  }
+  auto& one = *ready[chance_order(ready.size())];
+  one.run_one(core_.now, core_.with.shuffle ? &order_ : nullptr);
+  ++messages_;
+  if (core_.with.late && order_.permille(core_.with.late))
+    one.sleep_until(core_.now + order_.between(duration{0}, 3ms));
+  return true;
+}
+
+uint64_t world::chance_order(uint64_t n) { return core_.with.shuffle ? order_.below(n) : 0; }
+
+void world::run_until(time_point when) {
+  bool reached = false;
+  core_.at(when, [&] { reached = true; });
+  while (!reached && !core_.found() && step())
+    ;
+}
+
+void world::run_until(const std::function<bool()>& done, duration bound, std::string_view promise) {
+  auto latest = core_.now + bound;
+  while (!done() && !core_.found()) {
+    if (core_.now > latest || !step())
+      return core_.violated(promise, "not within ", bound.count() / 1'000'000'000, " s");
+  }
+}
+
+void world::watch() {
+  for (auto& one : clients_)
+    one->check_waits();
+  core_.after(1s, [this] {
+    if (watching_)
+      watch();
+  });
+}
+
+// -- the end -------------------------------------------------------------------------------------
+
+void world::finish_clients() {
+  for (auto& one : clients_)
+    one->stop();
+  run_until([this] { return std::ranges::all_of(clients_, [](auto& one) { return one->idle(); }); },
+            stop_bound, "steps end when faults are over");
+  for (auto& one : clients_) {
+    if (core_.found())
+      return;
+    auto done = std::make_shared<bool>(false);
+    one->final_round([done] { *done = true; });
+    run_until([done] { return *done; }, final_bound, "all works again when faults are over");
+  }
+}
+
+void world::close_all() {
+  if (core_.found())
+    return;
+  watching_ = false;
+  for (auto& one : clients_)
+    one->close(network::leaving::orderly);
+  run_until(core_.now + idle_bound);
+  for (auto& one : tasks_)
+    one->check_idle();
+  for (auto& one : tasks_)
+    if (!core_.found())
+      one->stop(network::leaving::orderly);
+}
+
+} // namespace troupe::simulate

@@ -1,0 +1,66 @@
+// A whole cluster in one thread: faults first, then healing, then what must hold.
+#pragma once
+#include "tests/simulate/client_host.hpp"
+#include "tests/simulate/probes.hpp"
+
+#include <set>
+
+namespace troupe::simulate {
+
+/// Defects to plant, which must be found.
+enum class canary : uint8_t { none, repeated_updates, deaf_listener };
+
+struct outcome {
+  std::string found; ///< the promise that was broken, and how; nothing if all held
+  double virtual_seconds = 0;
+  uint64_t succeeded = 0, failed = 0, faults = 0, messages = 0, lines = 0;
+};
+
+class world {
+public:
+  world(const options& with, bool tracing, canary planted);
+  ~world();
+
+  outcome run();
+  uint64_t probes_hit() const noexcept { return probes_.hits(); }
+
+private:
+  void begin();
+  void faults();
+  void every(int64_t per_minute, std::function<void()> act);
+  void heal();
+  void finish_clients();
+  void close_all();
+  void watch();
+
+  // Faults.
+  void lose_connection();
+  void partition();
+  void pause();
+  void crash();
+  void shortage();
+  void reopen();
+  process* process_of(int index);
+
+  // The loop.
+  bool step();
+  uint64_t chance_order(uint64_t n);
+  void run_until(time_point when);
+  void run_until(const std::function<bool()>& done, duration bound, std::string_view promise);
+
+  core core_;
+  layout layout_;
+  dice order_, chance_;
+  probes probes_;
+  ledger ledger_;
+  network network_;
+  cluster_spec cluster_;
+  std::vector<std::unique_ptr<task_host>> tasks_;
+  std::vector<std::unique_ptr<client_host>> clients_;
+  std::vector<std::function<void()>> cures_; // of what still lasts, by fault
+  bool faulty_ = false, watching_ = true;
+  uint64_t messages_ = 0, crash_at_ = 0;
+  std::function<void()> crash_;
+};
+
+} // namespace troupe::simulate
