@@ -284,6 +284,28 @@ TEST_CASE("what is registered for a connection that has ended is dropped") {
   CHECK(world.server->programs().size() == 0);
 }
 
+TEST_CASE("graphs of one connection that wait to be compiled are bounded") {
+  worker_world world;
+  text_case text{queue};
+  register_graph what;
+  for (auto& part : world.cut_for(text, 1))
+    what.partitions.push_back({to_string(part.device), *write_graph(*part.nodes)});
+  for (int i = 0; i < 1100; ++i)
+    caf::anon_send(world.worker, incoming{what, world.peer, world.connection});
+  world.run();
+  int registered = 0, refused = 0;
+  for (const auto& one : world.sent) {
+    const auto& outcome = std::get<register_reply>(one).outcome;
+    registered += outcome.ok();
+    refused += outcome.kind() == error_kind::resource_exhausted;
+  }
+  CHECK(registered >= 1024);
+  CHECK(registered + refused == 1100);
+  world.sent.clear();
+  world.from_peer(what);
+  CHECK(std::get<register_reply>(world.sent.back()).outcome.ok());
+}
+
 TEST_CASE("requests for another incarnation of a task are refused") {
   worker_world world;
   text_case text{queue};

@@ -160,8 +160,11 @@ TEST_CASE("callers who are as many as the team get no help") {
       std::lock_guard guard{mutex};
       return ids.contains(std::this_thread::get_id());
     }();
-    if (is_caller && !std::exchange(counted, true)) { // wait until all callers are in their loops
+    if (is_caller && !std::exchange(counted, true))
       ++inside;
+    // Wait until all callers are in their loops. Helpers do, too: they would take all that a caller
+    // has before it gets a core.
+    if (inside < threads) {
       auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
       while (inside < threads && std::chrono::steady_clock::now() < end)
         std::this_thread::yield();

@@ -3,6 +3,7 @@
 #include <caf/actor_addr.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,6 +17,8 @@ struct peer_connection {
   uint64_t incarnation = 0; ///< of the peer
   caf::actor_addr exchange = {};
   std::atomic<bool> gone{false};
+  std::atomic<size_t> registering{0}; ///< graphs that wait to be compiled
+  std::atomic<size_t> running{0};     ///< steps
 };
 
 using connection_ptr = std::shared_ptr<peer_connection>;

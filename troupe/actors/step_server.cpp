@@ -9,6 +9,8 @@ namespace {
 
 // How long after its deadline a step is ended that whoever asked for it has not ended.
 constexpr std::chrono::milliseconds grace{1000};
+// Of one connection at once: each has an instance.
+constexpr size_t max_running = 65'536;
 // Later deadlines are none: a century.
 constexpr uint64_t max_deadline_ms = uint64_t{100} * 365 * 24 * 3600 * 1000;
 
@@ -19,7 +21,7 @@ bool step_server::serve(message& what, const connection_ptr& owner, const caf::a
   if (auto* push = std::get_if<tensor_push>(&what)) {
     steps_->push(std::move(*push), unit);
   } else if (auto* run = std::get_if<run_step>(&what)) {
-    serve_run(std::move(*run), *owner, from, unit);
+    serve_run(std::move(*run), owner, from, unit);
   } else if (auto* cancel = std::get_if<cancel_step>(&what)) {
     steps_->abort(cancel->step, std::move(cancel->why), unit);
   } else {
@@ -29,7 +31,7 @@ bool step_server::serve(message& what, const connection_ptr& owner, const caf::a
   return true;
 }
 
-void step_server::serve_run(run_step&& what, const peer_connection& owner, const caf::actor& from,
+void step_server::serve_run(run_step&& what, const connection_ptr& owner, const caf::actor& from,
                             caf::execution_unit* unit) {
   auto on_end = [from, request = what.request](step_result result) {
     step_done done{request, std::move(result.outcome), std::move(result.fetches)};
@@ -50,20 +52,29 @@ void step_server::serve_run(run_step&& what, const peer_connection& owner, const
         owner, std::move(on_end), unit);
 }
 
-void step_server::begin(run_request&& what, const peer_connection& owner, step_end on_end,
+void step_server::begin(run_request&& what, const connection_ptr& owner, step_end on_end,
                         caf::execution_unit* unit) {
   auto name = to_string(self_);
   auto refuse = [&](status why) { on_end({std::move(why).on_task(name), {}}); };
   if (what.incarnation != 0 && what.incarnation != incarnation_)
     return refuse(
         failure(error_kind::aborted, name, " has been restarted: prepare the step again"));
-  auto program = programs_.find(what.handle, owner);
+  auto program = programs_.find(what.handle, *owner);
   if (!program)
     return refuse(program.status());
   if ((*program)->session() != what.step.session)
     return refuse(
         invalid(name, ": program ", what.handle, " is of another session than step ", what.step));
-  begin_in_background(*program, steps_, what, name, std::move(on_end), unit,
+  if (owner->running.fetch_add(1, std::memory_order_relaxed) >= max_running) {
+    owner->running.fetch_sub(1, std::memory_order_relaxed);
+    return refuse(failure(error_kind::resource_exhausted, owner->peer, " has ", max_running,
+                          " steps on ", name, " already, as many as may be"));
+  }
+  auto ended = [owner, tell = std::move(on_end)](step_result result) {
+    owner->running.fetch_sub(1, std::memory_order_relaxed);
+    tell(std::move(result));
+  };
+  begin_in_background(*program, steps_, what, name, std::move(ended), unit,
                       by_steady_clock(what.deadline, now_()));
   become_busy();
 }

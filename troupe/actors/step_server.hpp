@@ -27,8 +27,8 @@ public:
   /// answers as `outgoing`. Says whether it was one of them; else the message is left as it is.
   bool serve(message& what, const connection_ptr& owner, const caf::actor& from,
              caf::execution_unit* unit = nullptr);
-  /// Begins a step of a program of that owner.
-  void begin(run_request&& what, const peer_connection& owner, step_end on_end,
+  /// Begins a step of a program of that owner, who may have so many at once.
+  void begin(run_request&& what, const connection_ptr& owner, step_end on_end,
              caf::execution_unit* unit = nullptr);
   /// The connection has ended: its programs go, and the steps that need it fail.
   void lose(peer_connection& which, const status& why);
@@ -46,7 +46,7 @@ public:
 
 private:
   void become_busy();
-  void serve_run(run_step&& what, const peer_connection& owner, const caf::actor& from,
+  void serve_run(run_step&& what, const connection_ptr& owner, const caf::actor& from,
                  caf::execution_unit* unit);
 
   const task_name self_;

@@ -20,6 +20,8 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::seconds connect_patience{10};
+// Graphs of one connection that wait to be compiled.
+constexpr size_t max_registering = 1024;
 // Instances that no step has used for that long go, or for twice that long at most.
 constexpr std::chrono::seconds idle_patience{10};
 // How often a worker looks for steps that are overdue.
@@ -153,7 +155,7 @@ caf::result<step_result> run_here(worker_self self, run_request& what) {
   auto step = what.step;
   self->state.asked.emplace(step, promise);
   self->state.server->begin(
-      std::move(what), *self->state.here,
+      std::move(what), self->state.here,
       [to = caf::actor_cast<caf::actor>(self), step](step_result result) {
         caf::anon_send(to, background_ended{step, std::move(result)});
       },
@@ -182,10 +184,16 @@ void serve_register(worker_self self, register_graph&& what, const incoming& fro
   };
   if (what.incarnation != 0 && what.incarnation != server.incarnation())
     return reply(0, failure(error_kind::unavailable, "it has been restarted"));
+  if (from.owner->registering.fetch_add(1, std::memory_order_relaxed) >= max_registering) {
+    from.owner->registering.fetch_sub(1, std::memory_order_relaxed);
+    return reply(0, failure(error_kind::resource_exhausted, max_registering, " graphs of ",
+                            from.owner->peer, " wait to be compiled already"));
+  }
   auto graphs = std::make_shared<register_graph>(std::move(what));
   register_programs(
       self, [=, compiler = self->state.compiler] { return compiler->read(*graphs); }, from.owner,
-      [=](const result<registered>& done) {
+      [=, owner = from.owner](const result<registered>& done) {
+        owner->registering.fetch_sub(1, std::memory_order_relaxed);
         if (done)
           reply(done->handle, {});
         else
