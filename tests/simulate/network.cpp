@@ -1,6 +1,7 @@
 #include "tests/simulate/network.hpp"
 
 #include "troupe/actors/dial.hpp"
+#include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>
 
@@ -216,6 +217,7 @@ ssize_t network::write(uint64_t id, int side, std::span<const iovec> pieces) {
   if (core_.with.torn && count > 0)
     count = std::min<size_t>(count, 1 + chance_.below(chance_.permille(300) ? 30 : torn_buffer));
   if (count == 0) {
+    TROUPE_REACHED("a buffer of what is to be sent is full");
     errno = EAGAIN;
     return -1;
   }
@@ -289,8 +291,12 @@ void network::deliver(uint64_t id, int side) {
       end_of(id, side, latency(), true);
     return;
   }
-  if (!to.attached || to.unread() >= receive_buffer)
-    return; // until it is, or has read
+  if (!to.attached)
+    return; // until it is
+  if (to.unread() >= (core_.with.torn ? torn_buffer : receive_buffer)) {
+    TROUPE_REACHED("a buffer of what has come is full");
+    return; // until its owner has read
+  }
   auto& next = from.outgoing.front();
   auto left = next.bytes.size() - next.taken;
   auto most = core_.with.torn ? 1 + chance_.below(chance_.permille(500) ? 4 : 3000) : 64 * 1024;
@@ -318,6 +324,8 @@ void network::end_of(uint64_t id, int side, duration later, bool lost) {
     if (it == wires_.end())
       return;
     auto& at = it->second.ends[side];
+    if (lost && at.unread() > 0)
+      TROUPE_REACHED("a connection is lost with bytes that were not read");
     (lost ? at.is_reset : at.at_end) = true;
     if (at.owner && !at.closed) {
       core_.tell(at.owner->name(), lost ? "reset" : "closed", "by ",

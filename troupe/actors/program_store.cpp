@@ -32,9 +32,11 @@ bool program_store::link(uint64_t handle, const std::vector<peer_link>& peers) {
   std::vector<caf::actor> exchanges;
   for (const auto& one : peers) {
     exchanges.push_back(one.exchange);
-    if (one.via && one.via->gone)
+    if (one.via && one.via->gone) {
+      TROUPE_REACHED("a task is lost before a program that sends to it is linked");
       it->second.lost =
           failure(error_kind::unavailable, self_, " cannot send: ", one.task, " is gone");
+    }
   }
   it->second.program->set_exchanges(std::move(exchanges));
   return true;
@@ -45,7 +47,6 @@ result<program_store::program_ptr> program_store::find(uint64_t handle,
   std::lock_guard guard{mutex_};
   auto it = programs_.find(handle);
   if (it == programs_.end() || it->second.owner.get() != &owner) {
-    TROUPE_REACHED("a step of an unknown program comes");
     return failure(error_kind::aborted, self_, " knows no program ", handle, " of ", owner.peer,
                    "; it may have been restarted: prepare the step again");
   }

@@ -1,6 +1,7 @@
 #include "troupe/actors/registrar.hpp"
 
 #include "troupe/actors/errors.hpp"
+#include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>
 
@@ -62,8 +63,10 @@ void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number)
     if (!found) {
       auto more = !at->waiting.empty() &&
                   std::ranges::max_element(at->waiting, {}, &waiter::deadline)->deadline > until;
-      if (more) // somebody has come who has more time
+      if (more) { // somebody has come who has more time
+        TROUPE_REACHED("a task of a step is looked for again for who has more time");
         return find_worker(at, part, number);
+      }
       return follow(at, step.parts.refused(part, number, found.status()));
     }
     step.participants[part].worker = found->exchange;
@@ -86,6 +89,7 @@ void registrar::register_part(const attempt_ptr& at, size_t part, uint64_t numbe
     auto& which = at->step->participants[part];
     auto what = at->step->parts.registered(part, number);
     if (what == registration::next::release) {
+      TROUPE_REACHED("a program is registered too late");
       caf::anon_send(worker, forget_program{done.handle});
       return;
     }
@@ -113,12 +117,14 @@ void registrar::register_part(const attempt_ptr& at, size_t part, uint64_t numbe
 }
 
 void registrar::follow(const attempt_ptr& at, registration::next what) {
-  if (what == registration::next::complete)
+  if (what == registration::next::complete) {
     end(at, {});
-  else if (what == registration::next::failed)
+  } else if (what == registration::next::failed) {
     end(at, at->step->parts.error());
-  else if (what == registration::next::again)
+  } else if (what == registration::next::again) {
+    TROUPE_REACHED("a task is lost while a step is registered");
     begin(at);
+  }
 }
 
 void registrar::lose_patience(const attempt_ptr& at, std::list<waiter>::iterator who) {

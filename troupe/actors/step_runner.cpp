@@ -3,6 +3,7 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/flight_report.hpp"
 #include "troupe/runtime/cluster/distributed_step.hpp"
+#include "troupe/runtime/simulation.hpp"
 
 #include <caf/actor_addr.hpp>
 #include <caf/send.hpp>
@@ -170,8 +171,10 @@ void step_runner::cancel(const running_ptr& run) {
                   outgoing{cancel_step{run->id, without_reports(run->state.outcome())}});
   auto now = self_->clock().now();
   auto latest = std::min(std::max(run->request.deadline, now), now + stop_patience);
-  run->due = due_.add(self_, std::min(now + stop_patience, latest + late_stop_patience),
-                      [=, this] { follow(run, run->state.give_up()); });
+  run->due = due_.add(self_, std::min(now + stop_patience, latest + late_stop_patience), [=, this] {
+    TROUPE_REACHED("a task does not say that a step has stopped");
+    follow(run, run->state.give_up());
+  });
 }
 
 void step_runner::finish(const running_ptr& run, status outcome) {
