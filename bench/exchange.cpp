@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <thread>
 
 namespace troupe::bench {
 namespace {
@@ -116,6 +118,44 @@ void serve_parameters(benchmark::State& state, int count) {
   }
 }
 
+// How long after its deadline a step that waits for a queue is answered, while its task has hundreds
+// of kernels ready, of some 100 ms each.
+void cancel_behind_kernels(benchmark::State& state) {
+  try {
+    constexpr auto patience = std::chrono::milliseconds{50};
+    two_tasks tasks;
+    graph_builder g;
+    auto on = g.on("/job:worker/task:1");
+    auto seed = g.variable(fill(g, {1100, 1100}, 1e-3f));
+    std::vector<target> busy;
+    for (int i = 0; i < 500; ++i)
+      busy.emplace_back(matmul(seed + static_cast<float>(i), seed).node);
+    auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "empty"});
+    auto taken = queue_dequeue(queue, {dtype::i32})[0];
+    auto s = session::connect(tasks.cluster());
+    s.run(g.initializer());
+    auto load = s.prepare({}, {}, busy);
+    auto wait = s.prepare({}, {taken});
+    std::atomic<bool> ended{false};
+    load.run_async({}, [&](const auto&) { ended = true; },
+                   {.timeout = std::chrono::milliseconds{30'000}});
+    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    for (auto _ : state) {
+      auto due = std::chrono::steady_clock::now() + patience;
+      try {
+        wait.run({}, {.deadline = due});
+      } catch (const error&) { // its time was over
+      }
+      state.SetIterationTime(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - due).count());
+      if (ended)
+        state.SkipWithError("the kernels were done before");
+    }
+  } catch (const error& e) {
+    state.SkipWithError(e.what());
+  }
+}
+
 } // namespace
 
 int serve_task(const char* cluster, int number) {
@@ -145,6 +185,10 @@ void register_exchange() {
   benchmark::RegisterBenchmark("exchange/4B", [](benchmark::State& state) {
     move_tensor(state, 4);
   })->UseRealTime();
+  benchmark::RegisterBenchmark("exchange/cancel_behind_kernels", cancel_behind_kernels)
+      ->Iterations(40)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("exchange/parameters_10", [](benchmark::State& state) {
     serve_parameters(state, 10);
   })->UseRealTime();
