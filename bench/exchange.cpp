@@ -118,8 +118,8 @@ void serve_parameters(benchmark::State& state, int count) {
   }
 }
 
-// How long after its deadline a step that waits for a queue is answered, while its task has hundreds
-// of kernels ready, of some 100 ms each.
+// How long after its deadline a step that waits for a queue is answered, while its task has
+// hundreds of kernels ready, of some 100 ms each.
 void cancel_behind_kernels(benchmark::State& state) {
   try {
     constexpr auto patience = std::chrono::milliseconds{50};

@@ -140,6 +140,26 @@ TEST_CASE("a callback may close its own session") {
   error_of([&] { calls.run(); }, error_kind::failed_precondition);
 }
 
+TEST_CASE("steps that fail take nothing from those that wait in the background") {
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "q"});
+  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  auto put = queue_enqueue(queue, {g.constant(tensor::scalar(7))});
+  auto s = session::local();
+  auto get = s.prepare({}, {taken});
+  std::vector<std::future<std::vector<tensor>>> waiting;
+  for (int i = 0; i < 30; ++i)
+    waiting.push_back(get.run_async());
+  for (int i = 0; i < 60; ++i) // each has a number of its own
+    error_of([&] { get.run({}, {.timeout = 1ms}); }, error_kind::deadline_exceeded);
+  for (int i = 0; i < 30; ++i)
+    s.run(put);
+  for (auto& one : waiting) {
+    REQUIRE(one.wait_for(20s) == std::future_status::ready);
+    CHECK(to_scalar<int32_t>(one.get()[0]) == 7);
+  }
+}
+
 TEST_CASE("what a callback throws is a warning, and later steps are told") {
   graph_builder g;
   auto y = neg(g.constant(tensor::scalar(3.0f)));

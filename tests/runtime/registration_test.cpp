@@ -70,8 +70,23 @@ TEST_CASE("a task that is lost while others are asked is asked in another attemp
   parts.registered(1, first);
   parts.registered(2, first);
   CHECK(parts.registered(3, first) == next::again);
-  CHECK(parts.begin() == std::vector<size_t>{0});
-  CHECK(parts.registered(0, parts.attempt()) == next::complete);
+  CHECK(parts.begin() == std::vector<size_t>{0, 1}); // 1 was told of the old 0
+  CHECK(parts.registered(0, parts.attempt()) == next::wait);
+  CHECK(parts.registered(1, parts.attempt()) == next::complete);
+}
+
+TEST_CASE("a part whose partner is lost while it is asked is asked again") {
+  auto parts = chain();
+  complete(parts);
+  parts.lose(3);
+  parts.lose(0);
+  parts.begin(); // 0, 1 and 3
+  auto first = parts.attempt();
+  CHECK(parts.registered(1, first) == next::wait);
+  parts.lose(1); // 0 was told of its old incarnation
+  CHECK(parts.registered(3, first) == next::wait);
+  CHECK(parts.registered(0, first) == next::again);
+  CHECK(parts.begin() == std::vector<size_t>{0, 1, 2});
 }
 
 TEST_CASE("an attempt that is given up leaves nothing behind") {

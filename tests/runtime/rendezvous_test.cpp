@@ -165,6 +165,9 @@ TEST_CASE("what waits for a step that never comes is forgotten after a while") {
   at.age(start + 61s);
   CHECK(at.idle());
   CHECK(at.early_bytes() == 0);
+  // Neither without the tensors that came for it, nor in spite of its cancellation.
+  CHECK(!at.announce({1, 3}, start + 62s).ok());
+  CHECK(!at.announce({2, 3}, start + 62s).ok());
 }
 
 TEST_CASE("when there is no room to note a refusal either, steps that come fail for a while") {

@@ -39,6 +39,7 @@ public:
   ssize_t write(std::span<const iovec> pieces) override {
     return network_.write(id_, side_, pieces);
   }
+  void end() override { end_writing(); }
   void end_writing() override { network_.finish(id_, side_); }
   void drop_input() override {
     char rest[4096];

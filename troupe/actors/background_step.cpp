@@ -1,5 +1,7 @@
 #include "troupe/actors/background_step.hpp"
 
+#include "troupe/runtime/types/guarded.hpp"
+
 #include <unordered_map>
 
 namespace troupe {
@@ -80,16 +82,24 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   auto ready = check_feeds(*program, feeds);
   if (ready)
     ready = program->check_state();
+  std::unique_ptr<reporter> step;
+  if (ready)
+    ready = guarded("making room for the step", [&] {
+      step = std::make_unique<reporter>(program, steps, self, on_end);
+      if (what.watch.any())
+        step->instance()->watch(what.watch);
+      step->instance()->set_feeds([&](uint32_t index) { return *feeds.find(index); });
+    });
   if (ready)
     ready = steps->announce(what.step); // or a step that was cancelled would run a little
-  if (!ready)
+  if (!ready) {
+    if (step)
+      step->instance()->retire();
     return on_end({std::move(ready).on_task(self).within(self), {}});
-  auto* step = new reporter{program, steps, self, std::move(on_end)}; // deletes itself at the end
+  }
   auto in = step->instance();
-  if (what.watch.any())
-    in->watch(what.watch);
-  in->set_feeds([&](uint32_t index) { return *feeds.find(index); });
-  in->conductor().begin(what.step.sequence, *step, unit, kernels_until);
+  auto* observer = step.release(); // deletes itself at the end
+  in->conductor().begin(what.step.sequence, *observer, unit, kernels_until);
   // What came early is handed over after the start, because a step that has not started takes
   // nothing.
   if (auto known = steps->attach(what.step, in, unit, what.deadline); !known)

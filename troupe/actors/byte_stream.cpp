@@ -29,6 +29,7 @@ public:
     return ::sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   void end_writing() override { ::shutdown(socket_, SHUT_WR); }
+  void end() override { ::shutdown(socket_, SHUT_RDWR); }
   void drop_input() override {
     char rest[4096];
     while (::recv(socket_, rest, sizeof rest, MSG_DONTWAIT) > 0)

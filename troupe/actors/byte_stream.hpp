@@ -17,6 +17,7 @@ public:
   virtual ssize_t read(std::span<const iovec> places) = 0;
   virtual ssize_t write(std::span<const iovec> pieces) = 0;
   virtual void end_writing() = 0; ///< the peer reads what was written, and the end
+  virtual void end() = 0;         ///< both directions: the next read finds the end
   virtual void drop_input() = 0;  ///< what was not read
 };
 

@@ -34,8 +34,9 @@ template <class Self, class Work, class Then>
 void leave_to(Self* self, const caf::actor& clerk, Work work, Then then) {
   using outcome = decltype(work());
   auto made = std::make_shared<std::unique_ptr<outcome>>();
-  self->request(clerk, caf::infinite,
-                job{[=]() mutable { *made = std::make_unique<outcome>(work()); }})
+  self->request(clerk, caf::infinite, job{[=]() mutable {
+                  *made = std::make_unique<outcome>(guarded("doing a job", work));
+                }})
       .then([=](const job_done&) mutable { then(std::move(**made)); },
             [=](const caf::error&) mutable {
               then(outcome{failure(error_kind::cancelled, "it shuts down")});

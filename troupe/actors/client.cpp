@@ -232,7 +232,9 @@ public:
 private:
   status start(result<session_parts> parts) {
     TROUPE_ASSIGN(parts_, std::move(parts));
-    errands_ = system_.spawn(errands_behavior, parts_.session);
+    // Callbacks of users must not hold up the thread that reads.
+    errands_ = networked_ ? spawn_control(system_, errands_behavior, parts_.session)
+                          : system_.spawn(errands_behavior, parts_.session);
     return {};
   }
 

@@ -63,12 +63,12 @@ public:
 
   void start() {
     register_at_system(); // which waits until the loop is done with this
-    loop_->add(stream_->id(), *this, options_.peer_timeout / ticks_per_timeout,
-               std::make_shared<caf::actor>(as_actor()));
-    tick(home_system().clock().now());
     // Whoever this belongs to ends it, even when it lies idle with a lost peer.
     for (const auto& one : watched())
       one->get()->attach(caf::default_attachable::make_monitor(one->get()->address(), address()));
+    loop_->add(stream_->id(), *this, options_.peer_timeout / ticks_per_timeout,
+               std::make_shared<caf::actor>(as_actor()));
+    tick(home_system().clock().now());
   }
 
   // -- on the loop's thread
@@ -92,6 +92,7 @@ public:
 
   void removed() override {
     outlet_.close();
+    link_.abandon(failure(error_kind::unavailable, "the connection has ended"));
     stream_->drop_input(); // what was not read would make the other end lose what was written
     stream_.reset();
     for (const auto& one : watched())
@@ -256,6 +257,7 @@ private:
       std::lock_guard guard{mutex_};
       if (std::exchange(ending_, true))
         return;
+      lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
       news.peer = peer_;
     }
     // First: who is told by an answer that the peer is gone asks the membership for another.
@@ -267,7 +269,6 @@ private:
     {
       std::lock_guard guard{mutex_};
       gone_ = true;
-      lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
       asked.swap(asked_);
     }
     for (auto& [request, from] : asked)

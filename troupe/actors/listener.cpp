@@ -1,4 +1,5 @@
 // Accepts connections, as many as there may be.
+#include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/inline_actor.hpp"
 #include "troupe/actors/io_loop.hpp"
@@ -55,7 +56,7 @@ public:
       else if (socket < 0 && (errno == EAGAIN || errno != EINTR))
         break;
       else if (socket >= 0)
-        take(socket);
+        take_or_drop(socket);
     }
     return 0;
   }
@@ -87,7 +88,22 @@ protected:
 private:
   caf::actor handle() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
 
-  void take(int socket) {
+  // Where memory is short, one that comes is dropped, and the task goes on.
+  void take_or_drop(int socket) noexcept {
+    auto stream = std::unique_ptr<byte_stream>{};
+    try {
+      stream = make_socket_stream(socket);
+    } catch (const std::exception&) {
+      ::close(socket);
+      return;
+    }
+    try {
+      take(std::move(stream));
+    } catch (const std::exception&) { // what was made of it has closed it
+    }
+  }
+
+  void take(std::unique_ptr<byte_stream> stream) {
     size_t open = 0;
     {
       std::lock_guard guard{mutex_};
@@ -96,8 +112,8 @@ private:
         open = max_;
     }
     if (open >= max_)
-      return refuse(socket, open);
-    auto made = spawn_exchange(home_system(), socket, options_);
+      return refuse(stream->id(), open);
+    auto made = spawn_exchange(home_system(), std::move(stream), options_);
     {
       std::lock_guard guard{mutex_};
       exchanges_.insert(made.address());
@@ -121,7 +137,6 @@ private:
     char rest[4096];
     while (::recv(socket, rest, sizeof rest, MSG_DONTWAIT) > 0)
       ;
-    ::close(socket);
   }
 
   // Without a descriptor a connection cannot be taken, not even to close it, and would be reported

@@ -8,6 +8,7 @@
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/registrar.hpp"
 #include "troupe/actors/step_runner.hpp"
+#include "troupe/actors/system.hpp"
 #include "troupe/runtime/cluster/plan.hpp"
 
 #include <caf/actor_system.hpp>
@@ -293,7 +294,9 @@ void tell_moved(master_self self, const step_plan& plan) {
   const auto& warn = self->state.options.on_warning;
   for (const auto& [op, text] : plan.moved)
     if (self->state.moved.insert(op).second && warn)
-      warn(concat(text, " (said once for ", op, " in a session)"));
+      (void)guarded("on_warning", [&] {
+        warn(concat(text, " (said once for ", op, " in a session)"));
+      }).ok();
 }
 
 caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
@@ -387,6 +390,10 @@ caf::behavior master_behavior(master_self self, master_options options) {
   if (state.options.membership)
     self->send(state.options.membership, watch_atom::value);
   self->set_default_handler(caf::drop);
+  self->set_exception_handler([=](std::exception_ptr& what) -> caf::error {
+    close(self); // all who wait are answered
+    return exception_as_error(what);
+  });
   self->set_exit_handler([=](const caf::exit_msg& what) {
     close(self);
     self->quit(what.reason);

@@ -8,6 +8,7 @@
 #include "troupe/actors/system.hpp"
 
 #include "troupe/runtime/simulation.hpp"
+#include "troupe/runtime/types/guarded.hpp"
 #include "troupe/runtime/version.hpp"
 
 #include <caf/actor_system.hpp>
@@ -231,9 +232,10 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop) {
                  const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
                 system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
                   auto news = call;
-                  auto at = address::parse(text);
-                  auto socket =
-                      at ? dial(*at, news.deadline, *stop) : result<socket_handle>{at.status()};
+                  auto socket = guarded("connecting", [&]() -> result<socket_handle> {
+                    TROUPE_ASSIGN(auto at, address::parse(text));
+                    return dial(at, news.deadline, *stop);
+                  });
                   if (socket)
                     news.socket = std::make_shared<socket_handle>(*std::move(socket));
                   else

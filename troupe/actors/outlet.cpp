@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <thread>
 
 namespace troupe {
@@ -48,7 +49,12 @@ size_t outlet::one_at_a_time(Write write) {
     return 0; // the thread that writes looks again
   size_t total = 0;
   for (auto seen = callers_.load(std::memory_order_acquire);;) {
-    total += write();
+    try {
+      total += write();
+    } catch (const std::exception&) { // memory is short: the reader finds the end, and tells
+      closed_.store(true, std::memory_order_relaxed);
+      stream_.end();
+    }
     if (callers_.compare_exchange_strong(seen, 0, std::memory_order_acq_rel))
       return total;
   }

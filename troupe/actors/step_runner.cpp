@@ -2,6 +2,7 @@
 
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/flight_report.hpp"
+#include "troupe/actors/master.hpp"
 #include "troupe/runtime/cluster/distributed_step.hpp"
 #include "troupe/runtime/simulation.hpp"
 
@@ -113,7 +114,8 @@ void step_runner::register_and_start(const running_ptr& run) {
 
 void step_runner::start(const running_ptr& run) {
   auto& step = *run->request.step;
-  run->id = {session_, ++begun_};
+  // Where callers drive steps of the session as well, all draw from one count.
+  run->id = {session_, step.local ? next_local_step() : ++begun_};
   run->asked_ns.assign(step.participants.size(), steady_ns());
   run->statistics.step = run->id.sequence;
   run->fetches.resize(step.outside.fetches);

@@ -76,6 +76,9 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   };
   begin_in_background(*program, steps_, what, name, std::move(ended), unit,
                       by_steady_clock(what.deadline, now_()));
+  // What it needs may have been lost while it began, when others did not know of it yet.
+  if (auto again = programs_.find(what.handle, *owner); !again)
+    steps_->abort(what.step, again.status(), unit);
   become_busy();
 }
 

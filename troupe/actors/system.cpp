@@ -28,14 +28,17 @@ bool has_threads(caf::actor_system& system) {
   return caf::get_or(system.config(), "scheduler.policy", caf::atom("")) != testing;
 }
 
+caf::error exception_as_error(std::exception_ptr& what) {
+  try {
+    std::rethrow_exception(what);
+  } catch (...) {
+    return to_caf(explain_exception("handling a message"));
+  }
+}
+
 void end_with_exceptions(caf::scheduled_actor* self) {
-  self->set_exception_handler([](std::exception_ptr& what) -> caf::error {
-    try {
-      std::rethrow_exception(what);
-    } catch (...) {
-      return to_caf(explain_exception("handling a message"));
-    }
-  });
+  self->set_exception_handler(
+      [](std::exception_ptr& what) -> caf::error { return exception_as_error(what); });
 }
 
 std::function<std::chrono::steady_clock::time_point()> clock_of(caf::actor_system& system) {

@@ -29,6 +29,8 @@ caf::actor spawn_control(caf::actor_system& system, Function behavior, Args&&...
   return system.spawn(behavior, std::forward<Args>(args)...);
 }
 
+/// What an actor's handler has thrown.
+caf::error exception_as_error(std::exception_ptr& what);
 /// Has what an actor's handlers throw end it with an error that says what it was.
 void end_with_exceptions(caf::scheduled_actor* self);
 

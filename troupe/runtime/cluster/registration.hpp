@@ -46,6 +46,7 @@ public:
     for (size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].now == state::absent) {
         parts_[i].now = state::asking;
+        parts_[i].stale = false;
         wanted.push_back(i);
       }
     asking_ = wanted.size();
@@ -65,8 +66,9 @@ public:
     auto& one = parts_[part];
     if (attempt != attempt_ || one.now != state::asking)
       return next::release;
-    one.now = state::ready;
-    ++ready_;
+    // What it was asked for may have been lost since: then it is asked again.
+    one.now = one.stale ? state::absent : state::ready;
+    ready_ += !one.stale;
     --asking_;
     if (asking_ > 0)
       return next::wait;
@@ -99,9 +101,11 @@ private:
   enum class state : uint8_t { absent, asking, ready };
   struct part {
     state now = state::absent;
+    bool stale = false; // it, or a partner, was lost while it was asked
   };
 
   void forget(size_t which) {
+    parts_[which].stale = parts_[which].now == state::asking;
     if (parts_[which].now == state::ready) {
       parts_[which].now = state::absent;
       --ready_;

@@ -163,8 +163,11 @@ public:
       return;
     aged_ = now;
     for (auto it = early_.begin(); it != early_.end();)
-      if (auto old = it++; now - old->second.since >= limits_.patience)
-        take_early(old->first);
+      if (auto old = it++; now - old->second.since >= limits_.patience) {
+        auto step = old->first;
+        take_early(step);
+        note_end(step, now); // it must not run without, or in spite of, what is forgotten
+      }
     std::erase_if(sessions_, [&](const auto& entry) {
       return entry.second.steps == 0 && now - entry.second.used >= limits_.patience;
     });

@@ -105,6 +105,13 @@ struct link::state final : link_receiver {
     return failed;
   }
 
+  void abandon(status why) {
+    std::lock_guard guard{mutex};
+    output.close();
+    if (failed.ok())
+      failed = std::move(why);
+  }
+
   template <class Take>
   status receive(size_t bytes, Take take) {
     {
@@ -218,6 +225,8 @@ status link::send(const message& what) {
     return invalid(name_of(what), " is sent by the link alone");
   return state_->send(what);
 }
+
+void link::abandon(status why) { state_->abandon(std::move(why)); }
 
 status link::receive(std::span<const std::byte> bytes) {
   return state_->receive(bytes.size(), [&] { return state_->input.receive(bytes); });

@@ -50,6 +50,8 @@ public:
   /// the peer would not accept or what would wait beyond the limits (resource_exhausted), and after
   /// the connection has failed.
   status send(const message& what);
+  /// The connection has ended: what waits is dropped, and nothing can be sent.
+  void abandon(status why);
 
   /// Takes bytes as they come, in any portions. Fails with data_loss for damaged bytes,
   /// invalid_argument for a peer that speaks another protocol, resource_exhausted for one that goes
