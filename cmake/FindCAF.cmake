@@ -1,8 +1,7 @@
 # Finds CAF 0.17, whose packages ship neither a CMake package nor a pkg-config file.
-# Defines CAF::core and CAF::io. Imported targets' headers are system headers: no warnings from CAF.
+# Defines CAF::core. Its headers are system headers: no warnings from CAF.
 find_path(CAF_INCLUDE_DIR caf/config.hpp)
 find_library(CAF_CORE_LIBRARY caf_core)
-find_library(CAF_IO_LIBRARY caf_io)
 
 if(CAF_INCLUDE_DIR)
   file(STRINGS "${CAF_INCLUDE_DIR}/caf/config.hpp" caf_version_line
@@ -18,9 +17,9 @@ endif()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CAF
-  REQUIRED_VARS CAF_CORE_LIBRARY CAF_IO_LIBRARY CAF_INCLUDE_DIR
+  REQUIRED_VARS CAF_CORE_LIBRARY CAF_INCLUDE_DIR
   VERSION_VAR CAF_VERSION)
-mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY CAF_IO_LIBRARY)
+mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY)
 
 if(CAF_FOUND AND NOT TARGET CAF::core)
   include(CMakeFindDependencyMacro)
@@ -30,8 +29,4 @@ if(CAF_FOUND AND NOT TARGET CAF::core)
     IMPORTED_LOCATION "${CAF_CORE_LIBRARY}"
     INTERFACE_INCLUDE_DIRECTORIES "${CAF_INCLUDE_DIR}"
     INTERFACE_LINK_LIBRARIES Threads::Threads)
-  add_library(CAF::io UNKNOWN IMPORTED)
-  set_target_properties(CAF::io PROPERTIES
-    IMPORTED_LOCATION "${CAF_IO_LIBRARY}"
-    INTERFACE_LINK_LIBRARIES CAF::core)
 endif()

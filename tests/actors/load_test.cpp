@@ -142,7 +142,7 @@ TEST_CASE("a host's own actor system runs a thousand steps at once through a ses
     caf::scoped_actor self{system, true};
     std::shared_ptr<prepared_step> step;
     auto deadline = clock_type::now() + 30s;
-    self->request(session->session, 30s,
+    self->request(*session, 30s,
                   *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), deadline))
         .receive([&](std::shared_ptr<prepared_step>& made) { step = made; },
                  [&](const caf::error& why) { FAIL(from_caf(why)); });
@@ -150,10 +150,8 @@ TEST_CASE("a host's own actor system runs a thousand steps at once through a ses
     constexpr int count = 1000;
     std::vector<std::function<void()>> receive;
     for (int i = 0; i < count; ++i) {
-      auto answer =
-          std::make_shared<decltype(self->request(session->session, 30s, step_request{}))>(
-              self->request(session->session, 30s,
-                            step_request{step, {tensor::scalar(i)}, deadline}));
+      auto answer = std::make_shared<decltype(self->request(*session, 30s, step_request{}))>(
+          self->request(*session, 30s, step_request{step, {tensor::scalar(i)}, deadline}));
       receive.push_back([&right, answer, i] {
         answer->receive(
             [&](const step_outcome& what) {
@@ -168,7 +166,7 @@ TEST_CASE("a host's own actor system runs a thousand steps at once through a ses
     CHECK(right == count);
     step.reset();
     receive.clear();
-    caf::anon_send_exit(session->session, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(*session, caf::exit_reason::user_shutdown);
   }
 }
 
@@ -186,11 +184,11 @@ TEST_CASE("a session actor that is let go without an exit message ends with all 
     CHECK(system.registry().running() > before);
     if (!local) { // so that there is a connection
       caf::scoped_actor self{system, true};
-      self->request(session->session, 30s, list_devices_atom::value)
+      self->request(*session, 30s, list_devices_atom::value)
           .receive([](const std::vector<device_info>&) {},
                    [](const caf::error& why) { FAIL(from_caf(why)); });
     }
-    session->session = nullptr;
+    *session = nullptr;
     auto until = clock_type::now() + 5s;
     while (system.registry().running() > before && clock_type::now() < until)
       std::this_thread::sleep_for(10ms);

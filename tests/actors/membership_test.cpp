@@ -41,7 +41,7 @@ struct membership_world : actor_world {
                       ++ended;
                       self->quit(what.reason);
                     });
-                    return {[](tick_atom) {}};
+                    return {[](const outgoing&) {}};
                   }));
               return exchanges.back();
             }};

@@ -19,8 +19,8 @@ struct supervised_world : actor_world {
     };
     good = system().spawn(behavior);
     bad = system().spawn(behavior);
-    supervisor =
-        spawn_supervisor(system(), {good, bad}, [&](const status& why) { told.push_back(why); });
+    supervisor = spawn_supervisor(system(), {{"good", good}, {"bad", bad}},
+                                  [&](const status& why) { told.push_back(why); });
     run();
   }
   ~supervised_world() {
@@ -38,6 +38,7 @@ TEST_CASE("a supervisor tells once when an actor ends by an exception, and what 
     caf::anon_send(one, deed{[] { throw std::runtime_error("a defect"); }});
   world.run();
   REQUIRE(world.told.size() == 1);
+  CHECK(world.told[0].message().starts_with("bad has ended"));
   CHECK(world.told[0].message().find("a defect") != std::string::npos);
 }
 

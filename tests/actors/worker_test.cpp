@@ -105,15 +105,19 @@ struct worker_world : actor_world {
     CHECK(done->request == step);
     return done->outcome;
   }
-  // Registers as another process would.
-  uint64_t register_from_peer(const text_case& of, size_t which = 0) {
+  // As another process writes it.
+  register_graph graph_of(const text_case& of, size_t which) {
     register_graph what;
     for (auto& part : cut_for(of, which)) {
       auto bytes = write_graph(*part.nodes);
       REQUIRE(bytes);
       what.partitions.push_back({to_string(part.device), *std::move(bytes)});
     }
-    from_peer(std::move(what));
+    return what;
+  }
+  // Registers as another process would.
+  uint64_t register_from_peer(const text_case& of, size_t which = 0) {
+    from_peer(graph_of(of, which));
     auto* reply = std::get_if<register_reply>(&sent.back());
     REQUIRE(reply);
     REQUIRE(reply->outcome.ok());
@@ -273,9 +277,7 @@ TEST_CASE("programs run for the connection that registered them, and for no othe
 TEST_CASE("what is registered for a connection that has ended is dropped") {
   worker_world world;
   text_case text{queue};
-  register_graph what;
-  for (auto& part : world.cut_for(text, 1))
-    what.partitions.push_back({to_string(part.device), *write_graph(*part.nodes)});
+  auto what = world.graph_of(text, 1);
   caf::anon_send(world.worker, incoming{what, world.peer, world.connection});
   world.lose(*world.connection); // before the worker has looked at it
   auto* reply = std::get_if<register_reply>(&world.sent.back());
@@ -287,9 +289,7 @@ TEST_CASE("what is registered for a connection that has ended is dropped") {
 TEST_CASE("graphs of one connection that wait to be compiled are bounded") {
   worker_world world;
   text_case text{queue};
-  register_graph what;
-  for (auto& part : world.cut_for(text, 1))
-    what.partitions.push_back({to_string(part.device), *write_graph(*part.nodes)});
+  auto what = world.graph_of(text, 1);
   for (int i = 0; i < 1100; ++i)
     caf::anon_send(world.worker, incoming{what, world.peer, world.connection});
   world.run();
@@ -309,10 +309,8 @@ TEST_CASE("graphs of one connection that wait to be compiled are bounded") {
 TEST_CASE("requests for another incarnation of a task are refused") {
   worker_world world;
   text_case text{queue};
-  register_graph what;
-  for (auto& part : world.cut_for(text, 1))
-    what.partitions.push_back({to_string(part.device), *write_graph(*part.nodes)});
-  what.incarnation = incarnation - 1;
+  auto what = world.graph_of(text, 1);
+  what.how.incarnation = incarnation - 1;
   world.from_peer(what);
   CHECK(std::get<register_reply>(world.sent.back()).outcome.kind() == error_kind::unavailable);
   auto handle = world.register_from_peer(text, 1);

@@ -121,8 +121,8 @@ void act(world& in, uint8_t what, uint8_t of) {
       ++in.asked;
       register_graph graph;
       graph.request = of;
-      graph.session = step.session;
-      graph.incarnation = of % 16 == 15 ? 8 : 0;
+      graph.how.session = step.session;
+      graph.how.incarnation = of % 16 == 15 ? 8 : 0;
       graph.partitions.push_back({here, graph_of(of / 2)});
       in.tell(std::move(graph), from);
       break;

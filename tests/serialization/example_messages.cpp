@@ -50,8 +50,8 @@ struct printer {
   }
   void operator()(const refusal& m) { all(m.why); }
   void operator()(const register_graph& m) {
-    all(m.request, m.session, m.container, m.region_per_node, m.partitions, m.deterministic,
-        m.costs, m.replay, m.incarnation, m.peers);
+    all(m.request, m.how.session, m.how.container, m.how.region_per_node, m.partitions,
+        m.how.deterministic, m.how.costs, m.how.replay, m.how.incarnation, m.how.peers);
   }
   void operator()(const register_reply& m) { all(m.request, m.handle, m.outcome); }
   void operator()(const deregister_graph& m) { all(m.handle); }

@@ -53,16 +53,16 @@ TEST_CASE("a tensor of up to 64 KiB travels within its message, a larger one bes
 TEST_CASE("a registration brings what very many nodes cost") {
   register_graph what;
   for (int i = 0; i < 100'000; ++i)
-    what.costs.push_back({concat("model/layer/node_with_a_long_name_", i), i * 0.5});
+    what.how.costs.push_back({concat("model/layer/node_with_a_long_name_", i), i * 0.5});
   auto encoded = encode(what);
   INFO(encoded.status());
   REQUIRE(encoded);
   auto decoded = decode(encoded->bytes, encoded->outside);
   REQUIRE(decoded);
-  const auto& costs = std::get<register_graph>(*decoded).costs;
-  REQUIRE(costs.size() == what.costs.size());
-  CHECK(costs.back().node == what.costs.back().node);
-  CHECK(costs.back().nanoseconds == what.costs.back().nanoseconds);
+  const auto& costs = std::get<register_graph>(*decoded).how.costs;
+  REQUIRE(costs.size() == what.how.costs.size());
+  CHECK(costs.back().node == what.how.costs.back().node);
+  CHECK(costs.back().nanoseconds == what.how.costs.back().nanoseconds);
 }
 
 TEST_CASE("a payload beside a message shares the tensor's memory, on both sides") {

@@ -56,8 +56,8 @@ void client_host::open() {
   options.peer_timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
   auto ways = network_.ways(*process_);
   auto made = spawn_cluster_session(process_->system(), cluster_, options, nullptr, &ways);
-  session_ = made->session;
-  core_.tell(name(), "open", "session ", made->id);
+  session_ = *made;
+  core_.tell(name(), "open", "session ", session_.id());
   auto generation = ++generation_;
   for (int64_t i = 0; i < core_.with.lanes; ++i)
     core_.after(chance_.between(duration{0}, 50ms), [=, this] { lane(generation); });

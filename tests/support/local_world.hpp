@@ -19,7 +19,7 @@ public:
     auto made = spawn_local_session(system(), options);
     if (!made)
       throw std::runtime_error{made.status().message()};
-    session_ = made->session;
+    session_ = *made;
   }
   ~local_world() { close(); }
 

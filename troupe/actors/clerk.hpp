@@ -39,7 +39,7 @@ void leave_to(Self* self, const caf::actor& clerk, Work work, Then then) {
                 }})
       .then([=](const job_done&) mutable { then(std::move(**made)); },
             [=](const caf::error&) mutable {
-              then(outcome{failure(error_kind::cancelled, "it shuts down")});
+              then(outcome{failure(error_kind::cancelled, "what should compile it shuts down")});
             });
 }
 

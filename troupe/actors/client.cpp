@@ -161,11 +161,11 @@ public:
         system_(engine_->system) {}
 
   ~actor_client() override {
-    for (const auto& one : {errands_, parts_.session})
+    for (const auto& one : {errands_, session_})
       if (one)
         caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
     errands_ = nullptr;
-    parts_ = {};
+    session_ = nullptr;
     if (callback::runs_here())
       std::thread{[last = std::move(engine_)] {}}.detach();
   }
@@ -230,11 +230,11 @@ public:
   }
 
 private:
-  status start(result<session_parts> parts) {
-    TROUPE_ASSIGN(parts_, std::move(parts));
+  status start(result<caf::actor> session) {
+    TROUPE_ASSIGN(session_, std::move(session));
     // Callbacks of users must not hold up the thread that reads.
-    errands_ = networked_ ? spawn_control(system_, errands_behavior, parts_.session)
-                          : system_.spawn(errands_behavior, parts_.session);
+    errands_ = networked_ ? spawn_control(system_, errands_behavior, session_)
+                          : system_.spawn(errands_behavior, session_);
     return {};
   }
 
@@ -249,7 +249,7 @@ private:
     auto* usual = self->context();
     if (networked_ && std::is_same_v<Question, step_request>)
       self->context(&unit);
-    auto answer = self->request(parts_.session, patience, std::move(question));
+    auto answer = self->request(session_, patience, std::move(question));
     unit.run();
     self->context(usual);
     if (networked_)
@@ -359,7 +359,7 @@ private:
   const bool networked_;
   std::unique_ptr<engine> engine_;
   caf::actor_system& system_;
-  session_parts parts_;
+  caf::actor session_;
   caf::actor errands_;
   std::atomic<uint64_t> runs_{0};
 };

@@ -26,6 +26,8 @@
 namespace troupe {
 namespace {
 
+// How often it looks whether its peer is silent.
+constexpr int ticks_per_timeout = 6;
 // A thread that reads goes on to other sockets after so many portions.
 constexpr int most_reads = 8;
 constexpr size_t read_beside = 4096;
@@ -145,7 +147,7 @@ private:
     else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
       say_goodbye();
     else
-      return content_if<tick_atom>(message) != nullptr;
+      return false;
     return true;
   }
 

@@ -217,7 +217,7 @@ void add_costs(register_partitions& to, const node_times& measured) {
   for (const auto& part : to.partitions)
     for (const auto& node : part.nodes->nodes())
       if (auto known = measured.find(node->name()))
-        to.costs.push_back({node->name(), known->mean_ns});
+        to.how.costs.push_back({node->name(), known->mean_ns});
 }
 
 // What a clerk needs for its work, without the master.
@@ -236,11 +236,11 @@ struct preparation {
 
 result<participant> take_part(const preparation& of, task_plan&& plan) {
   auto parts = std::make_shared<register_partitions>();
-  parts->session = of.session;
-  parts->container = of.container;
-  parts->region_per_node = of.programs.region_per_node;
-  parts->deterministic = of.programs.deterministic;
-  parts->replay = of.programs.replay;
+  parts->how.session = of.session;
+  parts->how.container = of.container;
+  parts->how.region_per_node = of.programs.region_per_node;
+  parts->how.deterministic = of.programs.deterministic;
+  parts->how.replay = of.programs.replay;
   parts->partitions = std::move(plan.partitions);
   add_costs(*parts, of.measured);
   participant made{.task = std::move(plan.task),

@@ -183,7 +183,6 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
     state.members[task].address = *address_of(state.options.cluster, task);
   self->set_default_handler(caf::drop);
   end_with_exceptions(self);
-  self->delayed_send(self, state.options.peer_timeout / ticks_per_timeout, tick_atom::value);
   self->set_exit_handler([=](const caf::exit_msg& what) {
     *self->state.stop = true;
     for (auto& [task, one] : self->state.members)
@@ -210,12 +209,6 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
         one.dialing = false;
         if (!one.waiting.empty() && !one.exchange)
           start_dialing(self, what.to, one);
-      },
-      [=](tick_atom tick) {
-        for (auto& [task, one] : self->state.members)
-          if (one.exchange)
-            self->send(one.exchange, tick);
-        self->delayed_send(self, self->state.options.peer_timeout / ticks_per_timeout, tick);
       },
       [=](const membership_owner& what) { self->state.options.owner = what.worker; },
       [=](watch_atom) {

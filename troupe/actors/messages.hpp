@@ -70,15 +70,8 @@ struct region_ended {
 
 /// Master -> worker: compile these and keep them. Answered by registered, or an error.
 struct register_partitions {
-  uint64_t session = 0;
-  std::string container;
-  bool region_per_node = false;
+  registration_settings how;
   std::vector<partition> partitions;
-  std::vector<node_cost> costs = {}; ///< of nodes that were measured
-  bool deterministic = false;
-  bool replay = true;
-  uint64_t incarnation = 0;           ///< of the task that it is meant for; 0: any
-  std::vector<known_peer> peers = {}; ///< that the partitions exchange tensors with
 };
 using register_request = std::shared_ptr<register_partitions>;
 
@@ -140,11 +133,6 @@ struct peer_link {
   caf::actor exchange;
   connection_ptr via = {}; ///< says whether the exchange is gone
 };
-
-/// Listener or membership -> itself and its exchanges: time has passed, who is silent? No answer.
-/// (An exchange with a timer of its own would be kept by it after its end.)
-using tick_atom = caf::atom_constant<caf::atom("tick")>;
-inline constexpr int ticks_per_timeout = 6;
 
 /// Anybody -> exchange: send this to the peer. No answer.
 struct outgoing {

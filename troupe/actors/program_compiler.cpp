@@ -12,14 +12,7 @@ namespace troupe {
 
 result<register_request> program_compiler::read(const register_graph& what) const {
   auto made = std::make_shared<register_partitions>();
-  made->session = what.session;
-  made->container = what.container;
-  made->region_per_node = what.region_per_node;
-  made->costs = what.costs;
-  made->deterministic = what.deterministic;
-  made->replay = what.replay;
-  made->incarnation = what.incarnation;
-  made->peers = what.peers;
+  made->how = what.how;
   for (const auto& one : what.partitions) {
     TROUPE_ASSIGN(auto device, device_name::parse(one.device));
     auto nodes = std::make_unique<graph>(*of_.ops);
@@ -41,21 +34,21 @@ program_compiler::compile_all(register_partitions& what, const connection_ptr& o
   std::vector<std::shared_ptr<device>> owned;
   std::vector<std::shared_ptr<launch_thread>> launches;
   auto regions = of_.regions;
-  regions.one_per_node = what.region_per_node;
-  regions.replay = what.replay;
+  regions.one_per_node = what.how.region_per_node;
+  regions.replay = what.how.replay;
   node_times measured;
-  for (auto& one : what.costs)
+  for (auto& one : what.how.costs)
     measured.add(
         {.node = std::move(one.node), .device = {}, .runs = 1, .mean_ns = one.nanoseconds});
   regions.measured = &measured;
-  regions.strict_order = what.deterministic || of_.deterministic;
+  regions.strict_order = what.how.deterministic || of_.deterministic;
   for (auto& part : what.partitions) {
     auto on = std::ranges::find(of_.devices, part.device, &owned_device::name);
     if (on == of_.devices.end())
       return failure(error_kind::not_found, "there is no device ", part.device);
     regions.nodes_use_all_threads = on->runs->threads() > 1;
-    auto find = [&](const node& maker) { return of_.state->find(maker, what.container); };
-    auto states = of_.server->programs().states_of(owner, what.session, to_string(part.device));
+    auto find = [&](const node& maker) { return of_.state->find(maker, what.how.container); };
+    auto states = of_.server->programs().states_of(owner, what.how.session, to_string(part.device));
     auto find_kernel_state = [&](const node& of, const kernel_state_maker& make) {
       return states->find_or_make(of, make);
     };
@@ -69,12 +62,12 @@ program_compiler::compile_all(register_partitions& what, const connection_ptr& o
   }
   auto linked = std::make_shared<task_program>(*of_.system, std::move(programs), std::move(owned),
                                                of_.recorder);
-  linked->set_session(what.session);
+  linked->set_session(what.how.session);
   linked->set_launch_threads(std::move(launches));
   TROUPE_TRY(linked->link(of_.self, devices, [&](const node& maker) {
-    return of_.state->find_queue(maker, what.container, *linked);
+    return of_.state->find_queue(maker, what.how.container, *linked);
   }));
-  linked->expect(what.peers);
+  linked->expect(what.how.peers);
   return linked;
 }
 

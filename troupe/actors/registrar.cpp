@@ -108,9 +108,9 @@ void registrar::register_part(const attempt_ptr& at, size_t part, uint64_t numbe
     return;
   }
   auto graphs = std::make_shared<register_graph>(*one.graphs);
-  graphs->incarnation = one.incarnation;
+  graphs->how.incarnation = one.incarnation;
   for (auto other : one.partners)
-    graphs->peers.push_back(
+    graphs->how.peers.push_back(
         {to_string(step.participants[other].task), step.participants[other].incarnation});
   self_->request(one.worker, caf::infinite, wire_registration{std::move(graphs)})
       .then(on_answer, on_error);

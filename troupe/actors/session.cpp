@@ -75,8 +75,8 @@ master_options master_of(const client_options& options, const node_times* measur
 
 } // namespace
 
-result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options,
-                                          const node_times* measured) {
+result<caf::actor> spawn_local_session(caf::actor_system& system, const client_options& options,
+                                       const node_times* measured) {
   if (!options.ops || !options.make_devices)
     return invalid("a local session needs ops and devices");
   TROUPE_ASSIGN(auto made, options.make_devices());
@@ -94,19 +94,16 @@ result<session_parts> spawn_local_session(caf::actor_system& system, const clien
       memory = memory ? std::min(memory, one->memory_limit()) : one->memory_limit();
     worker.devices.push_back(std::move(one));
   }
-  auto session = master.session;
   auto worker_actor = spawn_worker(system, std::move(worker));
   master.workers.emplace(local_task, worker_actor);
   auto master_actor = spawn_master(system, std::move(master));
-  return session_parts{system.spawn(session_behavior, master_actor,
-                                    std::vector<caf::actor>{master_actor, worker_actor}),
-                       session};
+  return system.spawn(session_behavior, master_actor,
+                      std::vector<caf::actor>{master_actor, worker_actor});
 }
 
-result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
-                                            const client_options& options,
-                                            const node_times* measured,
-                                            const membership_ways* ways) {
+result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
+                                         const client_options& options, const node_times* measured,
+                                         const membership_ways* ways) {
   devices here;
   if (options.make_devices) {
     TROUPE_ASSIGN(here, options.make_devices());
@@ -121,11 +118,10 @@ result<session_parts> spawn_cluster_session(caf::actor_system& system, const clu
   // Nodes that do not care go to a worker, not to a parameter server.
   std::ranges::stable_partition(master.devices,
                                 [](const auto& one) { return one.job == "worker"; });
-  auto session = master.session;
   master.membership = spawn_membership(system, {.cluster = cluster,
                                                 .role = "client",
                                                 .self = {},
-                                                .incarnation = session,
+                                                .incarnation = master.session,
                                                 .peer_timeout = options.peer_timeout,
                                                 .owner = {},
                                                 .server = nullptr,
@@ -133,9 +129,8 @@ result<session_parts> spawn_cluster_session(caf::actor_system& system, const clu
                                                 .ways = ways ? *ways : membership_ways{}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
-  return session_parts{system.spawn(session_behavior, master_actor,
-                                    std::vector<caf::actor>{master_actor, membership}),
-                       session};
+  return system.spawn(session_behavior, master_actor,
+                      std::vector<caf::actor>{master_actor, membership});
 }
 
 } // namespace troupe

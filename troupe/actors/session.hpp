@@ -11,25 +11,20 @@ namespace troupe {
 
 struct membership_ways; // actors/membership.hpp
 
-struct session_parts {
-  caf::actor session;
-  uint64_t id = 0;
-};
-
 /// The task of a local session.
 inline const task_name local_task{"local", 0};
 
 /// Spawns a session with a task of its own in this process. Understands prepare_request,
 /// step_request, reset_request and list_devices_atom; ends, with all its actors, at an exit
 /// message. `measured`, if given, says what nodes cost; it must stay as long as the session.
-result<session_parts> spawn_local_session(caf::actor_system& system, const client_options& options,
-                                          const node_times* measured = nullptr);
+result<caf::actor> spawn_local_session(caf::actor_system& system, const client_options& options,
+                                       const node_times* measured = nullptr);
 
 /// Spawns a session that reaches the cluster's tasks when they are needed, by the usual ways where
 /// no others are given.
-result<session_parts> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
-                                            const client_options& options,
-                                            const node_times* measured = nullptr,
-                                            const membership_ways* ways = nullptr);
+result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
+                                         const client_options& options,
+                                         const node_times* measured = nullptr,
+                                         const membership_ways* ways = nullptr);
 
 } // namespace troupe

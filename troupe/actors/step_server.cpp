@@ -54,27 +54,26 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
 
 void step_server::begin(run_request&& what, const connection_ptr& owner, step_end on_end,
                         caf::execution_unit* unit) {
-  auto name = to_string(self_);
-  auto refuse = [&](status why) { on_end({std::move(why).on_task(name), {}}); };
+  auto refuse = [&](status why) { on_end({std::move(why).on_task(name_), {}}); };
   if (what.incarnation != 0 && what.incarnation != incarnation_)
     return refuse(
-        failure(error_kind::aborted, name, " has been restarted: prepare the step again"));
+        failure(error_kind::aborted, name_, " has been restarted: prepare the step again"));
   auto program = programs_.find(what.handle, *owner);
   if (!program)
     return refuse(program.status());
   if ((*program)->session() != what.step.session)
     return refuse(
-        invalid(name, ": program ", what.handle, " is of another session than step ", what.step));
+        invalid(name_, ": program ", what.handle, " is of another session than step ", what.step));
   if (owner->running.fetch_add(1, std::memory_order_relaxed) >= max_running) {
     owner->running.fetch_sub(1, std::memory_order_relaxed);
     return refuse(failure(error_kind::resource_exhausted, owner->peer, " has ", max_running,
-                          " steps on ", name, " already, as many as may be"));
+                          " steps on ", name_, " already, as many as may be"));
   }
   auto ended = [owner, tell = std::move(on_end)](step_result result) {
     owner->running.fetch_sub(1, std::memory_order_relaxed);
     tell(std::move(result));
   };
-  begin_in_background(*program, steps_, what, name, std::move(ended), unit,
+  begin_in_background(*program, steps_, what, name_, std::move(ended), unit,
                       by_steady_clock(what.deadline, now_()));
   // What it needs may have been lost while it began, when others did not know of it yet.
   if (auto again = programs_.find(what.handle, *owner); !again)

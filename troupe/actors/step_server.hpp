@@ -16,7 +16,7 @@ public:
   explicit step_server(task_name self, uint64_t incarnation = 0,
                        step_table::clock now = step_clock::now)
       : self_(std::move(self)), incarnation_(incarnation), now_(now),
-        steps_(std::make_shared<step_table>(std::move(now))), programs_(to_string(self_)) {}
+        steps_(std::make_shared<step_table>(std::move(now))), programs_(name_) {}
 
   const task_name& self() const noexcept { return self_; }
   uint64_t incarnation() const noexcept { return incarnation_; }
@@ -50,6 +50,7 @@ private:
                  caf::execution_unit* unit);
 
   const task_name self_;
+  const std::string name_ = to_string(self_); // for errors
   const uint64_t incarnation_;
   const step_table::clock now_;
   std::shared_ptr<step_table> steps_;

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/errors.hpp"
 
+#include <caf/actor_addr.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 
@@ -13,18 +14,21 @@ namespace {
 using on_failure_ptr = std::shared_ptr<std::function<void(const status&)>>;
 
 caf::behavior supervisor_behavior(caf::event_based_actor* self,
-                                  const std::vector<caf::actor>& watched,
+                                  const std::map<std::string, caf::actor>& watched,
                                   const on_failure_ptr& tell) {
-  for (const auto& one : watched)
+  std::map<caf::actor_addr, std::string> names;
+  for (const auto& [name, one] : watched) {
     self->monitor(one);
+    names[one.address()] = name;
+  }
   self->set_default_handler(caf::drop);
   self->set_down_handler([=](const caf::down_msg& what) {
     if (what.reason == caf::exit_reason::user_shutdown)
       return;
     auto why = from_caf(what.reason);
     if (auto call = std::exchange(*tell, nullptr))
-      call(failure(error_kind::internal,
-                   "an actor of the task has ended: ", why.ok() ? "for no reason" : why.message()));
+      call(failure(error_kind::internal, names.at(what.source),
+                   " has ended: ", why.ok() ? "for no reason" : why.message()));
     self->quit();
   });
   // It lives as long as its owner holds it.
@@ -33,7 +37,8 @@ caf::behavior supervisor_behavior(caf::event_based_actor* self,
 
 } // namespace
 
-caf::actor spawn_supervisor(caf::actor_system& system, const std::vector<caf::actor>& watched,
+caf::actor spawn_supervisor(caf::actor_system& system,
+                            const std::map<std::string, caf::actor>& watched,
                             std::function<void(const status&)> on_failure) {
   return system.spawn(supervisor_behavior, watched,
                       std::make_shared<std::function<void(const status&)>>(std::move(on_failure)));

@@ -73,8 +73,11 @@ public:
     exchange.known = known;
     exchange.loop = loop;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
-    supervisor_ =
-        spawn_supervisor(system_, {worker_, membership_, listener_}, std::move(options.on_failure));
+    supervisor_ = spawn_supervisor(system_,
+                                   {{concat("the worker of ", options.self), worker_},
+                                    {concat("the membership of ", options.self), membership_},
+                                    {concat("the listener of ", options.self), listener_}},
+                                   std::move(options.on_failure));
     return {};
   }
 

@@ -182,7 +182,7 @@ void serve_register(worker_self self, register_graph&& what, const incoming& fro
     self->send(to, outgoing{register_reply{request, handle,
                                            std::move(outcome).on_task(name).within(name)}});
   };
-  if (what.incarnation != 0 && what.incarnation != server.incarnation())
+  if (what.how.incarnation != 0 && what.how.incarnation != server.incarnation())
     return reply(0, failure(error_kind::unavailable, "it has been restarted"));
   if (from.owner->registering.fetch_add(1, std::memory_order_relaxed) >= max_registering) {
     from.owner->registering.fetch_sub(1, std::memory_order_relaxed);

@@ -26,7 +26,7 @@ struct worker_options {
 };
 
 /// Understands register_request, run_request, forget_program, reset_request, list_devices_atom and
-/// outgoing, of a master in this process; from exchanges incoming and peer_gone.
+/// outgoing, of a master in this process; from exchanges incoming.
 caf::actor spawn_worker(caf::actor_system& system, worker_options options);
 
 } // namespace troupe

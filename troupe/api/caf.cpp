@@ -6,10 +6,10 @@
 namespace troupe {
 namespace {
 
-caf::actor session_of(result<session_parts> spawned, const std::source_location& where) {
+caf::actor session_of(result<caf::actor> spawned, const std::source_location& where) {
   if (!spawned)
     throw error{spawned.status().within(concat("spawn_session (", to_string(where), ')'))};
-  return std::move(spawned->session);
+  return *std::move(spawned);
 }
 
 } // namespace

@@ -31,10 +31,6 @@ public:
     for (auto other : partners_[part])
       forget(other);
   }
-  void lose_all() {
-    for (size_t i = 0; i < parts_.size(); ++i)
-      forget(i);
-  }
 
   /// Begins an attempt, where none is under way: returns the parts that are to be registered.
   std::vector<size_t> begin() {

@@ -142,16 +142,14 @@ private:
   }
 
   result<message> read(wire::RegisterGraph::Reader in) {
-    register_graph made{in.getRequest(),
-                        in.getSession(),
-                        text_of(in.getContainer()),
-                        in.getRegionPerNode(),
-                        {},
-                        in.getDeterministic(),
-                        {},
-                        !in.getNoReplay(),
-                        in.getIncarnation(),
-                        {}};
+    register_graph made{.request = in.getRequest()};
+    auto& how = made.how;
+    how.session = in.getSession();
+    how.container = text_of(in.getContainer());
+    how.region_per_node = in.getRegionPerNode();
+    how.deterministic = in.getDeterministic();
+    how.replay = !in.getNoReplay();
+    how.incarnation = in.getIncarnation();
     for (auto each : in.getPartitions()) {
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));
       if (graph.type() != dtype::u8)
@@ -159,8 +157,8 @@ private:
       made.partitions.push_back({text_of(each.getDevice()), std::move(graph)});
     }
     for (auto each : in.getPeers())
-      made.peers.push_back({text_of(each.getTask()), each.getIncarnation()});
-    TROUPE_ASSIGN(made.costs, read_costs(in));
+      how.peers.push_back({text_of(each.getTask()), each.getIncarnation()});
+    TROUPE_ASSIGN(how.costs, read_costs(in));
     return message{std::move(made)};
   }
 

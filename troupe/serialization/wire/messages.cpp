@@ -60,28 +60,28 @@ public:
   void operator()(const register_graph& what) {
     auto to = to_.initRegisterGraph();
     to.setRequest(what.request);
-    to.setSession(what.session);
-    to.setContainer(as_text(what.container));
-    to.setRegionPerNode(what.region_per_node);
-    to.setDeterministic(what.deterministic);
-    to.setNoReplay(!what.replay);
-    to.setIncarnation(what.incarnation);
-    auto peers = to.initPeers(static_cast<unsigned>(what.peers.size()));
+    to.setSession(what.how.session);
+    to.setContainer(as_text(what.how.container));
+    to.setRegionPerNode(what.how.region_per_node);
+    to.setDeterministic(what.how.deterministic);
+    to.setNoReplay(!what.how.replay);
+    to.setIncarnation(what.how.incarnation);
+    auto peers = to.initPeers(static_cast<unsigned>(what.how.peers.size()));
     for (unsigned i = 0; i < peers.size(); ++i) {
-      peers[i].setTask(as_text(what.peers[i].task));
-      peers[i].setIncarnation(what.peers[i].incarnation);
+      peers[i].setTask(as_text(what.how.peers[i].task));
+      peers[i].setIncarnation(what.how.peers[i].incarnation);
     }
     auto list = to.initPartitions(static_cast<unsigned>(what.partitions.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setDevice(as_text(what.partitions[i].device));
       write(list[i].initGraph(), what.partitions[i].graph);
     }
-    if (what.costs.empty())
+    if (what.how.costs.empty())
       return;
     // As tensors, which may lie beside the message: there are as many as nodes.
     std::vector<std::string> nodes;
     std::vector<double> nanoseconds;
-    for (const auto& one : what.costs) {
+    for (const auto& one : what.how.costs) {
       nodes.push_back(one.node);
       nanoseconds.push_back(one.nanoseconds);
     }

@@ -51,18 +51,23 @@ struct node_cost {
   double nanoseconds = 0;
 };
 
+/// How a task shall compile what it is registered with, and for whom.
+struct registration_settings {
+  uint64_t session = 0;
+  std::string container = {};        ///< of variables that name none
+  bool region_per_node = false;      ///< for debugging: no node shares straight-line code
+  bool deterministic = false;        ///< kernels shall give the same bits for any number of threads
+  bool replay = true;                ///< what a GPU is given again and again may be one launch
+  std::vector<node_cost> costs = {}; ///< of nodes that were measured
+  uint64_t incarnation = 0;          ///< of the task that it is meant for; 0: any
+  std::vector<known_peer> peers = {}; ///< that the graph exchanges tensors with
+};
+
 /// Master to worker; answered by register_reply.
 struct register_graph {
   uint64_t request = 0;
-  uint64_t session = 0;
-  std::string container; ///< of variables that name none
-  bool region_per_node = false;
-  std::vector<registered_partition> partitions;
-  bool deterministic = false;        ///< kernels shall give the same bits for any number of threads
-  std::vector<node_cost> costs = {}; ///< of nodes that were measured
-  bool replay = true;                ///< what a GPU is given again and again may be one launch
-  uint64_t incarnation = 0;          ///< of the task that it is meant for; 0: any
-  std::vector<known_peer> peers = {}; ///< that the graph exchanges tensors with
+  registration_settings how = {};
+  std::vector<registered_partition> partitions = {};
 };
 
 struct register_reply {
