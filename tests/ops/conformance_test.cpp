@@ -37,8 +37,7 @@ device_errors check_definition(const op_def& op) {
 
 // The runtime hands these to an actor, or gives them their value itself.
 bool runs_without_kernel(const op_def& op) {
-  return has(op.effects, effect::blocking) || has(op.effects, effect::fed) ||
-         op.makes == resource::queue;
+  return has(op.effects, effect::blocking) || has(op.effects, effect::fed) || op.make_responder;
 }
 
 device_errors check_kernel(const op_def& op) {

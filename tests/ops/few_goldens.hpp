@@ -1,4 +1,4 @@
-// The ops that have fewer than six golden cases, and why; in alphabetical order, a line each.
+// The ops that have fewer than six golden cases, and why.
 #pragma once
 #include "tests/ops/every_op.hpp"
 

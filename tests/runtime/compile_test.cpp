@@ -79,7 +79,7 @@ TEST_CASE("waits start regions of their own, and tokens carry what these need") 
   CHECK(made->regions()[1].required_tokens == 2); // the answer, and the constant once
   REQUIRE(made->waits().size() == 1);
   CHECK(made->waits()[0].region == 1);
-  CHECK(made->waits()[0].queue == nullptr);
+  CHECK(made->waits()[0].by == answered_by::channel);
   CHECK(made->waits()[0].origin->name() == "_Recv");
   CHECK(made->describe() == "region 0, after 1 tokens:\n"
                             "  run Const 'Const' -> 0\n"
@@ -107,7 +107,7 @@ TEST_CASE("feeds, exports and queues are listed with what the conductor needs") 
   CHECK(made->exports()[0].to == "/job:b");
   CHECK(made->exports()[1].key == 10);
   REQUIRE(made->waits().size() == 1);
-  CHECK(made->waits()[0].queue->name() == "Queue");
+  CHECK(made->waits()[0].state->name() == "Queue");
   CHECK(made->waits()[0].slots.size() == 2);
   CHECK(made->waits()[0].slots[1] == UINT32_MAX); // nobody wants it
 }

@@ -151,7 +151,7 @@ bool needs_runtime(const registry& ops, const op_def& op) {
   graph in{ops};
   auto parsed = parse_text_graph(op.example, op.name, in);
   return parsed && std::ranges::any_of(in.nodes(), [](const auto& at) {
-           return has(at->op().effects, effect::blocking) || at->op().makes == resource::queue;
+           return has(at->op().effects, effect::blocking) || at->op().make_responder;
          });
 }
 

@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
+#include "troupe/runtime/state/responder.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -39,7 +40,13 @@ result<shapes> as_many_as_are_not_zero(const infer_context& at) {
                        : unknown_extent}};
 }
 
-result<shapes> answers(const infer_context&) { return shapes{shape{}, shape{}}; }
+result<shapes> two_answers(const infer_context&) { return shapes{shape{}, shape{}}; }
+
+// Tests answer themselves.
+void ask_nothing(responder&, question&&, answers&) {}
+result<std::unique_ptr<responder>> make_queue(const node&, std::string) {
+  return failure(error_kind::unimplemented, "tests have no queues");
+}
 
 constexpr port_list x{{"x", "T"}}, x_and_y{{"x", "T"}, {"y", "T"}}, y{{"y", "T"}};
 constexpr attr_list of_kinds{{"T", kinds}},
@@ -209,6 +216,7 @@ constexpr op_def definitions[] = {
      .outputs = {ref("ref", "string", resource::queue)},
      .effects = effect::stateful,
      .makes = resource::queue,
+     .make_responder = make_queue,
      .infer = infer::scalar},
     {.name = "Ask",
      .doc = "For tests.",
@@ -216,7 +224,8 @@ constexpr op_def definitions[] = {
      .outputs = {{"answer", "T"}, {"more", "T"}},
      .attrs = {{"T", kinds, dtype::i64}, {"N", attr_kind::integer}},
      .effects = effect::stateful | effect::blocking,
-     .infer = answers},
+     .ask = ask_nothing,
+     .infer = two_answers},
     {.name = "Places",
      .doc = "For tests.",
      .inputs = x,

@@ -34,7 +34,7 @@ status stage::play(const std::vector<int64_t>& feeds) {
     on_.set_feed(i, number(feeds.at(program.feeds()[i].index)));
   send_token({.region = 0});
   for (uint32_t wait = 0; wait < program.waits().size(); ++wait)
-    if (!program.waits()[wait].queue) // nobody asks for what peers send
+    if (program.waits()[wait].by == answered_by::channel) // nobody asks for what peers send
       answer(wait, {});
   while (!under_way_.empty()) {
     auto chosen = dice_() % under_way_.size();

@@ -105,6 +105,8 @@ text_graph spread(const text_graph& text, const graph& from, graph& to,
     bool refs = uses_state(at);
     for (int i = 0; i < at.outputs(); ++i)
       refs = refs || at.output_is_ref(i);
+    if (at.op().makes != resource::none && at.op().ask)
+      return devices[first % devices.size()]; // what it asks has a name, and nodes share it
     return refs ? std::string{} : devices[next++ % devices.size()];
   });
 }

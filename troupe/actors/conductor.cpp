@@ -68,25 +68,27 @@ void conductor_actor::fail(status why) {
   stop_.raise();
   state_.fetch_or(failed, std::memory_order_acq_rel);
   of_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
-  cancel_waits();
+  tell_responders(true);
 }
 
-void conductor_actor::cancel_waits() {
-  const auto& queues = of_.program().all_queues();
-  if (!queues.empty())
+void conductor_actor::tell_responders(bool failed) {
+  const auto& all = of_.program().responders();
+  if (!all.empty() && failed)
     of_.program().recorder().note(flight_event::queues_asked, step());
-  for (const auto& queue : queues)
-    caf::anon_send(queue, queue_cancel{of_.step()});
+  for (auto* one : all)
+    deliver(*one, step_ended{of_.step(), failed}, nullptr);
 }
 
 void conductor_actor::end(bool badly, caf::execution_unit* unit) {
   if (badly) {
     if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
       error_ = std::move(error_).followed_by(of_.describe_largest_tensors());
-    cancel_waits(); // again: a region may have asked a queue while the step failed
+    tell_responders(true); // again: a region may have asked one while the step failed
     // What its kernels have to say is no other step's fault.
     for (auto* one : of_.program().accelerators())
       one->when_done([](const status&) {});
+  } else if (of_.program().takes_things()) {
+    tell_responders(false);
   }
   std::exchange(observer_, nullptr)->step_ended(unit);
 }

@@ -37,26 +37,15 @@ public:
   /// A region asks before it becomes ready; false when the step has failed.
   bool enter();
 
-  /// Does something for a step, on behalf of what was launched for it, unless it has ended: then
-  /// the instance may serve another. `act` returns an error that fails the step.
+  /// Does something for a step, on behalf of what was launched or asked for it, unless it has
+  /// ended: then the instance may serve another. `act` returns an error that fails the step.
   template <class Act>
-  void act_for(uint64_t step, Act act) {
+  void act_for(uint64_t step, Act act, caf::execution_unit* unit = nullptr) {
     if (!enter(step))
       return;
     if (auto outcome = act(); !outcome)
       fail(std::move(outcome));
-    leave(false, nullptr);
-  }
-
-  /// The same for the step that the instance serves, unless that has failed; says whether it did.
-  template <class Act>
-  bool act_while_running(Act act, caf::execution_unit* unit) {
-    if (!enter())
-      return false;
-    if (auto outcome = act(); !outcome)
-      fail(std::move(outcome));
     leave(false, unit);
-    return true;
   }
 
   /// Raised as soon as the step has failed: regions leave off.
@@ -85,7 +74,7 @@ private:
   void await_accelerators();
   void leave(bool counts, caf::execution_unit* unit);
   void fail(status why);
-  void cancel_waits();
+  void tell_responders(bool failed);
   void end(bool badly, caf::execution_unit* unit);
 
   task_instance& of_;

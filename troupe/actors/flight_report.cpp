@@ -42,8 +42,9 @@ private:
     if (is_collective(wait.origin->op()))
       return concat(wait.origin->description(), " of group ",
                     wait.origin->attr<int64_t>("group_key"));
-    if (wait.queue)
-      return concat(wait.origin->description(), " on queue '", wait.queue->name(), '\'');
+    if (wait.by == answered_by::state)
+      return concat(wait.origin->description(), " on ", to_string(wait.state->op().makes), " '",
+                    wait.state->name(), '\'');
     return concat(wait.origin->description(), " from ", wait.origin->attr<std::string>("from"));
   }
 

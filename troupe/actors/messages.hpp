@@ -22,37 +22,34 @@ namespace troupe {
 
 // -- within a step -------------------------------------------------------------------------------
 
-/// Region, queue or exchange -> region: troupe::token (runtime/program/instance.hpp). No answer.
+/// Region or exchange -> region: troupe::token (runtime/program/instance.hpp). No answer.
 
-/// Queue -> region: what a wait was for, or why it failed. No answer.
+/// Responder -> region: what a wait was for, or why it failed. No answer.
 struct wait_answer {
   uint32_t wait = 0;
   status outcome;
   std::vector<tensor> values;
+  step_id step = {}; ///< which waited: the region may serve another by now
 };
 
-/// Region -> queue: a wait begins. Answered to `region` by wait_answer.
-struct queue_wait {
+/// Region -> responder: a wait begins. Answered to `region` by wait_answer.
+struct ask {
   step_id step;
-  const node* origin = nullptr; ///< says which operation; lives as long as `region`
+  const node* origin = nullptr; ///< says what is asked; lives as long as `region`
   uint32_t wait = 0;
   std::vector<tensor> inputs;
-  caf::actor region;
+  caf::actor region; ///< an inline actor
 };
 
-/// Conductor -> queue: forget what this step waits for. No answer.
-struct queue_cancel {
+/// Conductor -> responder: a step fails or has failed, so that nothing it waits for is wanted and
+/// what it was given goes back; or it has ended well, and that is spent. No answer.
+struct step_ended {
   step_id step;
+  bool failed = false;
 };
 
-/// Region -> queue: what a dequeue gave came too late for its step, and goes back. No answer.
-struct queue_return {
-  std::vector<tensor> values;
-  bool many = false; ///< a batch: an element for each slice
-};
-
-/// Worker -> queue: drop all elements, give up all that waits, and open again. No answer.
-struct queue_reset {};
+/// Worker -> responder: become as new, and give up all that waits. No answer.
+struct responder_reset {};
 
 /// Region -> conductor: one fetch. No answer.
 struct fetched {
@@ -167,10 +164,9 @@ struct peer_gone {
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::token)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_answer)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_wait)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_cancel)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_return)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::queue_reset)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)

@@ -65,7 +65,7 @@ program_compiler::compile_all(register_partitions& what, const connection_ptr& o
   linked->set_session(what.how.session);
   linked->set_launch_threads(std::move(launches));
   TROUPE_TRY(linked->link(of_.self, devices, [&](const node& maker) {
-    return of_.state->find_queue(maker, what.how.container, *linked);
+    return of_.state->find_responder(maker, what.how.container, *linked);
   }));
   linked->expect(what.how.peers);
   return linked;

@@ -2,7 +2,6 @@
 
 #include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/outlet.hpp"
-#include "troupe/actors/queue.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/collective/exchange.hpp"
 #include "troupe/runtime/simulation.hpp"
@@ -44,13 +43,13 @@ public:
     in_.begin_wait(program_, wait_index);
     if (auto seat = in_.program().seat(program_, wait_index); seat.group != collective_seat::none)
       return join(seat, inputs.empty() ? tensor{} : inputs.front());
-    caf::anon_send(
-        in_.program().queue(program_, wait_index),
-        queue_wait{.step = in_.step(),
-                   .origin = wait.origin,
-                   .wait = wait_index,
-                   .inputs = {inputs.begin(), inputs.end()},
-                   .region = caf::actor_cast<caf::actor>(&in_.region(program_, wait.region))});
+    deliver(in_.program().responder(program_, wait_index),
+            ask{.step = in_.step(),
+                .origin = wait.origin,
+                .wait = wait_index,
+                .inputs = {inputs.begin(), inputs.end()},
+                .region = caf::actor_cast<caf::actor>(&in_.region(program_, wait.region))},
+            unit_);
   }
 
 private:
@@ -179,69 +178,49 @@ bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* u
     return true;
   }
   if (auto* answer = content_if<wait_answer>(message)) {
-    if (!answer->outcome)
-      in_->conductor().abort(in_->conductor().step(), std::move(answer->outcome), unit);
-    else
-      take(*answer, unit);
+    take(*answer, unit);
     return true;
   }
   return false;
 }
 
-// What a queue gives is checked as what peers send is: graphs are compiled for what is declared.
+// What a responder gives is checked as what peers send is: graphs are compiled for what is
+// declared.
 status region_actor::check(const wait_answer& what) const {
   const auto& wait = in_->part(program_).program().waits()[what.wait];
   const auto& from = *wait.origin;
-  if (!wait.queue)
-    return {};
   if (static_cast<size_t>(from.outputs()) != what.values.size())
-    return within(from,
-                  failure(error_kind::internal, "expected ", from.outputs(), " tensors of queue '",
-                          wait.queue->name(), "', got ", what.values.size()));
+    return within(from, failure(error_kind::internal, "expected ", from.outputs(), " tensors of ",
+                                to_string(wait.state->op().makes), " '", wait.state->name(),
+                                "', got ", what.values.size()));
   for (int i = 0; i < from.outputs(); ++i) {
     const auto& value = what.values[static_cast<size_t>(i)];
     if (value.type() != from.output_type(i) || !from.output_shape(i).compatible(value.dims()))
       return within(from, invalid("expected ", from.output_type(i), from.output_shape(i),
-                                  " as output ", i, ", queue '", wait.queue->name(), "' gave ",
-                                  value.type(), value.dims()));
+                                  " as output ", i, ", ", to_string(wait.state->op().makes), " '",
+                                  wait.state->name(), "' gave ", value.type(), value.dims()));
   }
   return {};
 }
 
-// The step has ended meanwhile: what it would have taken out stays in.
-void region_actor::give_back(wait_answer& what) {
-  const auto& wait = in_->part(program_).program().waits()[what.wait];
-  if (auto taken = elements_taken(*wait.origin); taken != taking::none && !what.values.empty()) {
-    TROUPE_REACHED("what a dequeue gave goes back");
-    caf::anon_send(in_->program().queue(program_, what.wait),
-                   queue_return{std::move(what.values), taken == taking::batch});
-  }
-}
-
+// Where the step has ended meanwhile, the responder takes back what it gave.
 void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
-  auto& conductor = in_->conductor();
-  auto held = conductor.act_while_running(
-      [&] {
-        auto fits = check(what);
-        if (fits)
-          receive(what, unit);
-        return fits;
+  in_->conductor().act_for(
+      what.step.sequence,
+      [&]() -> status {
+        TROUPE_TRY(std::move(what.outcome));
+        TROUPE_TRY(check(what));
+        if (!what.values.empty())
+          TROUPE_REACHED("a queue's element comes to its step");
+        uint64_t bytes = 0;
+        for (const auto& one : what.values)
+          bytes += one.bytes();
+        in_->end_wait(program_, what.wait, bytes);
+        if (in_->part(program_).answer(what.wait, what.values, false))
+          become_ready(unit, false);
+        return {};
       },
       unit);
-  if (!held)
-    give_back(what);
-}
-
-// While the step is held.
-void region_actor::receive(wait_answer& what, caf::execution_unit* unit) {
-  if (!what.values.empty())
-    TROUPE_REACHED("a queue's element comes to its step");
-  uint64_t bytes = 0;
-  for (const auto& one : what.values)
-    bytes += one.bytes();
-  in_->end_wait(program_, what.wait, bytes);
-  if (in_->part(program_).answer(what.wait, what.values, false))
-    become_ready(unit, false);
 }
 
 void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thread) {

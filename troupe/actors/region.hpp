@@ -33,9 +33,7 @@ public:
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
   void take(wait_answer& what, caf::execution_unit* unit);
-  void receive(wait_answer& what, caf::execution_unit* unit);
   status check(const wait_answer& what) const;
-  void give_back(wait_answer& what);
   void become_ready(caf::execution_unit* unit, bool prefer_other_thread);
 
   std::shared_ptr<task_instance> in_;

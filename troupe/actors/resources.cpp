@@ -1,6 +1,6 @@
 #include "troupe/actors/resources.hpp"
 
-#include "troupe/actors/queue.hpp"
+#include "troupe/actors/responder.hpp"
 
 #include <caf/send.hpp>
 
@@ -33,19 +33,19 @@ result<std::shared_ptr<named_state>> resources::find(const node& maker,
   return container_of(held_by).find_or_add(maker.op().make(maker, name));
 }
 
-result<caf::actor> resources::find_queue(const node& maker, const std::string& fallback,
-                                         task_program& program) {
+result<caf::actor> resources::find_responder(const node& maker, const std::string& fallback,
+                                             task_program& program) {
   auto [held_by, name] = full_name(maker, fallback);
-  TROUPE_ASSIGN(auto declared, queue_state::declare(maker, name));
+  TROUPE_ASSIGN(auto declared, responder_state::declare(maker, name));
   auto found = container_of(held_by).find_or_add(std::move(declared));
   if (!found)
     return within(maker, found.status());
-  auto actor = static_cast<queue_state&>(**found).actor(system_);
+  auto actor = static_cast<responder_state&>(**found).actor(system_);
   program.keep(*std::move(found));
   std::lock_guard guard{mutex_};
-  std::erase_if(queues_, [](const auto& one) { return !caf::actor_cast<caf::actor>(one); });
-  if (std::ranges::find(queues_, actor.address()) == queues_.end())
-    queues_.push_back(actor.address());
+  std::erase_if(responders_, [](const auto& one) { return !caf::actor_cast<caf::actor>(one); });
+  if (std::ranges::find(responders_, actor.address()) == responders_.end())
+    responders_.push_back(actor.address());
   return actor;
 }
 
@@ -62,9 +62,9 @@ void resources::reset(const std::string& name) {
 
 void resources::close() {
   std::lock_guard guard{mutex_};
-  for (const auto& one : queues_)
-    if (auto queue = caf::actor_cast<caf::actor>(one))
-      caf::anon_send_exit(queue, caf::exit_reason::user_shutdown);
+  for (const auto& one : responders_)
+    if (auto actor = caf::actor_cast<caf::actor>(one))
+      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
 }
 
 } // namespace troupe

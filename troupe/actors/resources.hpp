@@ -16,13 +16,13 @@ public:
   /// Finds what a node makes, or makes it at first sight. `fallback` is the container of nodes that
   /// name none. Fails where it was declared otherwise.
   result<std::shared_ptr<named_state>> find(const node& maker, const std::string& fallback);
-  /// The same for a queue; gives its actor. The program keeps the queue, which may be that of a
-  /// container before a reset.
-  result<caf::actor> find_queue(const node& maker, const std::string& fallback,
-                                task_program& program);
+  /// The same for what nodes wait for; gives its actor. The program keeps the state, which may be
+  /// that of a container before a reset.
+  result<caf::actor> find_responder(const node& maker, const std::string& fallback,
+                                    task_program& program);
   /// Forgets what a container holds.
   void reset(const std::string& container);
-  /// Ends the actors of all queues.
+  /// Has all that nodes wait for answer, with an error.
   void close();
 
 private:
@@ -31,7 +31,7 @@ private:
   caf::actor_system& system_;
   std::mutex mutex_;
   std::map<std::string, container> containers_;
-  std::vector<caf::actor_addr> queues_;
+  std::vector<caf::actor_addr> responders_;
 };
 
 } // namespace troupe

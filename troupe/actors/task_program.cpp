@@ -54,7 +54,7 @@ status task_program::look_at_state(uint64_t retirements) const {
 }
 
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
-                          const queue_finder& find_queue) {
+                          const responder_finder& find_responder) {
   if (fetches_ > max_fetches)
     return invalid("a fetch has index ", fetches_ - 1, ", at most ", max_fetches - 1,
                    " are allowed");
@@ -63,16 +63,22 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
     device_names_.push_back(to_string(one));
   std::map<std::pair<uint32_t, std::string>, import_route> receives; // by key and device
   for (uint32_t p = 0; p < programs_.size(); ++p) {
-    auto& queues = queues_.emplace_back();
+    auto& responders = responders_.emplace_back();
     for (const auto& wait : programs_[p]->waits()) {
-      queues.emplace_back();
-      if (wait.queue) {
-        TROUPE_ASSIGN(queues.back(), find_queue(*wait.queue));
-        if (std::ranges::find(distinct_queues_, queues.back()) == distinct_queues_.end())
-          distinct_queues_.push_back(queues.back());
+      responders.emplace_back();
+      if (wait.by == answered_by::state) {
+        TROUPE_ASSIGN(auto actor, find_responder(*wait.state));
+        responders.back() =
+            static_cast<inline_actor*>(caf::actor_cast<caf::abstract_actor*>(actor));
+        if (std::ranges::find(distinct_responders_, responders.back()) ==
+            distinct_responders_.end()) {
+          distinct_responders_.push_back(responders.back());
+          responder_handles_.push_back(std::move(actor));
+        }
+        takes_things_ |= wait.origin->op().goes_back;
         continue;
       }
-      if (is_collective(wait.origin->op()))
+      if (wait.by == answered_by::group)
         continue;
       auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
       import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0],

@@ -45,8 +45,8 @@ public:
                std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>());
   ~task_program();
 
-  /// Finds a queue's actor; called while linking.
-  using queue_finder = std::function<result<caf::actor>(const node&)>;
+  /// Finds a responder's actor; called while linking.
+  using responder_finder = std::function<result<caf::actor>(const node&)>;
 
   /// What spans of its steps are about.
   std::shared_ptr<const std::vector<span_subject>> subjects() const;
@@ -60,7 +60,7 @@ public:
 
   /// Connects exports with imports. `devices` names each program's device.
   status link(const task_name& self, const std::vector<device_name>& devices,
-              const queue_finder& find_queue);
+              const responder_finder& find_responder);
 
   /// Threads that run the regions of each program, before the first step. None for a program:
   /// whoever brings the last token runs the region.
@@ -118,10 +118,13 @@ public:
     return exports_[of_program][of_export];
   }
   const import_route* import(uint32_t key) const noexcept;
-  const caf::actor& queue(uint32_t of_program, uint32_t of_wait) const {
-    return queues_[of_program][of_wait];
+  inline_actor& responder(uint32_t of_program, uint32_t of_wait) const {
+    return *responders_[of_program][of_wait];
   }
-  const std::vector<caf::actor>& all_queues() const noexcept { return distinct_queues_; }
+  /// All that its steps ask.
+  const std::vector<inline_actor*>& responders() const noexcept { return distinct_responders_; }
+  /// Whether a step is given what goes back if it fails: then responders hear of its end.
+  bool takes_things() const noexcept { return takes_things_; }
   const caf::actor& exchange(size_t peer) const { return exchanges_[peer]; }
   /// What devices compute together in a step.
   const std::vector<collective_group>& collectives() const noexcept { return collectives_; }
@@ -142,8 +145,10 @@ private:
   std::map<uint32_t, import_route> imports_;
   std::vector<std::shared_ptr<named_state>> kept_;
   mutable std::atomic<uint64_t> seen_retirements_{0};
-  std::vector<std::vector<caf::actor>> queues_;
-  std::vector<caf::actor> distinct_queues_, exchanges_;
+  std::vector<std::vector<inline_actor*>> responders_; // per program and wait
+  std::vector<inline_actor*> distinct_responders_;
+  std::vector<caf::actor> responder_handles_, exchanges_;
+  bool takes_things_ = false;
   std::vector<collective_group> collectives_;
   std::vector<std::vector<collective_seat>> seats_; // per program and wait
   std::vector<task_name> peers_;

@@ -9,6 +9,34 @@ edge abs(operand x, std::string_view name, std::source_location where) {
   return made.output(0);
 }
 
+node* accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AccumulatorApplyGradient", {{handle}, {local_step}, {gradient}},
+      {}, name, where);
+  return &made;
+}
+
+edge accumulator_num_accumulated(operand handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AccumulatorNumAccumulated", {{handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+node* accumulator_set_global_step(operand handle, operand new_global_step, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AccumulatorSetGlobalStep", {{handle}, {new_global_step}},
+      {}, name, where);
+  return &made;
+}
+
+edge accumulator_take_gradient(operand handle, operand num_required, troupe::dtype dtype,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AccumulatorTakeGradient", {{handle}, {num_required}},
+      {{"dtype", dtype}}, name, where);
+  return made.output(0);
+}
+
 edge acos(operand x, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Acos", {{x}},
       {}, name, where);
@@ -326,6 +354,47 @@ edge avg_pool_grad(operand orig_input_shape, operand grad, const std::vector<int
   return made.output(0);
 }
 
+edge barrier(graph& in, const std::vector<troupe::dtype>& component_types,
+    const barrier_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "Barrier", {},
+      {{"component_types", component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+node* barrier_close(operand handle, const barrier_close_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "BarrierClose", {{handle}},
+      {{"cancel_pending_enqueues", options.cancel_pending_enqueues}}, name, where);
+  return &made;
+}
+
+edge barrier_incomplete_size(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "BarrierIncompleteSize", {{handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+node* barrier_insert_many(operand handle, operand keys, operand values, int64_t component_index,
+    const barrier_insert_many_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "BarrierInsertMany", {{handle}, {keys}, {values}},
+      {{"component_index", component_index}, {"timeout_ms", options.timeout_ms}}, name, where);
+  return &made;
+}
+
+edge barrier_ready_size(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "BarrierReadySize", {{handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+barrier_take_many_outputs barrier_take_many(operand handle, operand num_elements,
+    const std::vector<troupe::dtype>& component_types, const barrier_take_many_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "BarrierTakeMany", {{handle}, {num_elements}},
+      {{"component_types", component_types}, {"allow_small_batch", options.allow_small_batch}, {"timeout_ms", options.timeout_ms}, {"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return {made.output(0), made.output(1), detail::outputs(made, 2, 0)};
+}
+
 edge batch_matmul(operand x, operand y, const batch_matmul_options& options,
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "BatchMatMul", {{x}, {y}},
@@ -608,6 +677,14 @@ edge concatenate(const std::vector<edge>& values, operand axis, std::string_view
   return made.output(0);
 }
 
+edge conditional_accumulator(graph& in, troupe::dtype dtype,
+    const conditional_accumulator_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "ConditionalAccumulator", {},
+      {{"dtype", dtype}, {"shape", options.shape}, {"container", options.container}, {"shared_name", options.shared_name}, {"reduction_type", options.reduction_type}}, name, where);
+  return made.output(0);
+}
+
 edge conj(operand x, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Conj", {{x}},
       {}, name, where);
@@ -619,6 +696,12 @@ edge conjugate_transpose(operand x, operand perm, std::string_view name,
   auto& made = detail::add_node(nullptr, "ConjugateTranspose", {{x}, {perm}},
       {}, name, where);
   return made.output(0);
+}
+
+node* consume_mutex_lock(operand mutex_lock, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ConsumeMutexLock", {{mutex_lock}},
+      {}, name, where);
+  return &made;
 }
 
 edge conv2d(operand input, operand filter, const std::vector<int64_t>& strides,
@@ -994,6 +1077,13 @@ edge extract_image_patches(operand images, const std::vector<int64_t>& ksizes,
 edge fifo_queue(graph& in, const std::vector<troupe::dtype>& component_types,
     const fifo_queue_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(&in, "FIFOQueue", {},
+      {{"component_types", component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge fifo_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    const fifo_queue_v2_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "FIFOQueueV2", {},
       {{"component_types", component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
   return made.output(0);
 }
@@ -1555,6 +1645,58 @@ edge lower_bound(operand sorted_inputs, operand values, const lower_bound_option
   return made.output(0);
 }
 
+node* map_clear(graph& in, const map_clear_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "MapClear", {},
+      {{"dtypes", options.dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return &made;
+}
+
+edge map_incomplete_size(graph& in, const map_incomplete_size_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "MapIncompleteSize", {},
+      {{"dtypes", options.dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+std::vector<edge> map_peek(operand key, operand indices, const std::vector<troupe::dtype>& dtypes,
+    const map_peek_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "MapPeek", {{key}, {indices}},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+edge map_size(graph& in, const map_size_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "MapSize", {},
+      {{"dtypes", options.dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+node* map_stage(operand key, operand indices, const std::vector<edge>& values,
+    const std::vector<troupe::dtype>& dtypes, const map_stage_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "MapStage", {{key}, {indices}, detail::list(values, where)},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return &made;
+}
+
+std::vector<edge> map_unstage(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, const map_unstage_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "MapUnstage", {{key}, {indices}},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+map_unstage_no_key_outputs map_unstage_no_key(operand indices,
+    const std::vector<troupe::dtype>& dtypes, const map_unstage_no_key_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "MapUnstageNoKey", {{indices}},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return {made.output(0), detail::outputs(made, 1, 0)};
+}
+
 edge matmul(operand a, operand b, const matmul_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "MatMul", {{a}, {b}},
@@ -1801,6 +1943,19 @@ edge mutable_hash_table_v2(graph& in, troupe::dtype key_dtype, troupe::dtype val
   return made.output(0);
 }
 
+edge mutex_lock(operand mutex, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "MutexLock", {{mutex}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge mutex_v2(graph& in, const mutex_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "MutexV2", {},
+      {{"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
 edge neg(operand x, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Neg", {{x}},
       {}, name, where);
@@ -1862,6 +2017,59 @@ edge ones_like(operand x, std::string_view name, std::source_location where) {
   return made.output(0);
 }
 
+node* ordered_map_clear(graph& in, const ordered_map_clear_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "OrderedMapClear", {},
+      {{"dtypes", options.dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return &made;
+}
+
+edge ordered_map_incomplete_size(graph& in, const ordered_map_incomplete_size_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "OrderedMapIncompleteSize", {},
+      {{"dtypes", options.dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+std::vector<edge> ordered_map_peek(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, const ordered_map_peek_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "OrderedMapPeek", {{key}, {indices}},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+edge ordered_map_size(graph& in, const ordered_map_size_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "OrderedMapSize", {},
+      {{"dtypes", options.dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+node* ordered_map_stage(operand key, operand indices, const std::vector<edge>& values,
+    const std::vector<troupe::dtype>& dtypes, const ordered_map_stage_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "OrderedMapStage", {{key}, {indices}, detail::list(values, where)},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return &made;
+}
+
+std::vector<edge> ordered_map_unstage(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, const ordered_map_unstage_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "OrderedMapUnstage", {{key}, {indices}},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+ordered_map_unstage_no_key_outputs ordered_map_unstage_no_key(operand indices,
+    const std::vector<troupe::dtype>& dtypes, const ordered_map_unstage_no_key_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "OrderedMapUnstageNoKey", {{indices}},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return {made.output(0), detail::outputs(made, 1, 0)};
+}
+
 edge pack(const std::vector<edge>& values, const pack_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "Pack", {detail::list(values, where)},
@@ -1879,6 +2087,21 @@ edge pad_v2(operand input, operand paddings, operand constant_values, std::strin
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "PadV2", {{input}, {paddings}, {constant_values}},
       {}, name, where);
+  return made.output(0);
+}
+
+edge padding_fifo_queue(graph& in, const std::vector<troupe::dtype>& component_types,
+    const padding_fifo_queue_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "PaddingFIFOQueue", {},
+      {{"component_types", component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge padding_fifo_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    const padding_fifo_queue_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "PaddingFIFOQueueV2", {},
+      {{"component_types", component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
   return made.output(0);
 }
 
@@ -1974,6 +2197,20 @@ node* print_v2(operand input, const print_v2_options& options, std::string_view 
   auto& made = detail::add_node(nullptr, "PrintV2", {{input}},
       {{"output_stream", options.output_stream}, {"end", options.end}}, name, where);
   return &made;
+}
+
+edge priority_queue(graph& in, const priority_queue_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "PriorityQueue", {},
+      {{"component_types", options.component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge priority_queue_v2(graph& in, const priority_queue_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "PriorityQueueV2", {},
+      {{"component_types", options.component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
 }
 
 edge prod(operand input, operand reduction_indices, const prod_options& options,
@@ -2094,10 +2331,17 @@ node* queue_close(operand handle, const queue_close_options& options, std::strin
   return &made;
 }
 
+node* queue_close_v2(operand handle, const queue_close_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueCloseV2", {{handle}},
+      {{"cancel_pending_enqueues", options.cancel_pending_enqueues}}, name, where);
+  return &made;
+}
+
 std::vector<edge> queue_dequeue(operand handle, const std::vector<troupe::dtype>& component_types,
     const queue_dequeue_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "QueueDequeue", {{handle}},
-      {{"component_types", component_types}, {"timeout_ms", options.timeout_ms}}, name, where);
+      {{"component_types", component_types}, {"timeout_ms", options.timeout_ms}, {"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
   return detail::outputs(made, 0, 0);
 }
 
@@ -2105,7 +2349,41 @@ std::vector<edge> queue_dequeue_many(operand handle, operand n,
     const std::vector<troupe::dtype>& component_types, const queue_dequeue_many_options& options,
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "QueueDequeueMany", {{handle}, {n}},
-      {{"component_types", component_types}, {"timeout_ms", options.timeout_ms}}, name, where);
+      {{"component_types", component_types}, {"timeout_ms", options.timeout_ms}, {"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+std::vector<edge> queue_dequeue_many_v2(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types,
+    const queue_dequeue_many_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueDequeueManyV2", {{handle}, {n}},
+      {{"component_types", component_types}, {"timeout_ms", options.timeout_ms}, {"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+std::vector<edge> queue_dequeue_up_to(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types, const queue_dequeue_up_to_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueDequeueUpTo", {{handle}, {n}},
+      {{"component_types", component_types}, {"timeout_ms", options.timeout_ms}, {"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+std::vector<edge> queue_dequeue_up_to_v2(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types,
+    const queue_dequeue_up_to_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueDequeueUpToV2", {{handle}, {n}},
+      {{"component_types", component_types}, {"timeout_ms", options.timeout_ms}, {"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+std::vector<edge> queue_dequeue_v2(operand handle,
+    const std::vector<troupe::dtype>& component_types, const queue_dequeue_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueDequeueV2", {{handle}},
+      {{"component_types", component_types}, {"timeout_ms", options.timeout_ms}, {"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
   return detail::outputs(made, 0, 0);
 }
 
@@ -2123,8 +2401,41 @@ node* queue_enqueue_many(operand handle, const std::vector<edge>& components,
   return &made;
 }
 
+node* queue_enqueue_many_v2(operand handle, const std::vector<edge>& components,
+    const queue_enqueue_many_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueEnqueueManyV2", {{handle}, detail::list(components, where)},
+      {{"timeout_ms", options.timeout_ms}}, name, where);
+  return &made;
+}
+
+node* queue_enqueue_v2(operand handle, const std::vector<edge>& components,
+    const queue_enqueue_v2_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueEnqueueV2", {{handle}, detail::list(components, where)},
+      {{"timeout_ms", options.timeout_ms}}, name, where);
+  return &made;
+}
+
+edge queue_is_closed(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueIsClosed", {{handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge queue_is_closed_v2(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueIsClosedV2", {{handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
 edge queue_size(operand handle, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "QueueSize", {{handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge queue_size_v2(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueSizeV2", {{handle}},
       {}, name, where);
   return made.output(0);
 }
@@ -2167,6 +2478,22 @@ edge random_shuffle(graph& in, operand value, const random_shuffle_options& opti
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(&in, "RandomShuffle", {{value}},
       {{"seed", options.seed}, {"seed2", options.seed2}}, name, where);
+  return made.output(0);
+}
+
+edge random_shuffle_queue(graph& in, const std::vector<troupe::dtype>& component_types,
+    const random_shuffle_queue_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "RandomShuffleQueue", {},
+      {{"component_types", component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"min_after_dequeue", options.min_after_dequeue}, {"seed", options.seed}, {"seed2", options.seed2}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge random_shuffle_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    const random_shuffle_queue_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "RandomShuffleQueueV2", {},
+      {{"component_types", component_types}, {"shapes", options.shapes}, {"capacity", options.capacity}, {"min_after_dequeue", options.min_after_dequeue}, {"seed", options.seed}, {"seed2", options.seed2}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
   return made.output(0);
 }
 
@@ -2347,6 +2674,42 @@ edge resize_nearest_neighbor_grad(operand grads, operand size,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "ResizeNearestNeighborGrad", {{grads}, {size}},
       {{"align_corners", options.align_corners}, {"half_pixel_centers", options.half_pixel_centers}}, name, where);
+  return made.output(0);
+}
+
+node* resource_accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceAccumulatorApplyGradient", {{handle}, {local_step}, {gradient}},
+      {}, name, where);
+  return &made;
+}
+
+edge resource_accumulator_num_accumulated(operand handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceAccumulatorNumAccumulated", {{handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+node* resource_accumulator_set_global_step(operand handle, operand new_global_step,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceAccumulatorSetGlobalStep", {{handle}, {new_global_step}},
+      {}, name, where);
+  return &made;
+}
+
+edge resource_accumulator_take_gradient(operand handle, operand num_required, troupe::dtype dtype,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceAccumulatorTakeGradient", {{handle}, {num_required}},
+      {{"dtype", dtype}}, name, where);
+  return made.output(0);
+}
+
+edge resource_conditional_accumulator(graph& in, troupe::dtype dtype,
+    const resource_conditional_accumulator_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "ResourceConditionalAccumulator", {},
+      {{"dtype", dtype}, {"shape", options.shape}, {"container", options.container}, {"shared_name", options.shared_name}, {"reduction_type", options.reduction_type}}, name, where);
   return made.output(0);
 }
 
@@ -2676,6 +3039,21 @@ edge space_to_depth(operand input, int64_t block_size, const space_to_depth_opti
   return made.output(0);
 }
 
+node* sparse_accumulator_apply_gradient(operand handle, operand local_step,
+    operand gradient_indices, operand gradient_values, operand gradient_shape,
+    bool has_known_shape, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "SparseAccumulatorApplyGradient", {{handle}, {local_step}, {gradient_indices}, {gradient_values}, {gradient_shape}},
+      {{"has_known_shape", has_known_shape}}, name, where);
+  return &made;
+}
+
+sparse_accumulator_take_gradient_outputs sparse_accumulator_take_gradient(operand handle,
+    operand num_required, troupe::dtype dtype, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "SparseAccumulatorTakeGradient", {{handle}, {num_required}},
+      {{"dtype", dtype}}, name, where);
+  return {made.output(0), made.output(1), made.output(2)};
+}
+
 sparse_add_outputs sparse_add(operand a_indices, operand a_values, operand a_shape,
     operand b_indices, operand b_values, operand b_shape, operand thresh, std::string_view name,
     std::source_location where) {
@@ -2773,6 +3151,14 @@ sparse_concat_outputs sparse_concat(const std::vector<edge>& indices,
   auto& made = detail::add_node(nullptr, "SparseConcat", {detail::list(indices, where), detail::list(values, where), detail::list(shapes, where)},
       {{"N", std::ssize(indices)}, {"N", std::ssize(values)}, {"N", std::ssize(shapes)}, {"concat_dim", concat_dim}}, name, where);
   return {made.output(0), made.output(1), made.output(2)};
+}
+
+edge sparse_conditional_accumulator(graph& in, troupe::dtype dtype,
+    const sparse_conditional_accumulator_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "SparseConditionalAccumulator", {},
+      {{"dtype", dtype}, {"shape", options.shape}, {"container", options.container}, {"shared_name", options.shared_name}, {"reduction_type", options.reduction_type}}, name, where);
+  return made.output(0);
 }
 
 edge sparse_dense_cwise_add(operand sp_indices, operand sp_values, operand sp_shape,
@@ -3029,6 +3415,34 @@ edge squeeze(operand input, const squeeze_options& options, std::string_view nam
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "Squeeze", {{input}},
       {{"squeeze_dims", options.squeeze_dims}}, name, where);
+  return made.output(0);
+}
+
+node* stage(const std::vector<edge>& values, const stage_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "Stage", {detail::list(values, where)},
+      {{"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return &made;
+}
+
+node* stage_clear(graph& in, const stage_clear_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StageClear", {},
+      {{"dtypes", options.dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return &made;
+}
+
+std::vector<edge> stage_peek(operand index, const std::vector<troupe::dtype>& dtypes,
+    const stage_peek_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StagePeek", {{index}},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+edge stage_size(graph& in, const stage_size_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StageSize", {},
+      {{"dtypes", options.dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
   return made.output(0);
 }
 
@@ -3380,6 +3794,13 @@ edge unsorted_segment_sum(operand data, operand segment_ids, operand num_segment
   auto& made = detail::add_node(nullptr, "UnsortedSegmentSum", {{data}, {segment_ids}, {num_segments}},
       {}, name, where);
   return made.output(0);
+}
+
+std::vector<edge> unstage(graph& in, const std::vector<troupe::dtype>& dtypes,
+    const unstage_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "Unstage", {},
+      {{"dtypes", dtypes}, {"capacity", options.capacity}, {"memory_limit", options.memory_limit}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return detail::outputs(made, 0, 0);
 }
 
 edge upper_bound(operand sorted_inputs, operand values, const upper_bound_options& options,

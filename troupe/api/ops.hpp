@@ -13,6 +13,25 @@ namespace TROUPE_API troupe {
 edge abs(operand x, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+/// Adds a gradient to an accumulator, unless it was computed for an older global step.
+node* accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Counts the gradients that an accumulator has for its global step.
+edge accumulator_num_accumulated(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Sets the global step of an accumulator: older gradients are dropped from now on.
+node* accumulator_set_global_step(operand handle, operand new_global_step,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Waits until enough gradients have been added, gives their mean or sum, and begins the next
+/// global step with none.
+///
+/// What is taken does not come back if the step fails.
+edge accumulator_take_gradient(operand handle, operand num_required, troupe::dtype dtype,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
 /// Takes the inverse cosine of each element, in radians.
 ///
 /// It is NaN for real numbers beyond [-1, 1].
@@ -606,6 +625,88 @@ inline edge avg_pool_grad(operand orig_input_shape, operand grad,
   return avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, avg_pool_grad_options{}, name, where);
 }
 
+struct barrier_options {
+  std::vector<troupe::partial_shape> shapes = {};
+  int64_t capacity = -1;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Holds elements whose components come one by one, each under the element's key.
+///
+/// An element comes out when it is complete, in the order in which the first components came. Lives
+/// in the named container of its task, under shared_name or else the node's name. An insertion
+/// waits while there are `capacity` complete elements (no limit for a negative one).
+edge barrier(graph& in, const std::vector<troupe::dtype>& component_types,
+    const barrier_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge barrier(graph& in, const std::vector<troupe::dtype>& component_types,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return barrier(in, component_types, barrier_options{}, name, where);
+}
+
+struct barrier_close_options {
+  bool cancel_pending_enqueues = false;
+};
+/// Closes a barrier: new keys are refused from now on.
+///
+/// Incomplete elements can still be completed, unless cancel_pending_enqueues, which drops them.
+node* barrier_close(operand handle, const barrier_close_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* barrier_close(operand handle, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return barrier_close(handle, barrier_close_options{}, name, where);
+}
+
+/// Counts the elements of a barrier that lack a component at this moment.
+edge barrier_incomplete_size(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct barrier_insert_many_options {
+  int64_t timeout_ms = -1;
+};
+/// Sets one component of the elements of these keys, a slice of `values` for each.
+///
+/// All or nothing: fails where a key has that component, and, with cancelled, where the barrier is
+/// closed and a key is new. A positive timeout_ms bounds the wait.
+node* barrier_insert_many(operand handle, operand keys, operand values, int64_t component_index,
+    const barrier_insert_many_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* barrier_insert_many(operand handle, operand keys, operand values,
+    int64_t component_index, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return barrier_insert_many(handle, keys, values, component_index, barrier_insert_many_options{}, name, where);
+}
+
+/// Counts the complete elements of a barrier at this moment.
+edge barrier_ready_size(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct barrier_take_many_options {
+  bool allow_small_batch = false;
+  int64_t timeout_ms = -1;
+  bool drop_if_step_fails = false;
+};
+struct barrier_take_many_outputs {
+  edge indices;
+  edge keys;
+  std::vector<edge> values;
+};
+/// Takes complete elements out of a barrier: their numbers, their keys, and each component stacked
+/// along a new first axis.
+///
+/// Waits until there are num_elements. When the barrier is closed and no more can become complete,
+/// fails with out_of_range, or takes fewer with allow_small_batch. The elements go back if the step
+/// fails later, unless drop_if_step_fails. A positive timeout_ms bounds the wait.
+barrier_take_many_outputs barrier_take_many(operand handle, operand num_elements,
+    const std::vector<troupe::dtype>& component_types,
+    const barrier_take_many_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline barrier_take_many_outputs barrier_take_many(operand handle, operand num_elements,
+    const std::vector<troupe::dtype>& component_types, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return barrier_take_many(handle, num_elements, component_types, barrier_take_many_options{}, name, where);
+}
+
 struct batch_matmul_options {
   bool adj_x = false;
   bool adj_y = false;
@@ -1139,6 +1240,25 @@ std::vector<edge> concat_offset(operand concat_dim, const std::vector<edge>& sha
 edge concatenate(const std::vector<edge>& values, operand axis, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+struct conditional_accumulator_options {
+  troupe::partial_shape shape = {};
+  std::string container = {};
+  std::string shared_name = {};
+  std::string reduction_type = "MEAN";
+};
+/// Adds up gradients of one variable, until a step takes their mean.
+///
+/// It has a global step, and drops gradients that were computed for an older one: they come from a
+/// worker that is too slow. Lives in the named container of its task, under shared_name or else the
+/// node's name. reduction_type is MEAN or SUM.
+edge conditional_accumulator(graph& in, troupe::dtype dtype,
+    const conditional_accumulator_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge conditional_accumulator(graph& in, troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return conditional_accumulator(in, dtype, conditional_accumulator_options{}, name, where);
+}
+
 /// Negates the imaginary part of each element.
 ///
 /// Real numbers have no Conj: they are their own conjugates.
@@ -1147,6 +1267,12 @@ edge conj(operand x, std::string_view name = {},
 
 /// Makes axis perm[i] of the input axis i of the output, and negates imaginary parts.
 edge conjugate_transpose(operand x, operand perm, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Lets go of a lock before the step's end.
+///
+/// It must come after all that needs the lock, by control edges.
+node* consume_mutex_lock(operand mutex_lock, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 struct conv2d_options {
@@ -1761,13 +1887,31 @@ struct fifo_queue_options {
 ///
 /// The queue lives in the named container of its task, under shared_name or else the node's name;
 /// nodes of the same name share it. An enqueue waits while there are `capacity` elements (no limit
-/// for a negative one), a dequeue while there are none. DequeueMany needs `shapes`.
+/// for a negative one), a dequeue while there are none. What a step takes out goes back to the
+/// front if the step fails.
 edge fifo_queue(graph& in, const std::vector<troupe::dtype>& component_types,
     const fifo_queue_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
 inline edge fifo_queue(graph& in, const std::vector<troupe::dtype>& component_types,
     std::string_view name, std::source_location where = std::source_location::current()) {
   return fifo_queue(in, component_types, fifo_queue_options{}, name, where);
+}
+
+struct fifo_queue_v2_options {
+  std::vector<troupe::partial_shape> shapes = {};
+  int64_t capacity = -1;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Holds elements, each a tuple of tensors, that come out in the order in which they went in.
+///
+/// The same as FIFOQueue in all but its name, for graphs that use this one.
+edge fifo_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    const fifo_queue_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge fifo_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return fifo_queue_v2(in, component_types, fifo_queue_v2_options{}, name, where);
 }
 
 struct fake_quant_with_min_max_args_options {
@@ -2692,6 +2836,126 @@ inline edge lower_bound(operand sorted_inputs, operand values, std::string_view 
   return lower_bound(sorted_inputs, values, lower_bound_options{}, name, where);
 }
 
+struct map_clear_options {
+  std::vector<troupe::dtype> dtypes = {};
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Drops the tuples of a staging area.
+node* map_clear(graph& in, const map_clear_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* map_clear(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return map_clear(in, map_clear_options{}, name, where);
+}
+
+struct map_incomplete_size_options {
+  std::vector<troupe::dtype> dtypes = {};
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Counts the tuples of a staging area that lack a component.
+edge map_incomplete_size(graph& in, const map_incomplete_size_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge map_incomplete_size(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return map_incomplete_size(in, map_incomplete_size_options{}, name, where);
+}
+
+struct map_peek_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Looks at components of the tuple with that key in a staging area, as soon as it is there.
+std::vector<edge> map_peek(operand key, operand indices, const std::vector<troupe::dtype>& dtypes,
+    const map_peek_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline std::vector<edge> map_peek(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return map_peek(key, indices, dtypes, map_peek_options{}, name, where);
+}
+
+struct map_size_options {
+  std::vector<troupe::dtype> dtypes = {};
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Counts the complete tuples of a staging area at this moment.
+edge map_size(graph& in, const map_size_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge map_size(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return map_size(in, map_size_options{}, name, where);
+}
+
+struct map_stage_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Puts components of a tuple into a staging area under a key.
+///
+/// `indices` says which of the `dtypes` the values are; the tuple is there once it has all. Waits
+/// while the area is full. Nodes of one name share the area (see Stage).
+node* map_stage(operand key, operand indices, const std::vector<edge>& values,
+    const std::vector<troupe::dtype>& dtypes, const map_stage_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* map_stage(operand key, operand indices, const std::vector<edge>& values,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return map_stage(key, indices, values, dtypes, map_stage_options{}, name, where);
+}
+
+struct map_unstage_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Takes components of the tuple with that key out of a staging area, as soon as it is there.
+///
+/// The others stay in. What was taken goes back if the step fails later.
+std::vector<edge> map_unstage(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, const map_unstage_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline std::vector<edge> map_unstage(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return map_unstage(key, indices, dtypes, map_unstage_options{}, name, where);
+}
+
+struct map_unstage_no_key_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+struct map_unstage_no_key_outputs {
+  edge key;
+  std::vector<edge> values;
+};
+/// Takes components of a tuple out of a staging area, whichever is there, and says its key.
+///
+/// It goes back if the step fails later.
+map_unstage_no_key_outputs map_unstage_no_key(operand indices,
+    const std::vector<troupe::dtype>& dtypes, const map_unstage_no_key_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline map_unstage_no_key_outputs map_unstage_no_key(operand indices,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return map_unstage_no_key(indices, dtypes, map_unstage_no_key_options{}, name, where);
+}
+
 struct matmul_options {
   bool transpose_a = false;
   bool transpose_b = false;
@@ -3122,6 +3386,28 @@ inline edge mutable_hash_table_v2(graph& in, troupe::dtype key_dtype, troupe::dt
   return mutable_hash_table_v2(in, key_dtype, value_dtype, mutable_hash_table_v2_options{}, name, where);
 }
 
+/// Waits until its step holds the lock.
+///
+/// The step lets go of it by ConsumeMutexLock, or when it ends, however it ends. Steps get it in
+/// the order in which they asked; nodes of one step share it. Nodes that need it must come after
+/// this one, by a control edge.
+edge mutex_lock(operand mutex, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct mutex_v2_options {
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Is a lock that one step holds at a time.
+///
+/// Lives in the named container of its task, under shared_name or else the node's name.
+edge mutex_v2(graph& in, const mutex_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge mutex_v2(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return mutex_v2(in, mutex_v2_options{}, name, where);
+}
+
 /// Negates each element.
 ///
 /// The least whole number stays as it is.
@@ -3210,6 +3496,128 @@ inline edge one_hot(operand indices, operand depth, operand on_value, operand of
 edge ones_like(operand x, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+struct ordered_map_clear_options {
+  std::vector<troupe::dtype> dtypes = {};
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Drops the tuples of a staging area.
+node* ordered_map_clear(graph& in, const ordered_map_clear_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* ordered_map_clear(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return ordered_map_clear(in, ordered_map_clear_options{}, name, where);
+}
+
+struct ordered_map_incomplete_size_options {
+  std::vector<troupe::dtype> dtypes = {};
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Counts the tuples of a staging area that lack a component.
+edge ordered_map_incomplete_size(graph& in,
+    const ordered_map_incomplete_size_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge ordered_map_incomplete_size(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return ordered_map_incomplete_size(in, ordered_map_incomplete_size_options{}, name, where);
+}
+
+struct ordered_map_peek_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Looks at components of the tuple with that key in a staging area, as soon as it is there.
+std::vector<edge> ordered_map_peek(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, const ordered_map_peek_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline std::vector<edge> ordered_map_peek(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return ordered_map_peek(key, indices, dtypes, ordered_map_peek_options{}, name, where);
+}
+
+struct ordered_map_size_options {
+  std::vector<troupe::dtype> dtypes = {};
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Counts the complete tuples of a staging area at this moment.
+edge ordered_map_size(graph& in, const ordered_map_size_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge ordered_map_size(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return ordered_map_size(in, ordered_map_size_options{}, name, where);
+}
+
+struct ordered_map_stage_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Puts components of a tuple into a staging area under a key.
+///
+/// `indices` says which of the `dtypes` the values are; the tuple is there once it has all. Waits
+/// while the area is full. Nodes of one name share the area (see Stage).
+node* ordered_map_stage(operand key, operand indices, const std::vector<edge>& values,
+    const std::vector<troupe::dtype>& dtypes, const ordered_map_stage_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* ordered_map_stage(operand key, operand indices, const std::vector<edge>& values,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return ordered_map_stage(key, indices, values, dtypes, ordered_map_stage_options{}, name, where);
+}
+
+struct ordered_map_unstage_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Takes components of the tuple with that key out of a staging area, as soon as it is there.
+///
+/// The others stay in. What was taken goes back if the step fails later.
+std::vector<edge> ordered_map_unstage(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, const ordered_map_unstage_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline std::vector<edge> ordered_map_unstage(operand key, operand indices,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return ordered_map_unstage(key, indices, dtypes, ordered_map_unstage_options{}, name, where);
+}
+
+struct ordered_map_unstage_no_key_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+struct ordered_map_unstage_no_key_outputs {
+  edge key;
+  std::vector<edge> values;
+};
+/// Takes components of a tuple out of a staging area, the one with the least key, and says its key.
+///
+/// It goes back if the step fails later.
+ordered_map_unstage_no_key_outputs ordered_map_unstage_no_key(operand indices,
+    const std::vector<troupe::dtype>& dtypes,
+    const ordered_map_unstage_no_key_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline ordered_map_unstage_no_key_outputs ordered_map_unstage_no_key(operand indices,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return ordered_map_unstage_no_key(indices, dtypes, ordered_map_unstage_no_key_options{}, name, where);
+}
+
 struct pack_options {
   int64_t axis = 0;
 };
@@ -3231,6 +3639,42 @@ edge pad(operand input, operand paddings, std::string_view name = {},
 /// axis i.
 edge pad_v2(operand input, operand paddings, operand constant_values, std::string_view name = {},
     std::source_location where = std::source_location::current());
+
+struct padding_fifo_queue_options {
+  std::vector<troupe::partial_shape> shapes = {};
+  int64_t capacity = -1;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Holds elements of different extents, which zeros make equal in a batch.
+///
+/// Like FIFOQueue, but `shapes` must say the rank of each component and may leave extents unknown
+/// (-1). QueueDequeueMany and QueueDequeueUpTo give each such axis the largest extent of the batch,
+/// and fill up with zeros, or empty strings, at the end.
+edge padding_fifo_queue(graph& in, const std::vector<troupe::dtype>& component_types,
+    const padding_fifo_queue_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge padding_fifo_queue(graph& in, const std::vector<troupe::dtype>& component_types,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return padding_fifo_queue(in, component_types, padding_fifo_queue_options{}, name, where);
+}
+
+struct padding_fifo_queue_v2_options {
+  std::vector<troupe::partial_shape> shapes = {};
+  int64_t capacity = -1;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Holds elements of different extents, which zeros make equal in a batch.
+///
+/// The same as PaddingFIFOQueue in all but its name, for graphs that use this one.
+edge padding_fifo_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    const padding_fifo_queue_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge padding_fifo_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return padding_fifo_queue_v2(in, component_types, padding_fifo_queue_v2_options{}, name, where);
+}
 
 /// Makes row j of data[i] the row indices[i][j] of the output.
 ///
@@ -3391,6 +3835,42 @@ node* print_v2(operand input, const print_v2_options& options = {}, std::string_
 inline node* print_v2(operand input, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return print_v2(input, print_v2_options{}, name, where);
+}
+
+struct priority_queue_options {
+  std::vector<troupe::dtype> component_types = {};
+  std::vector<troupe::partial_shape> shapes = {};
+  int64_t capacity = -1;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Holds elements that come out in the order of their priorities, the least first.
+///
+/// Like FIFOQueue, but each element has one more component before those that `component_types` and
+/// `shapes` describe: its priority, an i64 scalar. Elements of equal priority come out in the order
+/// in which they went in.
+edge priority_queue(graph& in, const priority_queue_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge priority_queue(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return priority_queue(in, priority_queue_options{}, name, where);
+}
+
+struct priority_queue_v2_options {
+  std::vector<troupe::dtype> component_types = {};
+  std::vector<troupe::partial_shape> shapes = {};
+  int64_t capacity = -1;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Holds elements that come out in the order of their priorities, the least first.
+///
+/// The same as PriorityQueue in all but its name, for graphs that use this one.
+edge priority_queue_v2(graph& in, const priority_queue_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge priority_queue_v2(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return priority_queue_v2(in, priority_queue_v2_options{}, name, where);
 }
 
 struct prod_options {
@@ -3691,13 +4171,28 @@ inline node* queue_close(operand handle, std::string_view name,
   return queue_close(handle, queue_close_options{}, name, where);
 }
 
+struct queue_close_v2_options {
+  bool cancel_pending_enqueues = false;
+};
+/// Closes a queue: later enqueues fail, dequeues go on while there are elements.
+///
+/// The same as QueueClose in all but its name, for graphs that use this one.
+node* queue_close_v2(operand handle, const queue_close_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* queue_close_v2(operand handle, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return queue_close_v2(handle, queue_close_v2_options{}, name, where);
+}
+
 struct queue_dequeue_options {
   int64_t timeout_ms = -1;
+  bool drop_if_step_fails = false;
 };
 /// Takes the first element from a queue, as soon as there is one.
 ///
 /// Fails with out_of_range when the queue is closed and empty. A positive timeout_ms bounds the
-/// wait.
+/// wait. The element goes back to the front of the queue if the step fails later, unless
+/// drop_if_step_fails.
 std::vector<edge> queue_dequeue(operand handle, const std::vector<troupe::dtype>& component_types,
     const queue_dequeue_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -3709,10 +4204,11 @@ inline std::vector<edge> queue_dequeue(operand handle,
 
 struct queue_dequeue_many_options {
   int64_t timeout_ms = -1;
+  bool drop_if_step_fails = false;
 };
 /// Takes n elements from a queue and stacks them along a new first axis.
 ///
-/// Waits until there are n. The queue must declare the shapes of its components. Fails with
+/// Waits until there are n. Their shapes must be equal, unless the queue pads. Fails with
 /// out_of_range when the queue is closed and has fewer.
 std::vector<edge> queue_dequeue_many(operand handle, operand n,
     const std::vector<troupe::dtype>& component_types,
@@ -3722,6 +4218,77 @@ inline std::vector<edge> queue_dequeue_many(operand handle, operand n,
     const std::vector<troupe::dtype>& component_types, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return queue_dequeue_many(handle, n, component_types, queue_dequeue_many_options{}, name, where);
+}
+
+struct queue_dequeue_many_v2_options {
+  int64_t timeout_ms = -1;
+  bool drop_if_step_fails = false;
+};
+/// Takes n elements from a queue and stacks them along a new first axis.
+///
+/// The same as QueueDequeueMany in all but its name, for graphs that use this one.
+std::vector<edge> queue_dequeue_many_v2(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types,
+    const queue_dequeue_many_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline std::vector<edge> queue_dequeue_many_v2(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return queue_dequeue_many_v2(handle, n, component_types, queue_dequeue_many_v2_options{}, name, where);
+}
+
+struct queue_dequeue_up_to_options {
+  int64_t timeout_ms = -1;
+  bool drop_if_step_fails = false;
+};
+/// Takes n elements from a queue, or what is left when it is closed, and stacks them along a new
+/// first axis.
+///
+/// Like QueueDequeueMany until the queue is closed; then it takes fewer, and fails with
+/// out_of_range when there are none.
+std::vector<edge> queue_dequeue_up_to(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types,
+    const queue_dequeue_up_to_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline std::vector<edge> queue_dequeue_up_to(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return queue_dequeue_up_to(handle, n, component_types, queue_dequeue_up_to_options{}, name, where);
+}
+
+struct queue_dequeue_up_to_v2_options {
+  int64_t timeout_ms = -1;
+  bool drop_if_step_fails = false;
+};
+/// Takes n elements from a queue, or what is left when it is closed, and stacks them along a new
+/// first axis.
+///
+/// The same as QueueDequeueUpTo in all but its name, for graphs that use this one.
+std::vector<edge> queue_dequeue_up_to_v2(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types,
+    const queue_dequeue_up_to_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline std::vector<edge> queue_dequeue_up_to_v2(operand handle, operand n,
+    const std::vector<troupe::dtype>& component_types, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return queue_dequeue_up_to_v2(handle, n, component_types, queue_dequeue_up_to_v2_options{}, name, where);
+}
+
+struct queue_dequeue_v2_options {
+  int64_t timeout_ms = -1;
+  bool drop_if_step_fails = false;
+};
+/// Takes the first element from a queue, as soon as there is one.
+///
+/// The same as QueueDequeue in all but its name, for graphs that use this one.
+std::vector<edge> queue_dequeue_v2(operand handle,
+    const std::vector<troupe::dtype>& component_types,
+    const queue_dequeue_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline std::vector<edge> queue_dequeue_v2(operand handle,
+    const std::vector<troupe::dtype>& component_types, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return queue_dequeue_v2(handle, component_types, queue_dequeue_v2_options{}, name, where);
 }
 
 struct queue_enqueue_options {
@@ -3752,8 +4319,52 @@ inline node* queue_enqueue_many(operand handle, const std::vector<edge>& compone
   return queue_enqueue_many(handle, components, queue_enqueue_many_options{}, name, where);
 }
 
+struct queue_enqueue_many_v2_options {
+  int64_t timeout_ms = -1;
+};
+/// Cuts tensors along their first axis and puts the pieces into a queue, one element each.
+///
+/// The same as QueueEnqueueMany in all but its name, for graphs that use this one.
+node* queue_enqueue_many_v2(operand handle, const std::vector<edge>& components,
+    const queue_enqueue_many_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* queue_enqueue_many_v2(operand handle, const std::vector<edge>& components,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return queue_enqueue_many_v2(handle, components, queue_enqueue_many_v2_options{}, name, where);
+}
+
+struct queue_enqueue_v2_options {
+  int64_t timeout_ms = -1;
+};
+/// Puts an element into a queue, as soon as there is room.
+///
+/// The same as QueueEnqueue in all but its name, for graphs that use this one.
+node* queue_enqueue_v2(operand handle, const std::vector<edge>& components,
+    const queue_enqueue_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* queue_enqueue_v2(operand handle, const std::vector<edge>& components,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return queue_enqueue_v2(handle, components, queue_enqueue_v2_options{}, name, where);
+}
+
+/// Says whether a queue has been closed.
+edge queue_is_closed(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Says whether a queue has been closed.
+///
+/// The same as QueueIsClosed in all but its name, for graphs that use this one.
+edge queue_is_closed_v2(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 /// Counts the elements of a queue at this moment.
 edge queue_size(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts the elements of a queue at this moment.
+///
+/// The same as QueueSize in all but its name, for graphs that use this one.
+edge queue_size_v2(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 /// Converts the red, green and blue of each pixel to hue, saturation and value.
@@ -3831,6 +4442,48 @@ edge random_shuffle(graph& in, operand value, const random_shuffle_options& opti
 inline edge random_shuffle(graph& in, operand value, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return random_shuffle(in, value, random_shuffle_options{}, name, where);
+}
+
+struct random_shuffle_queue_options {
+  std::vector<troupe::partial_shape> shapes = {};
+  int64_t capacity = -1;
+  int64_t min_after_dequeue = 0;
+  int64_t seed = 0;
+  int64_t seed2 = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Holds elements that come out in random order.
+///
+/// Like FIFOQueue, but a dequeue takes any element, each with the same chance, and waits while it
+/// would leave fewer than `min_after_dequeue`, until the queue is closed. The same seeds and the
+/// same order of requests give the same elements; without seeds, each queue draws its own.
+edge random_shuffle_queue(graph& in, const std::vector<troupe::dtype>& component_types,
+    const random_shuffle_queue_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge random_shuffle_queue(graph& in, const std::vector<troupe::dtype>& component_types,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return random_shuffle_queue(in, component_types, random_shuffle_queue_options{}, name, where);
+}
+
+struct random_shuffle_queue_v2_options {
+  std::vector<troupe::partial_shape> shapes = {};
+  int64_t capacity = -1;
+  int64_t min_after_dequeue = 0;
+  int64_t seed = 0;
+  int64_t seed2 = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Holds elements that come out in random order.
+///
+/// The same as RandomShuffleQueue in all but its name, for graphs that use this one.
+edge random_shuffle_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    const random_shuffle_queue_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge random_shuffle_queue_v2(graph& in, const std::vector<troupe::dtype>& component_types,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return random_shuffle_queue_v2(in, component_types, random_shuffle_queue_v2_options{}, name, where);
 }
 
 struct random_standard_normal_options {
@@ -4107,6 +4760,48 @@ edge resize_nearest_neighbor_grad(operand grads, operand size,
 inline edge resize_nearest_neighbor_grad(operand grads, operand size, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return resize_nearest_neighbor_grad(grads, size, resize_nearest_neighbor_grad_options{}, name, where);
+}
+
+/// Adds a gradient to an accumulator, unless it was computed for an older global step.
+///
+/// The same as AccumulatorApplyGradient in all but its name, for graphs that use this one.
+node* resource_accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Counts the gradients that an accumulator has for its global step.
+///
+/// The same as AccumulatorNumAccumulated in all but its name, for graphs that use this one.
+edge resource_accumulator_num_accumulated(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Sets the global step of an accumulator: older gradients are dropped from now on.
+///
+/// The same as AccumulatorSetGlobalStep in all but its name, for graphs that use this one.
+node* resource_accumulator_set_global_step(operand handle, operand new_global_step,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Waits until enough gradients have been added, gives their mean or sum, and begins the next
+/// global step with none.
+///
+/// The same as AccumulatorTakeGradient in all but its name, for graphs that use this one.
+edge resource_accumulator_take_gradient(operand handle, operand num_required, troupe::dtype dtype,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct resource_conditional_accumulator_options {
+  troupe::partial_shape shape = {};
+  std::string container = {};
+  std::string shared_name = {};
+  std::string reduction_type = "MEAN";
+};
+/// Adds up gradients of one variable, until a step takes their mean.
+///
+/// The same as ConditionalAccumulator in all but its name, for graphs that use this one.
+edge resource_conditional_accumulator(graph& in, troupe::dtype dtype,
+    const resource_conditional_accumulator_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge resource_conditional_accumulator(graph& in, troupe::dtype dtype,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_conditional_accumulator(in, dtype, resource_conditional_accumulator_options{}, name, where);
 }
 
 /// Reverses the order of the elements along each axis for which dims is true.
@@ -4570,6 +5265,25 @@ inline edge space_to_depth(operand input, int64_t block_size, std::string_view n
   return space_to_depth(input, block_size, space_to_depth_options{}, name, where);
 }
 
+/// Adds rows of a gradient to an accumulator, unless it was computed for an older global step.
+///
+/// gradient_shape is looked at where has_known_shape is set.
+node* sparse_accumulator_apply_gradient(operand handle, operand local_step,
+    operand gradient_indices, operand gradient_values, operand gradient_shape,
+    bool has_known_shape, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct sparse_accumulator_take_gradient_outputs {
+  edge indices;
+  edge values;
+  edge shape;
+};
+/// Waits until enough sparse gradients have been added, and gives their indices in rising order,
+/// the mean or sum of each row, and the shape of the whole.
+sparse_accumulator_take_gradient_outputs sparse_accumulator_take_gradient(operand handle,
+    operand num_required, troupe::dtype dtype, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 struct sparse_add_outputs {
   edge sum_indices;
   edge sum_values;
@@ -4795,6 +5509,24 @@ struct sparse_concat_outputs {
 sparse_concat_outputs sparse_concat(const std::vector<edge>& indices,
     const std::vector<edge>& values, const std::vector<edge>& shapes, int64_t concat_dim,
     std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct sparse_conditional_accumulator_options {
+  troupe::partial_shape shape = {};
+  std::string container = {};
+  std::string shared_name = {};
+  std::string reduction_type = "MEAN";
+};
+/// Adds up sparse gradients of one variable, until a step takes their mean.
+///
+/// Like ConditionalAccumulator, but a gradient consists of rows and their indices. The mean of a
+/// row is over those gradients that have it.
+edge sparse_conditional_accumulator(graph& in, troupe::dtype dtype,
+    const sparse_conditional_accumulator_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge sparse_conditional_accumulator(graph& in, troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return sparse_conditional_accumulator(in, dtype, sparse_conditional_accumulator_options{}, name, where);
+}
 
 /// Adds a dense tensor to a sparse one, where that has elements.
 ///
@@ -5153,6 +5885,69 @@ edge squeeze(operand input, const squeeze_options& options = {}, std::string_vie
 inline edge squeeze(operand input, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return squeeze(input, squeeze_options{}, name, where);
+}
+
+struct stage_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Puts a tuple into a staging area, as soon as there is room.
+///
+/// The area lives in the named container of its task, under shared_name or else the node's name;
+/// all nodes of the name share it. It holds `capacity` tuples of `memory_limit` bytes together (0:
+/// no limit). Fails with resource_exhausted where a tuple alone is larger.
+node* stage(const std::vector<edge>& values, const stage_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* stage(const std::vector<edge>& values, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stage(values, stage_options{}, name, where);
+}
+
+struct stage_clear_options {
+  std::vector<troupe::dtype> dtypes = {};
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Drops the tuples of a staging area.
+node* stage_clear(graph& in, const stage_clear_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* stage_clear(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stage_clear(in, stage_clear_options{}, name, where);
+}
+
+struct stage_peek_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Looks at the tuple in that place of a staging area's line, as soon as there is one.
+std::vector<edge> stage_peek(operand index, const std::vector<troupe::dtype>& dtypes,
+    const stage_peek_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline std::vector<edge> stage_peek(operand index, const std::vector<troupe::dtype>& dtypes,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return stage_peek(index, dtypes, stage_peek_options{}, name, where);
+}
+
+struct stage_size_options {
+  std::vector<troupe::dtype> dtypes = {};
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Counts the tuples of a staging area at this moment.
+edge stage_size(graph& in, const stage_size_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge stage_size(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stage_size(in, stage_size_options{}, name, where);
 }
 
 struct stateless_random_normal_options {
@@ -5796,6 +6591,23 @@ edge unsorted_segment_prod(operand data, operand segment_ids, operand num_segmen
 /// left out; a number beyond num_segments fails.
 edge unsorted_segment_sum(operand data, operand segment_ids, operand num_segments,
     std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct unstage_options {
+  int64_t capacity = 0;
+  int64_t memory_limit = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Takes the oldest tuple out of a staging area, as soon as there is one.
+///
+/// It goes back to the front if the step fails later.
+std::vector<edge> unstage(graph& in, const std::vector<troupe::dtype>& dtypes,
+    const unstage_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline std::vector<edge> unstage(graph& in, const std::vector<troupe::dtype>& dtypes,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return unstage(in, dtypes, unstage_options{}, name, where);
+}
 
 struct upper_bound_options {
   troupe::dtype out_type = troupe::dtype::i32;

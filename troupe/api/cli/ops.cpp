@@ -50,7 +50,7 @@ std::string types_on(const op_def& op, device_kind on) {
   if (!kernel && is_collective(op)) // every device of one kind with the others
     return "with its group";
   if (!kernel)
-    return has(op.effects, effect::blocking) || op.makes == resource::queue ? "by an actor" : "-";
+    return has(op.effects, effect::blocking) || op.make_responder ? "by an actor" : "-";
   // One kernel for all types: the op says which these are.
   const auto* attr = op.find_attr(kernel->key);
   std::string types;

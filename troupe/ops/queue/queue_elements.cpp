@@ -1,33 +1,28 @@
 // Put elements into a queue and take them out, waiting for room or elements.
+#include "troupe/ops/queue/shared/queue_of.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::queue_elements_op {
 namespace {
 
-// One declared shape for each component; unknown ones where the queue declares none, or is not
-// known.
-struct queue_components {
-  std::vector<dtype> types;
-  shapes dims;
-};
-
-// Checks that the queue behind input 0 holds elements of these types.
-result<queue_components> components_of(const infer_context& at, std::vector<dtype> types) {
+// Checks that the queue behind input 0 holds elements of these types. One shape for each; unknown
+// ones where the queue declares none, or is not known.
+result<queue_components> queue_at(const infer_context& at, std::vector<dtype> types) {
   queue_components found{std::move(types), {}};
-  found.dims.resize(found.types.size());
+  found.shapes.resize(found.types.size());
   auto* queue = at.resource(0);
   if (!queue || queue->op().makes != resource::queue)
     return found;
-  const auto& held = queue->attr<std::vector<dtype>>("component_types");
-  if (held.size() != found.types.size())
-    return at.invalid("queue '", queue->name(), "' holds elements of ", held.size(),
+  auto held = components_of(*queue);
+  if (held.types.size() != found.types.size())
+    return at.invalid("queue '", queue->name(), "' holds elements of ", held.types.size(),
                       " components, not ", found.types.size());
-  for (size_t i = 0; i < held.size(); ++i)
-    if (held[i] != found.types[i])
-      return at.invalid("component ", i, " of queue '", queue->name(), "' is ", held[i], ", not ",
-                        found.types[i]);
-  if (const auto& dims = queue->attr<shapes>("shapes"); dims.size() == found.dims.size())
-    found.dims = dims;
+  for (size_t i = 0; i < held.types.size(); ++i)
+    if (held.types[i] != found.types[i])
+      return at.invalid("component ", i, " of queue '", queue->name(), "' is ", held.types[i],
+                        ", not ", found.types[i]);
+  if (!held.shapes.empty())
+    found.shapes = std::move(held.shapes);
   return found;
 }
 
@@ -57,17 +52,17 @@ partial_shape batch_of(int64_t size, const partial_shape& dims) {
 }
 
 result<shapes> infer_queue_enqueue(const infer_context& at) {
-  TROUPE_ASSIGN(auto queue, components_of(at, enqueued_types(at)));
-  for (size_t i = 0; i < queue.dims.size(); ++i)
-    if (const auto& given = at.input(static_cast<int>(i) + 1); !queue.dims[i].compatible(given))
-      return at.invalid("component ", i, " must have shape ", queue.dims[i], ", got ", given);
+  TROUPE_ASSIGN(auto queue, queue_at(at, enqueued_types(at)));
+  for (size_t i = 0; i < queue.shapes.size(); ++i)
+    if (const auto& given = at.input(static_cast<int>(i) + 1); !queue.shapes[i].compatible(given))
+      return at.invalid("component ", i, " must have shape ", queue.shapes[i], ", got ", given);
   return shapes{};
 }
 
 result<shapes> infer_queue_enqueue_many(const infer_context& at) {
-  TROUPE_ASSIGN(auto queue, components_of(at, enqueued_types(at)));
+  TROUPE_ASSIGN(auto queue, queue_at(at, enqueued_types(at)));
   auto size = partial_shape::of_rank(1);
-  for (size_t i = 0; i < queue.dims.size(); ++i) {
+  for (size_t i = 0; i < queue.shapes.size(); ++i) {
     const auto& given = at.input(static_cast<int>(i) + 1);
     if (given.rank() == 0)
       return at.invalid("component ", i, " must have an axis of elements, got a scalar");
@@ -77,40 +72,82 @@ result<shapes> infer_queue_enqueue_many(const infer_context& at) {
     if (!joint)
       return at.invalid("component ", i, " has ", given[0], " elements, others have ", size[0]);
     size = *std::move(joint);
-    if (auto wanted = batch_of(unknown_extent, queue.dims[i]); !wanted.compatible(given))
+    if (auto wanted = batch_of(unknown_extent, queue.shapes[i]); !wanted.compatible(given))
       return at.invalid("component ", i, " must have shape ", wanted, ", got ", given);
   }
   return shapes{};
 }
 
 result<shapes> infer_queue_dequeue(const infer_context& at) {
-  TROUPE_ASSIGN(auto queue, components_of(at, dequeued_types(at)));
-  return std::move(queue.dims);
+  TROUPE_ASSIGN(auto queue, queue_at(at, dequeued_types(at)));
+  return std::move(queue.shapes);
 }
 
-result<shapes> infer_queue_dequeue_many(const infer_context& at) {
+// Padded extents are those of the batch: nothing is known of them.
+result<shapes> infer_batch(const infer_context& at, bool up_to) {
   TROUPE_TRY(at.of_rank(1, 0));
-  TROUPE_ASSIGN(auto queue, components_of(at, dequeued_types(at)));
+  TROUPE_ASSIGN(auto queue, queue_at(at, dequeued_types(at)));
   auto size = unknown_extent;
   if (auto n = at.integers(1)) {
-    size = n->front();
-    if (size < 0)
-      return at.invalid("n must not be negative, got ", size);
+    if (n->front() < 0)
+      return at.invalid("n must not be negative, got ", n->front());
+    if (!up_to)
+      size = n->front();
   }
-  for (auto& dims : queue.dims)
+  for (auto& dims : queue.shapes)
     dims = batch_of(size, dims);
-  return std::move(queue.dims);
+  return std::move(queue.shapes);
+}
+
+result<shapes> infer_queue_dequeue_many(const infer_context& at) { return infer_batch(at, false); }
+result<shapes> infer_queue_dequeue_up_to(const infer_context& at) { return infer_batch(at, true); }
+
+void ask_enqueue(responder& of, question&& what, answers& done) {
+  as_queue(of).enqueue(what.who, std::move(what.inputs), done);
+}
+
+void ask_enqueue_many(responder& of, question&& what, answers& done) {
+  as_queue(of).enqueue_many(what.who, std::move(what.inputs), done);
+}
+
+void ask_dequeue(responder& of, question&& what, answers& done) {
+  auto drops = what.origin->attr<bool>("drop_if_step_fails");
+  as_queue(of).dequeue(what.who, {.goes_back = !drops}, done);
+}
+
+void ask_batch(responder& of, const question& what, bool up_to, answers& done) {
+  const auto& count = what.inputs.at(0);
+  if (count.elements() != 1 || count.type() != dtype::i32) {
+    done.push_back({what.who, invalid("n must be one i32, got ", count)});
+    return;
+  }
+  as_queue(of).dequeue(what.who,
+                       {.count = *count.data<int32_t>(),
+                        .many = true,
+                        .up_to = up_to,
+                        .goes_back = !what.origin->attr<bool>("drop_if_step_fails")},
+                       done);
+}
+
+void ask_dequeue_many(responder& of, question&& what, answers& done) {
+  ask_batch(of, what, false, done);
+}
+
+void ask_dequeue_up_to(responder& of, question&& what, answers& done) {
+  ask_batch(of, what, true, done);
 }
 
 } // namespace
 
 extern constexpr op_def queue_enqueue{
     .name = "QueueEnqueue",
+    .also = "QueueEnqueueV2",
     .doc = "Puts an element into a queue, as soon as there is room.\n\n"
            "Fails with cancelled when the queue is closed. A positive timeout_ms bounds the wait.",
     .inputs = {ref("handle", "string", resource::queue), {"components", "Tcomponents"}},
     .attrs = {{"Tcomponents", attr_kind::types}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,
+    .ask = ask_enqueue,
     .infer = infer_queue_enqueue,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -125,12 +162,14 @@ fetch size = i32(1)
 
 extern constexpr op_def queue_enqueue_many{
     .name = "QueueEnqueueMany",
+    .also = "QueueEnqueueManyV2",
     .doc = "Cuts tensors along their first axis and puts the pieces into a queue, one element "
            "each.\n\n"
            "Waits for room before each element; elements that went in stay in if it fails later.",
     .inputs = {ref("handle", "string", resource::queue), {"components", "Tcomponents"}},
     .attrs = {{"Tcomponents", attr_kind::types}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,
+    .ask = ask_enqueue_many,
     .infer = infer_queue_enqueue_many,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -147,13 +186,20 @@ fetch get = f32(2)
 
 extern constexpr op_def queue_dequeue{
     .name = "QueueDequeue",
-    .doc = "Takes the first element from a queue, as soon as there is one.\n\n"
-           "Fails with out_of_range when the queue is closed and empty. A positive timeout_ms "
-           "bounds the wait.",
+    .also = "QueueDequeueV2",
+    .doc =
+        "Takes the first element from a queue, as soon as there is one.\n\n"
+        "Fails with out_of_range when the queue is closed and empty. A positive timeout_ms "
+        "bounds the wait. The element goes back to the front of the queue if the step fails later, "
+        "unless drop_if_step_fails.",
     .inputs = {ref("handle", "string", resource::queue)},
     .outputs = {{"components", "component_types"}},
-    .attrs = {{"component_types", attr_kind::types}, {"timeout_ms", -1}},
+    .attrs = {{"component_types", attr_kind::types},
+              {"timeout_ms", -1},
+              {"drop_if_step_fails", false}},
     .effects = effect::stateful | effect::blocking,
+    .ask = ask_dequeue,
+    .goes_back = true,
     .infer = infer_queue_dequeue,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -169,14 +215,18 @@ fetch get:1 = string("a")
 
 extern constexpr op_def queue_dequeue_many{
     .name = "QueueDequeueMany",
-    .doc =
-        "Takes n elements from a queue and stacks them along a new first axis.\n\n"
-        "Waits until there are n. The queue must declare the shapes of its components. Fails with "
-        "out_of_range when the queue is closed and has fewer.",
+    .also = "QueueDequeueManyV2",
+    .doc = "Takes n elements from a queue and stacks them along a new first axis.\n\n"
+           "Waits until there are n. Their shapes must be equal, unless the queue pads. Fails with "
+           "out_of_range when the queue is closed and has fewer.",
     .inputs = {ref("handle", "string", resource::queue), on_host("n", "i32")},
     .outputs = {{"components", "component_types"}},
-    .attrs = {{"component_types", attr_kind::types}, {"timeout_ms", -1}},
+    .attrs = {{"component_types", attr_kind::types},
+              {"timeout_ms", -1},
+              {"drop_if_step_fails", false}},
     .effects = effect::stateful | effect::blocking,
+    .ask = ask_dequeue_many,
+    .goes_back = true,
     .infer = infer_queue_dequeue_many,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -186,6 +236,42 @@ get = QueueDequeueMany(q, i32(2)) component_types=[f32]
 target put
 run
 fetch get = f32[1, 2]
+)",
+};
+
+extern constexpr op_def queue_dequeue_up_to{
+    .name = "QueueDequeueUpTo",
+    .also = "QueueDequeueUpToV2",
+    .doc =
+        "Takes n elements from a queue, or what is left when it is closed, and stacks them along "
+        "a new first axis.\n\n"
+        "Like QueueDequeueMany until the queue is closed; then it takes fewer, and fails with "
+        "out_of_range when there are none.",
+    .inputs = {ref("handle", "string", resource::queue), on_host("n", "i32")},
+    .outputs = {{"components", "component_types"}},
+    .attrs = {{"component_types", attr_kind::types},
+              {"timeout_ms", -1},
+              {"drop_if_step_fails", false}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_dequeue_up_to,
+    .goes_back = true,
+    .infer = infer_queue_dequeue_up_to,
+    .no_gradient = "queues do not carry gradients",
+    .example = R"(
+q = FIFOQueue component_types=[f32] shapes=[[]]
+put = QueueEnqueueMany(q, f32[1, 2, 3])
+close = QueueClose(q)
+get = QueueDequeueUpTo(q, i32(2)) component_types=[f32]
+target put
+run
+target close
+run
+fetch get = f32[1, 2]
+run
+fetch get = f32[3]
+run
+fetch get
+error out_of_range "closed"
 )",
 };
 

@@ -43,8 +43,12 @@ std::string_view to_string(resource kind) noexcept {
   switch (kind) {
     case resource::none: break;
     case resource::variable: return "variable";
-    case resource::queue: return "queue";
     case resource::table: return "table";
+    case resource::queue: return "queue";
+    case resource::accumulator: return "accumulator";
+    case resource::barrier: return "barrier";
+    case resource::stage: return "staging area";
+    case resource::mutex: return "mutex";
   }
   return "value";
 }

@@ -18,8 +18,11 @@ class gradient_context;
 class infer_context;
 class named_state;
 class node;
+class responder;
 class simplify_context;
+struct answer;
 struct edge;
+struct question;
 template <class T>
 class result;
 
@@ -45,9 +48,12 @@ private:
 };
 
 /// What lives longer than a step and is known by name; an op's ref output stands for it.
-enum class resource : uint8_t { none, variable, queue, table };
+enum class resource : uint8_t { none, variable, table, queue, accumulator, barrier, stage, mutex };
 
 TROUPE_API std::string_view to_string(resource kind) noexcept; ///< "variable", "queue", "table"
+
+/// Whether nodes ask it and wait for the answer: an actor keeps it.
+constexpr bool is_asked(resource kind) noexcept { return kind >= resource::queue; }
 
 /// An input or output of an op.
 struct port {
@@ -185,8 +191,16 @@ struct TROUPE_API op_def {
   attr_list attrs = {};
   effect effects = effect::none;
   resource makes = resource::none;
-  /// Makes what a node stands for, as its attributes say; none for queues, which actors are.
+  /// Makes what a node stands for, as its attributes say.
   std::shared_ptr<named_state> (*make)(const node& of, std::string name) = nullptr;
+  /// The same for state that nodes have to wait for: an actor keeps it. Fails where attributes
+  /// contradict each other.
+  result<std::unique_ptr<responder>> (*make_responder)(const node& of, std::string name) = nullptr;
+  /// What a blocking node asks of the responder behind its first input (of the one that it makes
+  /// itself, where it has no such input). The answer's tensors are the node's outputs.
+  void (*ask)(responder& of, question&& what, std::vector<answer>& done) = nullptr;
+  /// What the answer gives goes back if the step fails: responder::settle.
+  bool goes_back = false;
   /// Returns one shape per output tensor; reports what can be known to fail.
   result<shapes> (*infer)(const infer_context&) = nullptr;
   /// Returns one edge per input tensor: the gradient with respect to it, or an edge to nothing.

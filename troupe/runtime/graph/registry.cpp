@@ -21,11 +21,15 @@ status check(const op_def& op) {
   for (const auto& attr : op.attrs)
     if (op.find_attr(attr.name) != &attr)
       return bad("declares attribute ", attr.name, " twice");
-  if (op.makes != resource::none && op.makes != resource::queue && !op.make)
+  if (op.makes != resource::none && !op.make && !op.make_responder)
     return bad("has no function that makes the ", to_string(op.makes));
   for (const auto& at : op.inputs)
-    if (at.to == resource::queue && !has(op.effects, effect::blocking))
-      return bad("takes a queue, and does not wait for its answer");
+    if (is_asked(at.to) && !op.ask)
+      return bad("takes a ", to_string(at.to), ", and asks it nothing");
+  if (op.ask && !has(op.effects, effect::blocking))
+    return bad("asks, and does not wait for the answer");
+  if (op.ask && op.makes == resource::none && (op.inputs.empty() || !is_asked(op.inputs[0].to)))
+    return bad("asks, and its first input is nothing that answers");
   for (const auto* ports : {&op.inputs, &op.outputs})
     for (const auto& at : *ports) {
       auto* type = op.find_attr(at.type);

@@ -86,9 +86,7 @@ status check_members(const collective_group& of) {
 
 } // namespace
 
-bool is_asked(const wait_point& wait) noexcept {
-  return wait.queue || is_collective(wait.origin->op());
-}
+bool is_asked(const wait_point& wait) noexcept { return wait.by != answered_by::channel; }
 
 result<collective_call> collective_group::check(std::span<const collective_part> given) const {
   auto what = call;

@@ -125,12 +125,16 @@ private:
 
   status add_wait(node& node) {
     wait_point wait{.origin = &node, .region = region_of(node)};
-    if (!node.inputs().empty() && node.input_is_ref(0)) {
-      wait.queue = resource_behind(node.inputs()[0]);
-      if (!wait.queue || wait.queue->op().makes != resource::queue)
-        return invalid(node.description(), ": its first input must be a queue");
-    } else if (!is(node, internal_ops::recv) && !is(node, internal_ops::recv_control) &&
-               !is_collective(node.op())) {
+    if (node.op().ask) {
+      wait.by = answered_by::state;
+      wait.state = node.op().makes != resource::none ? &node : resource_behind(node.inputs()[0]);
+      if (!wait.state || !wait.state->op().make_responder ||
+          (&node != wait.state && wait.state->op().makes != node.op().inputs[0].to))
+        return invalid(node.description(), ": its first input must be a ",
+                       to_string(node.op().inputs[0].to));
+    } else if (is_collective(node.op())) {
+      wait.by = answered_by::group;
+    } else if (!is(node, internal_ops::recv) && !is(node, internal_ops::recv_control)) {
       return failure(error_kind::unimplemented, node.description(), ": nothing answers this wait");
     }
     for (int i = 0; i < node.outputs(); ++i)
@@ -194,7 +198,7 @@ private:
       write_tokens(node);
       return {};
     }
-    if (node.op().makes != resource::none)
+    if (node.op().makes != resource::none && !node.op().ask)
       return {}; // stands for state; there is nothing to run
     if (node.inputs().size() > UINT16_MAX || node.outputs() > UINT16_MAX)
       return invalid(node.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
@@ -254,8 +258,8 @@ private:
       if (!node.input_is_ref(i) && behind->op().makes != resource::variable)
         return invalid(node.description(), ": input ", i, " must be a value, and '", behind->name(),
                        "' is a ", to_string(behind->op().makes));
-      if (behind->op().makes == resource::queue)
-        continue; // the wait knows its queue
+      if (behind->op().make_responder)
+        continue; // the wait knows whom it asks
       TROUPE_ASSIGN(auto* state, state_behind(*behind));
       if (node.input_is_ref(i)) {
         any_ref = true;

@@ -19,10 +19,18 @@ struct region {
   bool heavy = false;           // worth another thread
 };
 
-/// The end of one region and a token to the next: a Recv, or a request to a queue.
+/// What answers a wait.
+enum class answered_by : uint8_t {
+  channel, ///< a tensor of another device or task: a Recv
+  group,   ///< the other members of a collective operation
+  state,   ///< a responder: a queue, an accumulator, whatever an op makes
+};
+
+/// The end of one region and a token to the next: a Recv, or a question to state that answers.
 struct wait_point {
   const node* origin = nullptr;
-  const node* queue = nullptr;      // the node that stands for the queue; none for a Recv
+  answered_by by = answered_by::channel;
+  const node* state = nullptr;      // the node that stands for the responder, if one answers
   uint32_t region = 0;              // which region the answer starts
   std::vector<uint32_t> slots = {}; // where the answer's tensors go; UINT32_MAX: nobody wants it
   bool on_device = false;           // whoever uses what a Recv brings wants it on the device

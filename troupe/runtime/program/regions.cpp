@@ -146,7 +146,7 @@ region_map one_per_node(const graph& of) {
 
 bool is_at_hand(const node& node) {
   return &node.op() == &internal_ops::feed ||
-         (node.op().makes != resource::none && node.controls().empty());
+         (node.op().makes != resource::none && !node.op().ask && node.controls().empty());
 }
 
 double worth_dispatching(const region_options& options) { return 3 * options.dispatch_ns; }

@@ -1,7 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/local_world.hpp"
 
-namespace troupe::test::queue_actor_test {
+namespace troupe::test::responder_test {
 
 using namespace std::chrono_literals;
 
@@ -124,6 +124,66 @@ TEST_CASE("closing a queue ends those who wait for elements that will not come")
   CHECK(outcome_of(world.begin(put)).kind() == error_kind::cancelled);
 }
 
+TEST_CASE("an element that a failed step has taken is there again, in its place") {
+  local_world world;
+  text_case text{R"(
+q = FIFOQueue component_types=[i32] shapes=[[]]
+put = QueueEnqueueMany(q, i32[1, 2, 3, 4])
+target put
+run
+get = QueueDequeue(q) component_types=[i32]
+both = QueueDequeueMany(q, i32(2), ^get) component_types=[i32]
+small = Less(get, i32(0))
+fails = Assert(small, get, ^both)
+target fails
+run
+dropped = QueueDequeue(q) component_types=[i32] drop_if_step_fails=true
+too_small = Less(dropped, i32(0))
+fails_too = Assert(too_small, dropped)
+target fails_too
+run
+fetch get
+)"};
+  std::vector<std::shared_ptr<prepared_step>> steps;
+  for (size_t i = 0; i < text.text.runs.size(); ++i)
+    steps.push_back(*world.prepare(text, i));
+  auto run = [&](size_t which) {
+    auto box = world.start(steps.at(which), {}, 10s);
+    world.run();
+    return box;
+  };
+  CHECK(outcome_of(run(0)).ok());
+  CHECK(outcome_of(run(1)).kind() == error_kind::invalid_argument);
+  CHECK(outcome_of(run(2)).kind() == error_kind::invalid_argument);
+  for (int expected : {2, 3, 4}) { // the first was dropped
+    auto box = run(3);
+    REQUIRE(outcome_of(box).ok());
+    CHECK(*(**box)->fetches.at(0).data<int32_t>() == expected);
+  }
+  steps.clear();
+}
+
+TEST_CASE("a step that fails lets go of its lock, and the next has it") {
+  local_world world;
+  text_case text{R"(
+m = MutexV2
+lock = MutexLock(m)
+fails = Assert(bool(false), i32(1), ^lock)
+target fails
+run
+target lock
+run
+free = ConsumeMutexLock(lock)
+target free
+)"};
+  for (size_t which : {0, 1, 2, 1, 0, 2}) {
+    auto step = *world.prepare(text, which);
+    auto box = world.start(step, {}, 10s);
+    world.run();
+    CHECK(outcome_of(box).ok() == (which != 0));
+  }
+}
+
 TEST_CASE("closing a session ends its steps, even those that wait for a queue") {
   queue_world world;
   auto taken = world.begin(get);
@@ -134,4 +194,4 @@ TEST_CASE("closing a session ends its steps, even those that wait for a queue") 
   CHECK(outcome_of(timed).kind() == error_kind::cancelled);
 }
 
-} // namespace troupe::test::queue_actor_test
+} // namespace troupe::test::responder_test

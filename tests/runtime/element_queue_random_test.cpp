@@ -1,11 +1,11 @@
 // The queue against a model that is too simple to be wrong, under random requests.
 #include "tests/support/catch.hpp"
-#include "troupe/runtime/state/queue.hpp"
+#include "troupe/runtime/state/element_queue.hpp"
 
 #include <map>
 #include <random>
 
-namespace troupe::test::queue_random_test {
+namespace troupe::test::element_queue_random_test {
 
 namespace {
 
@@ -81,14 +81,14 @@ struct model {
   bool closed = false;
 };
 
-std::map<uint64_t, model::answer> to_answers(const fifo_queue::completions& done) {
+std::map<uint64_t, model::answer> to_answers(const answers& done) {
   std::map<uint64_t, model::answer> answers;
   for (const auto& one : done) {
     model::answer how{one.outcome.kind()};
     if (!one.tensors.empty())
       how.values.assign(one.tensors[0].values<int>().begin(), one.tensors[0].values<int>().end());
-    if (!answers.emplace(one.who.request, std::move(how)).second)
-      FAIL("request " << one.who.request << " was answered twice");
+    if (!answers.emplace(one.who.number, std::move(how)).second)
+      FAIL("request " << one.who.number << " was answered twice");
   }
   return answers;
 }
@@ -103,9 +103,10 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
     std::mt19937 dice{seed};
     auto below = [&](int bound) { return static_cast<int>(dice() % static_cast<unsigned>(bound)); };
     auto capacity = below(6);
-    auto queue = *fifo_queue::make({.name = "q", .capacity = capacity, .types = {dtype::i32}});
+    auto made = *element_queue::make({.name = "q", .capacity = capacity, .types = {dtype::i32}});
+    auto& queue = *made;
     model expected{.capacity = capacity};
-    fifo_queue::completions done;
+    answers done;
     auto stopped = failure(error_kind::cancelled, "stopped");
     int next_value = 0;
     for (uint64_t id = 0; id < 150; ++id) {
@@ -123,16 +124,16 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
       } else if (what < 90) {
         int64_t wanted = what < 70 ? 1 : 1 + below(8);
         if (what < 70)
-          queue.dequeue({{0, step}, id}, done);
+          queue.dequeue({{0, step}, id}, {}, done);
         else
-          queue.dequeue_many({{0, step}, id}, wanted, done);
+          queue.dequeue({{0, step}, id}, {.count = wanted, .many = true}, done);
         expected.add(id, {step, false, {}, wanted});
       } else if (what < 94) {
         queue.cancel({0, step}, stopped, done);
         expected.cancel([&](uint64_t, const auto& one) { return one.step == step; });
       } else if (what < 99 || id < 75) {
         auto victim = static_cast<uint64_t>(below(150));
-        queue.cancel(queue_request{{0, step}, victim}, stopped, done);
+        queue.cancel(request_id{{0, step}, victim}, stopped, done);
         expected.cancel(
             [&](uint64_t other, const auto& one) { return other == victim && one.step == step; });
       } else {
@@ -155,4 +156,4 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
   }
 }
 
-} // namespace troupe::test::queue_random_test
+} // namespace troupe::test::element_queue_random_test

@@ -1,13 +1,16 @@
 #include "tests/support/catch.hpp"
-#include "troupe/runtime/state/queue.hpp"
+#include "troupe/runtime/state/element_queue.hpp"
 
-namespace troupe::test::queue_test {
+#include <set>
+
+namespace troupe::test::element_queue_test {
 
 namespace {
 
 // Lets tests read like a story: requests are numbered, answers are collected.
 struct theatre {
-  explicit theatre(queue_options options) : queue(*fifo_queue::make(std::move(options))) {}
+  explicit theatre(queue_options options)
+      : made(*element_queue::make(std::move(options))), queue(*made) {}
   theatre(int64_t capacity) : theatre({.name = "q", .capacity = capacity, .types = {dtype::i32}}) {}
 
   void put(uint64_t request, int value, uint64_t step = 1) {
@@ -16,15 +19,15 @@ struct theatre {
   void put_many(uint64_t request, const std::vector<int>& values, uint64_t step = 1) {
     queue.enqueue_many({{0, step}, request}, {tensor::vector(values)}, done);
   }
-  void take(uint64_t request, uint64_t step = 2) { queue.dequeue({{0, step}, request}, done); }
+  void take(uint64_t request, uint64_t step = 2) { queue.dequeue({{0, step}, request}, {}, done); }
   void take_many(uint64_t request, int64_t count, uint64_t step = 2) {
-    queue.dequeue_many({{0, step}, request}, count, done);
+    queue.dequeue({{0, step}, request}, {.count = count, .many = true}, done);
   }
   // Prints what was answered since the last call: "3:ok 4:[1 2] 5:cancelled".
   std::string answers() {
     std::ostringstream out;
     for (const auto& one : std::exchange(done, {})) {
-      out << (out.tellp() ? " " : "") << one.who.request << ':';
+      out << (out.tellp() ? " " : "") << one.who.number << ':';
       last = one.outcome;
       if (!one.outcome || one.tensors.empty()) {
         out << to_string(one.outcome.kind());
@@ -38,8 +41,9 @@ struct theatre {
     return out.str();
   }
 
-  fifo_queue queue;
-  fifo_queue::completions done;
+  std::unique_ptr<element_queue> made;
+  element_queue& queue;
+  troupe::answers done;
   status last; // of the latest answer
 };
 
@@ -59,19 +63,45 @@ TEST_CASE("a queue gives elements in the order in which they came") {
   CHECK(t.queue.size() == 0);
 }
 
-TEST_CASE("what came too late for its step goes back to the front") {
+TEST_CASE(
+    "what a step has taken goes back to the front if it fails, and is spent if it ends well") {
   theatre t{10};
-  t.put_many(1, {5, 6, 7, 8});
-  t.take(2);
-  t.take_many(3, 2);
-  CHECK(t.answers() == "1:ok 2:[5] 3:[6 7]");
-  t.queue.put_back({tensor::vector<int>({6, 7})}, true, t.done);
-  t.queue.put_back({tensor::scalar(5)}, false, t.done);
-  t.take_many(4, 4);
-  CHECK(t.answers() == "4:[5 6 7 8]");
-  t.take(5); // who waits gets what goes back
-  t.queue.put_back({tensor::scalar(9)}, false, t.done);
-  CHECK(t.answers() == "5:[9]");
+  t.put_many(1, {5, 6, 7, 8, 9});
+  t.take(2, 20);
+  t.take_many(3, 2, 20);
+  t.take(4, 30);
+  CHECK(t.answers() == "1:ok 2:[5] 3:[6 7] 4:[8]");
+  t.queue.settle({0, 30}, false, t.done);
+  t.queue.settle({0, 20}, true, t.done);
+  t.queue.settle({0, 20}, true, t.done); // only once
+  t.queue.settle({0, 30}, true, t.done); // it has ended well
+  CHECK(t.queue.size() == 4);
+  t.take_many(5, 4, 40);
+  CHECK(t.answers() == "5:[5 6 7 9]");
+  t.take(6, 50); // who waits gets what goes back
+  t.queue.settle({0, 40}, true, t.done);
+  CHECK(t.answers() == "6:[5]");
+}
+
+TEST_CASE("what is dropped if its step fails does not go back") {
+  theatre t{10};
+  t.put(1, 5);
+  t.queue.dequeue({{0, 20}, 2}, {.goes_back = false}, t.done);
+  t.queue.settle({0, 20}, true, t.done);
+  CHECK(t.queue.size() == 0);
+}
+
+TEST_CASE("what goes back may exceed the capacity") {
+  theatre t{1};
+  t.put(1, 5);
+  t.take(2, 20);
+  t.put(3, 6);
+  t.queue.settle({0, 20}, true, t.done);
+  t.put(4, 7);
+  CHECK(t.answers() == "1:ok 2:[5] 3:ok");
+  CHECK(t.queue.size() == 2);
+  t.take_many(5, 2, 30);
+  CHECK(t.answers() == "5:[5 6] 4:ok");
 }
 
 TEST_CASE("a reset gives up all that waits, drops what is in, and opens the queue again") {
@@ -152,8 +182,7 @@ TEST_CASE("a dequeue_many that is given up leaves the queue as it was") {
     CHECK(t.answers() == "2:cancelled");
   }
   SECTION("alone, for it waited too long") {
-    t.queue.cancel(queue_request{{0, 7}, 2}, failure(error_kind::deadline_exceeded, "late"),
-                   t.done);
+    t.queue.cancel(request_id{{0, 7}, 2}, failure(error_kind::deadline_exceeded, "late"), t.done);
     CHECK(t.answers() == "2:deadline_exceeded");
   }
   CHECK(t.queue.size() == 4);
@@ -172,7 +201,7 @@ TEST_CASE("giving up the first in a line lets the others go on") {
   t.queue.cancel({0, 7}, stopped, t.done);
   CHECK(t.answers() == "2:cancelled 3:[1]");
   t.queue.cancel({0, 99}, stopped, t.done);
-  t.queue.cancel(queue_request{{0, 8}, 3}, stopped, t.done);
+  t.queue.cancel(request_id{{0, 8}, 3}, stopped, t.done);
   CHECK(t.answers() == "");
 }
 
@@ -252,9 +281,9 @@ TEST_CASE("an element that does not fit is refused, naming queue and component")
         "queue 'pairs': component 1 has 1 elements, component 0 has 2");
   t.queue.enqueue({{0, 1}, 2}, {number, rows}, t.done);
   CHECK(t.answers() == "2:ok");
-  CHECK(fifo_queue::make({.name = "x"}).status().message() ==
+  CHECK(element_queue::make({.name = "x"}).status().message() ==
         "queue 'x': an element needs at least one component");
-  CHECK(fifo_queue::make({.name = "x", .types = {dtype::i32}, .shapes = {shape{}, shape{}}})
+  CHECK(element_queue::make({.name = "x", .types = {dtype::i32}, .shapes = {shape{}, shape{}}})
             .status()
             .message() == "queue 'x': has 1 component types, but 2 shapes");
 }
@@ -289,13 +318,13 @@ TEST_CASE("batches of several components, strings and empty elements are cut and
   auto nothing = *tensor::make(dtype::f64, {2, 0});
   auto bytes = tensor::vector<uint8_t>({8, 9});
   t.queue.enqueue_many({{0, 1}, 1}, {words, nothing, bytes}, t.done);
-  t.queue.dequeue_many({{0, 1}, 2}, 2, t.done);
+  t.queue.dequeue({{0, 1}, 2}, {.count = 2, .many = true}, t.done);
   REQUIRE(t.done.size() == 2);
   REQUIRE(t.done[1].outcome.ok());
   CHECK(identical(t.done[1].tensors[0], words));
   CHECK(identical(t.done[1].tensors[1], nothing));
   CHECK(identical(t.done[1].tensors[2], bytes));
-  t.queue.dequeue_many({{0, 1}, 3}, 0, t.done); // never waits
+  t.queue.dequeue({{0, 1}, 3}, {.count = 0, .many = true}, t.done); // never waits
   REQUIRE(t.done.size() == 3);
   CHECK(t.done[2].tensors.at(0).dims() == shape{0, 2});
 }
@@ -305,23 +334,113 @@ TEST_CASE("a queue without memory for a batch says so and keeps its elements") {
     void* allocate(size_t) noexcept override { return nullptr; }
     void deallocate(void*, size_t) noexcept override {}
   } none;
-  auto queue = *fifo_queue::make({.name = "q", .types = {dtype::i32}}, none);
-  fifo_queue::completions done;
+  auto made = *element_queue::make({.name = "q", .types = {dtype::i32}}, none);
+  auto& queue = *made;
+  answers done;
   queue.enqueue({{0, 1}, 1}, {tensor::scalar(1)}, done);
   queue.enqueue_many({{0, 1}, 2}, {tensor::vector<int>({2, 3})}, done);
-  queue.dequeue_many({{0, 1}, 3}, 1, done);
-  queue.dequeue({{0, 1}, 4}, done);
+  queue.dequeue({{0, 1}, 3}, {.count = 1, .many = true}, done);
+  queue.dequeue({{0, 1}, 4}, {}, done);
   REQUIRE(done.size() == 4);
   CHECK(done[1].outcome.kind() == error_kind::resource_exhausted);
   CHECK(done[2].outcome.kind() == error_kind::resource_exhausted);
   CHECK(done[3].tensors.at(0).values<int>()[0] == 1);
 }
 
-TEST_CASE("an element is held by nobody once it is taken out") {
+TEST_CASE("a batch, and an element that does not go back, are held by nobody once they are taken") {
   theatre t{10};
-  t.put(1, 1);
-  t.take(2);
+  t.put_many(1, {1, 2, 3});
+  t.take_many(2, 2);
   CHECK(t.done.at(1).tensors.at(0).unique());
+  t.queue.dequeue({{0, 1}, 3}, {.goes_back = false}, t.done);
+  CHECK(t.done.at(2).tensors.at(0).unique());
 }
 
-} // namespace troupe::test::queue_test
+TEST_CASE("a queue of shuffled elements keeps some until it is closed, and gives each once") {
+  theatre t{{.name = "q",
+             .capacity = 8,
+             .types = {dtype::i32},
+             .order = queue_order::shuffled,
+             .min_after_dequeue = 2,
+             .seed = 3}};
+  t.put_many(1, {1, 2, 3, 4});
+  t.take(2);
+  t.take(3);
+  t.take(4);
+  t.answers();
+  CHECK(t.queue.size() == 2);
+  t.take_many(5, 2, 30);
+  CHECK(t.answers().empty()); // waits with the one before: both would take what must stay
+  t.queue.close(false, t.done);
+  CHECK(t.queue.size() == 1);
+  CHECK(t.done.size() == 2);
+  CHECK(t.done.back().outcome.kind() == error_kind::out_of_range);
+}
+
+TEST_CASE("shuffled elements come in every order, and in the same for the same seed") {
+  std::set<std::string> orders;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    std::string twice[2];
+    for (auto& once : twice) {
+      theatre t{{.name = "q", .types = {dtype::i32}, .order = queue_order::shuffled, .seed = seed}};
+      t.put_many(1, {1, 2, 3});
+      t.take_many(2, 3);
+      once = t.answers();
+    }
+    CHECK(twice[0] == twice[1]);
+    orders.insert(twice[0]);
+  }
+  CHECK(orders.size() == 6);
+}
+
+TEST_CASE("a queue by priority gives the least first, and equal ones in their order") {
+  auto made = *element_queue::make(
+      {.name = "q", .types = {dtype::i64, dtype::i32}, .order = queue_order::by_priority});
+  answers done;
+  made->enqueue_many({{0, 1}, 1},
+                     {tensor::vector<int64_t>({3, 1, 3, 1}), tensor::vector<int>({30, 10, 31, 11})},
+                     done);
+  made->dequeue({{0, 2}, 2}, {}, done);
+  made->settle({0, 2}, true, done);
+  made->dequeue({{0, 3}, 3}, {.count = 4, .many = true}, done);
+  REQUIRE(done.size() == 3);
+  CHECK(*done[1].tensors.at(1).data<int>() == 10);
+  CHECK(std::ranges::equal(done[2].tensors.at(1).values<int>(), std::vector{10, 11, 30, 31}));
+}
+
+TEST_CASE("a queue that pads fills up the elements of a batch with zeros") {
+  auto made = *element_queue::make({.name = "q",
+                                    .types = {dtype::i32, dtype::string},
+                                    .shapes = {partial_shape{unknown_extent, 2}, shape{}},
+                                    .pads = true});
+  answers done;
+  made->enqueue({{0, 1}, 1},
+                {tensor::of<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
+  made->enqueue({{0, 1}, 2},
+                {tensor::of<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
+                done);
+  made->enqueue({{0, 1}, 3}, {tensor::of<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")},
+                done);
+  made->dequeue({{0, 2}, 4}, {.count = 3, .many = true}, done);
+  REQUIRE(done.size() == 4);
+  const auto& batch = done[3].tensors.at(0);
+  CHECK(batch.dims() == shape{3, 2, 2});
+  CHECK(std::ranges::equal(batch.values<int>(), std::vector{1, 2, 0, 0, 3, 4, 5, 6, 0, 0, 0, 0}));
+  CHECK(done[3].tensors.at(1).values<std::string>()[2] == "c");
+}
+
+TEST_CASE("who takes up to so many gets fewer once the queue is closed") {
+  theatre t{10};
+  t.put_many(1, {1, 2, 3});
+  auto take_up_to = [&](uint64_t request, int64_t count) {
+    t.queue.dequeue({{0, 2}, request}, {.count = count, .many = true, .up_to = true}, t.done);
+  };
+  take_up_to(2, 2);
+  take_up_to(3, 2);
+  take_up_to(4, 2);
+  CHECK(t.answers() == "1:ok 2:[1 2]");
+  t.queue.close(false, t.done);
+  CHECK(t.answers() == "3:[3] 4:out_of_range");
+}
+
+} // namespace troupe::test::element_queue_test

@@ -1,0 +1,41 @@
+// The actor of state that steps wait for (runtime/state/responder.hpp): a queue, an accumulator, a
+// barrier. Its callers are regions.
+#pragma once
+#include "troupe/runtime/fwd.hpp"
+#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/variable.hpp"
+
+#include <caf/actor.hpp>
+
+#include <memory>
+#include <mutex>
+
+namespace troupe {
+
+/// A responder among the state of a task. Its actor goes with it.
+class responder_state final : public named_state {
+public:
+  /// `maker` is a node whose op makes a responder; fails where its attributes contradict each
+  /// other.
+  static result<std::shared_ptr<responder_state>> declare(const node& maker, std::string name);
+  ~responder_state() override;
+
+  std::string_view kind() const noexcept override { return machine_->kind(); }
+  status declare_again(const named_state& other) override;
+  result<tensor> read() const override;
+  /// Drops what it holds, gives up what waits, and opens it again.
+  void clear() override;
+
+  /// The actor, an inline one, which understands ask, step_ended and responder_reset; made at the
+  /// first call. After an exit message it answers all questions with `cancelled`.
+  caf::actor actor(caf::actor_system& system);
+
+private:
+  explicit responder_state(std::unique_ptr<responder> machine);
+
+  std::mutex mutex_;
+  const std::shared_ptr<responder> machine_; // the actor's
+  caf::actor actor_;
+};
+
+} // namespace troupe

@@ -1,0 +1,294 @@
+// Accumulators of gradients: synchronous training waits at them.
+#include "troupe/runtime/state/accumulator.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+
+namespace troupe::ops::accumulator_op {
+namespace {
+
+result<std::unique_ptr<responder>> make(const node& of, std::string name, bool sparse) {
+  const auto& how = of.attr<std::string>("reduction_type");
+  if (how != "MEAN" && how != "SUM")
+    return invalid("reduction_type must be MEAN or SUM, got ", how);
+  TROUPE_ASSIGN(auto made, accumulator::make({.name = std::move(name),
+                                              .type = of.attr<dtype>("dtype"),
+                                              .dims = of.attr<partial_shape>("shape"),
+                                              .mean = how == "MEAN",
+                                              .sparse = sparse}));
+  return std::unique_ptr<responder>{std::move(made)};
+}
+
+result<std::unique_ptr<responder>> make_dense(const node& of, std::string name) {
+  return make(of, std::move(name), false);
+}
+
+result<std::unique_ptr<responder>> make_sparse(const node& of, std::string name) {
+  return make(of, std::move(name), true);
+}
+
+accumulator& as_accumulator(responder& of) { return static_cast<accumulator&>(of); }
+
+// An input that must be one number.
+template <class T>
+result<int64_t> number(const question& what, size_t i, std::string_view name) {
+  const auto& given = what.inputs.at(i);
+  if (given.type() != dtype_of<T> || given.elements() != 1)
+    return invalid(name, " must be one ", dtype_of<T>, ", got ", given);
+  return static_cast<int64_t>(*given.data<T>());
+}
+
+void ask_apply(responder& of, question&& what, answers& done) {
+  if (auto step = number<int64_t>(what, 0, "local_step"))
+    as_accumulator(of).apply(what.who, *step, what.inputs.at(1), done);
+  else
+    done.push_back({what.who, step.status()});
+}
+
+void ask_apply_sparse(responder& of, question&& what, answers& done) {
+  auto step = number<int64_t>(what, 0, "local_step");
+  if (!step) {
+    done.push_back({what.who, step.status()});
+    return;
+  }
+  sparse_gradient gradient{what.inputs.at(1), what.inputs.at(2), {}};
+  if (what.origin->attr<bool>("has_known_shape"))
+    gradient.dims = what.inputs.at(3);
+  as_accumulator(of).apply(what.who, *step, gradient, done);
+}
+
+void ask_take(responder& of, question&& what, answers& done) {
+  if (auto required = number<int32_t>(what, 0, "num_required"))
+    as_accumulator(of).take(what.who, *required, done);
+  else
+    done.push_back({what.who, required.status()});
+}
+
+void ask_accumulated(responder& of, question&& what, answers& done) {
+  auto count = static_cast<int32_t>(as_accumulator(of).accumulated());
+  done.push_back({what.who, {}, {tensor::scalar(count)}});
+}
+
+void ask_set_step(responder& of, question&& what, answers& done) {
+  auto step = number<int64_t>(what, 0, "new_global_step");
+  if (step)
+    as_accumulator(of).set_global_step(*step);
+  done.push_back({what.who, step.status()});
+}
+
+result<shapes> infer_take(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(1, 0));
+  auto* from = at.resource(0);
+  if (!from || from->op().makes != resource::accumulator)
+    return shapes{partial_shape{}};
+  if (from->attr<dtype>("dtype") != at.output_type(0))
+    return at.invalid("accumulator '", from->name(), "' gives ", from->attr<dtype>("dtype"),
+                      ", not ", at.output_type(0));
+  return shapes{from->attr<partial_shape>("shape")};
+}
+
+result<shapes> infer_take_sparse(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(1, 0));
+  auto rows = partial_shape{};
+  if (auto* from = at.resource(0); from && from->op().makes == resource::accumulator) {
+    rows = from->attr<partial_shape>("shape");
+    if (rows.has_rank() && rows.rank() > 0) {
+      std::vector<int64_t> extents{rows.extents().begin(), rows.extents().end()};
+      extents[0] = unknown_extent;
+      rows = partial_shape{std::move(extents)};
+    }
+  }
+  return shapes{partial_shape::of_rank(1), rows, partial_shape::of_rank(1)};
+}
+
+} // namespace
+
+extern constexpr op_def conditional_accumulator{
+    .name = "ConditionalAccumulator",
+    .also = "ResourceConditionalAccumulator",
+    .doc = "Adds up gradients of one variable, until a step takes their mean.\n\n"
+           "It has a global step, and drops gradients that were computed for an older one: they "
+           "come from a worker that is too slow. Lives in the named container of its task, under "
+           "shared_name or else the node's name. reduction_type is MEAN or SUM.",
+    .outputs = {ref("handle", "string", resource::accumulator)},
+    .attrs = {{"dtype", numbers},
+              {"shape", attr_kind::shape, true},
+              {"container", ""},
+              {"shared_name", ""},
+              {"reduction_type", "MEAN"}},
+    .effects = effect::stateful,
+    .makes = resource::accumulator,
+    .make_responder = make_dense,
+    .infer = infer::scalar,
+    .no_gradient = "accumulators do not carry gradients",
+    .example = R"(
+sum1 = ConditionalAccumulator dtype=f32 shape=[2]
+one = AccumulatorApplyGradient(sum1, i64(99), f32[1, 2])
+two = AccumulatorApplyGradient(sum1, i64(99), f32[3, 4])
+mean = AccumulatorTakeGradient(sum1, i32(2)) dtype=f32
+target one
+run
+target two
+run
+fetch mean = f32[2, 3]
+)",
+};
+
+extern constexpr op_def sparse_conditional_accumulator{
+    .name = "SparseConditionalAccumulator",
+    .doc = "Adds up sparse gradients of one variable, until a step takes their mean.\n\n"
+           "Like ConditionalAccumulator, but a gradient consists of rows and their indices. The "
+           "mean of a row is over those gradients that have it.",
+    .outputs = {ref("handle", "string", resource::accumulator)},
+    .attrs = {{"dtype", numbers},
+              {"shape", attr_kind::shape, true},
+              {"container", ""},
+              {"shared_name", ""},
+              {"reduction_type", "MEAN"}},
+    .effects = effect::stateful,
+    .makes = resource::accumulator,
+    .make_responder = make_sparse,
+    .infer = infer::scalar,
+    .no_gradient = "accumulators do not carry gradients",
+    .example = R"(
+sum2 = SparseConditionalAccumulator dtype=f32 shape=[4, 1]
+one = SparseAccumulatorApplyGradient(sum2, i64(99), i64[1, 3], f32[[1], [2]], i64[4, 1]) has_known_shape=true
+two = SparseAccumulatorApplyGradient(sum2, i64(99), i64[3], f32[[4]], i64[4, 1]) has_known_shape=true
+mean = SparseAccumulatorTakeGradient(sum2, i32(2)) dtype=f32
+target one
+run
+target two
+run
+fetch mean:0 = i64[1, 3]
+fetch mean:1 = f32[[1], [3]]
+fetch mean:2 = i64[4, 1]
+)",
+};
+
+extern constexpr op_def accumulator_apply_gradient{
+    .name = "AccumulatorApplyGradient",
+    .also = "ResourceAccumulatorApplyGradient",
+    .doc = "Adds a gradient to an accumulator, unless it was computed for an older global step.",
+    .inputs = {ref("handle", "string", resource::accumulator),
+               on_host("local_step", "i64"),
+               {"gradient", "dtype"}},
+    .attrs = {{"dtype", numbers}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_apply,
+    .infer = infer::nothing,
+    .no_gradient = "accumulators do not carry gradients",
+    .example = R"(
+sum3 = ConditionalAccumulator dtype=f32 shape=[]
+step = AccumulatorSetGlobalStep(sum3, i64(5))
+late = AccumulatorApplyGradient(sum3, i64(4), f32(100))
+right = AccumulatorApplyGradient(sum3, i64(5), f32(1))
+count = AccumulatorNumAccumulated(sum3)
+target step
+run
+target late
+run
+target right
+run
+fetch count = i32(1)
+)",
+};
+
+extern constexpr op_def sparse_accumulator_apply_gradient{
+    .name = "SparseAccumulatorApplyGradient",
+    .doc = "Adds rows of a gradient to an accumulator, unless it was computed for an older global "
+           "step.\n\n"
+           "gradient_shape is looked at where has_known_shape is set.",
+    .inputs = {ref("handle", "string", resource::accumulator),
+               on_host("local_step", "i64"),
+               on_host("gradient_indices", "i64"),
+               {"gradient_values", "dtype"},
+               on_host("gradient_shape", "i64")},
+    .attrs = {{"dtype", numbers}, {"has_known_shape", attr_kind::boolean}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_apply_sparse,
+    .infer = infer::nothing,
+    .no_gradient = "accumulators do not carry gradients",
+    .example = R"(
+sum4 = SparseConditionalAccumulator dtype=f32 shape=[4]
+one = SparseAccumulatorApplyGradient(sum4, i64(0), i64[7], f32[1], i64[4]) has_known_shape=true
+target one
+error invalid_argument "index 7"
+)",
+};
+
+extern constexpr op_def accumulator_take_gradient{
+    .name = "AccumulatorTakeGradient",
+    .also = "ResourceAccumulatorTakeGradient",
+    .doc = "Waits until enough gradients have been added, gives their mean or sum, and begins the "
+           "next global step with none.\n\nWhat is taken does not come back if the step fails.",
+    .inputs = {ref("handle", "string", resource::accumulator), on_host("num_required", "i32")},
+    .outputs = {{"average", "dtype"}},
+    .attrs = {{"dtype", numbers}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_take,
+    .infer = infer_take,
+    .no_gradient = "accumulators do not carry gradients",
+    .example = R"(
+sum5 = ConditionalAccumulator dtype=f32 shape=[]
+add = AccumulatorApplyGradient(sum5, i64(99), f32(3))
+mean = AccumulatorTakeGradient(sum5, i32(1)) dtype=f32
+target add
+run
+fetch mean = f32(3)
+)",
+};
+
+extern constexpr op_def sparse_accumulator_take_gradient{
+    .name = "SparseAccumulatorTakeGradient",
+    .doc = "Waits until enough sparse gradients have been added, and gives their indices in rising "
+           "order, the mean or sum of each row, and the shape of the whole.",
+    .inputs = {ref("handle", "string", resource::accumulator), on_host("num_required", "i32")},
+    .outputs = {{"indices", "i64"}, {"values", "dtype"}, {"shape", "i64"}},
+    .attrs = {{"dtype", numbers}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_take,
+    .infer = infer_take_sparse,
+    .no_gradient = "accumulators do not carry gradients",
+    .example = R"(
+sum6 = SparseConditionalAccumulator dtype=f32 shape=[4]
+one = SparseAccumulatorApplyGradient(sum6, i64(99), i64[2], f32[1], i64[4]) has_known_shape=false
+mean = SparseAccumulatorTakeGradient(sum6, i32(1)) dtype=f32
+target one
+run
+fetch mean:0 = i64[2]
+fetch mean:1 = f32[1]
+)",
+};
+
+extern constexpr op_def accumulator_num_accumulated{
+    .name = "AccumulatorNumAccumulated",
+    .also = "ResourceAccumulatorNumAccumulated",
+    .doc = "Counts the gradients that an accumulator has for its global step.",
+    .inputs = {ref("handle", "string", resource::accumulator)},
+    .outputs = {{"num_accumulated", "i32"}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_accumulated,
+    .infer = infer::scalar,
+    .no_gradient = "its output is a count",
+    .example = R"(
+sum7 = ConditionalAccumulator dtype=f32 shape=[]
+count = AccumulatorNumAccumulated(sum7)
+fetch count = i32(0)
+)",
+};
+
+extern constexpr op_def accumulator_set_global_step{
+    .name = "AccumulatorSetGlobalStep",
+    .also = "ResourceAccumulatorSetGlobalStep",
+    .doc = "Sets the global step of an accumulator: older gradients are dropped from now on.",
+    .inputs = {ref("handle", "string", resource::accumulator), on_host("new_global_step", "i64")},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_set_step,
+    .infer = infer::nothing,
+    .no_gradient = "accumulators do not carry gradients",
+    .example = R"(
+sum8 = ConditionalAccumulator dtype=f32 shape=[]
+step = AccumulatorSetGlobalStep(sum8, i64(7))
+target step
+)",
+};
+
+} // namespace troupe::ops::accumulator_op

@@ -1,0 +1,221 @@
+// Barriers: the components of an element come one by one.
+#include "troupe/runtime/state/barrier.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+
+namespace troupe::ops::barrier_op {
+namespace {
+
+result<std::unique_ptr<responder>> make(const node& of, std::string name) {
+  TROUPE_ASSIGN(auto made, barrier::make({.name = std::move(name),
+                                          .types = of.attr<std::vector<dtype>>("component_types"),
+                                          .shapes = of.attr<std::vector<partial_shape>>("shapes"),
+                                          .capacity = of.attr<int64_t>("capacity")}));
+  return std::unique_ptr<responder>{std::move(made)};
+}
+
+barrier& as_barrier(responder& of) { return static_cast<barrier&>(of); }
+
+void ask_insert(responder& of, question&& what, answers& done) {
+  as_barrier(of).insert_many(what.who, what.inputs.at(0), std::move(what.inputs.at(1)),
+                             what.origin->attr<int64_t>("component_index"), done);
+}
+
+void ask_take(responder& of, question&& what, answers& done) {
+  const auto& count = what.inputs.at(0);
+  if (count.type() != dtype::i32 || count.elements() != 1) {
+    done.push_back({what.who, invalid("num_elements must be one i32, got ", count)});
+    return;
+  }
+  as_barrier(of).take_many(what.who,
+                           {.count = *count.data<int32_t>(),
+                            .small_batch = what.origin->attr<bool>("allow_small_batch"),
+                            .goes_back = !what.origin->attr<bool>("drop_if_step_fails")},
+                           done);
+}
+
+void ask_close(responder& of, question&& what, answers& done) {
+  as_barrier(of).close(what.origin->attr<bool>("cancel_pending_enqueues"), done);
+  done.push_back({what.who, {}});
+}
+
+void ask_ready(responder& of, question&& what, answers& done) {
+  done.push_back({what.who, {}, {tensor::scalar(static_cast<int32_t>(as_barrier(of).ready()))}});
+}
+
+void ask_incomplete(responder& of, question&& what, answers& done) {
+  auto count = static_cast<int32_t>(as_barrier(of).incomplete());
+  done.push_back({what.who, {}, {tensor::scalar(count)}});
+}
+
+result<shapes> infer_insert(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(1, 1));
+  if (at.input(2).rank() == 0)
+    return at.invalid("values must have one slice for each key, got a scalar");
+  return shapes{};
+}
+
+result<shapes> infer_take(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(1, 0));
+  shapes found{partial_shape::of_rank(1), partial_shape::of_rank(1)};
+  found.resize(static_cast<size_t>(at.outputs()));
+  auto* from = at.resource(0);
+  if (!from || from->op().makes != resource::barrier)
+    return found;
+  const auto& dims = from->attr<shapes>("shapes");
+  for (size_t i = 0; i < dims.size() && i + 2 < found.size(); ++i)
+    if (dims[i].has_rank()) {
+      std::vector<int64_t> extents{unknown_extent};
+      extents.insert(extents.end(), dims[i].extents().begin(), dims[i].extents().end());
+      found[i + 2] = partial_shape{std::move(extents)};
+    }
+  return found;
+}
+
+} // namespace
+
+extern constexpr op_def make_barrier{
+    .name = "Barrier",
+    .doc = "Holds elements whose components come one by one, each under the element's key.\n\n"
+           "An element comes out when it is complete, in the order in which the first components "
+           "came. Lives in the named container of its task, under shared_name or else the node's "
+           "name. An insertion waits while there are `capacity` complete elements (no limit for a "
+           "negative one).",
+    .outputs = {ref("handle", "string", resource::barrier)},
+    .attrs = {{"component_types", attr_kind::types},
+              {"shapes", attr_kind::shapes, true},
+              {"capacity", -1},
+              {"container", ""},
+              {"shared_name", ""}},
+    .effects = effect::stateful,
+    .makes = resource::barrier,
+    .make_responder = make,
+    .infer = infer::scalar,
+    .no_gradient = "barriers do not carry gradients",
+    .example = R"(
+barrier1 = Barrier component_types=[f32, i32] shapes=[[], []]
+left = BarrierInsertMany(barrier1, string["y"], f32[2]) component_index=0
+right = BarrierInsertMany(barrier1, string["y"], i32[20]) component_index=1
+get = BarrierTakeMany(barrier1, i32(1)) component_types=[f32, i32]
+target left
+run
+target right
+run
+fetch get:1 = string["y"]
+fetch get:2 = f32[2]
+fetch get:3 = i32[20]
+)",
+};
+
+extern constexpr op_def barrier_insert_many{
+    .name = "BarrierInsertMany",
+    .doc = "Sets one component of the elements of these keys, a slice of `values` for each.\n\n"
+           "All or nothing: fails where a key has that component, and, with cancelled, where the "
+           "barrier is closed and a key is new. A positive timeout_ms bounds the wait.",
+    .inputs = {ref("handle", "string", resource::barrier), {"keys", "string"}, {"values", "T"}},
+    .attrs = {{"T", any_type}, {"component_index", attr_kind::integer}, {"timeout_ms", -1}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_insert,
+    .infer = infer_insert,
+    .no_gradient = "barriers do not carry gradients",
+    .example = R"(
+barrier2 = Barrier component_types=[f32]
+once = BarrierInsertMany(barrier2, string["x"], f32[1]) component_index=0
+ready = BarrierReadySize(barrier2)
+target once
+run
+fetch ready = i32(1)
+)",
+};
+
+extern constexpr op_def barrier_take_many{
+    .name = "BarrierTakeMany",
+    .doc = "Takes complete elements out of a barrier: their numbers, their keys, and each "
+           "component stacked along a new first axis.\n\n"
+           "Waits until there are num_elements. When the barrier is closed and no more can become "
+           "complete, fails with out_of_range, or takes fewer with allow_small_batch. The elements "
+           "go back if the step fails later, unless drop_if_step_fails. A positive timeout_ms "
+           "bounds the wait.",
+    .inputs = {ref("handle", "string", resource::barrier), on_host("num_elements", "i32")},
+    .outputs = {{"indices", "i64"}, {"keys", "string"}, {"values", "component_types"}},
+    .attrs = {{"component_types", attr_kind::types},
+              {"allow_small_batch", false},
+              {"timeout_ms", -1},
+              {"drop_if_step_fails", false}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_take,
+    .goes_back = true,
+    .infer = infer_take,
+    .no_gradient = "barriers do not carry gradients",
+    .example = R"(
+barrier3 = Barrier component_types=[f32] shapes=[[]]
+put = BarrierInsertMany(barrier3, string["x", "y"], f32[1, 2]) component_index=0
+close = BarrierClose(barrier3)
+get = BarrierTakeMany(barrier3, i32(3)) component_types=[f32] allow_small_batch=true
+target put
+run
+target close
+run
+fetch get:0 = i64[0, 1]
+fetch get:2 = f32[1, 2]
+)",
+};
+
+extern constexpr op_def barrier_close{
+    .name = "BarrierClose",
+    .doc =
+        "Closes a barrier: new keys are refused from now on.\n\n"
+        "Incomplete elements can still be completed, unless cancel_pending_enqueues, which drops "
+        "them.",
+    .inputs = {ref("handle", "string", resource::barrier)},
+    .attrs = {{"cancel_pending_enqueues", false}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_close,
+    .infer = infer::nothing,
+    .no_gradient = "barriers do not carry gradients",
+    .example = R"(
+barrier4 = Barrier component_types=[f32]
+close = BarrierClose(barrier4)
+late = BarrierInsertMany(barrier4, string["x"], f32[1]) component_index=0
+target close
+run
+target late
+error cancelled "closed"
+)",
+};
+
+extern constexpr op_def barrier_ready_size{
+    .name = "BarrierReadySize",
+    .doc = "Counts the complete elements of a barrier at this moment.",
+    .inputs = {ref("handle", "string", resource::barrier)},
+    .outputs = {{"size", "i32"}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_ready,
+    .infer = infer::scalar,
+    .no_gradient = "its output is a count",
+    .example = R"(
+barrier5 = Barrier component_types=[f32]
+size = BarrierReadySize(barrier5)
+fetch size = i32(0)
+)",
+};
+
+extern constexpr op_def barrier_incomplete_size{
+    .name = "BarrierIncompleteSize",
+    .doc = "Counts the elements of a barrier that lack a component at this moment.",
+    .inputs = {ref("handle", "string", resource::barrier)},
+    .outputs = {{"size", "i32"}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_incomplete,
+    .infer = infer::scalar,
+    .no_gradient = "its output is a count",
+    .example = R"(
+barrier6 = Barrier component_types=[f32, f32]
+put = BarrierInsertMany(barrier6, string["x"], f32[1]) component_index=1
+size = BarrierIncompleteSize(barrier6)
+target put
+run
+fetch size = i32(1)
+)",
+};
+
+} // namespace troupe::ops::barrier_op

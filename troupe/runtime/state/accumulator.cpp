@@ -1,0 +1,319 @@
+#include "troupe/runtime/state/accumulator.hpp"
+
+#include "troupe/runtime/types/compute_type.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace troupe {
+namespace {
+
+// Calls `act` with a value of the element's type.
+template <class Act>
+void with_number(dtype type, Act act) {
+  switch (type) {
+    case dtype::f16: return act(float16{});
+    case dtype::bf16: return act(bfloat16{});
+    case dtype::f32: return act(float{});
+    case dtype::f64: return act(double{});
+    case dtype::c64: return act(std::complex<float>{});
+    case dtype::c128: return act(std::complex<double>{});
+    case dtype::i8: return act(int8_t{});
+    case dtype::i16: return act(int16_t{});
+    case dtype::i32: return act(int32_t{});
+    case dtype::i64: return act(int64_t{});
+    case dtype::u8: return act(uint8_t{});
+    case dtype::u16: return act(uint16_t{});
+    case dtype::u32: return act(uint32_t{});
+    case dtype::u64: return act(uint64_t{});
+    default: break;
+  }
+}
+
+// Integers wrap around, as everywhere.
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));
+  } else {
+    return a + b;
+  }
+}
+
+template <class T>
+T quotient(T sum, int64_t count) {
+  if constexpr (std::is_integral_v<T>) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    return static_cast<T>(static_cast<Wide>(sum) / static_cast<Wide>(count));
+  } else {
+    return sum / static_cast<T>(static_cast<double>(count));
+  }
+}
+
+// Sums are of the type in which kernels compute: those of 16-bit types lose nothing.
+void add_elements(const tensor& to, const tensor& values, int64_t from, int64_t count) {
+  with_number(values.type(), [&](auto zero) {
+    using T = decltype(zero);
+    using C = compute_type<T>;
+    auto* sum = to.data<C>();
+    const auto* value = values.data<T>() + from;
+    for (int64_t i = 0; i < count; ++i)
+      sum[i] = sum_of<C>(sum[i], static_cast<C>(value[i]));
+  });
+}
+
+void copy_elements(const tensor& to, const tensor& values, int64_t from, int64_t count) {
+  with_number(values.type(), [&](auto zero) {
+    using T = decltype(zero);
+    std::transform(values.data<T>() + from, values.data<T>() + from + count,
+                   to.data<compute_type<T>>(),
+                   [](T one) { return static_cast<compute_type<T>>(one); });
+  });
+}
+
+shape row_shape(const tensor& rows) {
+  shape dims;
+  for (int axis = 1; axis < rows.rank(); ++axis)
+    dims.push_back(rows.dims()[axis]);
+  return dims;
+}
+
+} // namespace
+
+template <class... Ts>
+status accumulator::wrong(const Ts&... parts) const {
+  return invalid("accumulator '", name(), "': ", parts...);
+}
+
+accumulator::accumulator(accumulator_options options, allocator& from)
+    : responder(options.name), options_(std::move(options)), memory_(&from) {}
+
+result<std::unique_ptr<accumulator>> accumulator::make(accumulator_options options,
+                                                       allocator& from) {
+  std::unique_ptr<accumulator> made{new accumulator{std::move(options), from}};
+  if (!numbers.contains(made->options_.type))
+    return made->wrong("adds up numbers, not ", made->options_.type);
+  return made;
+}
+
+dtype accumulator::sum_type() const noexcept {
+  return options_.type == dtype::f16 || options_.type == dtype::bf16 ? dtype::f32 : options_.type;
+}
+
+status accumulator::check(const tensor& gradient) const {
+  if (options_.sparse)
+    return wrong("is sparse, and was given a dense gradient");
+  if (gradient.type() != options_.type)
+    return wrong("takes ", options_.type, ", got ", gradient.type());
+  if (!options_.dims.compatible(gradient.dims()))
+    return wrong("gradients must have shape ", options_.dims, ", got ", gradient.dims());
+  if (count_ > 0 && sum_.dims() != gradient.dims())
+    return wrong("has gradients of shape ", sum_.dims(), ", got one of ", gradient.dims());
+  return {};
+}
+
+status accumulator::check(const sparse_gradient& gradient) const {
+  const auto& [indices, rows, dims] = gradient;
+  if (!options_.sparse)
+    return wrong("is dense, and was given a sparse gradient");
+  if (rows.type() != options_.type)
+    return wrong("takes ", options_.type, ", got ", rows.type());
+  if (indices.type() != dtype::i64 || indices.rank() != 1)
+    return wrong("indices must be an i64 vector, got ", indices);
+  if (rows.rank() < 1 || rows.dims()[0] != indices.elements())
+    return wrong("has ", indices.elements(), " indices for rows of shape ", rows.dims());
+  if (options_.dims.has_rank() && options_.dims.rank() != rows.rank())
+    return wrong("gradients must have shape ", options_.dims, ", got rows of shape ", rows.dims());
+  for (int axis = 1; axis < rows.rank() && options_.dims.has_rank(); ++axis)
+    if (options_.dims[axis] >= 0 && options_.dims[axis] != rows.dims()[axis])
+      return wrong("gradients must have shape ", options_.dims, ", got rows of shape ",
+                   rows.dims());
+  if (!rows_.empty() && rows_.begin()->second.sum.dims() != row_shape(rows))
+    return wrong("has rows of shape ", rows_.begin()->second.sum.dims(), ", got ", row_shape(rows));
+  if (!dims.empty() && (dims.type() != dtype::i64 || dims.rank() != 1 ||
+                        (dims.elements() != 0 && dims.elements() != rows.rank())))
+    return wrong("the shape must be an i64 vector of ", rows.rank(), ", got ", dims);
+  auto limit = !dims.empty() && dims.elements() > 0 ? dims.values<int64_t>()[0]
+               : options_.dims.has_rank() && options_.dims[0] >= 0
+                   ? options_.dims[0]
+                   : std::numeric_limits<int64_t>::max();
+  for (auto index : indices.values<int64_t>())
+    if (index < 0 || index >= limit)
+      return wrong("index ", index, " is not in 0 to ", limit - 1);
+  return {};
+}
+
+status accumulator::add(const tensor& gradient) {
+  if (count_ == 0) {
+    TROUPE_ASSIGN(sum_, tensor::make(sum_type(), gradient.dims(), *memory_));
+    copy_elements(sum_, gradient, 0, gradient.elements());
+  } else {
+    add_elements(sum_, gradient, 0, gradient.elements());
+  }
+  return {};
+}
+
+status accumulator::add(const sparse_gradient& gradient) {
+  auto dims = row_shape(gradient.rows);
+  auto extent = dims.elements();
+  auto indices = gradient.indices.values<int64_t>();
+  // First all memory, so that nothing is half added.
+  std::vector<std::pair<int64_t, tensor>> fresh;
+  for (auto index : indices)
+    if (!rows_.contains(index)) {
+      TROUPE_ASSIGN(auto sum, tensor::make(sum_type(), dims, *memory_));
+      std::memset(sum.raw(), 0, sum.bytes());
+      fresh.emplace_back(index, std::move(sum));
+    }
+  for (auto& [index, sum] : fresh)
+    rows_.try_emplace(index, row{std::move(sum), 0});
+  std::vector<int64_t> distinct{indices.begin(), indices.end()};
+  std::ranges::sort(distinct);
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  for (auto index : distinct)
+    ++rows_.at(index).count;
+  for (size_t i = 0; i < indices.size(); ++i)
+    add_elements(rows_.at(indices[i]).sum, gradient.rows, static_cast<int64_t>(i) * extent, extent);
+  if (!gradient.dims.empty() && gradient.dims.elements() > 0)
+    dims_ = gradient.dims;
+  return {};
+}
+
+template <class Gradient>
+void accumulator::apply_any(request_id who, int64_t local_step, const Gradient& gradient,
+                            answers& done) {
+  auto outcome = check(gradient);
+  if (outcome && local_step >= global_step_) {
+    outcome = add(gradient);
+    if (outcome)
+      ++count_;
+  }
+  done.push_back({who, std::move(outcome)});
+  serve(done);
+}
+
+void accumulator::apply(request_id who, int64_t local_step, const tensor& gradient, answers& done) {
+  apply_any(who, local_step, gradient, done);
+}
+
+void accumulator::apply(request_id who, int64_t local_step, const sparse_gradient& gradient,
+                        answers& done) {
+  apply_any(who, local_step, gradient, done);
+}
+
+void accumulator::take(request_id who, int64_t required, answers& done) {
+  if (required < 1) {
+    done.push_back({who, wrong("num_required must be at least 1, got ", required)});
+    return;
+  }
+  takes_.push_back({who, required});
+  serve(done);
+}
+
+void accumulator::serve(answers& done) {
+  while (!takes_.empty() && count_ >= takes_.front().required) {
+    auto who = takes_.front().who;
+    takes_.pop_front();
+    auto all = total();
+    if (!all) {
+      done.push_back({who, all.status()});
+      continue;
+    }
+    done.push_back({who, {}, *std::move(all)});
+    count_ = 0;
+    sum_.reset();
+    rows_.clear();
+    ++global_step_;
+  }
+}
+
+result<tensor> accumulator::finish(const tensor& sum, int64_t count) const {
+  TROUPE_ASSIGN(auto made, tensor::make(options_.type, sum.dims(), *memory_));
+  with_number(options_.type, [&](auto zero) {
+    using T = decltype(zero);
+    using C = compute_type<T>;
+    auto divisor = options_.mean ? count : 1;
+    std::transform(sum.data<C>(), sum.data<C>() + sum.elements(), made.data<T>(),
+                   [divisor](C one) { return static_cast<T>(quotient(one, divisor)); });
+  });
+  return made;
+}
+
+result<std::vector<tensor>> accumulator::total() {
+  if (!options_.sparse) {
+    TROUPE_ASSIGN(auto whole, finish(sum_, count_));
+    return std::vector{std::move(whole)};
+  }
+  auto count = static_cast<int64_t>(rows_.size());
+  auto like = rows_.empty() ? shape{} : rows_.begin()->second.sum.dims();
+  if (rows_.empty() && options_.dims.has_rank()) {
+    like = {};
+    for (int axis = 1; axis < options_.dims.rank(); ++axis)
+      like.push_back(std::max<int64_t>(options_.dims[axis], 0));
+  }
+  std::vector<int64_t> extents{count};
+  extents.insert(extents.end(), like.begin(), like.end());
+  TROUPE_ASSIGN(auto dims, shape::make(extents));
+  TROUPE_ASSIGN(auto indices, tensor::make(dtype::i64, shape{count}, *memory_));
+  TROUPE_ASSIGN(auto values, tensor::make(options_.type, dims, *memory_));
+  auto bytes = static_cast<size_t>(like.elements()) * size_of(options_.type);
+  size_t at = 0;
+  for (const auto& [index, one] : rows_) {
+    TROUPE_ASSIGN(auto row, finish(one.sum, one.count));
+    indices.data<int64_t>()[at] = index;
+    if (bytes > 0)
+      std::memcpy(static_cast<char*>(values.raw()) + at * bytes, row.raw(), bytes);
+    ++at;
+  }
+  // The shape of the whole, as far as it is known.
+  if (dims_.empty()) {
+    std::vector<int64_t> whole;
+    if (options_.dims.has_rank())
+      whole.assign(options_.dims.extents().begin(), options_.dims.extents().end());
+    dims_ = tensor::vector(whole);
+  }
+  return std::vector{std::move(indices), std::move(values), dims_};
+}
+
+status accumulator::declare_again(const responder& other) const {
+  const auto& again = static_cast<const accumulator&>(other).options_;
+  auto described = [](const accumulator_options& of) {
+    return concat(of.sparse ? "sparse " : "", of.type, of.dims, of.mean ? ", mean" : ", sum");
+  };
+  if (again.type != options_.type || again.mean != options_.mean ||
+      again.sparse != options_.sparse || !again.dims.compatible(options_.dims))
+    return invalid("accumulator '", name(), "' exists as ", described(options_),
+                   ", and is declared again as ", described(again));
+  return {};
+}
+
+void accumulator::cancel(step_id step, const status& why, answers& done) {
+  give_up(
+      takes_, [&](const auto& one) { return one.who.step == step; }, why, done);
+  serve(done);
+}
+
+void accumulator::cancel(request_id who, const status& why, answers& done) {
+  give_up(
+      takes_, [&](const auto& one) { return one.who == who; }, why, done);
+  serve(done);
+}
+
+void accumulator::reset(const status& why, answers& done) {
+  give_up(
+      takes_, [](const auto&) { return true; }, why, done);
+  global_step_ = count_ = 0;
+  sum_.reset();
+  dims_.reset();
+  rows_.clear();
+}
+
+std::string accumulator::describe() const {
+  auto text = concat(count_, " gradients for step ", global_step_);
+  if (!takes_.empty())
+    text += concat(", ", takes_.size(), " wait for ", takes_.front().required);
+  return text;
+}
+
+} // namespace troupe

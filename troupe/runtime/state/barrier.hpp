@@ -1,0 +1,99 @@
+// Puts the components of elements together that come one by one, each under the element's key.
+#pragma once
+#include "troupe/runtime/state/element_store.hpp"
+#include "troupe/runtime/state/responder.hpp"
+
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+namespace troupe {
+
+/// What a barrier's elements look like.
+struct barrier_options {
+  std::string name;
+  std::vector<dtype> types = {};          ///< of an element's components
+  std::vector<partial_shape> shapes = {}; ///< of the components; empty: anything goes
+  int64_t capacity = -1;                  ///< complete elements; negative: no limit
+};
+
+/// Elements come out in the order in which their first components came. What a step has taken goes
+/// back if it fails.
+class barrier final : public responder {
+public:
+  static result<std::unique_ptr<barrier>> make(barrier_options options,
+                                               allocator& from = heap_allocator());
+
+  /// Sets a component of the elements of these keys, one slice of `values` for each; waits while
+  /// there are as many complete elements as may be. All or nothing: fails where a key has that
+  /// component already, and where the barrier is closed and a key is new.
+  void insert_many(request_id who, const tensor& keys, tensor values, int64_t component,
+                   answers& done);
+
+  struct taking {
+    int64_t count = 1;
+    bool small_batch = false; ///< fewer do, once no more can become complete
+    bool goes_back = true;    ///< if the step fails
+  };
+  /// Takes out complete elements: their numbers in the order of their first components (i64), their
+  /// keys, and their components, each joined along a new first axis. Waits while there are too few;
+  /// fails with out_of_range when the barrier is closed and no more can become complete.
+  void take_many(request_id who, taking how, answers& done);
+
+  /// Refuses new keys from now on. Incomplete elements can still be completed, or are dropped if
+  /// asked. Closing again is allowed.
+  void close(bool cancel_pending, answers& done);
+
+  int64_t ready() const noexcept { return static_cast<int64_t>(ready_.size()); }
+  int64_t incomplete() const noexcept { return static_cast<int64_t>(incomplete_.size()); }
+
+  std::string_view kind() const noexcept override { return "barrier"; }
+  status declare_again(const responder& other) const override;
+  void cancel(step_id step, const status& why, answers& done) override;
+  void cancel(request_id who, const status& why, answers& done) override;
+  void settle(step_id step, bool failed, answers& done) override;
+  void reset(const status& why, answers& done) override;
+  std::string describe() const override;
+
+private:
+  struct entry {
+    int64_t number = 0;
+    std::string key;
+    element components;
+    size_t missing = 0;
+  };
+  struct pending_insert {
+    request_id who;
+    tensor keys, values;
+    size_t component = 0;
+  };
+  struct pending_take {
+    request_id who;
+    taking how;
+  };
+
+  barrier(barrier_options options, allocator& from);
+
+  template <class... Ts>
+  status wrong(const Ts&... parts) const;
+  status check(const tensor& keys, const tensor& values, int64_t component) const;
+  status insert(const pending_insert& what);
+  result<std::vector<tensor>> join(const std::vector<entry>& all) const;
+  bool has_room() const noexcept;
+  bool no_more() const noexcept { return closed_ && incomplete_.empty() && inserts_.empty(); }
+  bool admit(answers& done);
+  bool serve(answers& done);
+  void settle_lines(answers& done);
+
+  const barrier_options options_;
+  allocator* memory_;
+  std::unordered_map<std::string, entry> incomplete_; // by key
+  std::map<int64_t, entry> ready_;                    // by number
+  int64_t next_number_ = 0;
+  std::deque<pending_insert> inserts_;
+  std::deque<pending_take> takes_;
+  std::unordered_map<step_id, std::vector<entry>> taken_;
+  bool closed_ = false, cancelled_ = false;
+};
+
+} // namespace troupe

@@ -1,0 +1,370 @@
+#include "troupe/runtime/state/element_queue.hpp"
+
+#include "troupe/runtime/simulation.hpp"
+#include "troupe/runtime/state/slices.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace troupe {
+namespace {
+
+void fill_with_zeros(const tensor& all) {
+  if (all.type() == dtype::string)
+    std::fill_n(all.data<std::string>(), all.elements(), std::string{});
+  else
+    std::memset(all.raw(), 0, all.bytes());
+}
+
+// Copies `from` into the corner of a larger slice, row by row.
+void copy_corner(const tensor& from, const tensor& to, int64_t to_slice) {
+  if (from.elements() == 0)
+    return;
+  const auto rank = from.rank();
+  int64_t slice = 1;
+  for (int axis = 0; axis < rank; ++axis)
+    slice *= to.dims()[axis + 1];
+  const auto row = rank == 0 ? 1 : from.dims()[rank - 1];
+  std::vector<int64_t> at(static_cast<size_t>(rank), 0); // of the row, in `from`
+  for (int64_t begin = 0; begin < from.elements(); begin += row) {
+    int64_t target = 0;
+    for (int axis = 0; axis < rank; ++axis)
+      target = target * to.dims()[axis + 1] + at[static_cast<size_t>(axis)];
+    target += to_slice * slice;
+    if (from.type() == dtype::string) {
+      std::copy_n(from.data<std::string>() + begin, row, to.data<std::string>() + target);
+    } else {
+      auto size = static_cast<int64_t>(size_of(from.type()));
+      std::memcpy(static_cast<char*>(to.raw()) + target * size,
+                  static_cast<const char*>(from.raw()) + begin * size,
+                  static_cast<size_t>(row * size));
+    }
+    for (int axis = rank - 2; axis >= 0; --axis) {
+      if (++at[static_cast<size_t>(axis)] < from.dims()[axis])
+        break;
+      at[static_cast<size_t>(axis)] = 0;
+    }
+  }
+}
+
+std::unique_ptr<element_store> store_for(const queue_options& options) {
+  switch (options.order) {
+    case queue_order::shuffled:
+      return std::make_unique<shuffle_store>(options.min_after_dequeue, options.seed);
+    case queue_order::by_priority: return std::make_unique<priority_store>();
+    case queue_order::fifo: break;
+  }
+  return std::make_unique<fifo_store>();
+}
+
+} // namespace
+
+template <class... Ts>
+status element_queue::wrong(const Ts&... parts) const {
+  return invalid("queue '", name(), "': ", parts...);
+}
+
+element_queue::element_queue(queue_options options, allocator& from)
+    : responder(options.name), options_(std::move(options)), memory_(&from),
+      store_(store_for(options_)) {}
+
+result<std::unique_ptr<element_queue>> element_queue::make(queue_options options, allocator& from) {
+  std::unique_ptr<element_queue> made{new element_queue{std::move(options), from}};
+  const auto& of = made->options_;
+  if (of.types.empty())
+    return made->wrong("an element needs at least one component");
+  if (!of.shapes.empty() && of.shapes.size() != of.types.size())
+    return made->wrong("has ", of.types.size(), " component types, but ", of.shapes.size(),
+                       " shapes");
+  if (of.pads && (of.shapes.empty() ||
+                  !std::ranges::all_of(of.shapes, [](auto& one) { return one.has_rank(); })))
+    return made->wrong("pads its elements, and needs the rank of each component");
+  if (of.order == queue_order::by_priority &&
+      (of.types.front() != dtype::i64 ||
+       (!of.shapes.empty() && !of.shapes.front().compatible(shape{}))))
+    return made->wrong("the first component must be an i64 scalar, the priority");
+  if (of.min_after_dequeue < 0)
+    return made->wrong("min_after_dequeue must not be negative, got ", of.min_after_dequeue);
+  if (of.capacity >= 0 && of.min_after_dequeue > 0 && of.min_after_dequeue >= of.capacity)
+    return made->wrong("min_after_dequeue (", of.min_after_dequeue,
+                       ") must be less than the capacity (", of.capacity, ")");
+  return made;
+}
+
+status element_queue::closed_error() const {
+  return failure(error_kind::cancelled, "queue '", name(), "' is closed");
+}
+
+status element_queue::check(const element& given, bool many) const {
+  const auto& types = options_.types;
+  if (given.size() != types.size())
+    return wrong("takes ", types.size(), " components, got ", given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto& one = given[i];
+    if (one.type() != types[i])
+      return wrong("component ", i, " must be ", types[i], ", got ", one.type());
+    if (many && one.rank() == 0)
+      return wrong("component ", i, " of a batch must have a first axis, got shape ", one.dims());
+    if (many && one.dims()[0] != given[0].dims()[0])
+      return wrong("component ", i, " has ", one.dims()[0], " elements, component 0 has ",
+                   given[0].dims()[0]);
+    auto dims = many ? without_first_axis(one.dims()) : one.dims();
+    if (i == 0 && options_.order == queue_order::by_priority && dims.rank() != 0)
+      return wrong("component 0, the priority, must be a scalar, got ", dims);
+    if (!options_.shapes.empty() && !options_.shapes[i].compatible(dims))
+      return wrong("component ", i, " must have shape ", options_.shapes[i], ", got ", dims);
+  }
+  return {};
+}
+
+void element_queue::add(pending_enqueue what, answers& done) {
+  auto fits = check(what.tensors, what.many);
+  if (fits && what.many) {
+    what.count = what.tensors[0].dims()[0];
+    if (what.count == 0) { // waits for nothing, not even for its turn
+      done.push_back({what.who, {}});
+      return;
+    }
+  }
+  if (fits && closed_)
+    fits = closed_error();
+  if (!fits) {
+    done.push_back({what.who, std::move(fits)});
+    return;
+  }
+  enqueues_.push_back(std::move(what));
+  settle_lines(done);
+}
+
+void element_queue::enqueue(request_id who, element what, answers& done) {
+  add({.who = who, .tensors = std::move(what)}, done);
+}
+
+void element_queue::enqueue_many(request_id who, element batch, answers& done) {
+  add({.who = who, .tensors = std::move(batch), .many = true}, done);
+}
+
+void element_queue::dequeue(request_id who, taking how, answers& done) {
+  if (how.count < 0) {
+    done.push_back({who, wrong("cannot take out ", how.count, " elements")});
+  } else if (how.count == 0) {
+    auto nothing = join({});
+    if (nothing)
+      done.push_back({who, {}, *std::move(nothing)});
+    else
+      done.push_back({who, nothing.status()});
+  } else {
+    dequeues_.push_back({who, how});
+    settle_lines(done);
+  }
+}
+
+void element_queue::close(bool cancel_pending, answers& done) {
+  closed_ = true;
+  if (cancel_pending)
+    give_up(
+        enqueues_, [](const auto&) { return true; }, closed_error(), done);
+  settle_lines(done);
+}
+
+void element_queue::reset(const status& why, answers& done) {
+  auto all = [](const auto&) { return true; };
+  give_up(enqueues_, all, why, done);
+  give_up(dequeues_, all, why, done);
+  store_->clear();
+  taken_.clear();
+  closed_ = false;
+}
+
+void element_queue::cancel(step_id step, const status& why, answers& done) {
+  auto of_step = [&](const auto& one) { return one.who.step == step; };
+  give_up(enqueues_, of_step, why, done);
+  give_up(dequeues_, of_step, why, done);
+  settle_lines(done);
+}
+
+void element_queue::cancel(request_id who, const status& why, answers& done) {
+  auto same = [&](const auto& one) { return one.who == who; };
+  give_up(enqueues_, same, why, done);
+  give_up(dequeues_, same, why, done);
+  settle_lines(done);
+}
+
+// The last that was taken out goes back first, so that the order is as before.
+void element_queue::settle(step_id step, bool failed, answers& done) {
+  auto all = taken_.extract(step);
+  if (all.empty() || !failed)
+    return;
+  TROUPE_REACHED("what a dequeue gave goes back");
+  auto& elements = all.mapped();
+  for (; !elements.empty(); elements.pop_back())
+    store_->put_back(std::move(elements.back()));
+  settle_lines(done);
+}
+
+int64_t element_queue::available() const noexcept {
+  return std::max<int64_t>(0, size() - (closed_ ? 0 : store_->reserve()));
+}
+
+// A batch larger than the capacity could never be complete; it lifts the limit while it is next.
+bool element_queue::has_room() const noexcept {
+  auto wanted = dequeues_.empty() ? 0 : dequeues_.front().how.count + store_->reserve();
+  return options_.capacity < 0 || size() < std::max(options_.capacity, wanted);
+}
+
+bool element_queue::admit(answers& done) {
+  if (enqueues_.empty() || !has_room())
+    return false;
+  auto& first = enqueues_.front();
+  auto next = slice(first);
+  if (next)
+    store_->put(*std::move(next));
+  if (next && ++first.next < first.count)
+    return true;
+  done.push_back({first.who, next.status()});
+  enqueues_.pop_front();
+  return true;
+}
+
+bool element_queue::serve(answers& done) {
+  if (dequeues_.empty())
+    return false;
+  auto [who, how] = dequeues_.front();
+  auto count = how.count;
+  if (available() < count) {
+    if (!closed_ || !enqueues_.empty())
+      return false;
+    if (how.up_to)
+      count = size();
+    if (!how.up_to || count == 0) {
+      done.push_back({who, failure(error_kind::out_of_range, "queue '", name(),
+                                   "' is closed and has too few elements (wanted ", how.count,
+                                   ", has ", size(), ")")});
+      dequeues_.pop_front();
+      return true;
+    }
+  }
+  dequeues_.pop_front();
+  std::vector<element> all;
+  for (int64_t i = 0; i < count; ++i)
+    all.push_back(store_->take());
+  auto outcome = how.many ? join(all) : result<element>{all.front()};
+  if (!outcome) {
+    for (; !all.empty(); all.pop_back())
+      store_->put_back(std::move(all.back()));
+    done.push_back({who, outcome.status()});
+    return true;
+  }
+  if (how.goes_back) {
+    auto& kept = taken_[who.step];
+    kept.insert(kept.end(), std::move_iterator{all.begin()}, std::move_iterator{all.end()});
+  }
+  all.clear();
+  done.push_back({who, {}, *std::move(outcome)});
+  return true;
+}
+
+void element_queue::settle_lines(answers& done) {
+  while (admit(done) || serve(done)) {
+  }
+}
+
+result<element> element_queue::slice(const pending_enqueue& from) const {
+  if (!from.many)
+    return from.tensors;
+  element made;
+  for (const auto& batch : from.tensors) {
+    auto one = slice_of(batch, from.next, *memory_);
+    if (!one)
+      return one.status().within(concat("queue '", name(), "'"));
+    made.push_back(*std::move(one));
+  }
+  return made;
+}
+
+// Of a component of all elements; of the largest extents, where the queue pads.
+result<shape> element_queue::common_shape(const std::vector<element>& all, size_t component) const {
+  if (all.empty()) {
+    if (options_.shapes.empty() || !options_.shapes[component].fully_known())
+      return wrong("component ", component,
+                   ": an empty batch needs a queue whose shapes are known");
+    return options_.shapes[component].known();
+  }
+  std::vector<int64_t> extents(all.front()[component].dims().begin(),
+                               all.front()[component].dims().end());
+  for (const auto& one : all) {
+    const auto& dims = one[component].dims();
+    if (std::ranges::equal(dims, extents))
+      continue;
+    if (!options_.pads)
+      return wrong("component ", component, " has elements of shapes ",
+                   all.front()[component].dims(), " and ", dims,
+                   ", which do not fit into one batch");
+    for (int axis = 0; axis < dims.rank(); ++axis)
+      extents[static_cast<size_t>(axis)] = std::max(extents[static_cast<size_t>(axis)], dims[axis]);
+  }
+  return shape::make(extents);
+}
+
+result<element> element_queue::join(const std::vector<element>& all) const {
+  element joined;
+  for (size_t i = 0; i < options_.types.size(); ++i) {
+    TROUPE_ASSIGN(auto like, common_shape(all, i));
+    auto batch = make_batch(options_.types[i], static_cast<int64_t>(all.size()), like, *memory_);
+    if (!batch)
+      return batch.status().within(concat("queue '", name(), "': component ", i));
+    auto filled = std::ranges::all_of(all, [&](auto& one) { return one[i].dims() == like; });
+    if (!filled)
+      fill_with_zeros(*batch);
+    for (size_t k = 0; k < all.size(); ++k)
+      if (filled)
+        copy_slice(all[k][i], 0, *batch, static_cast<int64_t>(k), like.elements());
+      else
+        copy_corner(all[k][i], *batch, static_cast<int64_t>(k));
+    joined.push_back(*std::move(batch));
+  }
+  return joined;
+}
+
+status element_queue::declare_again(const responder& other) const {
+  auto described = [](const queue_options& of) {
+    constexpr std::string_view orders[] = {"", ", shuffled", ", by priority"};
+    std::string text;
+    for (size_t i = 0; i < of.types.size(); ++i)
+      text += concat(i ? ", " : "", of.types[i], of.shapes.empty() ? "" : concat(of.shapes[i]));
+    text = concat("(", text, ") of capacity ", of.capacity, orders[static_cast<size_t>(of.order)],
+                  of.pads ? ", padded" : "");
+    if (of.order == queue_order::shuffled)
+      text += concat(", min_after_dequeue ", of.min_after_dequeue,
+                     of.declared_seed ? concat(", seed ", of.seed) : "");
+    return text;
+  };
+  // Shapes may say more or less: whoever takes an element looks at what it gets.
+  auto fit = [](const std::vector<partial_shape>& a, const std::vector<partial_shape>& b) {
+    return a.empty() || b.empty() ||
+           std::ranges::equal(a, b, [](auto& x, auto& y) { return x.compatible(y); });
+  };
+  const auto& again = static_cast<const element_queue&>(other).options_;
+  const auto& mine = options_;
+  auto seeds = !mine.declared_seed || !again.declared_seed || mine.seed == again.seed;
+  if (again.capacity != mine.capacity || again.types != mine.types || again.order != mine.order ||
+      again.pads != mine.pads || again.min_after_dequeue != mine.min_after_dequeue || !seeds ||
+      !fit(again.shapes, mine.shapes))
+    return invalid("queue '", name(), "' exists as ", described(mine),
+                   ", and is declared again as ", described(again));
+  return {};
+}
+
+std::string element_queue::describe() const {
+  auto text =
+      concat(size(), options_.capacity < 0 ? "" : concat(" of ", options_.capacity), " elements");
+  if (!taken_.empty())
+    text += concat(", ", taken_.size(), " steps have taken some");
+  if (!enqueues_.empty())
+    text += concat(", ", enqueues_.size(), " enqueues wait");
+  if (!dequeues_.empty())
+    text += concat(", ", dequeues_.size(), " dequeues wait");
+  return text + (closed_ ? ", closed" : "");
+}
+
+} // namespace troupe
