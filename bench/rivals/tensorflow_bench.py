@@ -64,6 +64,14 @@ def make_cases(threads):
             return [], [], [ends[0] if chains == 1 else tf.group(*ends)]
         return in_session(define, items=chains * length, as_written=True, **options)
 
+    def queue_pairs(count):
+        queue = v1.FIFOQueue(count, [tf.float32], shapes=[[]])
+        value = tf.constant(1.0)
+        for _ in range(count):
+            with tf.control_dependencies([queue.enqueue([value])]):
+                value = queue.dequeue()
+        return [], [value], []
+
     # Small steps.
 
     one = np.float32(1.0)
@@ -236,6 +244,7 @@ def make_cases(threads):
         "run/identity": {
             **graph(identity_graph, one),
             "function": identity_function},
+        "queue/pairs_in_step": graph(lambda: queue_pairs(1000), items=1000),
         "run/one_op": graph(lambda: ([], [], [tf.no_op()]), as_written=True),
     }
     for count in 10, 100:

@@ -156,4 +156,117 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
   }
 }
 
+namespace {
+
+// What is in, what running steps hold, and what came out for good: of each element one of these.
+struct books {
+  std::map<int, int> in; // by value: its priority
+  std::map<uint64_t, std::vector<int>> held;
+  size_t spent = 0;
+};
+
+element of_value(queue_order order, int value) {
+  if (order == queue_order::by_priority)
+    return {tensor::scalar(static_cast<int64_t>(value % 7)), tensor::scalar(value)};
+  return {tensor::scalar(value)};
+}
+
+// Random requests to a queue of any kind, with steps that end well and steps that fail.
+void keep_books(unsigned seed, int requests) {
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  auto below = [&](int bound) { return static_cast<int>(dice() % static_cast<unsigned>(bound)); };
+  auto order = static_cast<queue_order>(below(3));
+  auto capacity = below(2) == 0 ? -1 : 3 + below(6);
+  queue_options options{.name = "q", .capacity = capacity, .types = {dtype::i32}, .order = order};
+  if (order == queue_order::by_priority)
+    options.types.insert(options.types.begin(), dtype::i64);
+  if (order == queue_order::shuffled)
+    options.min_after_dequeue = below(3);
+  options.seed = seed;
+  auto queue = *element_queue::make(options);
+  books expected;
+  answers done;
+  size_t read = 0;
+  std::map<uint64_t, std::vector<int>> puts; // values that an enqueue would put in
+  auto stopped = failure(error_kind::cancelled, "stopped");
+  bool closed = false;
+  auto look = [&] {
+    for (; read < done.size(); ++read) {
+      auto& one = done[read];
+      if (auto put = puts.find(one.who.number); put != puts.end() && one.outcome.ok()) {
+        for (auto value : put->second)
+          REQUIRE(expected.in.emplace(value, value % 7).second);
+      } else if (!one.tensors.empty()) {
+        for (auto value : one.tensors.back().values<int>()) {
+          auto it = expected.in.find(value);
+          REQUIRE(it != expected.in.end()); // neither invented nor given twice
+          if (order == queue_order::fifo)
+            REQUIRE(it == expected.in.begin());
+          if (order == queue_order::by_priority) {
+            for (auto& [other, priority] : expected.in)
+              REQUIRE((priority > it->second || (priority == it->second && other >= value)));
+          }
+          expected.in.erase(it);
+          expected.held[one.who.step.sequence].push_back(value);
+        }
+      }
+      one.tensors.clear();
+    }
+  };
+  int next_value = 0;
+  uint64_t steps = 0;
+  std::vector<uint64_t> running;
+  for (int i = 0; i < requests; ++i) {
+    auto id = static_cast<uint64_t>(i);
+    if (running.size() < 6)
+      running.push_back(++steps);
+    auto step = running[static_cast<size_t>(below(static_cast<int>(running.size())))];
+    auto what = below(100);
+    if (what < 45) {
+      puts[id] = {next_value};
+      queue->enqueue({{0, step}, id}, of_value(order, next_value++), done);
+    } else if (what < 80) {
+      auto count = 1 + below(3);
+      auto many = count > 1 || below(2) == 0;
+      queue->dequeue({{0, step}, id}, {.count = count, .many = many, .up_to = many && below(2) == 0},
+                     done);
+    } else if (what < 98) {
+      auto failed = below(2) == 0;
+      if (failed)
+        queue->cancel(step_id{0, step}, stopped, done);
+      look();
+      // What goes back may come out again in the same call.
+      if (failed)
+        for (auto value : expected.held[step])
+          expected.in.emplace(value, value % 7);
+      else
+        expected.spent += expected.held[step].size();
+      expected.held.erase(step);
+      queue->cancel(step_id{0, step}, stopped, done); // it asks nothing more
+      queue->settle({0, step}, failed, done);
+      std::erase(running, step);
+    } else if (!closed && i > requests / 2) {
+      closed = true;
+      queue->close(below(2) == 0, done);
+    }
+    look();
+    REQUIRE(queue->size() == static_cast<int64_t>(expected.in.size()));
+  }
+}
+
+} // namespace
+
+TEST_CASE("a queue of any kind keeps its books, whichever steps fail") {
+  auto base = std::random_device{}();
+  for (unsigned round = 0; round < 300; ++round)
+    keep_books(base + round, 200);
+}
+
+TEST_CASE("a queue of any kind keeps its books through a million requests", "[slow]") {
+  auto base = std::random_device{}();
+  for (unsigned round = 0; round < 2000; ++round)
+    keep_books(base + round, 500);
+}
+
 } // namespace troupe::test::element_queue_random_test

@@ -190,15 +190,13 @@ void element_queue::cancel(request_id who, const status& why, answers& done) {
   settle_lines(done);
 }
 
-// The last that was taken out goes back first, so that the order is as before.
 void element_queue::settle(step_id step, bool failed, answers& done) {
   auto all = taken_.extract(step);
   if (all.empty() || !failed)
     return;
   TROUPE_REACHED("what a dequeue gave goes back");
-  auto& elements = all.mapped();
-  for (; !elements.empty(); elements.pop_back())
-    store_->put_back(std::move(elements.back()));
+  for (auto& one : all.mapped())
+    store_->put(std::move(one));
   settle_lines(done);
 }
 
@@ -218,7 +216,7 @@ bool element_queue::admit(answers& done) {
   auto& first = enqueues_.front();
   auto next = slice(first);
   if (next)
-    store_->put(*std::move(next));
+    store_->put({next_number_++, *std::move(next)});
   if (next && ++first.next < first.count)
     return true;
   done.push_back({first.who, next.status()});
@@ -245,13 +243,13 @@ bool element_queue::serve(answers& done) {
     }
   }
   dequeues_.pop_front();
-  std::vector<element> all;
+  elements all;
   for (int64_t i = 0; i < count; ++i)
     all.push_back(store_->take());
-  auto outcome = how.many ? join(all) : result<element>{all.front()};
+  auto outcome = how.many ? join(all) : result<element>{all.front().tensors};
   if (!outcome) {
-    for (; !all.empty(); all.pop_back())
-      store_->put_back(std::move(all.back()));
+    for (auto& one : all)
+      store_->put(std::move(one));
     done.push_back({who, outcome.status()});
     return true;
   }
@@ -283,22 +281,22 @@ result<element> element_queue::slice(const pending_enqueue& from) const {
 }
 
 // Of a component of all elements; of the largest extents, where the queue pads.
-result<shape> element_queue::common_shape(const std::vector<element>& all, size_t component) const {
+result<shape> element_queue::common_shape(const elements& all, size_t component) const {
   if (all.empty()) {
     if (options_.shapes.empty() || !options_.shapes[component].fully_known())
       return wrong("component ", component,
                    ": an empty batch needs a queue whose shapes are known");
     return options_.shapes[component].known();
   }
-  std::vector<int64_t> extents(all.front()[component].dims().begin(),
-                               all.front()[component].dims().end());
+  std::vector<int64_t> extents(all.front().tensors[component].dims().begin(),
+                               all.front().tensors[component].dims().end());
   for (const auto& one : all) {
-    const auto& dims = one[component].dims();
+    const auto& dims = one.tensors[component].dims();
     if (std::ranges::equal(dims, extents))
       continue;
     if (!options_.pads)
       return wrong("component ", component, " has elements of shapes ",
-                   all.front()[component].dims(), " and ", dims,
+                   all.front().tensors[component].dims(), " and ", dims,
                    ", which do not fit into one batch");
     for (int axis = 0; axis < dims.rank(); ++axis)
       extents[static_cast<size_t>(axis)] = std::max(extents[static_cast<size_t>(axis)], dims[axis]);
@@ -306,21 +304,21 @@ result<shape> element_queue::common_shape(const std::vector<element>& all, size_
   return shape::make(extents);
 }
 
-result<element> element_queue::join(const std::vector<element>& all) const {
+result<element> element_queue::join(const elements& all) const {
   element joined;
   for (size_t i = 0; i < options_.types.size(); ++i) {
     TROUPE_ASSIGN(auto like, common_shape(all, i));
     auto batch = make_batch(options_.types[i], static_cast<int64_t>(all.size()), like, *memory_);
     if (!batch)
       return batch.status().within(concat("queue '", name(), "': component ", i));
-    auto filled = std::ranges::all_of(all, [&](auto& one) { return one[i].dims() == like; });
+    auto filled = std::ranges::all_of(all, [&](auto& one) { return one.tensors[i].dims() == like; });
     if (!filled)
       fill_with_zeros(*batch);
     for (size_t k = 0; k < all.size(); ++k)
       if (filled)
-        copy_slice(all[k][i], 0, *batch, static_cast<int64_t>(k), like.elements());
+        copy_slice(all[k].tensors[i], 0, *batch, static_cast<int64_t>(k), like.elements());
       else
-        copy_corner(all[k][i], *batch, static_cast<int64_t>(k));
+        copy_corner(all[k].tensors[i], *batch, static_cast<int64_t>(k));
     joined.push_back(*std::move(batch));
   }
   return joined;

@@ -27,7 +27,7 @@ struct queue_options {
 };
 
 /// Waiting requests are served strictly in the order of their arrival, those that put in and those
-/// that take out apart. What a step has taken out goes back, before all others, if the step fails.
+/// that take out apart. What a step has taken out goes back to its place if the step fails.
 class element_queue final : public responder {
 public:
   /// Fails with invalid_argument where the options contradict each other.
@@ -96,8 +96,9 @@ private:
   bool serve(answers& done);
   void settle_lines(answers& done);
   result<element> slice(const pending_enqueue& from) const;
-  result<element> join(const std::vector<element>& all) const;
-  result<shape> common_shape(const std::vector<element>& all, size_t component) const;
+  using elements = std::vector<numbered_element>;
+  result<element> join(const elements& all) const;
+  result<shape> common_shape(const elements& all, size_t component) const;
 
   const queue_options options_;
   allocator* memory_;
@@ -105,7 +106,8 @@ private:
   std::deque<pending_enqueue> enqueues_;
   std::deque<pending_dequeue> dequeues_;
   // What running steps have taken out, in order, until it is known how they end.
-  std::unordered_map<step_id, std::vector<element>> taken_;
+  std::unordered_map<step_id, std::vector<numbered_element>> taken_;
+  uint64_t next_number_ = 0;
   bool closed_ = false;
 };
 

@@ -1,21 +1,26 @@
 #include "troupe/runtime/state/element_store.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
-namespace {
 
-int64_t priority_of(const element& what) { return *what.front().data<int64_t>(); }
+void fifo_store::put(numbered_element what) {
+  // What comes back belongs near the front.
+  auto at = elements_.empty() || elements_.back().number < what.number
+                ? elements_.end()
+                : std::ranges::find_if(
+                      elements_, [&](const auto& one) { return one.number > what.number; });
+  elements_.insert(at, std::move(what));
+}
 
-} // namespace
-
-element fifo_store::take() {
+numbered_element fifo_store::take() {
   auto first = std::move(elements_.front());
   elements_.pop_front();
   return first;
 }
 
-element shuffle_store::take() {
+numbered_element shuffle_store::take() {
   // The remainder favours small numbers by less than 2^-40 for any queue that fits into memory.
   auto& chosen = elements_[dice_() % elements_.size()];
   auto taken = std::exchange(chosen, {});
@@ -24,20 +29,16 @@ element shuffle_store::take() {
   return taken;
 }
 
-void priority_store::put(element what) {
-  auto priority = priority_of(what);
-  elements_.emplace_hint(elements_.upper_bound(priority), priority, std::move(what));
+void priority_store::put(numbered_element what) {
+  auto priority = *what.tensors.front().data<int64_t>();
+  elements_.emplace(std::pair{priority, what.number}, std::move(what.tensors));
 }
 
-void priority_store::put_back(element what) {
-  auto priority = priority_of(what);
-  elements_.emplace_hint(elements_.lower_bound(priority), priority, std::move(what));
-}
-
-element priority_store::take() {
-  auto first = std::move(elements_.begin()->second);
-  elements_.erase(elements_.begin());
-  return first;
+numbered_element priority_store::take() {
+  auto first = elements_.begin();
+  numbered_element taken{first->first.second, std::move(first->second)};
+  elements_.erase(first);
+  return taken;
 }
 
 } // namespace troupe

@@ -13,33 +13,38 @@ namespace troupe {
 /// A tuple of tensors, one for each component.
 using element = std::vector<tensor>;
 
+/// An element with its place among all that were ever put in.
+struct numbered_element {
+  uint64_t number = 0;
+  element tensors = {};
+};
+
 /// Not thread-safe.
 class element_store {
 public:
   virtual ~element_store() = default;
 
-  virtual void put(element what) = 0;
-  /// Puts back what was taken out last: it comes out before all others that could come instead.
-  virtual void put_back(element what) = 0;
+  /// Puts in a new element, whose number is higher than all before, or back what was taken out:
+  /// then all is as if it had stayed.
+  virtual void put(numbered_element what) = 0;
   virtual int64_t size() const noexcept = 0;
   /// How many must stay in while more may come.
   virtual int64_t reserve() const noexcept { return 0; }
   /// Takes out one; there is one.
-  virtual element take() = 0;
+  virtual numbered_element take() = 0;
   virtual void clear() = 0;
 };
 
 /// The oldest first.
 class fifo_store final : public element_store {
 public:
-  void put(element what) override { elements_.push_back(std::move(what)); }
-  void put_back(element what) override { elements_.push_front(std::move(what)); }
+  void put(numbered_element what) override;
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
-  element take() override;
+  numbered_element take() override;
   void clear() override { elements_.clear(); }
 
 private:
-  std::deque<element> elements_;
+  std::deque<numbered_element> elements_; // by number
 };
 
 /// Any, each with the same chance; keeps some so that neighbours do not stay together.
@@ -48,30 +53,28 @@ public:
   shuffle_store(int64_t min_after_dequeue, uint64_t seed)
       : least_(min_after_dequeue), dice_(seed) {}
 
-  void put(element what) override { elements_.push_back(std::move(what)); }
-  void put_back(element what) override { elements_.push_back(std::move(what)); }
+  void put(numbered_element what) override { elements_.push_back(std::move(what)); }
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
   int64_t reserve() const noexcept override { return least_; }
-  element take() override;
+  numbered_element take() override;
   void clear() override { elements_.clear(); }
 
 private:
   int64_t least_;
   std::mt19937_64 dice_;
-  std::vector<element> elements_;
+  std::vector<numbered_element> elements_;
 };
 
 /// The one whose first component, an i64 scalar, is least; of equal ones the oldest.
 class priority_store final : public element_store {
 public:
-  void put(element what) override;
-  void put_back(element what) override;
+  void put(numbered_element what) override;
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
-  element take() override;
+  numbered_element take() override;
   void clear() override { elements_.clear(); }
 
 private:
-  std::multimap<int64_t, element> elements_;
+  std::map<std::pair<int64_t, uint64_t>, element> elements_; // by priority and number
 };
 
 } // namespace troupe
