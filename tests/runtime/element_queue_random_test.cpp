@@ -229,8 +229,8 @@ void keep_books(unsigned seed, int requests) {
     } else if (what < 80) {
       auto count = 1 + below(3);
       auto many = count > 1 || below(2) == 0;
-      queue->dequeue({{0, step}, id}, {.count = count, .many = many, .up_to = many && below(2) == 0},
-                     done);
+      queue->dequeue({{0, step}, id},
+                     {.count = count, .many = many, .up_to = many && below(2) == 0}, done);
     } else if (what < 98) {
       auto failed = below(2) == 0;
       if (failed)

@@ -311,7 +311,8 @@ result<element> element_queue::join(const elements& all) const {
     auto batch = make_batch(options_.types[i], static_cast<int64_t>(all.size()), like, *memory_);
     if (!batch)
       return batch.status().within(concat("queue '", name(), "': component ", i));
-    auto filled = std::ranges::all_of(all, [&](auto& one) { return one.tensors[i].dims() == like; });
+    auto filled =
+        std::ranges::all_of(all, [&](auto& one) { return one.tensors[i].dims() == like; });
     if (!filled)
       fill_with_zeros(*batch);
     for (size_t k = 0; k < all.size(); ++k)

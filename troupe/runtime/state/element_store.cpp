@@ -9,8 +9,8 @@ void fifo_store::put(numbered_element what) {
   // What comes back belongs near the front.
   auto at = elements_.empty() || elements_.back().number < what.number
                 ? elements_.end()
-                : std::ranges::find_if(
-                      elements_, [&](const auto& one) { return one.number > what.number; });
+                : std::ranges::find_if(elements_,
+                                       [&](const auto& one) { return one.number > what.number; });
   elements_.insert(at, std::move(what));
 }
 

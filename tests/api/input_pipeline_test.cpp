@@ -1,0 +1,192 @@
+#include "tests/support/catch.hpp"
+#include "troupe/troupe.hpp"
+
+#include <map>
+#include <numeric>
+#include <set>
+#include <thread>
+
+namespace troupe::test::input_pipeline_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// What all steps fetch until the data ends.
+std::vector<std::vector<int>> all_batches(session& in, edge from) {
+  std::vector<std::vector<int>> found;
+  try {
+    for (;;) {
+      auto batch = in.fetch(from);
+      auto values = batch.values<int>();
+      found.emplace_back(values.begin(), values.end());
+    }
+  } catch (const error& why) {
+    CHECK(why.kind() == error_kind::out_of_range);
+  }
+  return found;
+}
+
+std::vector<int> count_to(int end) {
+  std::vector<int> all(static_cast<size_t>(end));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+} // namespace
+
+TEST_CASE("rows come in their order, once in each epoch, and then the data ends") {
+  graph_builder g;
+  input_pipeline input{g};
+  auto row = input.producer(tensor::vector<int>({5, 6, 7}), {.epochs = 2, .shuffle = false});
+  auto batch = input.batch({row * 10}, 4, {.smaller_last = true})[0];
+  auto s = session::local();
+  coordinator all;
+  input.start(s, all);
+  auto found = all_batches(s, batch);
+  CHECK(found == std::vector<std::vector<int>>{{50, 60, 70, 50}, {60, 70}});
+  all.join(10s);
+  CHECK(all.running().empty());
+  CHECK(!all.should_stop()); // nobody has asked: the data ended
+}
+
+TEST_CASE("what does not fill a batch is dropped unless it is wanted") {
+  graph_builder g;
+  input_pipeline input{g};
+  auto row = input.producer(tensor::vector<int>({5, 6, 7}), {.epochs = 1, .shuffle = false});
+  auto batch = input.batch({row}, 2)[0];
+  auto s = session::local();
+  coordinator all;
+  input.start(s, all);
+  CHECK(all_batches(s, batch) == std::vector<std::vector<int>>{{5, 6}});
+}
+
+TEST_CASE("shuffled rows come as often, in another order, with several runs at once") {
+  for (auto seed : {std::optional<int64_t>{7}, std::optional<int64_t>{}}) {
+    graph_builder g;
+    input_pipeline input{g};
+    auto row = input.producer(tensor::vector(count_to(50)), {.epochs = 3, .seed = seed});
+    auto batch = input.shuffle_batch({row}, 6,
+                                     {.at_once = 3,
+                                      .capacity = 40,
+                                      .min_after_dequeue = 20,
+                                      .smaller_last = true,
+                                      .seed = seed})[0];
+    auto s = session::local();
+    coordinator all;
+    input.start(s, all);
+    std::map<int, int> often;
+    std::vector<int> order;
+    for (const auto& one : all_batches(s, batch))
+      for (auto value : one) {
+        ++often[value];
+        order.push_back(value);
+      }
+    CHECK(order.size() == 150);
+    CHECK(often.size() == 50);
+    for (auto [value, times] : often)
+      CHECK(times == 3);
+    CHECK(!std::ranges::is_sorted(order.begin(), order.begin() + 20));
+    all.join(10s);
+  }
+}
+
+TEST_CASE("batches of batches, and elements of different extents") {
+  graph_builder g;
+  input_pipeline input{g};
+  auto length = input.producer(tensor::vector<int>({1, 3, 2}), {.epochs = 1, .shuffle = false});
+  auto row = fill(g, reshape(length, {1}), length);
+  auto padded = input.batch({row}, 3, {.dynamic_pad = true, .shapes = {partial_shape{-1}}})[0];
+  auto again = input.batch({reshape(padded, {9})}, 3, {.enqueue_many = true})[0];
+  auto s = session::local();
+  coordinator all;
+  input.start(s, all);
+  CHECK(all_batches(s, again) == std::vector<std::vector<int>>{{1, 0, 0}, {3, 3, 3}, {2, 2, 0}});
+}
+
+TEST_CASE("runners that wait for room end when they are asked to") {
+  graph_builder g;
+  input_pipeline input{g};
+  auto row = input.producer(tensor::vector<int>({5, 6, 7}), {.capacity = 2});
+  auto batch = input.batch({row}, 2, {.at_once = 4, .capacity = 2})[0];
+  auto s = session::local();
+  coordinator all;
+  input.start(s, all);
+  for (int i = 0; i < 100; ++i)
+    s.fetch(batch);
+  CHECK(all.running().size() == 2);
+  CHECK_THROWS_AS(all.join(50ms), error); // nobody has asked
+  all.request_stop();
+  all.join(5s);
+  CHECK(all.running().empty());
+}
+
+TEST_CASE("the first error of a runner stops all, and join says it") {
+  graph_builder g;
+  input_pipeline input{g};
+  auto row = input.producer(tensor::vector<int>({5, 6, 0, 7}), {.shuffle = false});
+  auto checked = [&] {
+    auto later = g.after({assert_(greater(row, 0), {row})});
+    return identity(row);
+  }();
+  auto batch = input.batch({checked}, 2)[0];
+  auto s = session::local();
+  coordinator all;
+  input.start(s, all);
+  CHECK(all.wait_for_stop(10s));
+  CHECK(all.should_stop());
+  try {
+    all.join(10s);
+    FAIL("join did not throw");
+  } catch (const error& why) {
+    CHECK(why.kind() == error_kind::invalid_argument);
+    CHECK(why.op() == "Assert");
+  }
+  CHECK(all_batches(s, batch).size() <= 1); // and then the data ends
+}
+
+TEST_CASE("a coordinator that is asked to stop before the start lets nothing run on") {
+  graph_builder g;
+  input_pipeline input{g};
+  input.producer(tensor::vector<int>({5, 6, 7}), {});
+  auto s = session::local();
+  coordinator all;
+  all.request_stop(error{error_kind::data_loss, "the disk is gone"});
+  all.request_stop(error{error_kind::internal, "an echo"});
+  input.start(s, all);
+  CHECK_THROWS_WITH(all.join(5s), "the disk is gone");
+  CHECK(all.running().empty());
+}
+
+TEST_CASE("a session and a coordinator may go while runners run") {
+  for (bool session_first : {true, false}) {
+    graph_builder g;
+    input_pipeline input{g};
+    auto row = input.producer(tensor::vector<int>({5, 6, 7}), {.capacity = 2});
+    auto batch = input.batch({row}, 2, {.at_once = 2})[0];
+    auto s = std::make_unique<session>(session::local());
+    auto all = std::make_unique<coordinator>();
+    input.start(*s, *all);
+    s->fetch(batch);
+    if (session_first)
+      s.reset();
+    auto begin = std::chrono::steady_clock::now();
+    all.reset();
+    s.reset();
+    CHECK(std::chrono::steady_clock::now() - begin < 4s);
+  }
+}
+
+TEST_CASE("a pipeline refuses what it cannot batch") {
+  graph_builder g;
+  input_pipeline input{g};
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  CHECK_THROWS_AS(input.batch({}, 2), error);
+  CHECK_THROWS_AS(input.batch({x}, 0), error);
+  CHECK_THROWS_AS(input.batch({x}, 2, {.dynamic_pad = true}), error);
+  CHECK_THROWS_AS(input.producer(1.0f), error);
+  CHECK_THROWS_AS(queue_runner(x, {no_op(g)}), error);
+  CHECK_THROWS_AS(queue_runner(fifo_queue(g, {dtype::f32}), {}), error);
+}
+
+} // namespace troupe::test::input_pipeline_test
