@@ -89,7 +89,38 @@ def tfrecord(folder):
         assert [one.numpy() for one in records] == [b"hello", b"", b"\0\xff", b"a" * 700000], ending
 
 
-CHECKS = [safetensors, tensor_bundle, tfrecord]
+def events(folder):
+    from tensorboard.backend.event_processing import event_accumulator, plugin_event_accumulator
+
+    run = event_accumulator.EventAccumulator(str(folder / "run"), size_guidance={"scalars": 0})
+    run.Reload()
+    assert [(one.step, one.wall_time, one.value) for one in run.Scalars("loss")] \
+        == [(i, 100 + i, i / 4) for i in range(10)]
+    counts = run.Histograms("weights")[0].histogram_value
+    assert (counts.min, counts.max, counts.num, counts.sum) == (-1, 5, 4, 7) and sum(counts.bucket) == 4, counts
+    image = run.Images("input")[0]
+    assert (image.width, image.height) == (3, 4) and image.encoded_image_string.startswith(b"\x89PNG")
+    # What TensorBoard itself makes of them.
+    shown = plugin_event_accumulator.EventAccumulator(str(folder / "run"), size_guidance={"tensors": 0})
+    shown.Reload()
+    assert set(shown.Tags()["tensors"]) >= {"loss", "weights", "input"}, shown.Tags()
+    assert [node.name for node in run.Graph().node] == ["here"]
+
+
+def npz(folder):
+    import zipfile
+
+    for name in "stored.npz", "deflated.npz":
+        with np.load(folder / name) as arrays:
+            assert sorted(arrays) == ["f32", "words", "zeros"]
+            same("f32", arrays["f32"], expected()["f32"])
+            assert arrays["words"].tolist() == [b"a", b"bc"] and not arrays["zeros"].any()
+        assert zipfile.ZipFile(folder / name).testzip() is None
+    wide = zipfile.ZipFile(folder / "wide.zip")
+    assert wide.testzip() is None and wide.read("a") == b"content" and wide.read("b") == b"b" * 1000
+
+
+CHECKS = [safetensors, tensor_bundle, tfrecord, events, npz]
 
 
 def main(program):

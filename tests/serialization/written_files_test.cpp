@@ -1,8 +1,11 @@
 // Files for tests/serialization/check_written_files.py, which reads them with the libraries whose
 // formats they are: not run by itself.
 #include "tests/support/catch.hpp"
+#include "tests/support/data_folder.hpp"
 #include "troupe/serialization/checkpoint/manifest.hpp"
-#include "troupe/serialization/records/tfrecord.hpp"
+#include "troupe/serialization/events/event_file.hpp"
+#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/files/npz.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 
 #include <cstdlib>
@@ -55,6 +58,22 @@ void write_bundle(const std::string& prefix) {
   REQUIRE(writer->finish().ok());
 }
 
+void write_events(const std::string& folder) {
+  REQUIRE(real_files().make_folder(folder).ok());
+  auto writer =
+      event_writer::create(real_files(), path_in(folder, event_file_name(100, "host", 0)), 100);
+  REQUIRE(writer);
+  for (int i = 0; i < 10; ++i)
+    REQUIRE(writer->add({100.0 + i, i, {{"loss", static_cast<float>(i) / 4}}}).ok());
+  auto counts = histogram_of(tensor::vector<float>({1, 2, -1, 5}));
+  auto png = read_file((data_folder("fuzz/corpus/decode_png") / "rgb.png").string());
+  REQUIRE(writer->add({.seconds = 101, .step = 3, .values = {{"weights", *counts}}}).ok());
+  REQUIRE(writer->add({.seconds = 101, .values = {{"input", *event_image_of(*png)}}}).ok());
+  // A GraphDef of a node whose name is "here".
+  REQUIRE(writer->add({.seconds = 101, .graph_def = "\n\x06\n\x04here"}).ok());
+  REQUIRE(writer->finish().ok());
+}
+
 TEST_CASE("files for other libraries are written", "[.written_files]") {
   const auto* where = std::getenv("TROUPE_WRITTEN_FILES");
   REQUIRE(where);
@@ -73,6 +92,17 @@ TEST_CASE("files for other libraries are written", "[.written_files]") {
             manifest_entry(one, "types.safetensors", value.type(), value.dims()));
   REQUIRE(write_manifest(real_files(), path("manifest.json"), manifest).ok());
   write_bundle(path("bundle"));
+  write_events(path("run"));
+  std::vector<std::pair<std::string, tensor>> arrays{
+      every_type()[0],
+      {"words", tensor::vector<std::string>({"a", "bc"})},
+      {"zeros", tensor::of<int64_t>({1000}, std::vector<int64_t>(1000))}};
+  REQUIRE(write_npz(real_files(), path("stored.npz"), arrays).ok());
+  REQUIRE(write_npz(real_files(), path("deflated.npz"), arrays, true).ok());
+  auto wide = zip_writer::create(real_files(), path("wide.zip"), 0);
+  REQUIRE(wide->add("a", "content").ok());
+  REQUIRE(wide->add("b", std::string(1000, 'b'), true).ok());
+  REQUIRE(wide->finish().ok());
   for (auto [name, kind] : {std::pair{"records.tfrecord", compression::none},
                             {"records.tfrecord.gz", compression::gzip},
                             {"records.tfrecord.zlib", compression::zlib}}) {

@@ -100,7 +100,34 @@ def tfrecord():
                 writer.write(record)
 
 
-FAMILIES = {"safetensors": safetensors, "tensor_bundle": tensor_bundle, "tfrecord": tfrecord}
+def events():
+    import shutil
+    import tempfile
+
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    folder = pathlib.Path(tempfile.mkdtemp())
+    with tf.Graph().as_default(), v1.Session() as session, v1.summary.FileWriter(str(folder)) as writer:
+        for summary in (v1.summary.scalar("loss", tf.constant(0.5)),
+                        v1.summary.histogram("weights", tf.constant([1.0, 2.0, -1.0, 5.0])),
+                        v1.summary.image("input", tf.zeros((1, 2, 3, 1), tf.uint8))):
+            writer.add_summary(session.run(summary), 5)
+    shutil.copyfile(next(folder.iterdir()), here / "events.out.tfevents.1")
+    shutil.rmtree(folder)
+
+
+def npz():
+    arrays = {
+        "f32": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "words": np.array([b"a", b"bc"]),
+        "zeros": np.zeros(1000, np.int64),
+    }
+    np.savez(here / "stored.npz", **arrays)
+    np.savez_compressed(here / "deflated.npz", **arrays)
+
+
+FAMILIES = {each.__name__: each for each in (safetensors, tensor_bundle, tfrecord, events, npz)}
 
 if __name__ == "__main__":
     for family in sys.argv[1:] or FAMILIES:
