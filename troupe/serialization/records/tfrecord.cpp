@@ -39,7 +39,7 @@ public:
       return error(error_kind::resource_exhausted, "it has ", length, " bytes, and at most ",
                    most_bytes_, " are allowed");
     auto left = stream_.left();
-    if (left && *left < length + tail_bytes)
+    if (left && (length > *left || tail_bytes > *left - length))
       return cut_off("its bytes", *left, length + tail_bytes);
     TROUPE_TRY(stream_.read(length, record));
     tail_.clear();
