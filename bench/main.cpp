@@ -87,6 +87,7 @@ void register_all() {
   register_int8();
   register_train();
   register_exchange();
+  register_files();
 }
 
 int run(int argc, char** argv) {
