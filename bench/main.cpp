@@ -88,6 +88,7 @@ void register_all() {
   register_train();
   register_queue();
   register_exchange();
+  register_files();
 }
 
 int run(int argc, char** argv) {

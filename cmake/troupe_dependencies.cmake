@@ -22,7 +22,7 @@ find_package(Protobuf CONFIG QUIET) # serialization
 if(NOT Protobuf_FOUND)
   find_package(Protobuf 3.21 REQUIRED)
 endif()
-find_package(ZLIB REQUIRED)       # api
+find_package(ZLIB REQUIRED)       # serialization, api
 find_package(DNNL REQUIRED)       # devices, ops
 find_package(RE2 REQUIRED)        # ops
 find_package(FarmHash REQUIRED)   # ops

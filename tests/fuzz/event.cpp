@@ -1,0 +1,18 @@
+// Events: what parse_event() takes can be written and read again; and heads of PNG files.
+#include "tests/fuzz/fuzz.hpp"
+#include "troupe/serialization/events/event_file.hpp"
+
+namespace troupe::fuzz::event {
+
+FUZZ_TARGET(event) {
+  std::string text{reinterpret_cast<const char*>(data), size};
+  (void)event_image_of(text);
+  if (auto read = parse_event(text)) {
+    auto bytes = write_event(*read);
+    auto again = parse_event(bytes);
+    fuzz::require(again.ok() && write_event(*again) == bytes); // NaN is not equal to itself
+  }
+  return 0;
+}
+
+} // namespace troupe::fuzz::event

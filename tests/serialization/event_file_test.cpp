@@ -1,0 +1,132 @@
+#include "troupe/serialization/events/event_file.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/data_folder.hpp"
+#include "tests/support/simulated_disk.hpp"
+#include "troupe/serialization/files/file.hpp"
+
+#include <numeric>
+
+namespace troupe::test::event_file_test {
+namespace {
+
+using namespace std::string_literals;
+using Catch::Matchers::Contains;
+
+std::string seed_png(const char* name) {
+  return *read_file((data_folder("fuzz/corpus/decode_png") / name).string());
+}
+
+std::vector<event> read_all(file_system& files, const std::string& path) {
+  std::vector<event> all;
+  auto reader = open_tfrecord(files, path);
+  REQUIRE(reader);
+  for (std::string one;;) {
+    auto there = (*reader)->next(one);
+    REQUIRE(there);
+    if (!*there)
+      return all;
+    auto parsed = parse_event(one);
+    REQUIRE(parsed);
+    all.push_back(*parsed);
+  }
+}
+
+TEST_CASE("events of all kinds survive an event file") {
+  auto image = event_image_of(seed_png("rgb.png"));
+  REQUIRE(image);
+  const std::vector<event> events{
+      {.seconds = 1.5, .step = 1, .values = {{"loss", 0.25f}, {"rate", 1e-3f}}},
+      {.seconds = 2, .step = 2, .values = {{"weights", *histogram_of(tensor::vector<float>({1}))}}},
+      {.seconds = 2, .step = 2, .values = {{"input", *image}}},
+      {.seconds = 3, .graph_def = "\n\0bytes"s},
+      {.seconds = 4, .step = -1},
+  };
+  simulated_disk disk{1};
+  auto writer = event_writer::create(disk, "events", 1.25);
+  REQUIRE(writer);
+  CHECK(read_all(disk, "events").size() == 1); // a reader that comes now knows the format
+  for (const auto& each : events)
+    CHECK(writer->add(each).ok());
+  CHECK(writer->finish().ok());
+  auto back = read_all(disk, "events");
+  REQUIRE(back.size() == events.size() + 1);
+  CHECK(back[0] == event{.seconds = 1.25, .file_version = "brain.Event:2"});
+  CHECK(std::ranges::equal(std::span{back}.subspan(1), events));
+}
+
+TEST_CASE("event files that TensorFlow has written are read") {
+  auto path = data_folder("serialization/goldens") / "events.out.tfevents.1";
+  auto all = read_all(real_files(), path.string());
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].file_version == "brain.Event:2");
+  CHECK(all[1].step == 5);
+  CHECK(all[1].values == std::vector<event_value>{{"loss", 0.5f}});
+  REQUIRE(all[2].values.size() == 1);
+  const auto& counts = std::get<histogram>(all[2].values[0].value);
+  CHECK(counts.count == 4);
+  CHECK(counts.sum == 7);
+  CHECK(counts.limits.size() == counts.counts.size());
+  const auto& image = std::get<event_image>(all[3].values[0].value);
+  CHECK((image.width == 3 && image.height == 2 && image.channels == 1));
+  CHECK(*event_image_of(image.png) == image);
+}
+
+TEST_CASE("a histogram counts every value once, in its range") {
+  auto counts = histogram_of(tensor::vector<double>({-3, -1e-30, 0, 0, 1, 1.05, 2, 1e30}));
+  REQUIRE(counts);
+  CHECK(counts->min == -3);
+  CHECK(counts->max == 1e30);
+  CHECK(counts->count == 8);
+  CHECK(counts->sum_squares > 1e59);
+  REQUIRE(counts->limits.size() == counts->counts.size());
+  CHECK(std::accumulate(counts->counts.begin(), counts->counts.end(), 0.0) == 8);
+  CHECK(std::ranges::is_sorted(counts->limits));
+  auto up_to = [&](double limit) {
+    double sum = 0;
+    for (size_t i = 0; i < counts->limits.size() && counts->limits[i] <= limit; ++i)
+      sum += counts->counts[i];
+    return sum;
+  };
+  CHECK(up_to(-2) == 1);
+  CHECK(up_to(0) == 2);
+  CHECK(up_to(0.5) == 4);
+  CHECK(up_to(1e20) == 7);
+  CHECK(counts->limits.size() < 16); // empty ranges are joined
+  for (const auto& one :
+       {tensor::vector<int64_t>({1, 2}), tensor::vector<uint8_t>({1, 2}),
+        tensor::vector<float16>({float16{1}, float16{2}}), tensor::of<bool>({2}, {true, false})})
+    CHECK(histogram_of(one)->count == 2);
+  CHECK(histogram_of(tensor::of<float>({0}, {}))->count == 0);
+  CHECK_THAT(histogram_of(tensor::vector<float>({1, NAN})).status().message(), Contains("finite"));
+  CHECK_FALSE(histogram_of(tensor::vector<float>({INFINITY})));
+  CHECK_FALSE(histogram_of(tensor::vector<std::string>({"a"})));
+  CHECK_FALSE(histogram_of(tensor{}));
+}
+
+TEST_CASE("what is no PNG is no image of an event") {
+  CHECK(event_image_of(seed_png("gray.png"))->channels == 1);
+  CHECK(event_image_of(seed_png("rgb.png"))->channels == 3);
+  CHECK(event_image_of(seed_png("palette.png"))->channels == 3);
+  auto png = seed_png("rgb.png");
+  CHECK_FALSE(event_image_of(png.substr(0, 25)));
+  CHECK_FALSE(event_image_of("GIF89a" + png));
+  png[25] = 1;
+  CHECK_FALSE(event_image_of(png));
+  CHECK_FALSE(event_image_of(""));
+}
+
+TEST_CASE("records that are no events are refused") {
+  CHECK(parse_event("")->values.empty());
+  CHECK(parse_event("\xff").status().kind() == error_kind::data_loss);
+  CHECK(parse_event("\x2a\x7f").status().kind() == error_kind::data_loss);
+}
+
+TEST_CASE("event files have names that TensorBoard finds, in the order of time") {
+  CHECK(event_file_name(1700000000.7, "host", 7) == "events.out.tfevents.1700000000.host.7");
+  CHECK(event_file_name(1, "h", 0) == "events.out.tfevents.0000000001.h.0");
+  CHECK(event_file_name(-1, "h", 0) == "events.out.tfevents.0000000000.h.0");
+}
+
+} // namespace
+} // namespace troupe::test::event_file_test

@@ -1,0 +1,237 @@
+#include "troupe/serialization/storage/file_system.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/simulated_disk.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <set>
+
+namespace troupe::test::file_system_test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+std::string text_of(file_system& files, const std::string& path) {
+  auto text = read_whole(files, path);
+  return text ? *text : text.status().message();
+}
+
+void write(file_system& files, const std::string& path, std::string_view text, bool sync = true) {
+  auto file = files.create(path);
+  REQUIRE(file);
+  REQUIRE((*file)->append(text).ok());
+  if (sync)
+    REQUIRE((*file)->sync().ok());
+}
+
+// What both kinds of disks must do.
+void check_disk(file_system& files, const std::string& folder) {
+  auto a = path_in(folder, "a"), b = path_in(folder, "b"), deep = path_in(folder, "x/y/z");
+  {
+    auto file = files.create(a);
+    REQUIRE(file);
+    CHECK((*file)->append("hello ").ok());
+    CHECK((*file)->append("world").ok());
+    CHECK((*file)->size() == 11);
+    CHECK((*file)->path() == a);
+    CHECK((*file)->sync().ok());
+  }
+  CHECK(files.sync_folder(folder).ok());
+  CHECK(text_of(files, a) == "hello world");
+  auto file = files.open(a);
+  REQUIRE(file);
+  char part[5];
+  auto bytes = std::as_writable_bytes(std::span{part});
+  CHECK((*file)->read(6, bytes).ok());
+  CHECK(std::string_view(part, 5) == "world");
+  CHECK((*file)->read(11, {}).ok());
+  auto behind = (*file)->read(7, bytes);
+  CHECK(behind.kind() == error_kind::out_of_range);
+  CHECK_THAT(behind.message(), Contains(a) && Contains("ends at byte 11"));
+  CHECK((*file)->read(UINT64_MAX, bytes).kind() == error_kind::out_of_range);
+
+  write(files, b, "old");
+  CHECK(files.rename(a, b).ok());
+  CHECK(text_of(files, b) == "hello world");
+  CHECK(files.open(a).status().kind() == error_kind::not_found);
+  CHECK_THAT(files.open(a).status().message(), Contains(a));
+  CHECK(files.rename(a, b).kind() == error_kind::not_found);
+  CHECK(files.remove(a).kind() == error_kind::not_found);
+  CHECK(files.create(path_in(folder, "no/file")).status().kind() == error_kind::not_found);
+  CHECK(files.list(a).status().kind() == error_kind::not_found);
+
+  CHECK(files.make_folder(deep).ok());
+  CHECK(files.make_folder(deep).ok());
+  CHECK_FALSE(files.make_folder(b).ok());
+  CHECK(files.open(deep).status().kind() == error_kind::invalid_argument);
+  CHECK_FALSE(files.create(deep).ok());
+  write(files, path_in(deep, "c"), "1");
+  CHECK(files.remove(deep).kind() == error_kind::failed_precondition);
+  CHECK(files.remove(path_in(deep, "c")).ok());
+  CHECK(files.remove(deep).ok());
+  auto all = files.list(folder);
+  REQUIRE(all);
+  REQUIRE(all->size() == 2);
+  CHECK((*all)[0].name == "b");
+  CHECK((*all)[0].bytes == 11);
+  CHECK((*all)[1].name == "x");
+  CHECK((*all)[1].folder);
+  CHECK(files.inspect(b)->bytes == 11);
+  CHECK(files.inspect(path_in(folder, "x"))->folder);
+  CHECK(files.inspect(a).status().kind() == error_kind::not_found);
+  CHECK(*files.free_space(folder) > 0);
+  write(files, b, "shorter");
+  CHECK(text_of(files, b) == "shorter");
+  CHECK(replace_file(files, b, "new").ok());
+  CHECK(text_of(files, b) == "new");
+  CHECK(files.list(folder)->size() == 2);
+  CHECK(read_whole(files, b, 2).status().kind() == error_kind::resource_exhausted);
+}
+
+TEST_CASE("files are written, read, renamed and removed, on real and simulated disks") {
+  temporary_folder folder;
+  check_disk(real_files(), folder.path());
+  simulated_disk disk{1};
+  REQUIRE(disk.make_folder("/data").ok());
+  check_disk(disk, "/data");
+}
+
+TEST_CASE("paths are taken apart and put together") {
+  CHECK(folder_of("a/b") == "a");
+  CHECK(folder_of("b") == ".");
+  CHECK(folder_of("/b") == "/");
+  CHECK(name_of_file("a/b") == "b");
+  CHECK(name_of_file("b") == "b");
+  CHECK(path_in("a", "b") == "a/b");
+  CHECK(path_in("/", "b") == "/b");
+  CHECK(path_in("", "b") == "b");
+}
+
+TEST_CASE("a file that becomes shorter while it is open is reported") {
+  temporary_folder folder;
+  write(real_files(), folder / "a", "hello");
+  auto file = real_files().open(folder / "a");
+  std::filesystem::resize_file(folder / "a", 2);
+  char part[5];
+  CHECK((*file)->read(0, std::as_writable_bytes(std::span{part})).kind() ==
+        error_kind::out_of_range);
+}
+
+TEST_CASE("what is no regular file is refused at once") {
+  CHECK(real_files().open("/dev/null").status().kind() == error_kind::invalid_argument);
+}
+
+TEST_CASE("a full disk of the system is reported as such") {
+  auto file = real_files().create("/dev/full");
+  if (!file)
+    return;
+  auto full = (*file)->append("text");
+  CHECK(full.kind() == error_kind::resource_exhausted);
+  CHECK_THAT(full.message(), Contains("/dev/full") && Contains("the disk is full"));
+}
+
+TEST_CASE("a crash of the simulated disk keeps what was synced") {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    simulated_disk disk{seed};
+    write(disk, "a", "content");
+    REQUIRE(disk.sync_folder(".").ok());
+    auto open = disk.open("a");
+    disk.crash();
+    CHECK(disk.open("a").status().kind() == error_kind::unavailable);
+    disk.restart();
+    char part[1];
+    CHECK_FALSE((*open)->read(0, std::as_writable_bytes(std::span{part})).ok());
+    CHECK(text_of(disk, "a") == "content");
+  }
+}
+
+TEST_CASE("a crash of the simulated disk loses, tears and keeps what was not synced") {
+  std::set<std::string> seen;
+  auto outcome = [&](const auto& change) {
+    seen.clear();
+    for (uint64_t seed = 0; seed < 300; ++seed) {
+      simulated_disk disk{seed};
+      write(disk, "a", "old");
+      REQUIRE(disk.sync_folder(".").ok());
+      change(disk);
+      disk.crash();
+      disk.restart();
+      seen.insert(disk.open("a") ? disk.content("a") : "(none)");
+      if (disk.open("b"))
+        seen.insert("b: " + disk.content("b"));
+    }
+  };
+  outcome([](simulated_disk& disk) { CHECK(disk.remove("a").ok()); });
+  CHECK(seen == std::set<std::string>{"old", "(none)"});
+  outcome([](simulated_disk& disk) { CHECK(disk.rename("a", "b").ok()); });
+  CHECK(seen == std::set<std::string>{"old", "(none)", "b: old"});
+  outcome([](simulated_disk& disk) { write(disk, "a", "new"); });
+  CHECK(seen == std::set<std::string>{"new"}); // the name was synced before
+  outcome([](simulated_disk& disk) { write(disk, "a", "new", false); });
+  CHECK(seen.contains("old"));
+  CHECK(seen.contains("new"));
+  CHECK(seen.contains("ne"));
+  CHECK(seen.contains(""));
+  CHECK(seen.contains(std::string(3, '\0')));
+  outcome([](simulated_disk& disk) { write(disk, "b", "new"); });
+  CHECK(seen == std::set<std::string>{"old", "b: new"}); // its name may be lost, not what it holds
+}
+
+TEST_CASE("replacing a file leaves the old or the new, whenever the disk crashes") {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 50; ++seed)
+    for (uint64_t at = 1; at <= 6; ++at) {
+      simulated_disk disk{seed};
+      REQUIRE(replace_file(disk, "a", "old").ok());
+      disk.crash_in(at);
+      auto replaced = replace_file(disk, "a", "new");
+      CHECK(replaced.ok() == (at > 5));
+      if (at > 5)
+        disk.crash();
+      CHECK(disk.crashed());
+      disk.restart();
+      auto left = disk.content("a");
+      seen.insert(left);
+      CHECK((left == "new" || (left == "old" && !replaced.ok())));
+    }
+  CHECK(seen.size() == 2);
+}
+
+TEST_CASE("the simulated disk fills up, fails and flips bits as its seed says") {
+  simulated_disk disk{7, {.capacity = 10}};
+  auto file = disk.create("a");
+  CHECK((*file)->append("12345678").ok());
+  CHECK(*disk.free_space(".") == 2);
+  auto full = (*file)->append("9abcdef");
+  CHECK(full.kind() == error_kind::resource_exhausted);
+  CHECK(disk.content("a") == "123456789a");
+  disk.faults = {.failing_reads = 1};
+  CHECK(read_whole(disk, "a").status().kind() == error_kind::unavailable);
+  disk.faults = {.flipped_bits = 1};
+  CHECK(text_of(disk, "a") != "123456789a");
+  CHECK(disk.content("a") == "123456789a");
+  disk.faults = {.failing_writes = 1};
+  CHECK((*file)->append("b").kind() == error_kind::unavailable);
+}
+
+TEST_CASE("what a failed sync has lost does not come back with the next one") {
+  simulated_disk disk{3};
+  REQUIRE(disk.sync_folder(".").ok());
+  auto file = disk.create("a");
+  CHECK(disk.sync_folder(".").ok());
+  CHECK((*file)->append("text").ok());
+  disk.faults.failing_syncs = 1;
+  CHECK_FALSE((*file)->sync().ok());
+  disk.faults.failing_syncs = 0;
+  CHECK((*file)->sync().ok());
+  std::set<std::string> seen;
+  for (uint64_t i = 0; i < 1; ++i) {
+    disk.crash();
+    disk.restart();
+    seen.insert(disk.content("a"));
+  }
+  CHECK(disk.open("a"));
+}
+
+} // namespace
+} // namespace troupe::test::file_system_test

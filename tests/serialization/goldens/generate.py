@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Writes the golden files beside it with the libraries whose formats they are: generate.py [FAMILY...], by default all.
+
+Needs what requirements.txt lists; the tests need none of it, they read the files that this writes.
+"""
+
+import os
+import pathlib
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import numpy as np
+
+here = pathlib.Path(__file__).resolve().parent
+
+
+def safetensors():
+    import ml_dtypes
+    from safetensors.numpy import save_file
+
+    save_file({
+        "f32": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "f64": np.array(0.5),
+        "f16": np.array([1, -2], np.float16),
+        "bf16": np.array([1, -2], ml_dtypes.bfloat16),
+        "i64": np.array([-5]),
+        "i32": np.array([-4], np.int32),
+        "i16": np.array([-3], np.int16),
+        "i8": np.array([-2], np.int8),
+        "u64": np.array([5], np.uint64),
+        "u32": np.array([4], np.uint32),
+        "u16": np.array([3], np.uint16),
+        "u8": np.array([1, 255], np.uint8),
+        "bool": np.array([True, False]),
+        "empty": np.zeros((0, 3), np.float32),
+        "c64": np.array([1 - 2j], np.complex64),
+    }, here / "types.safetensors", {"made by": "safetensors"})
+
+
+def tensor_bundle():
+    import shutil
+    import tempfile
+
+    import tensorflow as tf
+
+    folder = pathlib.Path(tempfile.mkdtemp())
+
+    def save(prefix, slices, tensors):
+        tf.raw_ops.SaveV2(prefix=str(folder / prefix), tensor_names=list(tensors), tensors=list(tensors.values()),
+                          shape_and_slices=[slices.get(name, "") for name in tensors])
+
+    # All types, and a name that slices' keys have to escape.
+    save("types", {}, {
+        "f32": tf.reshape(tf.range(6, dtype=tf.float32), (2, 3)),
+        "f64": tf.constant(0.5, tf.float64),
+        "f16": tf.constant([1, -2], tf.float16),
+        "bf16": tf.constant([1, -2], tf.bfloat16),
+        "i64": tf.constant([-5], tf.int64),
+        "i32": tf.constant([-4]),
+        "i16": tf.constant([-3], tf.int16),
+        "i8": tf.constant([-2], tf.int8),
+        "u64": tf.constant([5], tf.uint64),
+        "u32": tf.constant([4], tf.uint32),
+        "u16": tf.constant([3], tf.uint16),
+        "u8": tf.constant([1, 255], tf.uint8),
+        "bool": tf.constant([True, False]),
+        "empty": tf.zeros((0, 3)),
+        "c64": tf.constant([1 - 2j], tf.complex64),
+        "c128": tf.constant([1 - 2j], tf.complex128),
+        "string": tf.constant([["a", ""], ["b" * 200, b"\xff\0"]]),
+        "scalar/string": tf.constant("text"),
+    })
+    # A partitioned variable in two files: rows 0 to 199, and of the others each half of the columns.
+    whole = np.arange(300 * 4, dtype=np.int32).reshape(300, 4)
+    save("part_0", {"v": "300 4 0,200:-"}, {"v": tf.constant(whole[:200]), "step": tf.constant(7, tf.int64)})
+    save("part_1", {"v": "300 4 200,100:0,2", "w": "2 0,1"},
+         {"v": tf.constant(whole[200:, :2]), "w": tf.constant(["first"])})
+    save("part_2", {"v": "300 4 200,100:2,2", "w": "2 1,1"},
+         {"v": tf.constant(whole[200:, 2:]), "w": tf.constant(["second"])})
+    tf.raw_ops.MergeV2Checkpoints(checkpoint_prefixes=[str(folder / f"part_{i}") for i in range(3)],
+                                  destination_prefix=str(folder / "slices"), delete_old_dirs=False)
+    # More than a block of the index.
+    save("many", {}, {f"layer_{i:03d}/weights": tf.constant([i]) for i in range(200)})
+    # What tf.train.Checkpoint writes: with the graph of objects.
+    tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write(str(folder / "objects"))
+    for prefix in "types", "slices", "many", "objects":
+        for path in folder.glob(f"{prefix}.*"):
+            shutil.copyfile(path, here / path.name)
+    shutil.rmtree(folder)
+
+
+def tfrecord():
+    import tensorflow as tf
+
+    for ending, kind in ("", ""), (".gz", "GZIP"), (".zlib", "ZLIB"):
+        with tf.io.TFRecordWriter(str(here / f"records.tfrecord{ending}"), kind) as writer:
+            for record in b"hello", b"", b"\0\xff", b"a" * 1000:
+                writer.write(record)
+
+
+def events():
+    import shutil
+    import tempfile
+
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    folder = pathlib.Path(tempfile.mkdtemp())
+    with tf.Graph().as_default(), v1.Session() as session, v1.summary.FileWriter(str(folder)) as writer:
+        for summary in (v1.summary.scalar("loss", tf.constant(0.5)),
+                        v1.summary.histogram("weights", tf.constant([1.0, 2.0, -1.0, 5.0])),
+                        v1.summary.image("input", tf.zeros((1, 2, 3, 1), tf.uint8))):
+            writer.add_summary(session.run(summary), 5)
+    shutil.copyfile(next(folder.iterdir()), here / "events.out.tfevents.1")
+    shutil.rmtree(folder)
+
+
+def npz():
+    arrays = {
+        "f32": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "words": np.array([b"a", b"bc"]),
+        "zeros": np.zeros(1000, np.int64),
+    }
+    np.savez(here / "stored.npz", **arrays)
+    np.savez_compressed(here / "deflated.npz", **arrays)
+
+
+FAMILIES = {each.__name__: each for each in (safetensors, tensor_bundle, tfrecord, events, npz)}
+
+if __name__ == "__main__":
+    for family in sys.argv[1:] or FAMILIES:
+        FAMILIES[family]()

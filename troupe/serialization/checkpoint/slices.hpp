@@ -1,0 +1,30 @@
+// Slices: how parts of a partitioned variable lie in the whole.
+#pragma once
+#include "troupe/runtime/types/tensor.hpp"
+
+#include <span>
+#include <vector>
+
+namespace troupe {
+
+struct tensor_slice {
+  std::vector<int64_t> offset; ///< for each axis
+  shape dims;
+};
+
+/// Fails unless the slice lies within the whole.
+status check_slice(const shape& whole, std::span<const int64_t> offset, const shape& dims);
+
+/// Fails unless the slices, each of which lies within the whole, cover every element once.
+status check_cover(const shape& whole, std::span<const tensor_slice> slices);
+
+/// Whether two slices of one whole have an element in common.
+bool have_common(std::span<const int64_t> one_offset, const shape& one,
+                 std::span<const int64_t> other_offset, const shape& other) noexcept;
+
+/// Copies what two slices of one whole have in common from the elements of one to those of the
+/// other. Both are on the host and of one type.
+void copy_common(const tensor& from, std::span<const int64_t> from_offset, tensor& to,
+                 std::span<const int64_t> to_offset);
+
+} // namespace troupe

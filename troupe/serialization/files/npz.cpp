@@ -1,0 +1,47 @@
+#include "troupe/serialization/files/npz.hpp"
+
+#include "troupe/serialization/files/npy.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+constexpr std::string_view npy_ending = ".npy";
+
+result<npz_reader> npz_reader::open(file_system& files, const std::string& path) {
+  TROUPE_ASSIGN(auto archive, zip_reader::open(files, path));
+  return npz_reader{std::move(archive)};
+}
+
+std::vector<std::string> npz_reader::names() const {
+  std::vector<std::string> all;
+  for (const auto& each : archive_.entries())
+    if (each.name.ends_with(npy_ending))
+      all.push_back(each.name.substr(0, each.name.size() - npy_ending.size()));
+  return all;
+}
+
+result<tensor> npz_reader::read(std::string_view name) const {
+  auto found = std::ranges::find(archive_.entries(), concat(name, npy_ending), &zip_entry::name);
+  if (found == archive_.entries().end())
+    return failure(error_kind::not_found, archive_.path(), ": has no array '", name, "'");
+  TROUPE_ASSIGN(auto content, archive_.read(*found));
+  auto value = read_npy(std::as_bytes(std::span{content}));
+  if (!value)
+    return value.status().within(concat(archive_.path(), ": array '", name, "'"));
+  return value;
+}
+
+status write_npz(file_system& files, const std::string& path,
+                 std::span<const std::pair<std::string, tensor>> arrays, bool deflate) {
+  TROUPE_ASSIGN(auto writer, zip_writer::create(files, path));
+  for (const auto& [name, value] : arrays) {
+    auto content = write_npy(value);
+    if (!content)
+      return content.status().within(concat(path, ": array '", name, "'"));
+    TROUPE_TRY(writer.add(concat(name, npy_ending), *content, deflate));
+  }
+  return writer.finish();
+}
+
+} // namespace troupe

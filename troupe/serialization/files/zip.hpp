@@ -1,0 +1,54 @@
+// Zip archives, as NumPy's .npz files are: stored or deflated files, also with 64-bit sizes. No
+// encryption, no archives in parts.
+#pragma once
+#include "troupe/serialization/storage/file_system.hpp"
+
+#include <map>
+
+namespace troupe {
+
+struct zip_entry {
+  std::string name;
+  uint64_t bytes = 0;  ///< of the file
+  uint64_t stored = 0; ///< of what is in the archive
+  uint64_t offset = 0;
+  uint32_t crc = 0;
+  uint16_t method = 0; ///< 0: as it is, 8: deflated
+};
+
+class zip_reader {
+public:
+  /// Reads and checks the directory of an archive. Fails with data_loss for damage.
+  static result<zip_reader> open(file_system& files, const std::string& path);
+
+  const std::string& path() const noexcept { return file_->path(); }
+  std::span<const zip_entry> entries() const noexcept { return entries_; }
+
+  /// Reads a whole file of it and compares its checksum. Takes no more memory than its deflated
+  /// bytes can become.
+  result<std::string> read(const zip_entry& entry) const;
+
+private:
+  status inflate_all(const zip_entry& entry, const std::string& from, std::string& to) const;
+
+  std::unique_ptr<readable_file> file_;
+  std::vector<zip_entry> entries_;
+};
+
+class zip_writer {
+public:
+  /// Sizes and places from `wide_from` on are written with 64 bits; only tests choose another.
+  static result<zip_writer> create(file_system& files, const std::string& path,
+                                   uint64_t wide_from = 0xffffffff);
+
+  status add(const std::string& name, std::string_view content, bool deflate = false);
+  /// Writes the directory, and syncs the file.
+  status finish();
+
+private:
+  std::unique_ptr<writable_file> file_;
+  uint64_t wide_from_ = 0;
+  std::vector<zip_entry> entries_;
+};
+
+} // namespace troupe

@@ -1,0 +1,51 @@
+// Records that all have one length, and two formats of such: IDX (MNIST) and CIFAR.
+#pragma once
+#include "troupe/runtime/types/tensor.hpp"
+#include "troupe/serialization/records/record_reader.hpp"
+#include "troupe/serialization/records/streams.hpp"
+
+namespace troupe {
+
+struct fixed_options {
+  uint64_t record_bytes = 0;
+  uint64_t head_bytes = 0; ///< before the first record
+  uint64_t tail_bytes = 0; ///< behind the last; only without compression
+  compression kind = compression::none;
+};
+
+/// Fails with data_loss if the bytes of a file that is not compressed are no whole number of
+/// records.
+result<std::unique_ptr<record_reader>> open_fixed(file_system& files, const std::string& path,
+                                                  const fixed_options& options);
+
+/// An IDX file: an array whose first axis counts items.
+struct idx_file {
+  dtype type = dtype::none;
+  shape item;                           ///< of each
+  int64_t count = 0;                    ///< of items
+  std::unique_ptr<record_reader> items; ///< as they are in the file: big endian
+};
+
+/// Compressed with gzip or not, as it is.
+result<idx_file> open_idx(file_system& files, const std::string& path);
+
+/// Makes a tensor of one item's bytes.
+result<tensor> parse_idx_item(std::string_view record, dtype type, const shape& item);
+
+/// Reads a whole IDX file.
+result<tensor> read_idx(file_system& files, const std::string& path);
+
+enum class cifar : uint8_t { ten, hundred };
+
+struct cifar_example {
+  uint8_t label = 0;
+  uint8_t coarse_label = 0; ///< of CIFAR-100
+  tensor image;             ///< u8[32,32,3]
+};
+
+/// The records of CIFAR's binary files: each a label, or two, and an image of 3 planes.
+result<std::unique_ptr<record_reader>> open_cifar(file_system& files, const std::string& path,
+                                                  cifar kind = cifar::ten);
+result<cifar_example> parse_cifar(std::string_view record, cifar kind = cifar::ten);
+
+} // namespace troupe

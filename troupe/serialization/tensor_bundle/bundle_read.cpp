@@ -1,0 +1,278 @@
+#include "troupe/serialization/graph_def/values.hpp"
+#include "troupe/serialization/storage/crc32c.hpp"
+#include "troupe/serialization/tensor_bundle/bundle_files.hpp"
+#include "troupe/serialization/tensor_bundle/slice_key.hpp"
+#include "troupe/serialization/tensor_bundle/sorted_table.hpp"
+#include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
+#include "troupe/serialization/tensor_bundle/tensor_bundle.pb.h"
+#include "troupe/serialization/tensor_bundle/varint.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace troupe {
+namespace {
+
+using namespace tensor_bundle;
+
+constexpr int bundle_version = 1;
+constexpr int most_shards = 100'000; // what five digits can name
+constexpr uint64_t largest_index = uint64_t{1} << 30;
+constexpr size_t checked_part = size_t{1} << 20;
+
+template <class Message>
+bool parse(Message& to, std::string_view bytes) {
+  return bytes.size() <= INT32_MAX &&
+         to.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+status check_header(const BundleHeaderProto& header) {
+  if (header.version().min_consumer() > bundle_version)
+    return failure(error_kind::unimplemented, "is for readers of version ",
+                   header.version().min_consumer(), ", and this one has ", bundle_version);
+  if (header.endianness() != BundleHeaderProto::LITTLE)
+    return failure(error_kind::unimplemented, "is big endian, which we cannot read");
+  if (header.num_shards() < 1 || header.num_shards() > most_shards)
+    return failure(error_kind::data_loss, "says that it has ", header.num_shards(), " data files");
+  return {};
+}
+
+result<shape> read_dims(const graph_def::TensorShapeProto& from) {
+  TROUPE_ASSIGN(auto dims, graph_def::read_shape(from));
+  if (!dims.fully_known())
+    return invalid("its shape is not known");
+  return dims.known();
+}
+
+// Types that we do not have are none: the other tensors of the checkpoint can still be read.
+result<dtype> type_of(int number) {
+  auto type = graph_def::read_type(number);
+  if (type || type.status().kind() == error_kind::unimplemented)
+    return type ? *type : dtype::none;
+  return type.status();
+}
+
+status as_damage(status what, std::string_view context) {
+  auto kind = what.kind() == error_kind::invalid_argument ? error_kind::data_loss : what.kind();
+  return failure(kind, context, ": ", what.message());
+}
+
+} // namespace
+
+struct tensor_bundle_reader::place {
+  uint32_t shard = 0, crc = 0;
+  uint64_t offset = 0, bytes = 0;
+};
+
+tensor_bundle_reader::tensor_bundle_reader() = default;
+tensor_bundle_reader::tensor_bundle_reader(tensor_bundle_reader&&) noexcept = default;
+tensor_bundle_reader::~tensor_bundle_reader() = default;
+
+result<tensor_bundle_reader> tensor_bundle_reader::open(file_system& files,
+                                                        const std::string& prefix) {
+  tensor_bundle_reader made;
+  made.index_path_ = bundle_index_path(prefix);
+  TROUPE_ASSIGN(auto content, read_whole(files, made.index_path_, largest_index));
+  auto rows = read_sorted_table(content);
+  if (!rows)
+    return rows.status().within(made.index_path_);
+  BundleHeaderProto header;
+  if (rows->empty() || !rows->front().key.empty() || !parse(header, rows->front().value))
+    return failure(error_kind::data_loss, made.index_path_,
+                   ": has no header: it is no index of a checkpoint of TensorFlow");
+  TROUPE_TRY(check_header(header).within(made.index_path_));
+  for (int i = 0; i < header.num_shards(); ++i) {
+    TROUPE_ASSIGN(auto file, files.open(bundle_data_path(prefix, i, header.num_shards())));
+    made.shards_.push_back(std::move(file));
+  }
+  std::map<std::string_view, std::string_view> by_key;
+  for (const auto& row : *rows)
+    by_key[row.key] = row.value;
+  for (const auto& row : *rows) {
+    if (row.key.empty() || row.key.front() == '\0') // the header, and slices
+      continue;
+    auto added = made.add(row.key, row.value, by_key);
+    if (!added)
+      return as_damage(added, concat(made.index_path_, ": tensor '", row.key, "'"));
+  }
+  return made;
+}
+
+status tensor_bundle_reader::add(const std::string& key, const std::string& value,
+                                 const std::map<std::string_view, std::string_view>& rows) {
+  BundleEntryProto entry;
+  if (!parse(entry, value))
+    return invalid("its entry is damaged");
+  bundle_entry made{.name = key};
+  TROUPE_ASSIGN(made.type, type_of(entry.dtype()));
+  TROUPE_ASSIGN(made.dims, read_dims(entry.shape()));
+  std::vector<place> places;
+  if (entry.slices().empty()) {
+    TROUPE_ASSIGN(auto at, check_place(key, value, made.type, made.dims));
+    places.push_back(at);
+  }
+  for (const auto& each : entry.slices()) {
+    tensor_slice slice;
+    std::vector<slice_extent> extents;
+    if (each.extent_size() != made.dims.rank())
+      return invalid("it has a slice of ", each.extent_size(), " axes");
+    for (int axis = 0; axis < each.extent_size(); ++axis) {
+      const auto& extent = each.extent(axis);
+      auto whole = extent.has_length_case() == TensorSliceProto::Extent::HAS_LENGTH_NOT_SET;
+      extents.push_back({extent.start(), whole ? -1 : extent.length()});
+      slice.offset.push_back(whole ? 0 : extent.start());
+      auto length = whole ? made.dims[axis] : extent.length();
+      if (length < 0 || length > made.dims[axis])
+        return invalid("it has a slice of ", length, " of ", made.dims[axis], " rows");
+      slice.dims.push_back(length);
+    }
+    TROUPE_TRY(check_slice(made.dims, slice.offset, slice.dims));
+    auto found = rows.find(slice_key(key, extents));
+    if (found == rows.end())
+      return invalid("its slice ", slice.dims, " is missing");
+    TROUPE_ASSIGN(auto at, check_place(key, std::string{found->second}, made.type, slice.dims));
+    places.push_back(at);
+    made.slices.push_back(std::move(slice));
+  }
+  if (!made.slices.empty())
+    TROUPE_TRY(check_cover(made.dims, made.slices));
+  entries_.push_back(std::move(made));
+  places_.push_back(std::move(places));
+  return {};
+}
+
+// Checks an entry that has bytes, which are of this type and shape.
+result<tensor_bundle_reader::place> tensor_bundle_reader::check_place(std::string_view,
+                                                                      const std::string& value,
+                                                                      dtype type,
+                                                                      const shape& dims) const {
+  BundleEntryProto entry;
+  if (!parse(entry, value))
+    return invalid("the entry of a slice is damaged");
+  TROUPE_ASSIGN(auto found_type, type_of(entry.dtype()));
+  TROUPE_ASSIGN(auto found_dims, read_dims(entry.shape()));
+  if (found_type != type || found_dims != dims)
+    return invalid("a slice ", type, dims, " is stored as ", found_type, found_dims);
+  if (entry.shard_id() < 0 || static_cast<size_t>(entry.shard_id()) >= shards_.size())
+    return invalid("it would be in data file ", entry.shard_id(), " of ", shards_.size());
+  place at{static_cast<uint32_t>(entry.shard_id()), entry.crc32c(),
+           static_cast<uint64_t>(entry.offset()), static_cast<uint64_t>(entry.size())};
+  const auto& shard = *shards_[at.shard];
+  if (entry.offset() < 0 || entry.size() < 0 || at.offset > shard.size() ||
+      at.bytes > shard.size() - at.offset)
+    return invalid("it would have ", entry.size(), " bytes from byte ", entry.offset(), " on of ",
+                   shard.path(), ", which has ", shard.size(), ": that was cut off");
+  const auto count = static_cast<uint64_t>(dims.elements());
+  uint64_t bytes = 0;
+  auto fits = type == dtype::none ? true
+              : type == dtype::string
+                  ? count <= at.bytes
+                  : !__builtin_mul_overflow(count, size_of(type), &bytes) && bytes == at.bytes;
+  if (!fits)
+    return invalid("a ", type, dims, " does not take ", at.bytes, " bytes");
+  return at;
+}
+
+const bundle_entry* tensor_bundle_reader::find(std::string_view name) const noexcept {
+  auto found = std::ranges::lower_bound(entries_, name, {}, &bundle_entry::name);
+  return found != entries_.end() && found->name == name ? &*found : nullptr;
+}
+
+status tensor_bundle_reader::damaged(std::string_view name, const place& at,
+                                     std::string_view why) const {
+  return failure(error_kind::data_loss, shards_[at.shard]->path(), ": tensor '", name, "' at byte ",
+                 at.offset, ": ", why);
+}
+
+result<tensor> tensor_bundle_reader::read_at(std::string_view name, const place& at, dtype type,
+                                             const shape& dims, allocator& from) const {
+  if (type == dtype::string)
+    return read_strings(name, at, dims, from);
+  TROUPE_ASSIGN(auto made, tensor::make(type, dims, from));
+  std::span all{static_cast<std::byte*>(made.raw()), made.bytes()};
+  uint32_t crc = 0;
+  for (size_t begin = 0; begin < all.size(); begin += checked_part) {
+    auto part = all.subspan(begin, std::min(checked_part, all.size() - begin));
+    TROUPE_TRY(shards_[at.shard]->read(at.offset + begin, part));
+    crc = crc32c(part, crc);
+  }
+  if (masked_crc(crc) != at.crc)
+    return damaged(name, at, "its checksum is wrong: its bytes have changed");
+  if (type == dtype::boolean && std::ranges::any_of(all, [](auto b) { return b > std::byte{1}; }))
+    return damaged(name, at, "a byte of a bool is neither 0 nor 1");
+  return made;
+}
+
+// The lengths as numbers of variable length, a checksum of them, and the strings. The checksum is
+// that of the lengths with 4 bytes each (8 where they need more), of the checksum, of the strings.
+result<tensor> tensor_bundle_reader::read_strings(std::string_view name, const place& at,
+                                                  const shape& dims, allocator& from) const {
+  std::string content(at.bytes, '\0');
+  TROUPE_TRY(shards_[at.shard]->read(at.offset, std::as_writable_bytes(std::span{content})));
+  std::string_view rest = content;
+  std::vector<uint64_t> lengths(static_cast<size_t>(dims.elements()));
+  uint32_t crc = 0;
+  for (auto& each : lengths) {
+    if (!take_varint(rest, each))
+      return damaged(name, at, "it is cut off within the lengths of its strings");
+    crc = crc32c(std::as_bytes(std::span{&each, 1}).first(each > UINT32_MAX ? 8 : 4), crc);
+  }
+  uint32_t stored = 0;
+  if (rest.size() < sizeof stored)
+    return damaged(name, at, "it is cut off behind the lengths of its strings");
+  std::memcpy(&stored, rest.data(), sizeof stored);
+  rest.remove_prefix(sizeof stored);
+  if (stored != masked_crc(crc))
+    return damaged(name, at, "the checksum of the lengths of its strings is wrong");
+  crc = crc32c(std::as_bytes(std::span{&stored, 1}), crc);
+  if (masked_crc(crc32c(std::as_bytes(std::span{rest}), crc)) != at.crc)
+    return damaged(name, at, "its checksum is wrong: its bytes have changed");
+  TROUPE_ASSIGN(auto made, tensor::make(dtype::string, dims, from));
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] > rest.size())
+      return damaged(name, at, concat("the length of string ", i, " goes beyond its bytes"));
+    made.data<std::string>()[i] = rest.substr(0, lengths[i]);
+    rest.remove_prefix(lengths[i]);
+  }
+  if (!rest.empty())
+    return damaged(name, at, concat("its strings do not take ", rest.size(), " of its bytes"));
+  return made;
+}
+
+result<tensor> tensor_bundle_reader::read(std::string_view name, allocator& from) const {
+  const auto* entry = find(name);
+  if (!entry)
+    return failure(error_kind::not_found, index_path_, ": has no tensor '", name, "'");
+  return read_slice(name, std::vector<int64_t>(static_cast<size_t>(entry->dims.rank())),
+                    entry->dims, from);
+}
+
+result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
+                                                std::span<const int64_t> offset, const shape& dims,
+                                                allocator& from) const {
+  const auto* entry = find(name);
+  if (!entry)
+    return failure(error_kind::not_found, index_path_, ": has no tensor '", name, "'");
+  if (entry->type == dtype::none)
+    return failure(error_kind::unimplemented, index_path_, ": tensor '", name,
+                   "' has a type that we do not have");
+  auto inside = check_slice(entry->dims, offset, dims);
+  if (!inside)
+    return std::move(inside).within(concat(index_path_, ": tensor '", name, "'"));
+  const auto& places = places_[static_cast<size_t>(entry - entries_.data())];
+  if (entry->slices.empty() && dims == entry->dims)
+    return read_at(name, places[0], entry->type, dims, from);
+  TROUPE_ASSIGN(auto made, tensor::make(entry->type, dims, from));
+  const std::vector<int64_t> origin(static_cast<size_t>(entry->dims.rank()));
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto& begin = entry->slices.empty() ? origin : entry->slices[i].offset;
+    const auto& extents = entry->slices.empty() ? entry->dims : entry->slices[i].dims;
+    if (!have_common(begin, extents, offset, dims))
+      continue;
+    TROUPE_ASSIGN(auto part, read_at(name, places[i], entry->type, extents, heap_allocator()));
+    copy_common(part, begin, made, offset);
+  }
+  return made;
+}
+
+} // namespace troupe

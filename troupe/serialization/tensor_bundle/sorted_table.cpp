@@ -1,0 +1,198 @@
+#include "troupe/serialization/tensor_bundle/sorted_table.hpp"
+
+#include "troupe/serialization/storage/crc32c.hpp"
+#include "troupe/serialization/tensor_bundle/varint.hpp"
+
+#include <cstring>
+
+namespace troupe {
+namespace {
+
+constexpr uint64_t magic = 0xdb4775248b80fb57;
+constexpr size_t footer_bytes = 48, trailer_bytes = 5;
+constexpr size_t block_bytes = 4096; // of a block that is written, about
+constexpr size_t rows_between_restarts = 16;
+
+// Keys share beginnings: a small file could hold any amount of them.
+constexpr size_t most_growth = 64;
+
+struct block_handle {
+  uint64_t offset = 0, size = 0;
+};
+
+bool take_handle(std::string_view& from, block_handle& to) {
+  return take_varint(from, to.offset) && take_varint(from, to.size);
+}
+
+void append_handle(std::string& to, const block_handle& handle) {
+  append_varint(to, handle.offset);
+  append_varint(to, handle.size);
+}
+
+uint32_t number_at(std::string_view bytes, size_t at) {
+  uint32_t number = 0;
+  std::memcpy(&number, bytes.data() + at, sizeof number);
+  return number;
+}
+
+template <class T>
+void append_number(std::string& to, T number) {
+  to.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+status damaged_at(uint64_t offset, std::string_view why) {
+  return failure(error_kind::data_loss, "the block at byte ", offset, ' ', why);
+}
+
+class table_reader {
+public:
+  explicit table_reader(std::string_view content) : content_(content) {}
+
+  result<std::vector<table_row>> read() {
+    if (content_.size() < footer_bytes)
+      return failure(error_kind::data_loss, "has ", content_.size(),
+                     " bytes, which is too short for a table: it was cut off");
+    auto footer = content_.substr(content_.size() - footer_bytes);
+    uint64_t found = 0;
+    std::memcpy(&found, footer.data() + footer_bytes - sizeof found, sizeof found);
+    if (found != magic)
+      return failure(error_kind::data_loss,
+                     "does not end like a table of LevelDB: it was cut off, or is none");
+    block_handle meta, index;
+    if (!take_handle(footer, meta) || !take_handle(footer, index))
+      return failure(error_kind::data_loss, "does not say where its index is");
+    std::vector<table_row> blocks, rows;
+    TROUPE_TRY(read_block(index, blocks));
+    uint64_t before = 0;
+    for (const auto& each : blocks) {
+      block_handle handle;
+      std::string_view value = each.value;
+      if (!take_handle(value, handle) || !value.empty() || handle.offset < before)
+        return damaged_at(index.offset, "is damaged: it does not say where blocks are");
+      before = handle.offset + 1; // no block is read twice
+      TROUPE_TRY(read_block(handle, rows));
+      if (rows.empty() || rows.back().key > each.key)
+        return damaged_at(handle.offset, "has other keys than the index says");
+    }
+    return rows;
+  }
+
+private:
+  status read_block(const block_handle& handle, std::vector<table_row>& rows) {
+    const auto room = content_.size() - footer_bytes;
+    if (handle.offset > room || handle.size > room - handle.offset ||
+        trailer_bytes > room - handle.offset - handle.size)
+      return damaged_at(handle.offset, concat("would have ", handle.size, " bytes, and the file ",
+                                              content_.size(), ": it is damaged"));
+    auto block = content_.substr(handle.offset, handle.size);
+    auto with_kind = content_.substr(handle.offset, handle.size + 1);
+    if (masked_crc32c(std::as_bytes(std::span{with_kind})) !=
+        number_at(content_, handle.offset + handle.size + 1))
+      return failure(error_kind::data_loss, "the block at byte ", handle.offset, " of ",
+                     handle.size, " bytes has another checksum than it should: it is damaged");
+    if (with_kind.back() != 0)
+      return failure(error_kind::unimplemented, "the block at byte ", handle.offset,
+                     " is compressed, which TensorFlow does not do");
+    return parse_block(handle.offset, block, rows);
+  }
+
+  status parse_block(uint64_t offset, std::string_view block, std::vector<table_row>& rows) {
+    uint64_t restarts = block.size() < 4 ? 0 : number_at(block, block.size() - 4);
+    if (block.size() < 4 || restarts > block.size() / 4 - 1)
+      return damaged_at(offset, "is damaged: it has no list of restarts");
+    block.remove_suffix(4 * restarts + 4);
+    while (!block.empty()) {
+      uint64_t shared = 0, more = 0, size = 0;
+      if (!take_varint(block, shared) || !take_varint(block, more) || !take_varint(block, size) ||
+          more > block.size() || size > block.size() - more ||
+          shared > (rows.empty() ? 0 : rows.back().key.size()))
+        return damaged_at(offset, "is damaged: a row does not fit into it");
+      table_row row;
+      if (shared > 0)
+        row.key = rows.back().key.substr(0, shared);
+      row.key.append(block.substr(0, more));
+      row.value = block.substr(more, size);
+      block.remove_prefix(more + size);
+      if (!rows.empty() && row.key <= rows.back().key)
+        return damaged_at(offset, "is damaged: its keys do not ascend");
+      taken_ += row.key.size();
+      if (taken_ / most_growth > content_.size())
+        return failure(error_kind::resource_exhausted, "keys take more than ", most_growth,
+                       " times what the file has: it is damaged");
+      rows.push_back(std::move(row));
+    }
+    return {};
+  }
+
+  std::string_view content_;
+  size_t taken_ = 0;
+};
+
+class block_writer {
+public:
+  explicit block_writer(size_t between) : between_(between) {}
+
+  void add(std::string_view key, std::string_view value) {
+    size_t shared = 0;
+    if (count_ % between_ == 0)
+      restarts_.push_back(static_cast<uint32_t>(text_.size()));
+    else
+      while (shared < std::min(key.size(), last_.size()) && key[shared] == last_[shared])
+        ++shared;
+    append_varint(text_, shared);
+    append_varint(text_, key.size() - shared);
+    append_varint(text_, value.size());
+    text_.append(key.substr(shared)).append(value);
+    last_ = key;
+    ++count_;
+  }
+
+  size_t size() const { return text_.size(); }
+
+  // Appends the block to the file and begins another.
+  block_handle write(std::string& to) {
+    if (restarts_.empty())
+      restarts_.push_back(0);
+    for (auto each : restarts_)
+      append_number(text_, each);
+    append_number(text_, static_cast<uint32_t>(restarts_.size()));
+    block_handle handle{to.size(), text_.size()};
+    text_ += '\0'; // not compressed
+    append_number(text_, masked_crc32c(std::as_bytes(std::span{text_})));
+    to += text_;
+    *this = block_writer{between_};
+    return handle;
+  }
+
+private:
+  size_t between_, count_ = 0;
+  std::string text_, last_;
+  std::vector<uint32_t> restarts_;
+};
+
+} // namespace
+
+result<std::vector<table_row>> read_sorted_table(std::string_view content) {
+  return table_reader{content}.read();
+}
+
+std::string write_sorted_table(const std::vector<table_row>& rows) {
+  std::string file;
+  block_writer block{rows_between_restarts}, index{1};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    block.add(rows[i].key, rows[i].value);
+    if (block.size() < block_bytes && i + 1 < rows.size())
+      continue;
+    std::string handle;
+    append_handle(handle, block.write(file));
+    index.add(rows[i].key, handle);
+  }
+  std::string footer;
+  append_handle(footer, block_writer{1}.write(file));
+  append_handle(footer, index.write(file));
+  footer.resize(footer_bytes - sizeof magic);
+  append_number(footer, magic);
+  return file + footer;
+}
+
+} // namespace troupe

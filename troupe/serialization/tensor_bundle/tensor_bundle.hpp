@@ -1,0 +1,93 @@
+// Checkpoints of TensorFlow, version 2 of the format: PREFIX.index names tensors and their places
+// in PREFIX.data-00000-of-0000N. Those that Keras and tf.train.Checkpoint write have the same
+// format; their tensors have long names, and one string more, which describes the objects.
+#pragma once
+#include "troupe/runtime/types/tensor.hpp"
+#include "troupe/serialization/checkpoint/slices.hpp"
+#include "troupe/serialization/storage/file_system.hpp"
+
+#include <map>
+#include <memory>
+
+namespace troupe {
+
+/// What the index says of one tensor.
+struct bundle_entry {
+  std::string name;
+  dtype type = dtype::none; ///< none: a type that we do not have, such as DT_RESOURCE
+  shape dims = {};
+  std::vector<tensor_slice> slices = {}; ///< of a partitioned variable; empty for others
+};
+
+/// A checkpoint whose index has been read and checked. Threads may read at the same time.
+class tensor_bundle_reader {
+public:
+  /// Fails with data_loss for damage, and with not_found if one of its files is missing.
+  static result<tensor_bundle_reader> open(file_system& files, const std::string& prefix);
+  tensor_bundle_reader(tensor_bundle_reader&&) noexcept;
+  ~tensor_bundle_reader();
+
+  /// In the order of names.
+  std::span<const bundle_entry> tensors() const noexcept { return entries_; }
+  const bundle_entry* find(std::string_view name) const noexcept;
+
+  /// Reads a tensor, put together if it is partitioned. Every checksum is compared: fails with
+  /// data_loss for damage.
+  result<tensor> read(std::string_view name, allocator& from = heap_allocator()) const;
+
+  /// Reads a part of it, and no slices that have none of it.
+  result<tensor> read_slice(std::string_view name, std::span<const int64_t> offset,
+                            const shape& dims, allocator& from = heap_allocator()) const;
+
+private:
+  struct place;
+  tensor_bundle_reader();
+  status add(const std::string& key, const std::string& value,
+             const std::map<std::string_view, std::string_view>& rows);
+  result<place> check_place(std::string_view name, const std::string& value, dtype type,
+                            const shape& dims) const;
+  result<tensor> read_at(std::string_view name, const place& at, dtype type, const shape& dims,
+                         allocator& from) const;
+  result<tensor> read_strings(std::string_view name, const place& at, const shape& dims,
+                              allocator& from) const;
+  status damaged(std::string_view name, const place& at, std::string_view why) const;
+
+  std::string index_path_;
+  std::vector<std::unique_ptr<readable_file>> shards_;
+  std::vector<bundle_entry> entries_;
+  std::vector<std::vector<place>> places_; // of each entry: one, or one for each slice
+};
+
+/// Writes a checkpoint with one file of data. A checkpoint that is there is replaced at the end,
+/// but its data are overwritten from the beginning: choose a new prefix for each.
+class tensor_bundle_writer {
+public:
+  static result<tensor_bundle_writer> begin(file_system& files, const std::string& prefix);
+
+  /// Writes a tensor, which must lie on the host, in any order of names.
+  status add(const std::string& name, const tensor& value);
+  /// Writes a slice of a partitioned variable; finish() checks that its slices cover the whole.
+  status add_slice(const std::string& name, const shape& whole, std::span<const int64_t> offset,
+                   const tensor& value);
+
+  /// Syncs the data, then writes the index durably.
+  status finish();
+
+private:
+  struct partitioned {
+    dtype type = dtype::none;
+    shape whole;
+    std::vector<tensor_slice> slices = {};
+  };
+
+  status add_row(std::string key, const tensor& value, std::string_view name);
+  status append_strings(const tensor& value, uint32_t& crc);
+
+  file_system* files_ = nullptr;
+  std::string prefix_;
+  std::unique_ptr<writable_file> data_;
+  std::map<std::string, std::string> rows_; // of the index
+  std::map<std::string, partitioned> partitioned_;
+};
+
+} // namespace troupe
