@@ -132,7 +132,10 @@ TEST_CASE("a deadline says what the step waited for, since when, and what it did
   watchdog watch;
   auto client = here();
   text_case text{waiting_here};
-  auto why = run(*client, text, 0, 150ms).status();
+  auto step =
+      client->prepare(*text.nodes, signature_of(text.text.runs[0]), clock_type::now() + patience());
+  REQUIRE(step);
+  auto why = client->run(**step, {}, clock_type::now() + 150ms).status();
   INFO(why);
   CHECK(why.kind() == error_kind::deadline_exceeded);
   CHECK_THAT(first_line(why), Catch::Matchers::EndsWith("was not done in time"));

@@ -160,7 +160,10 @@ TEST_CASE("a step that waits for a queue of another task ends at its deadline an
   auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
   auto client = connect_to(cluster);
   text_case text{waiting};
-  auto late = run(*client, text, 0, 300ms).status();
+  auto step =
+      client->prepare(*text.nodes, signature_of(text.text.runs[0]), clock_type::now() + patience());
+  REQUIRE(step);
+  auto late = client->run(**step, {}, clock_type::now() + 300ms).status();
   CHECK(late.kind() == error_kind::deadline_exceeded);
   CHECK(says(late, "/job:worker/task:1"));
   REQUIRE(run(*client, text, 1));

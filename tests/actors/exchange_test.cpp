@@ -36,7 +36,7 @@ exchange_options options_of(std::shared_ptr<step_server> server = nullptr) {
   made.self.role = "task";
   made.self.job = "worker";
   made.server = std::move(server);
-  made.peer_timeout = 10s;
+  made.peer_timeout = 10s * patience_factor();
   return made;
 }
 
@@ -156,6 +156,15 @@ TEST_CASE("a peer that does not read fails steps, and costs no more than the lim
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK_THAT(outcome.message(), Contains("sending to") &&
                                     Contains("bytes of messages wait already, at most 67108864"));
+}
+
+TEST_CASE("a peer may introduce itself while another thread ends the connection") {
+  watchdog watch;
+  for (int i = 0; i < 40; ++i) {
+    connected pair{std::make_shared<step_server>(task_name{"worker", 0})};
+    pair.introduce();
+    std::this_thread::sleep_for(i * 5us);
+  }
 }
 
 TEST_CASE("questions to a peer that has gone are answered, also later ones") {

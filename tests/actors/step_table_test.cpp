@@ -77,6 +77,30 @@ TEST_CASE("what comes for a step that is over is dropped") {
   CHECK(world.table.idle());
 }
 
+TEST_CASE("a tensor that comes twice finds the program of its step gone") {
+  table_world world;
+  std::shared_ptr<task_program> program;
+  {
+    auto step = world.prepare(text_case{"x = Add(i32(1), i32(2))\nfetch x"});
+    REQUIRE(step);
+    program = (*step)->local;
+  }
+  REQUIRE(world.table.announce(world.id(1)));
+  auto in = program->check_out();
+  in->conductor().begin(1, world.ends, nullptr);
+  REQUIRE(world.table.attach(world.id(1), in, nullptr).ok());
+  world.run();
+  REQUIRE(world.ends.told == 1);
+  program->check_in(std::move(in));
+  std::weak_ptr<task_program> known = program;
+  program.reset();
+  world.run();
+  REQUIRE(known.expired());
+  world.push(1, 0); // the table has not heard of the end yet
+  CHECK(world.ends.told == 1);
+  world.table.end(world.id(1));
+}
+
 TEST_CASE("a tensor with a key that the step does not know fails it, early or late") {
   table_world world;
   world.push(1, 5);

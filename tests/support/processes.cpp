@@ -1,6 +1,7 @@
 #include "tests/support/processes.hpp"
 
 #include "tests/support/paths.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include "troupe/api/library.hpp"
 
@@ -99,7 +100,7 @@ task_process::task_process(const cluster_spec& cluster, const task_name& self,
   std::string line;
   pollfd wait{out[0], POLLIN, 0};
   for (char c = 0; problem == 0 && c != '\n';) {
-    if (::poll(&wait, 1, 20'000) != 1 || ::read(out[0], &c, 1) != 1)
+    if (::poll(&wait, 1, 20'000 * patience_factor()) != 1 || ::read(out[0], &c, 1) != 1)
       break;
     line += c;
   }

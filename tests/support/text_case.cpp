@@ -1,5 +1,6 @@
 #include "tests/support/text_case.hpp"
 
+#include "tests/support/watchdog.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/serialization/text/close_to.hpp"
@@ -49,6 +50,8 @@ std::string complaint_about(const text_run& run, const result<std::vector<tensor
       return concat("line ", fetch.line, ": ", why);
   return "";
 }
+
+std::chrono::milliseconds patience() { return std::chrono::seconds{20} * patience_factor(); }
 
 result<std::vector<tensor>> run(client& in, const text_case& what, size_t which,
                                 std::chrono::milliseconds timeout) {

@@ -25,9 +25,12 @@ std::vector<tensor> feeds_of(const text_run& run);
 /// Returns what is wrong with an outcome; nothing if it is what the run expects.
 std::string complaint_about(const text_run& run, const result<std::vector<tensor>>& outcome);
 
+/// How long what ends in a moment may take: 20 s, or as many times that as TROUPE_PATIENCE says.
+std::chrono::milliseconds patience();
+
 /// Prepares and runs the first run (or another) in a session.
 result<std::vector<tensor>> run(client& in, const text_case& what, size_t which = 0,
-                                std::chrono::milliseconds timeout = std::chrono::seconds{20});
+                                std::chrono::milliseconds timeout = patience());
 /// Runs all of it, and returns the first device_error.
 std::string run_all(client& in, const text_case& what);
 

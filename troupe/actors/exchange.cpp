@@ -306,9 +306,14 @@ private:
                      who.cluster, "', this process to '", options_.self.cluster, "'");
     if (options_.known && who.role == "task")
       TROUPE_TRY(options_.known->meet(peer(), who.incarnation));
-    from_->peer = peer();
-    from_->incarnation = who.incarnation;
-    from_->exchange = address();
+    {
+      std::lock_guard guard{mutex_};
+      if (ending_) // whoever ends it, on another thread, reads what follows
+        return lost_;
+      from_->peer = peer_;
+      from_->incarnation = who.incarnation;
+      from_->exchange = address();
+    }
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, peer_ready{who, from_});
     return {};
