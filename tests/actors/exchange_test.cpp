@@ -6,8 +6,10 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
@@ -71,6 +73,72 @@ struct connected {
   caf::actor_system system{config};
   std::unique_ptr<plain_connection> other;
   caf::actor exchange;
+};
+
+// Counts what is written.
+class counting_stream final : public byte_stream {
+public:
+  counting_stream(int socket, std::atomic<size_t>& written)
+      : of_(make_socket_stream(socket)), written_(written) {}
+  int id() const noexcept override { return of_->id(); }
+  ssize_t read(std::span<const iovec> places) override { return of_->read(places); }
+  ssize_t write(std::span<const iovec> pieces) override {
+    auto size = of_->write(pieces);
+    if (size > 0)
+      written_ += static_cast<size_t>(size);
+    return size;
+  }
+  void end_writing() override { of_->end_writing(); }
+  void end() override { of_->end(); }
+  void drop_input() override { of_->drop_input(); }
+
+private:
+  std::unique_ptr<byte_stream> of_;
+  std::atomic<size_t>& written_;
+};
+
+// Two tasks' exchanges, each at an end of one connection.
+struct two_ends {
+  two_ends() {
+    auto listening = listen_at({"127.0.0.1", 0});
+    REQUIRE(listening);
+    std::atomic<bool> stop{false};
+    auto dialed = dial({"127.0.0.1", listening->second}, step_clock::now() + 5s, stop);
+    REQUIRE(dialed);
+    auto accepted =
+        ::accept4(listening->first.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    REQUIRE(accepted >= 0);
+    from = open(dialed->release(), sender, left);
+    to = open(accepted, receiver, came_back);
+  }
+  ~two_ends() {
+    for (auto* one : {&from, &to})
+      caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    from = to = nullptr;
+  }
+  caf::actor open(int socket, const std::shared_ptr<step_server>& server,
+                  std::atomic<size_t>& count) {
+    auto options = options_of(server);
+    options.loop = io_loop::make();
+    return spawn_exchange(system, std::make_unique<counting_stream>(socket, count),
+                          std::move(options));
+  }
+  // Until that much has left, or nothing leaves any more.
+  size_t wait_until_left(size_t bytes) {
+    for (size_t before = 0, quiet = 0; left < bytes && quiet < 20; ++quiet) {
+      if (auto now = left.load(); now != before)
+        before = now, quiet = 0;
+      std::this_thread::sleep_for(20ms);
+    }
+    return left;
+  }
+
+  system_config config{1, true};
+  caf::actor_system system{config};
+  std::atomic<size_t> left{0}, came_back{0};
+  std::shared_ptr<step_server> sender = std::make_shared<step_server>(task_name{"worker", 0}),
+                               receiver = std::make_shared<step_server>(task_name{"worker", 1});
+  caf::actor from, to;
 };
 
 double seconds_of_processor(pid_t process) {
@@ -156,6 +224,48 @@ TEST_CASE("a peer that does not read fails steps, and costs no more than the lim
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK_THAT(outcome.message(), Contains("sending to") &&
                                     Contains("bytes of messages wait already, at most 67108864"));
+}
+
+TEST_CASE("what still travels of a large tensor when its step is cancelled is little") {
+  watchdog watch;
+  two_ends pair;
+  constexpr size_t size = size_is_telling ? size_t{1} << 30 : size_t{64} << 20;
+  auto value = tensor::make(dtype::u8, shape{static_cast<int64_t>(size)});
+  REQUIRE(value);
+  const step_id step{0, 7}, next{0, 8};
+  auto gone = failure(error_kind::cancelled, "enough");
+  REQUIRE(pair.sender->steps().announce(step));
+  caf::anon_send(pair.from, outgoing{tensor_push{step, 1, false, *value}});
+  SECTION("before it has come: nothing") {
+    CHECK(pair.wait_until_left(size) < 5000);
+    pair.receiver->steps().abort(step, gone, nullptr);
+    CHECK(pair.wait_until_left(size) < 5000);
+  }
+  // Beyond what the systems' buffers hold, and that is what they do: a write and a chunk.
+  constexpr size_t buffers = size_t{12} << 20;
+  SECTION("while it comes, by the receiver") {
+    REQUIRE(pair.receiver->steps().announce(step));
+    auto before = pair.wait_until_left(1 << 20);
+    pair.receiver->steps().abort(step, gone, nullptr);
+    CHECK(pair.wait_until_left(size) < before + buffers);
+  }
+  SECTION("while it comes, by the sender") {
+    REQUIRE(pair.receiver->steps().announce(step));
+    auto before = pair.wait_until_left(1 << 20);
+    pair.sender->steps().end(step, true);
+    CHECK(pair.wait_until_left(size) < before + buffers);
+  }
+  pair.sender->steps().end(step, true);
+  for (int i = 0; i < 500 && !value->unique(); ++i)
+    std::this_thread::sleep_for(10ms);
+  CHECK(value->unique()); // the sender holds it no more
+  // All that was promised has returned: another passes.
+  REQUIRE(pair.receiver->steps().announce(next));
+  auto before = pair.left.load();
+  auto small = tensor::make(dtype::u8, shape{1'000'000});
+  REQUIRE(small);
+  caf::anon_send(pair.from, outgoing{tensor_push{next, 1, false, *small}});
+  CHECK(pair.wait_until_left(before + 1'000'000) > before + 1'000'000);
 }
 
 TEST_CASE("questions to a peer that has gone are answered, also later ones") {

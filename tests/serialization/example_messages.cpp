@@ -65,6 +65,8 @@ struct printer {
     all(m.step.session, m.step, m.key, m.dead, m.value, m.frame, m.iteration);
   }
   void operator()(const pull& m) { all(m.transfer); }
+  void operator()(const unwanted& m) { all(m.transfer); }
+  void operator()(const withdrawn& m) { all(m.transfer); }
   void operator()(const ping& m) { all(m.nonce, m.sent_ns); }
   void operator()(const pong& m) { all(m.nonce); }
   void operator()(const goodbye& m) { all(m.reason); }

@@ -51,6 +51,8 @@ inline std::vector<message> example_messages() {
       reply{19, failure(error_kind::out_of_range, "end")},
       device_list_request{20},
       device_list_reply{21, {{"/job:a/task:0/device:cpu:0", "cpu", 1ull << 40, "a CPU"}}},
+      unwanted{22},
+      withdrawn{23},
   };
 }
 

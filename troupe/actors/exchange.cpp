@@ -57,8 +57,7 @@ public:
                .timeout = options_.peer_timeout,
                .memory = &loop_->memory(),
                .max_from_memory = max_cached},
-              {.on_hello = [this](const hello& who) { return meet(who); },
-               .on_message = [this](message what) { dispatch(std::move(what)); }}),
+              callbacks()),
         outlet_(*stream_, *loop_, link_, *this) {}
 
   const char* name() const override { return "troupe.exchange"; }
@@ -116,6 +115,19 @@ protected:
   }
 
 private:
+  link_callbacks callbacks() {
+    link_callbacks made{.on_hello = [this](const hello& who) { return meet(who); },
+                        .on_message = [this](message what) { dispatch(std::move(what)); }};
+    if (auto* server = options_.server.get()) {
+      made.wanted = [=, this](step_id step) { return server->expect(step, address()); };
+      made.on_lost = [=](step_id step, status why) {
+        server->steps().abort(step, std::move(why), nullptr);
+      };
+      made.on_announce = [=, this](step_id step) { server->steps().watch(step, address()); };
+    }
+    return made;
+  }
+
   caf::actor as_actor() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
 
   // Out of memory, mostly. A connection that has lost something is of no use.
@@ -136,6 +148,8 @@ private:
       send(what->content);
     else if (auto* run = content_if<run_request>(message))
       ask(to_wire(*run), from);
+    else if (auto* news = content_if<step_news>(message))
+      look_at(*news);
     else if (auto* graphs = content_if<wire_registration>(message))
       ask(register_graph{**graphs}, from);
     else if (auto* unused = content_if<forget_program>(message))
@@ -215,6 +229,18 @@ private:
       outlet_.write_some();
     else
       cannot_send(what, std::move(sent));
+  }
+
+  // A step has begun here, failed or ended: what is announced of it may be wanted now, or no more.
+  void look_at(const step_news& what) {
+    status outcome;
+    if (what.failed)
+      outcome = link_.withdraw(what.step);
+    if (outcome)
+      outcome = link_.review(what.step);
+    if (!outcome)
+      end(std::move(outcome));
+    outlet_.write_some();
   }
 
   // Sends a question; its answer, or the end of the connection, answers the one that asks.

@@ -147,6 +147,12 @@ struct incoming {
   connection_ptr owner; ///< of what comes of it
 };
 
+/// Step table -> exchange: that step has begun, failed or ended on this task. No answer.
+struct step_news {
+  step_id step;
+  bool failed = false;
+};
+
 /// Membership -> who watches it: the connection to a task has ended. No answer.
 struct link_lost {
   task_name task;
@@ -184,6 +190,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_news)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_ready)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_gone)

@@ -122,6 +122,8 @@ private:
                                    in.getIteration()}};
       }
       case wire::Envelope::PULL: return message{pull{from.getPull()}};
+      case wire::Envelope::UNWANTED: return message{unwanted{from.getUnwanted()}};
+      case wire::Envelope::WITHDRAWN: return message{withdrawn{from.getWithdrawn()}};
       case wire::Envelope::PING:
         return message{ping{from.getPing().getNonce(), from.getPing().getSentNs()}};
       case wire::Envelope::PONG: return message{pong{from.getPong()}};
@@ -240,8 +242,16 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::REFUSAL:
       case wire::Envelope::CANCEL_STEP:
       case wire::Envelope::PULL:
+      case wire::Envelope::UNWANTED:
+      case wire::Envelope::WITHDRAWN:
       case wire::Envelope::PING:
       case wire::Envelope::PONG: made.order = delivery::urgent; break;
+      case wire::Envelope::TENSOR_PUSH: {
+        auto push = from.getTensorPush();
+        made.step = step_id{push.getSession(), push.getStep()};
+        made.order = delivery::free;
+        break;
+      }
       default: made.order = delivery::free; break;
     }
     for (auto size : from.getOutside())

@@ -81,12 +81,16 @@ struct link::state final : link_receiver {
     auto order = delivery_of(what);
     if (total > 0 && order != delivery::free)
       return invalid(name_of(what), ": a message of this kind cannot carry a payload");
+    const auto* push = std::get_if<tensor_push>(&what);
+    auto step = push && total > 0 ? std::optional{push->step} : std::nullopt;
+    if (step && callbacks.on_announce)
+      callbacks.on_announce(*step);
     std::lock_guard guard{mutex};
     TROUPE_TRY(status{failed});
     if (total > largest)
       return failure(error_kind::resource_exhausted, name_of(what), ": tensors of ", total,
                      " bytes are more than ", describe(known_peer()), " accepts: ", largest);
-    auto queued = output.push(std::move(encoded), order);
+    auto queued = output.push(std::move(encoded), order, step);
     return queued.ok()
                ? status{}
                : std::move(queued).within(concat(name_of(what), " to ", describe(known_peer())));
@@ -106,6 +110,7 @@ struct link::state final : link_receiver {
   }
 
   void abandon(status why) {
+    input.close();
     std::lock_guard guard{mutex};
     output.close();
     if (failed.ok())
@@ -119,10 +124,41 @@ struct link::state final : link_receiver {
       TROUPE_TRY(status{failed});
       heard = heard || bytes > 0;
     }
-    auto taken = take();
-    if (taken.ok())
+    return fail_if(take());
+  }
+
+  status fail_if(status outcome) {
+    if (outcome.ok())
       return {};
-    return fail(std::move(taken), (peer || refusing) && !peer_refused);
+    std::unique_lock lock{mutex};
+    auto tell = (peer || refusing) && !peer_refused;
+    lock.unlock();
+    return fail(std::move(outcome), tell);
+  }
+
+  status review(step_id step) {
+    {
+      std::lock_guard guard{mutex};
+      TROUPE_TRY(status{failed});
+    }
+    return fail_if(input.review(step));
+  }
+
+  status withdraw(step_id step) {
+    std::unique_lock lock{mutex};
+    TROUPE_TRY(status{failed});
+    status told;
+    for (auto transfer : output.withdraw(step))
+      if (told)
+        told = tell_withdrawn(transfer);
+    lock.unlock();
+    return fail_if(std::move(told));
+  }
+
+  // Before anything is announced that takes its room.
+  status tell_withdrawn(uint64_t transfer) {
+    TROUPE_ASSIGN(auto encoded, encode(withdrawn{transfer}));
+    return output.push(std::move(encoded), delivery::urgent);
   }
 
   status on_message(message what) override {
@@ -139,6 +175,13 @@ struct link::state final : link_receiver {
       std::lock_guard guard{mutex};
       return output.start(wanted->transfer);
     }
+    if (auto* dropped = std::get_if<unwanted>(&what)) {
+      std::lock_guard guard{mutex};
+      TROUPE_ASSIGN(auto waited, output.drop(dropped->transfer));
+      return waited ? tell_withdrawn(dropped->transfer) : status{};
+    }
+    if (auto* gone = std::get_if<withdrawn>(&what))
+      return input.withdrawn(gone->transfer);
     if (auto* question = std::get_if<ping>(&what))
       return send(pong{question->nonce});
     if (!std::holds_alternative<pong>(what) && callbacks.on_message)
@@ -147,6 +190,14 @@ struct link::state final : link_receiver {
   }
 
   status send_pull(uint64_t transfer) override { return send(pull{transfer}); }
+  status send_unwanted(uint64_t transfer) override { return send(unwanted{transfer}); }
+  demand wanted(step_id step) override {
+    return callbacks.wanted ? callbacks.wanted(step) : demand::now;
+  }
+  void on_lost(step_id step, status why) override {
+    if (callbacks.on_lost)
+      callbacks.on_lost(step, std::move(why));
+  }
 
   status greet(hello who) {
     if (peer)
@@ -220,13 +271,18 @@ link::~link() = default;
 
 status link::send(const message& what) {
   if (std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what) ||
-      std::holds_alternative<pull>(what) || std::holds_alternative<ping>(what) ||
+      std::holds_alternative<pull>(what) || std::holds_alternative<unwanted>(what) ||
+      std::holds_alternative<withdrawn>(what) || std::holds_alternative<ping>(what) ||
       std::holds_alternative<pong>(what))
     return invalid(name_of(what), " is sent by the link alone");
   return state_->send(what);
 }
 
 void link::abandon(status why) { state_->abandon(std::move(why)); }
+
+status link::review(step_id step) { return state_->review(step); }
+
+status link::withdraw(step_id step) { return state_->withdraw(step); }
 
 status link::receive(std::span<const std::byte> bytes) {
   return state_->receive(bytes.size(), [&] { return state_->input.receive(bytes); });

@@ -1,6 +1,7 @@
 // The protocol of one connection between two processes, without the connection: bytes in and out.
 // docs/wire-protocol.md describes what travels.
 #pragma once
+#include "troupe/runtime/cluster/demand.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
 #include <chrono>
@@ -28,15 +29,24 @@ struct link_options {
   uint64_t max_from_memory = UINT64_MAX;     ///< larger ones come from the heap
 };
 
-/// Called by receive() and filled(), on their thread. They may call send(), not these.
+/// Called by receive() and filled(), on their thread. They may call send(), not these; some more
+/// threads, and less that they may do, where it is said.
 struct link_callbacks {
   /// Whether to talk to this peer. An error is sent to it and ends the connection. May be empty.
-  std::function<status(const hello&)> on_hello;
-  /// A message with all its tensors. Never hello, refusal, pull, ping or pong.
-  std::function<void(message)> on_message;
+  std::function<status(const hello&)> on_hello = {};
+  /// A message with all its tensors. Never one that is sent by the link alone.
+  std::function<void(message)> on_message = {};
+  /// Whether the announced tensors of a step are wanted; for every change, review() must be called.
+  /// Empty: always. By review(), too; must not call the link.
+  std::function<demand(step_id)> wanted = {};
+  /// There was no memory for a tensor of that step, which is then not wanted. By review(), too.
+  std::function<void(step_id, status)> on_lost = {};
+  /// A tensor of that step is about to be announced: withdraw() may be called when the step has
+  /// failed. By send(); must not call the link.
+  std::function<void(step_id)> on_announce = {};
 };
 
-/// One end. One thread at a time may read (receive, gap, filled, pending_bytes), one may write
+/// One end. One thread at a time may read (receive, gap, filled, abandon), one may write
 /// (gather, sent, fill), and any may call the rest. After an error every receive() returns it
 /// again; then write what gather() still gives (it may be a refusal), and close.
 class link {
@@ -50,8 +60,15 @@ public:
   /// the peer would not accept or what would wait beyond the limits (resource_exhausted), and after
   /// the connection has failed.
   status send(const message& what);
-  /// The connection has ended: what waits is dropped, and nothing can be sent.
+  /// The connection has ended: what waits is dropped, and nothing can be sent. On the thread that
+  /// reads.
   void abandon(status why);
+
+  /// Whether tensors of that step are wanted may have changed: what is due is pulled, and what is
+  /// not wanted any more is not to come, wherever it is. Fails as receive() does.
+  status review(step_id step);
+  /// What was announced of that step, or waits to be, leaves no more; the peer is told.
+  status withdraw(step_id step);
 
   /// Takes bytes as they come, in any portions. Fails with data_loss for damaged bytes,
   /// invalid_argument for a peer that speaks another protocol, resource_exhausted for one that goes

@@ -32,6 +32,8 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "reply",
     "device_list_request",
     "device_list_reply",
+    "unwanted",
+    "withdrawn",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -131,6 +133,8 @@ public:
     write(to.initValue(), what.value);
   }
   void operator()(const pull& what) { to_.setPull(what.transfer); }
+  void operator()(const unwanted& what) { to_.setUnwanted(what.transfer); }
+  void operator()(const withdrawn& what) { to_.setWithdrawn(what.transfer); }
   void operator()(const ping& what) {
     auto to = to_.initPing();
     to.setNonce(what.nonce);
@@ -223,6 +227,7 @@ delivery delivery_of(const message& what) noexcept {
       std::holds_alternative<container_reset>(what))
     return delivery::ordered;
   if (std::holds_alternative<cancel_step>(what) || std::holds_alternative<pull>(what) ||
+      std::holds_alternative<unwanted>(what) || std::holds_alternative<withdrawn>(what) ||
       std::holds_alternative<ping>(what) || std::holds_alternative<pong>(what) ||
       std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what))
     return delivery::urgent;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -13,7 +14,7 @@
 namespace troupe {
 
 /// 2: steps are named by session and sequence, tensors carry a frame and an iteration, hellos a
-/// cluster, and requests the incarnation that they are meant for.
+/// cluster, and requests the incarnation that they are meant for; payloads can be withdrawn.
 inline constexpr uint32_t protocol_version = 2;
 
 /// First on every connection, both ways. Who does not like it answers `refusal` and closes.
@@ -126,6 +127,18 @@ struct pull {
   uint64_t transfer = 0;
 };
 
+/// Receiver of an announced tensor_push to its sender: its payload is not to come. The link says so
+/// by itself; the answer is `withdrawn`, unless all has left already.
+struct unwanted {
+  uint64_t transfer = 0; ///< the number of its first payload
+};
+
+/// Sender of an announced tensor_push to its receiver: no more of its payload comes, the message is
+/// none.
+struct withdrawn {
+  uint64_t transfer = 0; ///< the number of its first payload
+};
+
 struct ping {
   uint64_t nonce = 0;
   int64_t sent_ns = 0; ///< on the sender's own clock
@@ -171,7 +184,7 @@ struct device_list_reply {
 using message =
     std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
                  step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
-                 reply, device_list_request, device_list_reply>;
+                 reply, device_list_request, device_list_reply, unwanted, withdrawn>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;
@@ -204,6 +217,7 @@ result<encoded_message> encode(const message& what, const encode_options& option
 struct envelope {
   delivery order = delivery::ordered;
   std::vector<uint64_t> outside; ///< bytes of each payload
+  std::optional<step_id> step;   ///< of a tensor_push: its payload can be withdrawn
 };
 
 /// Fails with data_loss. Nothing larger than `bytes` is allocated.

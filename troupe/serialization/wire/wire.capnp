@@ -89,6 +89,8 @@ struct Envelope {
     reply @15 :Reply;
     deviceListRequest @16 :UInt64;
     deviceListReply @17 :DeviceListReply;
+    unwanted @18 :UInt64;
+    withdrawn @19 :UInt64;
   }
 }
 
