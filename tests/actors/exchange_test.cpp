@@ -11,8 +11,10 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/near_memory.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
+#include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/link.hpp"
 
 #include <caf/actor_system.hpp>
@@ -60,8 +62,9 @@ struct connected {
     exchange = nullptr;
   }
   // Says hello, as a link does, and no more.
-  void introduce() {
+  void introduce(hello as = {}) {
     link_options options;
+    options.self = std::move(as);
     options.self.role = "client";
     troupe::link peer{options, {}};
     std::vector<char> bytes;
@@ -88,6 +91,7 @@ public:
       written_ += static_cast<size_t>(size);
     return size;
   }
+  int socket() const noexcept override { return of_->socket(); }
   void end_writing() override { of_->end_writing(); }
   void end() override { of_->end(); }
   void drop_input() override { of_->drop_input(); }
@@ -99,7 +103,7 @@ private:
 
 // Two tasks' exchanges, each at an end of one connection.
 struct two_ends {
-  two_ends() {
+  explicit two_ends(bool near_memory = false) {
     auto listening = listen_at({"127.0.0.1", 0});
     REQUIRE(listening);
     std::atomic<bool> stop{false};
@@ -108,8 +112,8 @@ struct two_ends {
     auto accepted =
         ::accept4(listening->first.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     REQUIRE(accepted >= 0);
-    from = open(dialed->release(), sender, left);
-    to = open(accepted, receiver, came_back);
+    from = open(dialed->release(), sender, left, near_memory);
+    to = open(accepted, receiver, came_back, near_memory);
   }
   ~two_ends() {
     for (auto* one : {&from, &to})
@@ -117,8 +121,9 @@ struct two_ends {
     from = to = nullptr;
   }
   caf::actor open(int socket, const std::shared_ptr<step_server>& server,
-                  std::atomic<size_t>& count) {
+                  std::atomic<size_t>& count, bool near_memory) {
     auto options = options_of(server);
+    options.near_memory = near_memory;
     options.loop = io_loop::make();
     return spawn_exchange(system, std::make_unique<counting_stream>(socket, count),
                           std::move(options));
@@ -266,6 +271,124 @@ TEST_CASE("what still travels of a large tensor when its step is cancelled is li
   REQUIRE(small);
   caf::anon_send(pair.from, outgoing{tensor_push{next, 1, false, *small}});
   CHECK(pair.wait_until_left(before + 1'000'000) > before + 1'000'000);
+}
+
+TEST_CASE("a large tensor goes to a process of this machine in one copy, however its step ends") {
+  watchdog watch;
+  two_ends pair{true};
+  auto value = tensor::make(dtype::u8, shape{64 << 20});
+  REQUIRE(value);
+  const step_id step{0, 7};
+  REQUIRE(pair.sender->steps().announce(step));
+  REQUIRE(pair.receiver->steps().announce(step));
+  caf::anon_send(pair.from, outgoing{tensor_push{step, 1, false, *value}});
+  SECTION("well") {}
+  SECTION("it is cancelled where the tensor comes") {
+    pair.receiver->steps().abort(step, failure(error_kind::cancelled, "enough"), nullptr);
+  }
+  SECTION("it fails where the tensor comes from") { pair.sender->steps().end(step, true); }
+  SECTION("a process goes") { caf::anon_send_exit(pair.from, caf::exit_reason::user_shutdown); }
+  for (int i = 0; i < 500 && !value->unique(); ++i)
+    std::this_thread::sleep_for(10ms);
+  CHECK(value->unique());
+  if (pair.left > 10'000)
+    WARN("this system does not let processes read others' memory");
+}
+
+namespace {
+
+// Who connects, and our end.
+struct near_sockets {
+  near_sockets() {
+    auto listening = listen_at({"127.0.0.1", 0});
+    REQUIRE(listening);
+    theirs = std::make_unique<plain_connection>(listening->second);
+    auto accepted = ::accept4(listening->first.get(), nullptr, nullptr, SOCK_CLOEXEC);
+    REQUIRE(accepted >= 0);
+    ours = std::make_unique<plain_connection>(accepted);
+    for (size_t i = 0; i < 2; ++i)
+      token.words[i] = who.token[i] = 1234567 + i;
+    who.process = static_cast<uint32_t>(::getpid());
+    who.token_at = reinterpret_cast<uint64_t>(token.words.data());
+  }
+  std::unique_ptr<plain_connection> theirs, ours;
+  lending_token token;
+  hello who;
+};
+
+} // namespace
+
+TEST_CASE("memory is read of the process that is at the other end, and as long as it lends it") {
+  near_sockets pair;
+  auto& who = pair.who;
+  auto find = [&] { return near_memory::find(pair.ours->descriptor(), who); };
+  auto there = find();
+  if (!there) {
+    WARN("this system does not let processes read others' memory");
+    return;
+  }
+  std::string value = "lies here", read(value.size(), ' ');
+  std::span to{reinterpret_cast<std::byte*>(read.data()), read.size()};
+  auto from = reinterpret_cast<uint64_t>(value.data());
+  CHECK(there->read(to, from).ok());
+  CHECK(read == value);
+  CHECK(there->read(to, 8).kind() == error_kind::invalid_argument);
+  CHECK(there->read(to, UINT64_MAX - 3).kind() == error_kind::invalid_argument);
+  CHECK(there->read(to, uint64_t{1} << 63).kind() == error_kind::invalid_argument);
+  SECTION("it takes it back") {
+    pair.token.revoke();
+    CHECK(there->read(to, from).kind() == error_kind::unavailable);
+    CHECK(!find());
+  }
+  SECTION("it names another process") {
+    who.process = static_cast<uint32_t>(::getppid());
+    CHECK(!find());
+    who.process = 1;
+    CHECK(!find());
+    who.process = UINT32_MAX;
+    CHECK(!find());
+  }
+  SECTION("its token is another, or nowhere") {
+    ++who.token[1];
+    CHECK(!find());
+    who.token_at = 8;
+    CHECK(!find());
+  }
+  SECTION("it lends nothing") {
+    who.process = 0;
+    CHECK(!find());
+  }
+}
+
+TEST_CASE("a peer that lends what it does not have is sent away with a reason") {
+  watchdog watch;
+  connected pair{std::make_shared<step_server>(task_name{"worker", 0})};
+  lending_token token;
+  hello who;
+  who.process = static_cast<uint32_t>(::getpid());
+  who.token_at = reinterpret_cast<uint64_t>(token.words.data());
+  token.words[0] = who.token[0] = 42;
+  pair.introduce(who);
+  auto value = tensor::make(dtype::u8, shape{1'000'000});
+  REQUIRE(value);
+  auto answer = encode(step_done{1, {}, {{0, *value}}});
+  auto loan = encode(lent{1, 8});
+  REQUIRE((answer && loan));
+  auto write = [&](const encoded_message& what, uint64_t transfer) {
+    auto header = header_for(frame_kind::message, transfer, what.bytes);
+    REQUIRE(pair.other->write({reinterpret_cast<const char*>(header.data()), header.size()}));
+    REQUIRE(
+        pair.other->write({reinterpret_cast<const char*>(what.bytes.data()), what.bytes.size()}));
+  };
+  write(*answer, 1);
+  write(*loan, 0);
+  bool closed = false;
+  auto said = pair.other->read_to_end(closed);
+  CHECK(closed);
+  if (said.find("which was not asked for") != said.npos)
+    WARN("this system does not let processes read others' memory");
+  else
+    CHECK_THAT(said, Contains("bytes of memory that it does not have"));
 }
 
 TEST_CASE("questions to a peer that has gone are answered, also later ones") {

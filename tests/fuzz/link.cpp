@@ -51,7 +51,7 @@ status act(troupe::link& it, std::array<demand, 8>& steps, std::byte what, std::
     return it.receive(encoded->bytes);
   };
   static const auto value = *tensor::make(dtype::u8, shape{100'000});
-  switch (static_cast<unsigned>(what) % 8) {
+  switch (static_cast<unsigned>(what) % 16) {
     case 0: // what it is told of a step: begins, and ends for good
       if (auto& now = steps[number % 8]; now != demand::never)
         now = number & 8 ? demand::never : number & 16 ? demand::later : demand::now;
@@ -69,6 +69,10 @@ status act(troupe::link& it, std::array<demand, 8>& steps, std::byte what, std::
       it.sent(it.gather(pieces, 1000 * (number + 1)));
       return {};
     }
+    case 8: return hear(borrow{number});
+    case 9: return hear(lent{number, 4096});
+    case 10: return hear(returned{number});
+    case 11: return it.read_lent(1000 * number).status();
     default: { // it is announced a payload of its own, with that number
       auto encoded = encode(tensor_push{step, 1, false, value});
       fuzz::require(encoded.ok());
@@ -104,7 +108,9 @@ FUZZ_TARGET(link) {
   auto straight = (bytes[0] & std::byte{0x80}) != std::byte{0};
   bytes = bytes.subspan(1);
   std::array<demand, 8> steps{};
-  troupe::link it{options(),
+  auto lending = options();
+  lending.lends = std::make_shared<lending_token>();
+  troupe::link it{lending,
                   {.on_hello = {},
                    .on_message = [](message) {},
                    .wanted = [&](step_id step) { return steps[step.sequence % 8]; }}};
@@ -113,6 +119,8 @@ FUZZ_TARGET(link) {
     answer(it);
     return 0;
   }
+  if (!bytes.empty() && (bytes[0] & std::byte{1}) != std::byte{0})
+    it.read_near([](std::span<std::byte>, uint64_t) { return status{}; }, 50'000);
   // Introduce the peer, as everything else needs that.
   troupe::link peer{options(), {}};
   std::vector<char> introduction;

@@ -135,6 +135,7 @@ void connected(membership_self self, dialed& what) {
   exchange.known = options.known;
   exchange.self.cluster = options.cluster.name;
   exchange.peer_timeout = options.peer_timeout;
+  exchange.near_memory = options.near_memory;
   one.exchange = options.ways.open(self->system(), *what.socket, std::move(exchange));
 }
 

@@ -52,6 +52,7 @@ struct membership_options {
   std::shared_ptr<step_server> server;      ///< of a task
   std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
   membership_ways ways = {};                ///< by default the usual ones, with a loop of their own
+  bool near_memory = true;                  ///< as in exchange_options
   bool own_thread = false;                  ///< it does not wait behind kernels
 };
 

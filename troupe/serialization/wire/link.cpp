@@ -60,6 +60,13 @@ struct link::state final : link_receiver {
       failed = first.status();
   }
 
+  ~state() { revoke(); }
+
+  void revoke() {
+    if (options.lends)
+      options.lends->revoke();
+  }
+
   // What the peer accepts.
   result<uint64_t> limit(encode_options& encoding) {
     std::lock_guard guard{mutex};
@@ -101,6 +108,7 @@ struct link::state final : link_receiver {
     std::lock_guard guard{mutex};
     if (!failed.ok())
       return failed;
+    revoke();
     output.close();
     if (tell)
       if (auto last = encode(refusal{{why.kind(), why.message().substr(0, longest_reason)}}))
@@ -112,6 +120,7 @@ struct link::state final : link_receiver {
   void abandon(status why) {
     input.close();
     std::lock_guard guard{mutex};
+    revoke();
     output.close();
     if (failed.ok())
       failed = std::move(why);
@@ -175,6 +184,14 @@ struct link::state final : link_receiver {
       std::lock_guard guard{mutex};
       return output.start(wanted->transfer);
     }
+    if (auto* asks = std::get_if<borrow>(&what))
+      return lend(asks->transfer);
+    if (auto* there = std::get_if<lent>(&what))
+      return input.lent(there->transfer, there->address);
+    if (auto* back = std::get_if<returned>(&what)) {
+      std::lock_guard guard{mutex};
+      return output.take_back(back->transfer);
+    }
     if (auto* dropped = std::get_if<unwanted>(&what)) {
       std::lock_guard guard{mutex};
       TROUPE_ASSIGN(auto waited, output.drop(dropped->transfer));
@@ -189,6 +206,19 @@ struct link::state final : link_receiver {
     return {};
   }
 
+  status lend(uint64_t transfer) {
+    std::lock_guard guard{mutex};
+    if (!options.lends)
+      return output.start(transfer);
+    TROUPE_ASSIGN(auto address, output.lend(transfer));
+    if (!address)
+      return {};
+    TROUPE_ASSIGN(auto encoded, encode(lent{transfer, *address}));
+    return output.push(std::move(encoded), delivery::urgent);
+  }
+
+  status send_borrow(uint64_t transfer) override { return send(borrow{transfer}); }
+  status send_returned(uint64_t transfer) override { return send(returned{transfer}); }
   status send_pull(uint64_t transfer) override { return send(pull{transfer}); }
   status send_unwanted(uint64_t transfer) override { return send(unwanted{transfer}); }
   demand wanted(step_id step) override {
@@ -272,8 +302,9 @@ link::~link() = default;
 status link::send(const message& what) {
   if (std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what) ||
       std::holds_alternative<pull>(what) || std::holds_alternative<unwanted>(what) ||
-      std::holds_alternative<withdrawn>(what) || std::holds_alternative<ping>(what) ||
-      std::holds_alternative<pong>(what))
+      std::holds_alternative<withdrawn>(what) || std::holds_alternative<borrow>(what) ||
+      std::holds_alternative<lent>(what) || std::holds_alternative<returned>(what) ||
+      std::holds_alternative<ping>(what) || std::holds_alternative<pong>(what))
     return invalid(name_of(what), " is sent by the link alone");
   return state_->send(what);
 }
@@ -292,6 +323,21 @@ std::span<std::byte> link::gap() const noexcept { return state_->input.gap(); }
 
 status link::filled(size_t bytes) {
   return state_->receive(bytes, [&] { return state_->input.filled(bytes); });
+}
+
+void link::read_near(near_reader read, uint64_t from_bytes) {
+  state_->input.read_near(std::move(read), from_bytes);
+}
+
+bool link::reading() const noexcept { return state_->input.reading(); }
+
+result<size_t> link::read_lent(size_t budget) {
+  size_t total = 0;
+  TROUPE_TRY(state_->receive(0, [&]() -> status {
+    TROUPE_ASSIGN(total, state_->input.read_lent(budget));
+    return {};
+  }));
+  return total;
 }
 
 size_t link::gather(std::vector<std::span<const std::byte>>& pieces, size_t window) {

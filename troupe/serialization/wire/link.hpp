@@ -2,6 +2,7 @@
 // docs/wire-protocol.md describes what travels.
 #pragma once
 #include "troupe/runtime/cluster/demand.hpp"
+#include "troupe/serialization/wire/lending_token.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
 #include <chrono>
@@ -27,6 +28,8 @@ struct link_options {
   std::chrono::milliseconds timeout{10'000}; ///< of silence, until the peer is unavailable
   allocator* memory = &heap_allocator();     ///< of received payloads
   uint64_t max_from_memory = UINT64_MAX;     ///< larger ones come from the heap
+  /// What `self` names: payloads may be lent to the peer, and are until it is revoked.
+  std::shared_ptr<lending_token> lends = {};
 };
 
 /// Called by receive() and filled(), on their thread. They may call send(), not these; some more
@@ -79,6 +82,15 @@ public:
   /// straight from a socket are told by filled(), and not received.
   std::span<std::byte> gap() const noexcept;
   status filled(size_t bytes);
+
+  /// Has payloads of at least so many bytes read out of the peer's memory, which that function
+  /// does; its error ends the connection. By on_hello.
+  void read_near(std::function<status(std::span<std::byte> to, uint64_t from)> read,
+                 uint64_t from_bytes);
+  /// Says whether something waits to be read so; then read_lent() reads so many bytes of it, and
+  /// returns how many. On the thread that reads.
+  bool reading() const noexcept;
+  result<size_t> read_lent(size_t budget);
 
   /// Appends what is to be written next, at most `window` bytes, and returns how many. Urgent
   /// messages come first, then messages, then payloads in turn, straight from the tensors' memory.

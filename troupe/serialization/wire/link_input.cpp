@@ -24,6 +24,7 @@ void link_input::close() {
   incoming_.clear();
   of_steps_.clear();
   to_pull_.clear();
+  to_read_.clear();
   payload_bytes_ = held_bytes_ = 0;
   reading_ = {};
 }
@@ -140,7 +141,8 @@ status link_input::pull_more() {
     next.pulled = true;
     to_pull_.erase(next.turn);
     next.turn = 0;
-    TROUPE_TRY(to_.send_pull(transfer));
+    next.borrowed = size >= near_from_;
+    TROUPE_TRY(next.borrowed ? to_.send_borrow(transfer) : to_.send_pull(transfer));
   }
   return {};
 }
@@ -179,8 +181,13 @@ status link_input::drop(place which) {
 status link_input::withdrawn(uint64_t transfer) {
   return locked([&]() -> status {
     auto which = held_.find(transfer);
+    if (which == held_.end() && near_ && transfer != 0 && transfer < next_transfer_)
+      return {}; // it was read meanwhile
     if (which == held_.end() || !which->second.step)
       return invalid("payload ", transfer, " is withdrawn, which begins no tensor_push");
+    for (auto next = transfer; next < transfer + which->second.sizes.size(); ++next)
+      if (auto it = incoming_.find(next); it != incoming_.end() && it->second.address != 0)
+        TROUPE_TRY(give_back(next, it->second));
     take(which);
     return pull_more();
   });
@@ -211,6 +218,8 @@ result<std::byte*> link_input::chunk_target(uint64_t transfer, size_t bytes) {
     return invalid("a chunk of payload ", transfer, " comes, which was not asked for");
   auto& next = found->second;
   auto& of = next.of->second;
+  if (next.address != 0)
+    return invalid("a chunk of payload ", transfer, " comes, which was lent");
   if (bytes == 0 || bytes > of.sizes[next.index] - next.received)
     return invalid("payload ", transfer, " of ", of.sizes[next.index], " bytes goes on with ",
                    bytes, " bytes after ", next.received);
@@ -224,6 +233,11 @@ result<std::byte*> link_input::chunk_target(uint64_t transfer, size_t bytes) {
 
 status link_input::on_chunk(uint64_t transfer, size_t bytes) {
   reading_ = {};
+  return advance(transfer, bytes);
+}
+
+// So much more of it has come. All may be handed on.
+status link_input::advance(uint64_t transfer, size_t bytes) {
   held ready;
   {
     std::lock_guard guard{mutex_};
@@ -233,6 +247,8 @@ status link_input::on_chunk(uint64_t transfer, size_t bytes) {
     next.received += bytes;
     if (next.received < which->second.sizes[next.index])
       return {};
+    if (next.address != 0)
+      TROUPE_TRY(give_back(transfer, next));
     incoming_.erase(found);
     if (--which->second.missing > 0)
       return {};
@@ -244,6 +260,70 @@ status link_input::on_chunk(uint64_t transfer, size_t bytes) {
     TROUPE_TRY(to_.on_message(std::move(decoded)));
   }
   return locked([&] { return pull_more(); });
+}
+
+// -- out of the sender's memory
+
+void link_input::read_near(near_reader read, uint64_t from_bytes) {
+  std::lock_guard guard{mutex_};
+  near_ = std::move(read);
+  near_from_ = from_bytes;
+}
+
+status link_input::lent(uint64_t transfer, uint64_t address) {
+  std::lock_guard guard{mutex_};
+  auto found = incoming_.find(transfer);
+  if (found == incoming_.end() || !found->second.borrowed || address == 0 ||
+      found->second.received > 0)
+    return invalid("payload ", transfer, " is lent, which was not asked for");
+  found->second.borrowed = false; // once
+  found->second.address = address;
+  to_read_.push_back(transfer);
+  return {};
+}
+
+bool link_input::reading() const {
+  std::lock_guard guard{mutex_};
+  return !to_read_.empty();
+}
+
+// One after another: that one is complete soon counts for more than that all get their turn.
+result<size_t> link_input::read_lent(size_t budget) {
+  size_t total = 0;
+  while (total < budget) {
+    tensor keep; // the message may be dropped meanwhile
+    std::span<std::byte> to;
+    uint64_t transfer = 0, from = 0;
+    {
+      std::lock_guard guard{mutex_};
+      if (to_read_.empty())
+        break;
+      transfer = to_read_.front();
+      auto& next = incoming_.at(transfer);
+      auto& of = next.of->second;
+      if (of.is == fate::unwanted) {
+        TROUPE_TRY(give_back(transfer, next));
+        continue;
+      }
+      keep = of.payloads[next.index];
+      auto rest =
+          std::span{static_cast<std::byte*>(keep.raw()), keep.bytes()}.subspan(next.received);
+      to = rest.first(std::min(rest.size(), budget - total));
+      from = next.address + next.received;
+    }
+    TROUPE_TRY(near_(to, from));
+    total += to.size();
+    keep = {};
+    TROUPE_TRY(advance(transfer, to.size()));
+  }
+  return total;
+}
+
+// Its sender may do with it what it likes.
+status link_input::give_back(uint64_t transfer, incoming& what) {
+  what.address = 0;
+  std::erase(to_read_, transfer);
+  return to_.send_returned(transfer);
 }
 
 } // namespace troupe

@@ -4,6 +4,8 @@
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -12,12 +14,18 @@ namespace troupe {
 
 struct link_options;
 
+/// Reads out of the memory of the process at the other end, from an address. An error ends the
+/// connection; without one, what was lent there was there all the time.
+using near_reader = std::function<status(std::span<std::byte> to, uint64_t from)>;
+
 /// Gets what comes out of a link_input. An error ends the connection.
 class link_receiver {
 public:
   virtual status on_message(message what) = 0;
   virtual status send_pull(uint64_t transfer) = 0;
   virtual status send_unwanted(uint64_t transfer) = 0;
+  virtual status send_borrow(uint64_t transfer) = 0;
+  virtual status send_returned(uint64_t transfer) = 0;
   /// Called with a lock held: it must not call the link.
   virtual demand wanted(step_id step) = 0;
   /// There is no memory for a step's tensor.
@@ -49,6 +57,14 @@ public:
   status withdrawn(uint64_t transfer);
   uint64_t pending_bytes() const;
 
+  /// From now on payloads of so many bytes are read where they lie, with that function.
+  void read_near(near_reader read, uint64_t from_bytes);
+  /// A payload that was asked for so lies there.
+  status lent(uint64_t transfer, uint64_t address);
+  bool reading() const;
+  /// Reads some of what was lent; returns how much.
+  result<size_t> read_lent(size_t budget);
+
 private:
   enum class fate : uint8_t { early, due, unwanted };
   struct held {
@@ -67,6 +83,8 @@ private:
     uint64_t received = 0;
     bool pulled = false;
     uint64_t turn = 0; // in to_pull_
+    bool borrowed = false;
+    uint64_t address = 0; // in the memory of its sender, while it is lent
   };
 
   status on_message(std::span<const std::byte> body, uint64_t first_transfer) override;
@@ -81,6 +99,8 @@ private:
   status pull_more();
   status drop(place which);
   held take(place which);
+  status advance(uint64_t transfer, size_t bytes);
+  status give_back(uint64_t transfer, incoming& what);
 
   const link_options& options_;
   link_receiver& to_;
@@ -88,6 +108,8 @@ private:
   tensor reading_; // keeps the memory of the chunk that is being read
   uint64_t next_transfer_ = 1;
   bool open_ = false;
+  near_reader near_; // reads in the peer's memory, where that may be
+  uint64_t near_from_ = UINT64_MAX;
 
   mutable std::mutex mutex_;      // of what follows; before those of whoever is called
   std::map<uint64_t, held> held_; // by first transfer
@@ -95,6 +117,7 @@ private:
   std::unordered_multimap<step_id, place> of_steps_;
   std::map<uint64_t, uint64_t> to_pull_; // transfers that are due, by turn
   uint64_t next_turn_ = 1;
+  std::deque<uint64_t> to_read_; // transfers that are lent
   uint64_t payload_bytes_ = 0;
   size_t held_bytes_ = 0;
   std::vector<std::pair<step_id, status>> lost_; // whose owner is to be told

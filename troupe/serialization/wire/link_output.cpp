@@ -68,20 +68,50 @@ void link_output::close() noexcept {
   outgoing_.clear();
   at_peer_.clear();
   active_.clear();
+  returning_.clear();
   held_by_peer_ = 0;
 }
 
-status link_output::start(uint64_t transfer) {
+// Null for one that is gone.
+result<link_output::outgoing*> link_output::asked_for(uint64_t transfer) {
   auto found = outgoing_.find(transfer);
   auto gone = found == outgoing_.end();
   if (transfer == 0 || transfer >= next_transfer_ || (!gone && found->second.pulled))
     return invalid("the peer pulls payload ", transfer, ", which does not wait to be pulled");
   if (gone) {
     TROUPE_REACHED("a withdrawn payload is pulled");
-    return {};
+    return nullptr;
   }
   found->second.pulled = true;
-  active_.push_back(transfer);
+  return &found->second;
+}
+
+status link_output::start(uint64_t transfer) {
+  TROUPE_ASSIGN(auto* wanted, asked_for(transfer));
+  if (wanted)
+    active_.push_back(transfer);
+  return {};
+}
+
+result<std::optional<uint64_t>> link_output::lend(uint64_t transfer) {
+  TROUPE_ASSIGN(auto* wanted, asked_for(transfer));
+  if (!wanted)
+    return std::optional<uint64_t>{};
+  wanted->lent = true;
+  return std::optional{reinterpret_cast<uint64_t>(bytes_of(wanted->payload).data())};
+}
+
+status link_output::take_back(uint64_t transfer) {
+  if (auto it = returning_.find(transfer); it != returning_.end()) {
+    announced_bytes_ -= it->second.bytes();
+    returning_.erase(it);
+    return {};
+  }
+  auto found = outgoing_.find(transfer);
+  if (found == outgoing_.end() || !found->second.lent)
+    return invalid("the peer returns payload ", transfer, ", which it has not been lent");
+  announced_bytes_ -= found->second.payload.bytes();
+  finish(transfer);
   return {};
 }
 
@@ -129,9 +159,13 @@ link_output::announced_place link_output::forget(announced_place which) {
   const auto& one = which->second;
   for (auto transfer = one.first; transfer < one.first + one.count; ++transfer)
     if (auto it = outgoing_.find(transfer); it != outgoing_.end()) {
-      announced_bytes_ -= it->second.payload.bytes() - it->second.sent;
-      if (it->second.pulled)
-        std::erase(active_, transfer);
+      if (it->second.lent) { // it stays until the peer has finished reading
+        returning_.emplace(transfer, std::move(it->second.payload));
+      } else {
+        announced_bytes_ -= it->second.payload.bytes() - it->second.sent;
+        if (it->second.pulled)
+          std::erase(active_, transfer);
+      }
       outgoing_.erase(it);
     }
   held_by_peer_ -= one.cost;
@@ -242,13 +276,19 @@ link_output::frame link_output::next_chunk() {
     active_.push_back(transfer);
     return made;
   }
-  auto message = at_peer_.find(from.message);
+  finish(transfer);
+  return made;
+}
+
+// The peer has it, or is about to.
+void link_output::finish(uint64_t transfer) {
+  auto found = outgoing_.find(transfer);
+  auto message = at_peer_.find(found->second.message);
   if (--message->second.missing == 0) {
     held_by_peer_ -= message->second.cost;
     at_peer_.erase(message);
   }
   outgoing_.erase(found);
-  return made;
 }
 
 bool link_output::idle() const noexcept {
@@ -258,7 +298,8 @@ bool link_output::idle() const noexcept {
 }
 
 bool link_output::drained() const noexcept {
-  return idle() && plain_.empty() && announcing_.empty() && last_.empty() && outgoing_.empty();
+  return idle() && plain_.empty() && announcing_.empty() && last_.empty() && outgoing_.empty() &&
+         returning_.empty();
 }
 
 size_t link_output::longest_message() const noexcept {

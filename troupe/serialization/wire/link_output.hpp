@@ -41,6 +41,10 @@ public:
   /// The peer wants an announced payload. Fails for one that was not announced or is on its way;
   /// one that is gone, as it was withdrawn meanwhile, is passed over.
   status start(uint64_t transfer);
+  /// The same, to be read where it lies. Returns where that is; nothing for one that is gone.
+  result<std::optional<uint64_t>> lend(uint64_t transfer);
+  /// The peer needs no more what it was lent.
+  status take_back(uint64_t transfer);
   /// The peer does not want a tensor_push, of which that is the first payload. Says whether there
   /// was something to drop: then the peer is to be told, before anything else is announced. Fails
   /// for one that was not announced, or is none of a step.
@@ -77,6 +81,7 @@ private:
     uint64_t message = 0;
     size_t sent = 0;
     bool pulled = false;
+    bool lent = false;
   };
   // A message that has left or begun to, and whose payloads have not.
   struct announced {
@@ -93,6 +98,8 @@ private:
   std::deque<waiting> link_output::*next_queue() const noexcept;
   frame announce(waiting what);
   announced_place forget(announced_place which);
+  result<outgoing*> asked_for(uint64_t transfer);
+  void finish(uint64_t transfer);
   frame next_chunk();
 
   output_limits limits_;
@@ -103,6 +110,7 @@ private:
   std::unordered_map<uint64_t, outgoing> outgoing_; // announced, by transfer
   std::map<uint64_t, announced> at_peer_;           // by number of the message
   std::deque<uint64_t> active_;                     // pulled, whose turn is first
+  std::unordered_map<uint64_t, tensor> returning_;  // withdrawn, but lent
   uint64_t next_transfer_ = 1, next_number_ = 1;
   size_t queued_bytes_ = 0, held_by_peer_ = 0;
   uint64_t announced_bytes_ = 0;

@@ -3,6 +3,7 @@
 #include "troupe/runtime/types/step_id.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,11 @@ struct hello {
   uint64_t max_message = 0;      ///< the longest message that the sender accepts; the link fills in
   uint64_t max_tensor_bytes = 0; ///< the most payload that one message may bring; likewise
   std::string cluster = {};      ///< its name; empty where it has none
+  /// Of a process that lends its memory to others of its machine: its number there, and what must
+  /// be found at which address (lending_token.hpp). 0: it does not.
+  uint32_t process = 0;
+  uint64_t token_at = 0;
+  std::array<uint64_t, 2> token = {};
 };
 
 /// Ends a handshake that fails.
@@ -139,6 +145,23 @@ struct withdrawn {
   uint64_t transfer = 0; ///< the number of its first payload
 };
 
+/// In the place of a pull, to a process of the same machine that lends its memory: I would read it
+/// there. Answered by `lent`, or by chunks.
+struct borrow {
+  uint64_t transfer = 0;
+};
+
+/// The payload lies there, and stays until it is `returned`, or the connection ends.
+struct lent {
+  uint64_t transfer = 0;
+  uint64_t address = 0;
+};
+
+/// What was lent is not needed any more: it was read, or is not wanted.
+struct returned {
+  uint64_t transfer = 0;
+};
+
 struct ping {
   uint64_t nonce = 0;
   int64_t sent_ns = 0; ///< on the sender's own clock
@@ -181,10 +204,10 @@ struct device_list_reply {
   std::vector<device_entry> devices;
 };
 
-using message =
-    std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
-                 step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
-                 reply, device_list_request, device_list_reply, unwanted, withdrawn>;
+using message = std::variant<hello, refusal, register_graph, register_reply, deregister_graph,
+                             run_step, step_done, cancel_step, tensor_push, pull, ping, pong,
+                             goodbye, container_reset, reply, device_list_request,
+                             device_list_reply, unwanted, withdrawn, borrow, lent, returned>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;
