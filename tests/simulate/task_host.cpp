@@ -87,6 +87,7 @@ void task_host::start() {
   exchange.self.incarnation = incarnation_;
   exchange.address = *address_of(cluster_, self_);
   exchange.owner = worker_;
+  exchange.opener = membership_.address();
   exchange.server = server_;
   exchange.self.cluster = cluster_.name;
   exchange.peer_timeout = peer_timeout;

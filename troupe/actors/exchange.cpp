@@ -318,7 +318,7 @@ private:
   }
 
   void end(status why) {
-    peer_gone news{{}, why};
+    peer_gone news{{}, why, from_, !options_.expected};
     {
       std::lock_guard guard{mutex_};
       if (std::exchange(ending_, true))
@@ -380,7 +380,7 @@ private:
     from_->incarnation = who.incarnation;
     from_->exchange = address();
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      caf::anon_send(opener, peer_ready{who, from_});
+      caf::anon_send(opener, peer_ready{who, from_, !options_.expected});
     return {};
   }
 

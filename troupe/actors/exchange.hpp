@@ -22,7 +22,7 @@ struct exchange_options {
   std::optional<task_name> expected;   ///< who must answer, where we have called
   std::string address;                 ///< for error texts
   caf::actor owner;                    ///< gets incoming; a worker, or nobody
-  caf::actor_addr opener;              ///< gets peer_ready and peer_gone: the membership
+  caf::actor_addr opener;              ///< the membership: gets peer_ready and peer_gone
   std::shared_ptr<step_server> server; ///< of a task: serves what belongs to running steps
   std::chrono::milliseconds peer_timeout{10'000};
   std::shared_ptr<io_loop> loop = {}; ///< that waits for its socket; none: one of its own

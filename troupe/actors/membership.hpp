@@ -56,6 +56,10 @@ struct membership_options {
   bool own_thread = false;                  ///< it does not wait behind kernels
 };
 
+/// Two tasks have one connection, as a rule: one that the other has made serves as well, and of two
+/// that need each other one waits a moment for the other's call. Who calls at once all the same has
+/// a connection of their own; none is closed for that.
+///
 /// Understands connect_request: answers with a link whose peer has introduced itself as the task,
 /// or with `unavailable` after the deadline at the latest. A link serves until its connection ends.
 caf::actor spawn_membership(caf::actor_system& system, membership_options options);

@@ -117,6 +117,7 @@ struct background_ended {
 struct connect_request {
   task_name to;
   step_clock::time_point deadline;
+  bool mutual = false; ///< it needs a link to us, too: one connection serves both
 };
 
 /// Task -> membership, first of all: who owns its exchanges. No answer.
@@ -159,14 +160,17 @@ struct link_lost {
   status why;
 };
 
-/// Exchange -> who spawned it: its peer has introduced itself / is gone.
+/// Exchange -> membership: its peer has introduced itself / is gone.
 struct peer_ready {
   hello who;
   connection_ptr via = {};
+  bool inbound = false; ///< the peer has called
 };
 struct peer_gone {
   std::string peer;
   status why;
+  connection_ptr via = {};
+  bool inbound = false;
 };
 
 } // namespace troupe

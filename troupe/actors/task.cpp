@@ -68,6 +68,7 @@ public:
     exchange.self.incarnation = incarnation_;
     exchange.address = to_string(at);
     exchange.owner = worker_;
+    exchange.opener = membership_.address();
     exchange.server = server_;
     exchange.self.cluster = options.cluster.name;
     exchange.peer_timeout = options.peer_timeout;
