@@ -39,11 +39,16 @@ int free_port() {
 /// Two processes, for as long as the object lives.
 class two_tasks {
 public:
-  two_tasks()
+  explicit two_tasks(bool near_memory = true)
       : cluster_(concat("{\"worker\": [\"127.0.0.1:", free_port(), "\", \"127.0.0.1:", free_port(),
                         "\"]}")) {
     for (const char* number : {"0", "1"}) {
-      const char* arguments[] = {"troupe_bench", "--serve-task", cluster_.c_str(), number, nullptr};
+      const char* arguments[] = {"troupe_bench",
+                                 "--serve-task",
+                                 cluster_.c_str(),
+                                 number,
+                                 near_memory ? nullptr : "by_socket",
+                                 nullptr};
       pid_t process = 0;
       if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr,
                       const_cast<char* const*>(arguments), environ) == 0)
@@ -63,9 +68,9 @@ private:
   std::vector<pid_t> processes_;
 };
 
-void move_tensor(benchmark::State& state, int64_t bytes) {
+void move_tensor(benchmark::State& state, int64_t bytes, bool near_memory = true) {
   try {
-    two_tasks tasks;
+    two_tasks tasks{near_memory};
     graph_builder g;
     edge source;
     node* sink = nullptr;
@@ -158,7 +163,7 @@ void cancel_behind_kernels(benchmark::State& state) {
 
 } // namespace
 
-int serve_task(const char* cluster, int number) {
+int serve_task(const char* cluster, int number, bool near_memory) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   auto spec = parse_cluster(cluster);
   if (!spec)
@@ -168,7 +173,8 @@ int serve_task(const char* cluster, int number) {
                    .make_devices = [] { return make_devices({.intra_op_threads = 0, .gpus = 0}); },
                    .cluster = *spec,
                    .self = {"worker", number},
-                   .listen = {}});
+                   .listen = {},
+                   .near_memory = near_memory});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 1;
@@ -182,6 +188,17 @@ void register_exchange() {
                                [](benchmark::State& state) { move_tensor(state, 100'000'000); })
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark(
+      "exchange/100MB_by_socket",
+      [](benchmark::State& state) { move_tensor(state, 100'000'000, false); })
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
+  for (int64_t kib : {128, 256, 512, 1024, 4096})
+    for (bool near : {true, false})
+      benchmark::RegisterBenchmark(
+          concat("exchange/", kib, "KiB", near ? "" : "_by_socket").c_str(),
+          [=](benchmark::State& state) { move_tensor(state, kib * 1024, near); })
+          ->UseRealTime();
   benchmark::RegisterBenchmark("exchange/4B", [](benchmark::State& state) {
     move_tensor(state, 4);
   })->UseRealTime();

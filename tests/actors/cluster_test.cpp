@@ -3,6 +3,8 @@
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
 
+#include <deque>
+#include <filesystem>
 #include <thread>
 
 namespace troupe::test::cluster_test {
@@ -188,6 +190,34 @@ TEST_CASE("all tasks list their devices, and a missing one is named") {
   auto found = (*made)->devices(clock_type::now() + 5s);
   REQUIRE(found);
   CHECK(found->size() == 2);
+}
+
+TEST_CASE("tasks that send to each other have one connection") {
+  watchdog watch;
+  auto cluster = make_cluster(2, 1);
+  std::deque<task_process> tasks;
+  for (const auto& name : tasks_of(cluster))
+    tasks.emplace_back(cluster, name);
+  auto client = connect_to(cluster);
+  text_case each_with_each{"x = Placeholder dtype=f32 shape=[] @\"/job:worker/task:0\"\n"
+                           "b = Add(x, x) @\"/job:worker/task:1\"\n"
+                           "c = Add(b, b) @\"/job:worker/task:0\"\n"
+                           "d = Add(c, c) @\"/job:ps/task:0\"\n"
+                           "e = Add(d, d) @\"/job:worker/task:0\"\n"
+                           "f = Mul(b, b) @\"/job:ps/task:0\"\n"
+                           "g = Mul(f, f) @\"/job:worker/task:1\"\n"
+                           "feed x = f32(1)\nfetch e = f32(16)\nfetch g = f32(16)"};
+  REQUIRE(run_all(*client, each_with_each).empty());
+  for (const auto& one : tasks) {
+    int sockets = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator{concat("/proc/", one.pid(), "/fd")})
+      if (std::error_code gone;
+          std::filesystem::read_symlink(entry, gone).string().starts_with("socket:"))
+        ++sockets;
+    CHECK(sockets == 1 + 1 + 2); // where it listens, the client, the others
+  }
+  CHECK(run_all(*client, each_with_each).empty());
 }
 
 TEST_CASE("large tensors pass between tasks") {

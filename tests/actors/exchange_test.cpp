@@ -6,11 +6,15 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/near_memory.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
+#include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/link.hpp"
 
 #include <caf/actor_system.hpp>
@@ -58,8 +62,9 @@ struct connected {
     exchange = nullptr;
   }
   // Says hello, as a link does, and no more.
-  void introduce() {
+  void introduce(hello as = {}) {
     link_options options;
+    options.self = std::move(as);
     options.self.role = "client";
     troupe::link peer{options, {}};
     std::vector<char> bytes;
@@ -71,6 +76,74 @@ struct connected {
   caf::actor_system system{config};
   std::unique_ptr<plain_connection> other;
   caf::actor exchange;
+};
+
+// Counts what is written.
+class counting_stream final : public byte_stream {
+public:
+  counting_stream(int socket, std::atomic<size_t>& written)
+      : of_(make_socket_stream(socket)), written_(written) {}
+  int id() const noexcept override { return of_->id(); }
+  ssize_t read(std::span<const iovec> places) override { return of_->read(places); }
+  ssize_t write(std::span<const iovec> pieces) override {
+    auto size = of_->write(pieces);
+    if (size > 0)
+      written_ += static_cast<size_t>(size);
+    return size;
+  }
+  int socket() const noexcept override { return of_->socket(); }
+  void end_writing() override { of_->end_writing(); }
+  void end() override { of_->end(); }
+  void drop_input() override { of_->drop_input(); }
+
+private:
+  std::unique_ptr<byte_stream> of_;
+  std::atomic<size_t>& written_;
+};
+
+// Two tasks' exchanges, each at an end of one connection.
+struct two_ends {
+  explicit two_ends(bool near_memory = false) {
+    auto listening = listen_at({"127.0.0.1", 0});
+    REQUIRE(listening);
+    std::atomic<bool> stop{false};
+    auto dialed = dial({"127.0.0.1", listening->second}, step_clock::now() + 5s, stop);
+    REQUIRE(dialed);
+    auto accepted =
+        ::accept4(listening->first.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    REQUIRE(accepted >= 0);
+    from = open(dialed->release(), sender, left, near_memory);
+    to = open(accepted, receiver, came_back, near_memory);
+  }
+  ~two_ends() {
+    for (auto* one : {&from, &to})
+      caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    from = to = nullptr;
+  }
+  caf::actor open(int socket, const std::shared_ptr<step_server>& server,
+                  std::atomic<size_t>& count, bool near_memory) {
+    auto options = options_of(server);
+    options.near_memory = near_memory;
+    options.loop = io_loop::make();
+    return spawn_exchange(system, std::make_unique<counting_stream>(socket, count),
+                          std::move(options));
+  }
+  // Until that much has left, or nothing leaves any more.
+  size_t wait_until_left(size_t bytes) {
+    for (size_t before = 0, quiet = 0; left < bytes && quiet < 20; ++quiet) {
+      if (auto now = left.load(); now != before)
+        before = now, quiet = 0;
+      std::this_thread::sleep_for(20ms);
+    }
+    return left;
+  }
+
+  system_config config{1, true};
+  caf::actor_system system{config};
+  std::atomic<size_t> left{0}, came_back{0};
+  std::shared_ptr<step_server> sender = std::make_shared<step_server>(task_name{"worker", 0}),
+                               receiver = std::make_shared<step_server>(task_name{"worker", 1});
+  caf::actor from, to;
 };
 
 double seconds_of_processor(pid_t process) {
@@ -165,6 +238,166 @@ TEST_CASE("a peer may introduce itself while another thread ends the connection"
     pair.introduce();
     std::this_thread::sleep_for(i * 5us);
   }
+}
+
+TEST_CASE("what still travels of a large tensor when its step is cancelled is little") {
+  watchdog watch;
+  two_ends pair;
+  constexpr size_t size = size_is_telling ? size_t{1} << 30 : size_t{64} << 20;
+  auto value = tensor::make(dtype::u8, shape{static_cast<int64_t>(size)});
+  REQUIRE(value);
+  const step_id step{0, 7}, next{0, 8};
+  auto gone = failure(error_kind::cancelled, "enough");
+  REQUIRE(pair.sender->steps().announce(step));
+  caf::anon_send(pair.from, outgoing{tensor_push{step, 1, false, *value}});
+  SECTION("before it has come: nothing") {
+    CHECK(pair.wait_until_left(size) < 5000);
+    pair.receiver->steps().abort(step, gone, nullptr);
+    CHECK(pair.wait_until_left(size) < 5000);
+  }
+  // Beyond what the systems' buffers hold, and that is what they do: a write and a chunk.
+  constexpr size_t buffers = size_t{12} << 20;
+  SECTION("while it comes, by the receiver") {
+    REQUIRE(pair.receiver->steps().announce(step));
+    auto before = pair.wait_until_left(1 << 20);
+    pair.receiver->steps().abort(step, gone, nullptr);
+    CHECK(pair.wait_until_left(size) < before + buffers);
+  }
+  SECTION("while it comes, by the sender") {
+    REQUIRE(pair.receiver->steps().announce(step));
+    auto before = pair.wait_until_left(1 << 20);
+    pair.sender->steps().end(step, true);
+    CHECK(pair.wait_until_left(size) < before + buffers);
+  }
+  pair.sender->steps().end(step, true);
+  for (int i = 0; i < 500 && !value->unique(); ++i)
+    std::this_thread::sleep_for(10ms);
+  CHECK(value->unique()); // the sender holds it no more
+  // All that was promised has returned: another passes.
+  REQUIRE(pair.receiver->steps().announce(next));
+  auto before = pair.left.load();
+  auto small = tensor::make(dtype::u8, shape{1'000'000});
+  REQUIRE(small);
+  caf::anon_send(pair.from, outgoing{tensor_push{next, 1, false, *small}});
+  CHECK(pair.wait_until_left(before + 1'000'000) > before + 1'000'000);
+}
+
+TEST_CASE("a large tensor goes to a process of this machine in one copy, however its step ends") {
+  watchdog watch;
+  two_ends pair{true};
+  auto value = tensor::make(dtype::u8, shape{64 << 20});
+  REQUIRE(value);
+  const step_id step{0, 7};
+  REQUIRE(pair.sender->steps().announce(step));
+  REQUIRE(pair.receiver->steps().announce(step));
+  caf::anon_send(pair.from, outgoing{tensor_push{step, 1, false, *value}});
+  SECTION("well") {}
+  SECTION("it is cancelled where the tensor comes") {
+    pair.receiver->steps().abort(step, failure(error_kind::cancelled, "enough"), nullptr);
+  }
+  SECTION("it fails where the tensor comes from") { pair.sender->steps().end(step, true); }
+  SECTION("a process goes") { caf::anon_send_exit(pair.from, caf::exit_reason::user_shutdown); }
+  for (int i = 0; i < 500 && !value->unique(); ++i)
+    std::this_thread::sleep_for(10ms);
+  CHECK(value->unique());
+  if (pair.left > 10'000)
+    WARN("this system does not let processes read others' memory");
+}
+
+namespace {
+
+// Who connects, and our end.
+struct near_sockets {
+  near_sockets() {
+    auto listening = listen_at({"127.0.0.1", 0});
+    REQUIRE(listening);
+    theirs = std::make_unique<plain_connection>(listening->second);
+    auto accepted = ::accept4(listening->first.get(), nullptr, nullptr, SOCK_CLOEXEC);
+    REQUIRE(accepted >= 0);
+    ours = std::make_unique<plain_connection>(accepted);
+    for (size_t i = 0; i < 2; ++i)
+      token.words[i] = who.token[i] = 1234567 + i;
+    who.process = static_cast<uint32_t>(::getpid());
+    who.token_at = reinterpret_cast<uint64_t>(token.words.data());
+  }
+  std::unique_ptr<plain_connection> theirs, ours;
+  lending_token token;
+  hello who;
+};
+
+} // namespace
+
+TEST_CASE("memory is read of the process that is at the other end, and as long as it lends it") {
+  near_sockets pair;
+  auto& who = pair.who;
+  auto find = [&] { return near_memory::find(pair.ours->descriptor(), who); };
+  auto there = find();
+  if (!there) {
+    WARN("this system does not let processes read others' memory");
+    return;
+  }
+  std::string value = "lies here", read(value.size(), ' ');
+  std::span to{reinterpret_cast<std::byte*>(read.data()), read.size()};
+  auto from = reinterpret_cast<uint64_t>(value.data());
+  CHECK(there->read(to, from).ok());
+  CHECK(read == value);
+  CHECK(there->read(to, 8).kind() == error_kind::invalid_argument);
+  CHECK(there->read(to, UINT64_MAX - 3).kind() == error_kind::invalid_argument);
+  CHECK(there->read(to, uint64_t{1} << 63).kind() == error_kind::invalid_argument);
+  SECTION("it takes it back") {
+    pair.token.revoke();
+    CHECK(there->read(to, from).kind() == error_kind::unavailable);
+    CHECK(!find());
+  }
+  SECTION("it names another process") {
+    who.process = static_cast<uint32_t>(::getppid());
+    CHECK(!find());
+    who.process = 1;
+    CHECK(!find());
+    who.process = UINT32_MAX;
+    CHECK(!find());
+  }
+  SECTION("its token is another, or nowhere") {
+    ++who.token[1];
+    CHECK(!find());
+    who.token_at = 8;
+    CHECK(!find());
+  }
+  SECTION("it lends nothing") {
+    who.process = 0;
+    CHECK(!find());
+  }
+}
+
+TEST_CASE("a peer that lends what it does not have is sent away with a reason") {
+  watchdog watch;
+  connected pair{std::make_shared<step_server>(task_name{"worker", 0})};
+  lending_token token;
+  hello who;
+  who.process = static_cast<uint32_t>(::getpid());
+  who.token_at = reinterpret_cast<uint64_t>(token.words.data());
+  token.words[0] = who.token[0] = 42;
+  pair.introduce(who);
+  auto value = tensor::make(dtype::u8, shape{1'000'000});
+  REQUIRE(value);
+  auto answer = encode(step_done{1, {}, {{0, *value}}});
+  auto loan = encode(lent{1, 8});
+  REQUIRE((answer && loan));
+  auto write = [&](const encoded_message& what, uint64_t transfer) {
+    auto header = header_for(frame_kind::message, transfer, what.bytes);
+    REQUIRE(pair.other->write({reinterpret_cast<const char*>(header.data()), header.size()}));
+    REQUIRE(
+        pair.other->write({reinterpret_cast<const char*>(what.bytes.data()), what.bytes.size()}));
+  };
+  write(*answer, 1);
+  write(*loan, 0);
+  bool closed = false;
+  auto said = pair.other->read_to_end(closed);
+  CHECK(closed);
+  if (said.find("which was not asked for") != said.npos)
+    WARN("this system does not let processes read others' memory");
+  else
+    CHECK_THAT(said, Contains("bytes of memory that it does not have"));
 }
 
 TEST_CASE("questions to a peer that has gone are answered, also later ones") {

@@ -21,10 +21,15 @@ struct membership_world : actor_world {
   int ended = 0; // exchanges that were told to
   caf::actor membership;
 
-  membership_world() {
+  explicit membership_world(std::optional<task_name> of = {}) {
     membership_options options;
+    if (of) {
+      options.self = *of;
+      options.role = "task";
+    }
     options.cluster.jobs["worker"] = {"127.0.0.1:1", "127.0.0.1:2"};
-    options.role = "client";
+    if (!of)
+      options.role = "client";
     options.ways = {
         .dial =
             [this](caf::actor_system&, dialed call, const std::string& address,
@@ -72,6 +77,28 @@ struct membership_world : actor_world {
     auto call = calls.back();
     call.socket = std::make_shared<socket_handle>();
     tell(std::move(call));
+  }
+  // The task calls by itself, and says who it is.
+  connection_ptr call_in(uint64_t incarnation) {
+    exchanges.push_back(system().spawn(
+        [](caf::event_based_actor*) -> caf::behavior { return {[](const outgoing&) {}}; }));
+    auto via = std::make_shared<peer_connection>();
+    via->exchange = exchanges.back().address();
+    tell(peer_ready{who(incarnation), via, true});
+    return via;
+  }
+  static hello who(uint64_t incarnation) {
+    hello made;
+    made.role = "task";
+    made.job = one.job;
+    made.task = one.task;
+    made.incarnation = incarnation;
+    return made;
+  }
+  answer_box<peer_link> connect_mutually(const task_name& to) {
+    auto box = ask<peer_link>(membership, connect_request{to, now() + 5s, true});
+    run();
+    return box;
   }
   void introduce(uint64_t incarnation) {
     hello who;
@@ -182,6 +209,100 @@ TEST_CASE("a connection that ends before its peer has spoken is made again for w
   world.introduce(2);
   REQUIRE(*patient);
   CHECK((**patient)->incarnation == 2);
+}
+
+TEST_CASE("a task that has called need not be called") {
+  membership_world world{task_name{"worker", 0}};
+  auto via = world.call_in(5);
+  auto box = world.connect(one);
+  CHECK(world.calls.empty());
+  REQUIRE(*box);
+  REQUIRE(**box);
+  CHECK((**box)->incarnation == 5);
+  CHECK((**box)->exchange == world.exchanges.at(0));
+  CHECK((**box)->via == via);
+  // Another call of the same process changes nothing, nor does the end of that.
+  auto second = world.call_in(5);
+  CHECK((**world.connect(one))->via == via);
+  world.tell(peer_gone{to_string(one), failure(error_kind::unavailable, "gone"), second, true});
+  CHECK((**world.connect(one))->via == via);
+  // Its own end does.
+  world.tell(peer_gone{to_string(one), failure(error_kind::unavailable, "gone"), via, true});
+  world.connect(one);
+  CHECK(world.calls.size() == 1);
+}
+
+TEST_CASE("of two tasks that need each other, the one whose name is less calls") {
+  SECTION("it is this one") {
+    membership_world world{task_name{"worker", 0}};
+    world.connect_mutually(one);
+    CHECK(world.calls.size() == 1);
+  }
+  membership_world world{task_name{"worker", 7}};
+  auto box = world.connect_mutually(one);
+  CHECK(world.calls.empty());
+  SECTION("it calls") {
+    world.call_in(5);
+    REQUIRE(*box);
+    CHECK(**box);
+    world.pass(2s);
+    CHECK(world.calls.empty());
+  }
+  SECTION("it does not") {
+    world.pass(1100ms);
+    CHECK(world.calls.size() == 1);
+    world.answer_call();
+    world.introduce(5);
+    REQUIRE(*box);
+    CHECK(**box);
+  }
+}
+
+TEST_CASE("a call that comes while one goes out is taken, and the other is closed unused") {
+  membership_world world{task_name{"worker", 0}};
+  auto box = world.connect(one);
+  REQUIRE(world.calls.size() == 1);
+  auto via = world.call_in(5);
+  REQUIRE(*box);
+  CHECK((**box)->via == via);
+  world.answer_call();
+  CHECK(world.exchanges.size() == 1);
+}
+
+TEST_CASE("a call that comes while one is answered leaves both") {
+  membership_world world{task_name{"worker", 0}};
+  auto box = world.connect(one);
+  world.answer_call();
+  auto via = world.call_in(5);
+  CHECK(!*box);
+  world.introduce(5);
+  REQUIRE(*box);
+  CHECK((**box)->exchange == world.exchanges.at(0));
+  CHECK(world.ended == 0);
+}
+
+TEST_CASE("the call of a restarted task takes the place of what led to the one before") {
+  membership_world world{task_name{"worker", 0}};
+  auto old = world.call_in(5), fresh = world.call_in(6);
+  auto box = world.connect(one);
+  REQUIRE(*box);
+  CHECK((**box)->incarnation == 6);
+  CHECK((**box)->via == fresh);
+  world.tell(peer_gone{to_string(one), failure(error_kind::unavailable, "gone"), old, true});
+  CHECK((**world.connect(one))->via == fresh);
+  CHECK(world.calls.empty());
+}
+
+TEST_CASE("a call of a client, or of a task that the cluster does not have, is nobody's link") {
+  membership_world world{task_name{"worker", 0}};
+  auto stranger = world.who(5);
+  stranger.task = 9;
+  world.tell(peer_ready{stranger, std::make_shared<peer_connection>(), true});
+  stranger = world.who(5);
+  stranger.role = "client";
+  world.tell(peer_ready{stranger, std::make_shared<peer_connection>(), true});
+  world.connect(one);
+  CHECK(world.calls.size() == 1);
 }
 
 TEST_CASE("a membership that ends takes its exchanges with it") {

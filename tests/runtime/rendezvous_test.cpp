@@ -65,6 +65,46 @@ TEST_CASE("tensors of one edge in several iterations are several") {
     }
 }
 
+TEST_CASE("an announced tensor is due when its step has begun, until that ends or fails") {
+  meeting at;
+  step_id step{7, 1};
+  CHECK(at.expect(step, start) == demand::later);
+  CHECK(at.early_steps() == 1);
+  CHECK(at.awaits(step));
+  REQUIRE(at.announce(step, start));
+  CHECK(at.idle() == false);
+  CHECK(at.early_steps() == 0);
+  CHECK(at.expect(step, start) == demand::now);
+  attach(at, step);
+  CHECK(at.expect(step, start) == demand::now);
+  CHECK(at.cancel(step, gone(), start) == 1);
+  CHECK(at.expect(step, start) == demand::never); // though kernels of it may still run
+  CHECK(at.runs(step));
+  at.end(step, start);
+  CHECK(at.expect(step, start) == demand::never);
+  CHECK(at.idle());
+}
+
+TEST_CASE(
+    "an announced tensor waits for its step no longer, and in no greater number, than others") {
+  meeting at{{.session_steps = 2}};
+  CHECK(at.expect({7, 1}, start) == demand::later);
+  CHECK(at.expect({7, 1}, start) == demand::later);
+  CHECK(arrive(at, {7, 2}, 0) == fate::keep);
+  CHECK(at.expect({7, 2}, start) == demand::later);
+  CHECK(at.expect({7, 3}, start) == demand::never); // no room
+  CHECK(at.announce({7, 3}, start).kind() == error_kind::resource_exhausted);
+  CHECK(!at.cancel({7, 1}, gone(), start));
+  CHECK(at.expect({7, 1}, start) == demand::never);
+  CHECK(!at.awaits({7, 1}));
+  CHECK(at.expect({7, 4}, start) == demand::later); // in the place of the first
+  at.age(start + 61s);
+  CHECK(at.expect({7, 4}, start + 61s) == demand::never);
+  CHECK(at.idle());
+  at.close(gone());
+  CHECK(at.expect({7, 5}, start) == demand::never);
+}
+
 TEST_CASE("sessions do not mix, whatever numbers their steps have") {
   meeting at;
   REQUIRE(at.announce({1, 5}, start));

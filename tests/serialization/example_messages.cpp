@@ -46,7 +46,7 @@ struct printer {
 
   void operator()(const hello& m) {
     all(m.version, m.software, m.role, m.job, m.task, m.incarnation, m.max_message,
-        m.max_tensor_bytes, m.cluster);
+        m.max_tensor_bytes, m.cluster, m.process, m.token_at, m.token[0], m.token[1]);
   }
   void operator()(const refusal& m) { all(m.why); }
   void operator()(const register_graph& m) {
@@ -65,6 +65,11 @@ struct printer {
     all(m.step.session, m.step, m.key, m.dead, m.value, m.frame, m.iteration);
   }
   void operator()(const pull& m) { all(m.transfer); }
+  void operator()(const unwanted& m) { all(m.transfer); }
+  void operator()(const withdrawn& m) { all(m.transfer); }
+  void operator()(const borrow& m) { all(m.transfer); }
+  void operator()(const lent& m) { all(m.transfer, m.address); }
+  void operator()(const returned& m) { all(m.transfer); }
   void operator()(const ping& m) { all(m.nonce, m.sent_ns); }
   void operator()(const pong& m) { all(m.nonce); }
   void operator()(const goodbye& m) { all(m.reason); }

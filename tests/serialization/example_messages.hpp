@@ -16,8 +16,18 @@ inline tensor counted(int64_t elements) {
 inline std::vector<message> example_messages() {
   auto strings = tensor::of<std::string>({2, 2}, {"", "a", std::string(3, '\0'), "longer"});
   return {
-      hello{protocol_version, "0.1.0", "task", "worker", 3, 0xfedcba9876543210, 1 << 20, 1 << 30,
-            "training"},
+      hello{protocol_version,
+            "0.1.0",
+            "task",
+            "worker",
+            3,
+            0xfedcba9876543210,
+            1 << 20,
+            1 << 30,
+            "training",
+            28,
+            29,
+            {30, 31}},
       refusal{failure(error_kind::failed_precondition, "not you")},
       register_graph{
           .request = 1,
@@ -51,6 +61,11 @@ inline std::vector<message> example_messages() {
       reply{19, failure(error_kind::out_of_range, "end")},
       device_list_request{20},
       device_list_reply{21, {{"/job:a/task:0/device:cpu:0", "cpu", 1ull << 40, "a CPU"}}},
+      unwanted{22},
+      withdrawn{23},
+      borrow{24},
+      lent{25, 26},
+      returned{27},
   };
 }
 

@@ -129,7 +129,7 @@ TEST_CASE("a flipped bit anywhere is noticed") {
   peer_end intact{options_of("task")};
   REQUIRE(intact.give(good).ok());
   auto count = intact.got.size();
-  REQUIRE(count == std::variant_size_v<message> - 5); // without what belongs to the link
+  REQUIRE(count == std::variant_size_v<message> - 10); // without what belongs to the link
   for (int round = 0; round < 400; ++round) {
     auto bytes = good;
     auto at = random() % (round % 2 ? bytes.size() : 2000);

@@ -37,12 +37,15 @@ client_host::client_host(core& of, network& in, ledger& book, const probes& watc
     auto worker = static_cast<int>(chance_.below(static_cast<uint64_t>(lay.workers)));
     for (auto kind :
          {run_kind::init, run_kind::read, run_kind::update, run_kind::put, run_kind::take})
-      steps_.push_back(make_step(kind, lay, number, worker, server, factor++, false));
+      steps_.push_back(make_step(kind, lay, number, worker, server, factor++, 0));
   }
   // Torn and large together are more reads than there is time for.
   for (int worker = 0; worker < lay.workers; ++worker)
     steps_.push_back(make_step(run_kind::train, lay, number, worker, 0, factor++,
-                               chance_.permille(300) && !of.with.torn));
+                               of.with.torn                     ? 0
+                               : chance_.permille(of.with.huge) ? 250'000
+                               : chance_.permille(300)          ? 20'000
+                                                                : 0));
 }
 
 void client_host::open() {

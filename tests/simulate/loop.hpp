@@ -32,7 +32,8 @@ public:
            std::shared_ptr<void> keep) override;
   void want_writable(int socket, bool wanted) override;
   void remove(int socket) override;
-  allocator& memory() noexcept override { return heap_allocator(); }
+  allocator& memory() noexcept override { return memory_; }
+  int64_t live() const noexcept { return memory_.live; } ///< payloads that are in use
 
   /// Something has happened at this socket.
   void rouse(int socket) { roused_.insert(socket); }
@@ -46,6 +47,17 @@ public:
   bool ticks = true; ///< else a defect is planted, to be found
 
 private:
+  struct counting_memory final : allocator {
+    void* allocate(size_t bytes) noexcept override {
+      ++live;
+      return heap_allocator().allocate(bytes);
+    }
+    void deallocate(void* memory, size_t bytes) noexcept override {
+      --live;
+      heap_allocator().deallocate(memory, bytes);
+    }
+    int64_t live = 0;
+  };
   struct entry {
     socket_handler* handler;
     duration period;
@@ -58,6 +70,7 @@ private:
   void tick(time_point now);
 
   const socket_states& states_;
+  counting_memory memory_;
   std::map<int, entry> entries_;
   std::set<int> roused_;
   std::vector<int> batch_, to_remove_;

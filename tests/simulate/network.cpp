@@ -132,7 +132,11 @@ void network::attempt(uint64_t which) {
     core_.tell(one.from->name(), "connect", to.at->name());
     to.at->enter(core_.now);
     caf::anon_send(to.listener, accepted{id});
-    one.what.socket = std::make_shared<socket_handle>(socket_of(id, 0));
+    one.what.socket = {new socket_handle{socket_of(id, 0)}, [this](socket_handle* last) {
+                         if (auto socket = last->release(); socket >= 0) // nobody has used it
+                           close(wire_of(socket), side_of(socket));
+                         delete last;
+                       }};
     return answer();
   }
   if (core_.now + one.pause >= one.what.deadline) {

@@ -35,6 +35,7 @@ constexpr option_entry entries[] = {
     {"listings", &options::listings, 0, "permille of steps, a question for devices instead"},
     {"max_concurrent", &options::max_concurrent, 0, "steps of one kind in a session"},
     {"buggify", &options::buggify, 0, "rare events in the product's code"},
+    {"huge", &options::huge, 0, "permille of steps that train, tensors of megabytes"},
 };
 
 } // namespace
@@ -75,6 +76,7 @@ options options::draw(uint64_t seed) {
   made.queues = chance.permille(300) ? 800 : 0;
   made.listings = sometimes(30);
   made.max_concurrent = chance.permille(300) ? chance.between(1, 2) : 0;
+  made.huge = chance.permille(200) ? chance.between(1, 500) : 0;
   return made;
 }
 

@@ -3,8 +3,6 @@
 namespace troupe::simulate {
 namespace {
 
-constexpr int many = 20'000; // elements of i64: beyond what stands within a message
-
 std::string queue_at(const std::string& ps) {
   return concat(
       "q = FIFOQueue component_types=[i64] shapes=[[]] capacity=100000 container=\"queues\" "
@@ -13,7 +11,7 @@ std::string queue_at(const std::string& ps) {
 }
 
 std::string text_of(run_kind kind, const layout& of, int worker, int server, int64_t factor,
-                    bool large) {
+                    int elements) {
   auto w = concat("\"/job:worker/task:", worker, '"');
   auto p = [](int i) { return concat("\"/job:ps/task:", i, '"'); };
   auto ps = p(server);
@@ -28,12 +26,13 @@ std::string text_of(run_kind kind, const layout& of, int worker, int server, int
     auto n = std::to_string(i);
     auto there = concat("a", n);
     auto text = concat(there, " = Mul(id, i64(", factor, ")) @", w, '\n');
-    if (large)
-      text += concat("big", n, " = Fill(i32[", many, "], a", n, ") @", w, "\nm", n, " = Max(big", n,
-                     ", i32[0]) @", p(i), '\n');
-    text += concat("t", n, " = Tally(id, ", large ? "m" : "a", n, ") slot=", slot, " @", p(i), '\n',
-                   variable("v" + n, p(i)), "add", n, " = AssignAdd(v", n, ", i64(1), ^t", n, ") @",
-                   p(i), '\n', back, " = Add(t", n, ", ", from, ", ^add", n, ") @", w, '\n');
+    if (elements > 0)
+      text += concat("big", n, " = Fill(i32[", elements, "], a", n, ") @", w, "\nm", n,
+                     " = Max(big", n, ", i32[0]) @", p(i), '\n');
+    text +=
+        concat("t", n, " = Tally(id, ", elements > 0 ? "m" : "a", n, ") slot=", slot, " @", p(i),
+               '\n', variable("v" + n, p(i)), "add", n, " = AssignAdd(v", n, ", i64(1), ^t", n,
+               ") @", p(i), '\n', back, " = Add(t", n, ", ", from, ", ^add", n, ") @", w, '\n');
     return text;
   };
   switch (kind) {
@@ -71,14 +70,14 @@ std::string text_of(run_kind kind, const layout& of, int worker, int server, int
 } // namespace
 
 step_text make_step(run_kind kind, const layout& of, int client, int worker, int server,
-                    int64_t factor, bool large) {
+                    int64_t factor, int elements) {
   step_text made{.kind = kind,
                  .server = kind == run_kind::train ? -1 : of.server(server),
                  .factor = factor,
                  .processes = {of.client(client)},
                  .slots = 0,
-                 .text = test::text_case{text_of(kind, of, worker, server, factor, large), "step",
-                                         &ledger::ops()}};
+                 .text = test::text_case{text_of(kind, of, worker, server, factor, elements),
+                                         "step", &ledger::ops()}};
   if (kind != run_kind::read && kind != run_kind::init)
     made.processes.push_back(of.worker(worker));
   for (int i = 0; i < of.servers; ++i)

@@ -28,8 +28,8 @@ struct step_text {
   int64_t expected(uint64_t run) const;
 };
 
-/// `large`: what crosses tasks is larger than a message.
+/// What goes to a server has so many elements of four bytes, if any: then it is no scalar.
 step_text make_step(run_kind kind, const layout& of, int client, int worker, int server,
-                    int64_t factor, bool large);
+                    int64_t factor, int elements);
 
 } // namespace troupe::simulate

@@ -87,6 +87,7 @@ void task_host::start() {
   exchange.self.incarnation = incarnation_;
   exchange.address = *address_of(cluster_, self_);
   exchange.owner = worker_;
+  exchange.opener = membership_.address();
   exchange.server = server_;
   exchange.self.cluster = cluster_.name;
   exchange.peer_timeout = peer_timeout;
@@ -119,6 +120,9 @@ void task_host::stop(network::leaving how) {
   if (process_->loop()->sockets() > 0)
     core_.violated("no connection is left when a task has ended", process_->name(), " has ",
                    process_->loop()->sockets());
+  if (auto live = process_->loop()->live(); live != 0)
+    core_.violated("a task that has ended holds no memory", to_string(self_), " has ", live,
+                   " payloads");
   process_.reset();
   if (server_.use_count() > 1)
     core_.violated("nothing of a task is left when it has ended", to_string(self_),
@@ -137,6 +141,8 @@ void task_host::set_short_of_memory(bool on) {
 void task_host::check_idle() {
   if (server_->steps().size() > 0)
     core_.violated("an idle task runs no step", process_->name(), " has ", server_->steps().size());
+  if (auto live = process_->loop()->live(); live != 0)
+    core_.violated("an idle task holds no payload", process_->name(), " has ", live);
   if (process_->timers() > own_timers)
     core_.violated("an idle task waits for nothing", process_->name(), " has ", process_->timers(),
                    " timers");

@@ -20,7 +20,7 @@ public:
   void step_ended(caf::execution_unit*) noexcept override {
     std::unique_ptr<reporter> self{this};
     auto& conductor = in_->conductor();
-    steps_->end(in_->step());
+    steps_->end(in_->step(), !conductor.outcome().ok());
     step_result result{conductor.outcome(), {}, {}};
     in_->collect(result.statistics);
     if (result.outcome.ok()) {

@@ -28,6 +28,7 @@ public:
     message.msg_iovlen = pieces.size();
     return ::sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
+  int socket() const noexcept override { return socket_; }
   void end_writing() override { ::shutdown(socket_, SHUT_WR); }
   void end() override { ::shutdown(socket_, SHUT_RDWR); }
   void drop_input() override {

@@ -19,6 +19,7 @@ public:
   virtual void end_writing() = 0; ///< the peer reads what was written, and the end
   virtual void end() = 0;         ///< both directions: the next read finds the end
   virtual void drop_input() = 0;  ///< what was not read
+  virtual int socket() const noexcept { return -1; } ///< where it is one
 };
 
 std::unique_ptr<byte_stream> make_socket_stream(int socket);

@@ -41,8 +41,9 @@ struct client_options {
   program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
-  bool check_numerics = false;                    ///< in all steps
-  std::vector<node_time> measured = {};           ///< what former processes have found
+  bool near_memory = true; ///< large tensors are read out of the memory of tasks of this machine
+  bool check_numerics = false;          ///< in all steps
+  std::vector<node_time> measured = {}; ///< what former processes have found
   uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
   std::function<void(const std::string&)> on_warning = {};
 };

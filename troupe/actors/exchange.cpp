@@ -6,7 +6,9 @@
 #include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/near_memory.hpp"
 #include "troupe/actors/outlet.hpp"
+#include "troupe/actors/random_id.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/statistics.hpp"
@@ -22,6 +24,7 @@
 #include <mutex>
 
 #include <sys/uio.h>
+#include <unistd.h>
 
 namespace troupe {
 namespace {
@@ -31,6 +34,10 @@ constexpr int ticks_per_timeout = 6;
 // A thread that reads goes on to other sockets after so many portions.
 constexpr int most_reads = 8;
 constexpr size_t read_beside = 4096;
+// Smaller payloads come as fast through the socket.
+constexpr uint64_t least_borrowed = 256 * 1024;
+// What is read out of a peer's memory before others get their turn.
+constexpr size_t most_borrowed = 2 * 1024 * 1024;
 // What is larger would not stay in the cache of the loop's memory.
 constexpr uint64_t max_cached = uint64_t{256} << 20;
 
@@ -53,12 +60,12 @@ public:
       : inline_actor(config), stream_(std::move(stream)), options_(std::move(options)),
         loop_(options_.loop),
         peer_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
-        link_({.self = options_.self,
-               .timeout = options_.peer_timeout,
-               .memory = &loop_->memory(),
-               .max_from_memory = max_cached},
-              {.on_hello = [this](const hello& who) { return meet(who); },
-               .on_message = [this](message what) { dispatch(std::move(what)); }}),
+        lends_(lend_memory()), link_({.self = options_.self,
+                                      .timeout = options_.peer_timeout,
+                                      .memory = &loop_->memory(),
+                                      .max_from_memory = max_cached,
+                                      .lends = lends_},
+                                     callbacks()),
         outlet_(*stream_, *loop_, link_, *this) {}
 
   const char* name() const override { return "troupe.exchange"; }
@@ -77,7 +84,11 @@ public:
 
   size_t ready(bool readable, bool writable, std::span<std::byte> scratch) override {
     size_t moved = 0;
-    ends_on_exception([&] { moved = move(readable, writable, scratch); });
+    ends_on_exception([&] {
+      moved = move(readable, writable, scratch);
+      if (!gone() && link_.reading())
+        moved += borrow();
+    });
     unit_ = nullptr;
     return moved;
   }
@@ -116,6 +127,31 @@ protected:
   }
 
 private:
+  // Says in our hello where a process of this machine finds what we lend.
+  std::shared_ptr<lending_token> lend_memory() {
+    if (!options_.near_memory || stream_->socket() < 0)
+      return nullptr;
+    auto made = std::make_shared<lending_token>();
+    options_.self.process = static_cast<uint32_t>(::getpid());
+    options_.self.token_at = reinterpret_cast<uint64_t>(made->words.data());
+    for (size_t i = 0; i < made->words.size(); ++i)
+      made->words[i] = options_.self.token[i] = random_id();
+    return made;
+  }
+
+  link_callbacks callbacks() {
+    link_callbacks made{.on_hello = [this](const hello& who) { return meet(who); },
+                        .on_message = [this](message what) { dispatch(std::move(what)); }};
+    if (auto* server = options_.server.get()) {
+      made.wanted = [=, this](step_id step) { return server->expect(step, address()); };
+      made.on_lost = [=](step_id step, status why) {
+        server->steps().abort(step, std::move(why), nullptr);
+      };
+      made.on_announce = [=, this](step_id step) { server->steps().watch(step, address()); };
+    }
+    return made;
+  }
+
   caf::actor as_actor() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
 
   // Out of memory, mostly. A connection that has lost something is of no use.
@@ -136,6 +172,8 @@ private:
       send(what->content);
     else if (auto* run = content_if<run_request>(message))
       ask(to_wire(*run), from);
+    else if (auto* news = content_if<step_news>(message))
+      look_at(*news);
     else if (auto* graphs = content_if<wire_registration>(message))
       ask(register_graph{**graphs}, from);
     else if (auto* unused = content_if<forget_program>(message))
@@ -183,6 +221,20 @@ private:
     return moved;
   }
 
+  // Out of the peer's memory, and no more than others can wait for.
+  size_t borrow() {
+    inline_unit unit{home_system()};
+    unit_ = &unit;
+    auto came = link_.read_lent(most_borrowed);
+    if (came && link_.reading())
+      loop_->call_again(stream_->id());
+    outlet_.write_some();
+    unit.run();
+    if (!came)
+      end(came.status());
+    return came ? *came : 0;
+  }
+
   std::vector<caf::strong_actor_ptr> watched() const {
     std::vector<caf::strong_actor_ptr> found;
     if (options_.owner)
@@ -215,6 +267,18 @@ private:
       outlet_.write_some();
     else
       cannot_send(what, std::move(sent));
+  }
+
+  // A step has begun here, failed or ended: what is announced of it may be wanted now, or no more.
+  void look_at(const step_news& what) {
+    status outcome;
+    if (what.failed)
+      outcome = link_.withdraw(what.step);
+    if (outcome)
+      outcome = link_.review(what.step);
+    if (!outcome)
+      end(std::move(outcome));
+    outlet_.write_some();
   }
 
   // Sends a question; its answer, or the end of the connection, answers the one that asks.
@@ -254,7 +318,7 @@ private:
   }
 
   void end(status why) {
-    peer_gone news{{}, why};
+    peer_gone news{{}, why, from_, !options_.expected};
     {
       std::lock_guard guard{mutex_};
       if (std::exchange(ending_, true))
@@ -306,6 +370,12 @@ private:
                      who.cluster, "', this process to '", options_.self.cluster, "'");
     if (options_.known && who.role == "task")
       TROUPE_TRY(options_.known->meet(peer(), who.incarnation));
+    if (options_.near_memory && stream_->socket() >= 0)
+      if (auto there = near_memory::find(stream_->socket(), who)) {
+        from_->near = true;
+        link_.read_near([there = *there](auto to, uint64_t from) { return there.read(to, from); },
+                        least_borrowed);
+      }
     {
       std::lock_guard guard{mutex_};
       if (ending_) // whoever ends it, on another thread, reads what follows
@@ -315,7 +385,7 @@ private:
       from_->exchange = address();
     }
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      caf::anon_send(opener, peer_ready{who, from_});
+      caf::anon_send(opener, peer_ready{who, from_, !options_.expected});
     return {};
   }
 
@@ -401,6 +471,7 @@ private:
   bool ending_ = false, gone_ = false;
   status lost_;
 
+  const std::shared_ptr<lending_token> lends_;
   inline_unit* unit_ = nullptr; // the loop's thread's, while it reads
   troupe::link link_;
   outlet outlet_;

@@ -22,10 +22,11 @@ struct exchange_options {
   std::optional<task_name> expected;   ///< who must answer, where we have called
   std::string address;                 ///< for error texts
   caf::actor owner;                    ///< gets incoming; a worker, or nobody
-  caf::actor_addr opener;              ///< gets peer_ready and peer_gone: the membership
+  caf::actor_addr opener;              ///< the membership: gets peer_ready and peer_gone
   std::shared_ptr<step_server> server; ///< of a task: serves what belongs to running steps
   std::chrono::milliseconds peer_timeout{10'000};
   std::shared_ptr<io_loop> loop = {}; ///< that waits for its socket; none: one of its own
+  bool near_memory = true;            ///< lends tensors to processes of this machine, and borrows
   size_t max_connections = 0;         ///< of a listener; 0: what the limit of descriptors allows
   std::shared_ptr<incarnations> known = {}; ///< refuses tasks that have been replaced
 };

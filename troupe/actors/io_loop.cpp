@@ -66,6 +66,10 @@ struct state {
         if (handle(events[static_cast<size_t>(i)]) > much_at_once)
           batch.write(); // it took some time
       batch.write();
+      for (auto socket : std::exchange(again, {})) {
+        call(socket, false, false);
+        batch.write();
+      }
       remove_all();
       if (clock::now() >= next_tick)
         tick();
@@ -77,7 +81,7 @@ struct state {
       return ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), 0);
     };
     auto count = look();
-    if (count != 0 || brief([&] { return (count = look()) != 0; }))
+    if (count != 0 || !again.empty() || brief([&] { return (count = look()) != 0; }))
       return count;
     auto left = std::chrono::ceil<milliseconds>(next_tick - clock::now()).count();
     return ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()),
@@ -91,16 +95,20 @@ struct state {
       next_tick = clock::time_point::min(); // there may be a nearer one
       return 0;
     }
+    return call(what.data.fd, (what.events & ~static_cast<uint32_t>(EPOLLOUT)) != 0,
+                (what.events & EPOLLOUT) != 0);
+  }
+
+  size_t call(int socket, bool readable, bool writable) {
     socket_handler* handler = nullptr;
     {
       std::lock_guard guard{mutex};
-      if (auto it = entries.find(what.data.fd); it != entries.end())
+      if (auto it = entries.find(socket); it != entries.end())
         handler = it->second.handler; // stays: only this thread removes
     }
     if (!handler)
       return 0;
-    auto moved = handler->ready((what.events & ~static_cast<uint32_t>(EPOLLOUT)) != 0,
-                                (what.events & EPOLLOUT) != 0, scratch);
+    auto moved = handler->ready(readable, writable, scratch);
     traffic += moved;
     return moved;
   }
@@ -155,6 +163,7 @@ struct state {
 
   // The thread's own:
   clock::time_point next_tick = clock::time_point::min();
+  std::vector<int> again; // sockets whose handlers have more to do
   size_t traffic = 0;
   clock::time_point measured_since = clock::now();
   brief_look brief;
@@ -185,6 +194,7 @@ public:
            std::shared_ptr<void> keep) override;
   void want_writable(int socket, bool wanted) override;
   void remove(int socket) override;
+  void call_again(int socket) override { state_->again.push_back(socket); }
   allocator& memory() noexcept override { return *state_->memory; }
 
 private:

@@ -37,6 +37,9 @@ public:
   /// Says whether the handler wants to know when the socket can be written.
   virtual void want_writable(int socket, bool wanted) = 0;
   virtual void remove(int socket) = 0;
+  /// Has the handler called again soon, after others, whatever its socket does. On the loop's
+  /// thread.
+  virtual void call_again(int) {}
 
   /// Of what comes: large payloads of one step lie where those of the last have lain. What is
   /// cached goes when little comes any more.

@@ -34,6 +34,9 @@ struct call_again {
 };
 
 constexpr std::chrono::milliseconds pause_between_calls{100};
+// How long a call is waited for before the task is called from here. It compiles meanwhile, as its
+// caller does.
+constexpr std::chrono::milliseconds patience_with_caller{1000};
 
 } // namespace
 } // namespace troupe
@@ -52,9 +55,9 @@ struct waiting_link {
 // What is known of one task.
 struct member {
   std::string address;
-  caf::actor exchange; // none while there is no connection
-  bool ready = false;  // the peer has introduced itself
-  bool dialing = false;
+  caf::actor exchange;  // none while there is no connection
+  bool ready = false;   // the peer has introduced itself
+  bool dialing = false; // or waiting for its call
   uint64_t incarnation = 0;
   connection_ptr via;
   status last; // why there is no connection
@@ -101,8 +104,15 @@ caf::result<peer_link> connect(membership_self self, const connect_request& what
     return peer_link{what.to, one.incarnation, one.exchange, one.via};
   auto promise = self->make_response_promise<peer_link>();
   one.waiting.push_back({promise, what.deadline});
-  if (!one.dialing && !one.exchange)
-    start_dialing(self, what.to, one);
+  if (!one.dialing && !one.exchange) {
+    // Of two tasks that need each other, the one whose name is less calls.
+    if (what.mutual && what.to < self->state.options.self) {
+      one.dialing = true;
+      self->delayed_send(self, patience_with_caller, call_again{what.to});
+    } else {
+      start_dialing(self, what.to, one);
+    }
+  }
   auto patience =
       std::max<caf::timespan>(what.deadline - self->clock().now(), std::chrono::milliseconds{1});
   self->delayed_send(self, patience, give_up{what.to});
@@ -112,6 +122,10 @@ caf::result<peer_link> connect(membership_self self, const connect_request& what
 void connected(membership_self self, dialed& what) {
   auto& one = self->state.members.at(what.to);
   one.dialing = false;
+  if (one.exchange) { // it has called meanwhile; this connection is closed before a word is said
+    TROUPE_REACHED("a task calls while it is called");
+    return;
+  }
   if (!what.outcome) {
     refuse(one, what.outcome, what.deadline);
     if (!one.waiting.empty()) { // somebody has joined who has more time
@@ -135,15 +149,29 @@ void connected(membership_self self, dialed& what) {
   exchange.known = options.known;
   exchange.self.cluster = options.cluster.name;
   exchange.peer_timeout = options.peer_timeout;
+  exchange.near_memory = options.near_memory;
   one.exchange = options.ways.open(self->system(), *what.socket, std::move(exchange));
 }
 
 void introduced(membership_self self, const peer_ready& what) {
   const auto& who = what.who;
+  if (who.role != "task")
+    return;
   auto it = self->state.members.find({who.job, who.task});
-  if (it == self->state.members.end() || !it->second.exchange)
+  if (it == self->state.members.end())
     return;
   auto& one = it->second;
+  if (what.inbound) {
+    // What is there already stays, but for that to a process which this one has replaced.
+    auto stays = one.ready ? one.incarnation == who.incarnation : one.exchange != nullptr;
+    auto exchange = caf::actor_cast<caf::actor>(what.via->exchange);
+    if (stays || !exchange || what.via->gone)
+      return;
+    TROUPE_REACHED("a task's own call serves as a link to it");
+    one.exchange = std::move(exchange);
+  } else if (!one.exchange || one.ready) {
+    return;
+  }
   one.ready = true;
   one.last = {};
   one.incarnation = who.incarnation;
@@ -155,7 +183,11 @@ void introduced(membership_self self, const peer_ready& what) {
 void lost(membership_self self, const peer_gone& what) {
   for (auto& [task, one] : self->state.members)
     if (to_string(task) == what.peer) {
+      // Only of the connection that serves as the link.
+      if (one.ready ? one.via != what.via : what.inbound)
+        continue;
       one.exchange = nullptr;
+      one.via = nullptr;
       if (auto watcher = caf::actor_cast<caf::actor>(self->state.watcher); watcher && one.ready)
         self->send(watcher, link_lost{task, what.why});
       // Whoever ends a connection before it has introduced itself may be a process that is going,

@@ -52,9 +52,14 @@ struct membership_options {
   std::shared_ptr<step_server> server;      ///< of a task
   std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
   membership_ways ways = {};                ///< by default the usual ones, with a loop of their own
+  bool near_memory = true;                  ///< as in exchange_options
   bool own_thread = false;                  ///< it does not wait behind kernels
 };
 
+/// Two tasks have one connection, as a rule: one that the other has made serves as well, and of two
+/// that need each other one waits a moment for the other's call. Who calls at once all the same has
+/// a connection of their own; none is closed for that.
+///
 /// Understands connect_request: answers with a link whose peer has introduced itself as the task,
 /// or with `unavailable` after the deadline at the latest. A link serves until its connection ends.
 caf::actor spawn_membership(caf::actor_system& system, membership_options options);

@@ -114,6 +114,7 @@ struct background_ended {
 struct connect_request {
   task_name to;
   step_clock::time_point deadline;
+  bool mutual = false; ///< it needs a link to us, too: one connection serves both
 };
 
 /// Task -> membership, first of all: who owns its exchanges. No answer.
@@ -144,20 +145,29 @@ struct incoming {
   connection_ptr owner; ///< of what comes of it
 };
 
+/// Step table -> exchange: that step has begun, failed or ended on this task. No answer.
+struct step_news {
+  step_id step;
+  bool failed = false;
+};
+
 /// Membership -> who watches it: the connection to a task has ended. No answer.
 struct link_lost {
   task_name task;
   status why;
 };
 
-/// Exchange -> who spawned it: its peer has introduced itself / is gone.
+/// Exchange -> membership: its peer has introduced itself / is gone.
 struct peer_ready {
   hello who;
   connection_ptr via = {};
+  bool inbound = false; ///< the peer has called
 };
 struct peer_gone {
   std::string peer;
   status why;
+  connection_ptr via = {};
+  bool inbound = false;
 };
 
 } // namespace troupe
@@ -180,6 +190,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_news)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_ready)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_gone)

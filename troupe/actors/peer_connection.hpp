@@ -19,6 +19,7 @@ struct peer_connection {
   std::atomic<bool> gone{false};
   std::atomic<size_t> registering{0}; ///< graphs that wait to be compiled
   std::atomic<size_t> running{0};     ///< steps
+  std::atomic<bool> near{false};      ///< its memory can be read from here
 };
 
 using connection_ptr = std::shared_ptr<peer_connection>;

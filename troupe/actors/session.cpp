@@ -126,7 +126,8 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                                 .owner = {},
                                                 .server = nullptr,
                                                 .known = {},
-                                                .ways = ways ? *ways : membership_ways{}});
+                                                .ways = ways ? *ways : membership_ways{},
+                                                .near_memory = options.near_memory});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
   return system.spawn(session_behavior, master_actor,

@@ -81,6 +81,12 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   become_busy();
 }
 
+demand step_server::expect(step_id step, const caf::actor_addr& exchange) {
+  auto known = steps_->expect(step, exchange);
+  become_busy();
+  return known;
+}
+
 void step_server::lose(peer_connection& which, const status& why) {
   auto reason = failure(error_kind::unavailable, which.peer, " is gone: ", why.message());
   auto dropped = programs_.close(which);

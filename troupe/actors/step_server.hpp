@@ -30,6 +30,9 @@ public:
   /// Begins a step of a program of that owner, who may have so many at once.
   void begin(run_request&& what, const connection_ptr& owner, step_end on_end,
              caf::execution_unit* unit = nullptr);
+  /// Whether tensors that are announced to an exchange for a step are to be fetched; it is told
+  /// when that may have changed.
+  demand expect(step_id step, const caf::actor_addr& exchange);
   /// The connection has ended: its programs go, and the steps that need it fail.
   void lose(peer_connection& which, const status& why);
   /// A tensor could not be sent, as the peer is gone: those that the program sends later could not

@@ -3,6 +3,10 @@
 #include "troupe/actors/region.hpp"
 #include "troupe/runtime/simulation.hpp"
 
+#include <caf/send.hpp>
+
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -39,10 +43,13 @@ void bring_to_region(task_instance& in, arrival&& what, caf::execution_unit* uni
 } // namespace
 
 status step_table::announce(step_id step) {
-  std::lock_guard guard{mutex_};
-  auto may = steps_.announce(step, now_());
+  auto may = [&] {
+    std::lock_guard guard{mutex_};
+    return steps_.announce(step, now_());
+  }();
   if (!may)
     TROUPE_REACHED("a step must not begin");
+  tell(step, false);
   return may;
 }
 
@@ -59,10 +66,53 @@ status step_table::attach(step_id step, const std::shared_ptr<task_instance>& in
   return {};
 }
 
-void step_table::end(step_id step) {
+void step_table::end(step_id step, bool failed) {
   std::shared_ptr<task_instance> last; // goes when the lock is free
+  {
+    std::lock_guard guard{mutex_};
+    last = steps_.end(step, now_());
+  }
+  tell(step, failed);
+}
+
+demand step_table::expect(step_id step, const caf::actor_addr& exchange) {
   std::lock_guard guard{mutex_};
-  last = steps_.end(step, now_());
+  auto known = steps_.expect(step, now_());
+  if (known != demand::never)
+    note_watcher(step, exchange);
+  return known;
+}
+
+void step_table::watch(step_id step, const caf::actor_addr& exchange) {
+  std::lock_guard guard{mutex_};
+  if (steps_.runs(step))
+    note_watcher(step, exchange);
+}
+
+void step_table::note_watcher(step_id step, const caf::actor_addr& exchange) {
+  auto& those = watchers_[step];
+  if (std::ranges::find(those, exchange) == those.end())
+    those.push_back(exchange);
+}
+
+// On this thread: exchanges have no mailbox.
+void step_table::tell(step_id step, bool failed) {
+  std::vector<caf::actor_addr> told;
+  {
+    std::lock_guard guard{mutex_};
+    auto it = watchers_.find(step);
+    if (it == watchers_.end())
+      return;
+    if (steps_.awaits(step)) { // there is more to come
+      told = it->second;
+    } else {
+      told = std::move(it->second);
+      watchers_.erase(it);
+    }
+  }
+  for (const auto& one : told)
+    if (auto exchange = caf::actor_cast<caf::actor>(one))
+      caf::anon_send(exchange, step_news{step, failed});
 }
 
 void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
@@ -89,6 +139,7 @@ void step_table::abort(step_id step, status why, caf::execution_unit* unit) {
   }();
   if (in)
     (*in)->conductor().abort(step.sequence, std::move(why), unit);
+  tell(step, true);
 }
 
 template <class Predicate>
@@ -100,9 +151,13 @@ void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit*
       if (hit(*in, deadline))
         found.emplace_back(step, in);
     });
+    for (const auto& one : found)
+      steps_.cancel(one.first, why, now_());
   }
-  for (const auto& [step, in] : found)
+  for (const auto& [step, in] : found) {
     in->conductor().abort(step.sequence, why, unit);
+    tell(step, true);
+  }
 }
 
 void step_table::abort_all(const std::string& partner, uint64_t incarnation, const status& why,
@@ -118,10 +173,16 @@ void step_table::abort_all(const task_program& of, const status& why, caf::execu
 
 void step_table::expire(step_clock::time_point now, const task_name& self,
                         caf::execution_unit* unit) {
+  std::vector<step_id> forgotten;
   {
     std::lock_guard guard{mutex_};
     steps_.age(now_());
+    for (const auto& one : watchers_)
+      if (!steps_.awaits(one.first))
+        forgotten.push_back(one.first);
   }
+  for (auto step : forgotten)
+    tell(step, true);
   abort_if([&](const task_instance&, step_clock::time_point deadline) { return deadline <= now; },
            failure(error_kind::deadline_exceeded, self, ": time is over"), unit);
 }

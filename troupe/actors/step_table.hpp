@@ -4,6 +4,8 @@
 #include "troupe/actors/task_program.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
 
+#include <caf/actor_addr.hpp>
+
 #include <functional>
 #include <mutex>
 
@@ -22,7 +24,13 @@ public:
   status attach(step_id step, const std::shared_ptr<task_instance>& in, caf::execution_unit* unit,
                 step_clock::time_point deadline = step_clock::time_point::max());
   /// Forgets an ended step; what still comes for it is dropped.
-  void end(step_id step);
+  void end(step_id step, bool failed = false);
+
+  /// Whether tensors that an exchange has been announced for a step are wanted. It is told when
+  /// that may have changed, with step_news.
+  demand expect(step_id step, const caf::actor_addr& exchange);
+  /// An exchange is to announce tensors of a running step: it is told when that fails.
+  void watch(step_id step, const caf::actor_addr& exchange);
   /// Brings a tensor to its region. One that comes before its step is kept; where there is no room
   /// for it, its step fails when it comes, with resource_exhausted.
   void push(tensor_push&& what, caf::execution_unit* unit);
@@ -41,12 +49,16 @@ public:
   bool idle() const;   ///< none, and nothing has come for others
 
 private:
+  void note_watcher(step_id step, const caf::actor_addr& exchange);
+  void tell(step_id step, bool failed);
   template <class Predicate>
   void abort_if(Predicate hit, const status& why, caf::execution_unit* unit);
 
   const clock now_;
   mutable std::mutex mutex_;
   rendezvous<std::shared_ptr<task_instance>> steps_;
+  // Exchanges that have announced tensors of a step, or have been announced some.
+  std::unordered_map<step_id, std::vector<caf::actor_addr>> watchers_;
 };
 
 } // namespace troupe

@@ -48,6 +48,7 @@ public:
                                              .server = server_,
                                              .known = known,
                                              .ways = usual_ways(loop),
+                                             .near_memory = options.near_memory,
                                              .own_thread = true});
     worker_options worker{.ops = options.ops,
                           .devices = std::move(devices),
@@ -67,10 +68,12 @@ public:
     exchange.self.incarnation = incarnation_;
     exchange.address = to_string(at);
     exchange.owner = worker_;
+    exchange.opener = membership_.address();
     exchange.server = server_;
     exchange.self.cluster = options.cluster.name;
     exchange.peer_timeout = options.peer_timeout;
     exchange.known = known;
+    exchange.near_memory = options.near_memory;
     exchange.loop = loop;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
     supervisor_ = spawn_supervisor(system_,

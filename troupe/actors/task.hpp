@@ -20,6 +20,9 @@ struct task_options {
   std::chrono::milliseconds peer_timeout{10'000};
   bool deterministic = false;      ///< the same bits for any number of threads, for all sessions
   bool gpu_launch_threads = false; ///< each GPU has one
+  /// Large tensors of processes of this machine are read out of their memory, where that is
+  /// allowed.
+  bool near_memory = true;
   /// Told once, on any thread, when the task can serve no longer though it was not stopped: end the
   /// process, so that whoever watches it starts another.
   std::function<void(const status&)> on_failure = {};

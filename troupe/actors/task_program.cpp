@@ -87,6 +87,7 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       auto from = device_name::parse(wait.origin->attr<std::string>("from"));
       if (from && from->on_task() != self) {
         partners_.emplace(to_string(from->on_task()), 0);
+        senders_.insert(to_string(from->on_task()));
         if (!imports_.emplace(key, route).second)
           return invalid("two receives have the key ", key);
       }

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace troupe {
 
@@ -85,6 +86,9 @@ public:
   /// Says whether it sends to that task or hears from it, whose loss then ends its steps.
   bool exchanges_with(const std::string& task, uint64_t incarnation) const noexcept;
 
+  /// Says whether that task sends to it.
+  bool hears_from(const task_name& task) const { return senders_.contains(to_string(task)); }
+
   /// The session that its steps belong to.
   uint64_t session() const noexcept { return session_; }
   void set_session(uint64_t session) { session_ = session; }
@@ -152,6 +156,7 @@ private:
   std::vector<collective_group> collectives_;
   std::vector<std::vector<collective_seat>> seats_; // per program and wait
   std::vector<task_name> peers_;
+  std::set<std::string> senders_;
   std::map<std::string, uint64_t> partners_; // and their incarnations; 0: not known
   uint64_t session_ = 0;
   std::vector<uint32_t> fetch_indexes_;

@@ -86,7 +86,8 @@ void connect_peers(worker_self self, const program_ptr& program, uint64_t handle
   for (size_t i = 0; i < program->peers().size(); ++i) {
     auto peer = program->peers()[i];
     self->request(self->state.membership, connect_patience + std::chrono::seconds{1},
-                  connect_request{peer, self->clock().now() + connect_patience})
+                  connect_request{peer, self->clock().now() + connect_patience,
+                                  program->hears_from(peer)})
         .then(
             [=](const peer_link& link) {
               auto expected = program->expected(peer);

@@ -81,6 +81,7 @@ client_options to_client(const session_options& from, std::source_location where
     to.passes.swap.memory = from.memory.gpu_limit;
   to.timeout = from.timeout;
   to.peer_timeout = from.cluster.peer_timeout;
+  to.near_memory = from.cluster.near_memory;
   to.check_numerics = from.insight.check_numerics;
   to.passes.fuse = from.passes.fuse && !to.check_numerics; // the very op is to be named
   to.sample_every = from.insight.sample_every;

@@ -57,6 +57,8 @@ struct insight_options {
 
 struct cluster_options {
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+  /// Large tensors are read out of the memory of tasks of this machine, where that is allowed.
+  bool near_memory = true;
 };
 
 struct session_options {

@@ -18,7 +18,7 @@ namespace {
 struct worker_options {
   std::string job = "worker", cluster, listen;
   int task = 0;
-  bool insecure = false, deterministic = false, gpu_launch_threads = false;
+  bool insecure = false, deterministic = false, gpu_launch_threads = false, near_memory = true;
   device_choice devices;
   size_t inter_op_threads = 0;
 };
@@ -57,6 +57,7 @@ void serve(const worker_options& options) {
       .inter_op_threads = options.inter_op_threads,
       .deterministic = options.deterministic,
       .gpu_launch_threads = options.gpu_launch_threads,
+      .near_memory = options.near_memory,
       .on_failure =
           [&](const status& why) {
             failed = why;
@@ -111,6 +112,10 @@ void add_worker(CLI::App& to) {
       ->check(CLI::PositiveNumber);
   command->add_flag("--gpu-launch-threads", options->gpu_launch_threads,
                     "Each GPU's kernels are launched by a thread of its own");
+  command->add_flag(
+      "!--no-near-memory", options->near_memory,
+      "Large tensors go through the socket to processes of this machine, too, instead "
+      "of being read out of their memory");
   command->add_flag("--tf32", options->devices.tf32,
                     "GPUs may round the operands of products of f32 to 10 bits");
   command->add_flag_callback(

@@ -1,6 +1,7 @@
 // Where tensors from other tasks meet the steps that they are for (white paper 3.2.2). Knows no
 // threads, no clocks and no actors: every call says at once what is to be done.
 #pragma once
+#include "troupe/runtime/cluster/demand.hpp"
 #include "troupe/runtime/cluster/recent_steps.hpp"
 #include "troupe/runtime/types/status.hpp"
 #include "troupe/runtime/types/step_id.hpp"
@@ -125,13 +126,37 @@ public:
     }
     if (ended(what.step))
       return {arrival_fate::drop, {}};
-    keep_early(what, now);
+    keep_early(what.step, &what, now);
     return {arrival_fate::keep, {}};
+  }
+
+  /// A tensor of a step is announced. One of a step that has not come has a place among those that
+  /// wait for theirs, or where there is none, is refused.
+  demand expect(step_id step, time_point now) {
+    auto known = demand_for(step);
+    if (known == demand::later && !early_.contains(step)) {
+      keep_early(step, nullptr, now);
+      return demand_for(step);
+    }
+    return known;
+  }
+
+  /// Whether a step's tensors are wanted.
+  demand demand_for(step_id step) const {
+    if (!closed_)
+      return demand::never;
+    if (auto it = running_.find(step); it != running_.end())
+      return it->second.failing || !it->second.refused ? demand::never : demand::now;
+    if (ended(step))
+      return demand::never;
+    auto it = early_.find(step);
+    return it == early_.end() || it->second.refused ? demand::later : demand::never;
   }
 
   /// The step shall not run on. Returns it where it runs; one that has not begun yet is told.
   std::optional<Step> cancel(step_id step, const status& why, time_point now) {
     if (auto it = running_.find(step); it != running_.end()) {
+      it->second.failing = true;
       if (it->second.attached)
         return it->second.step;
       if (it->second.refused)
@@ -173,6 +198,12 @@ public:
     });
   }
 
+  bool runs(step_id step) const { return running_.contains(step); }
+  /// Says whether it runs, or something has come for it.
+  bool awaits(step_id step) const {
+    auto it = early_.find(step);
+    return runs(step) || (it != early_.end() && it->second.refused);
+  }
   size_t running() const noexcept { return running_.size(); }
   size_t early_steps() const noexcept { return early_.size(); } ///< those refused among them
   size_t early_bytes() const noexcept { return bytes_; }
@@ -204,6 +235,7 @@ private:
   struct run {
     Step step{};
     bool attached = false;
+    bool failing = false; // it shall not run on
     time_point deadline = time_point::max();
     places came;
     std::vector<arrival> waiting;
@@ -250,7 +282,7 @@ private:
       return {};
     auto taken = std::move(it->second);
     early_.erase(it);
-    if (!taken.arrivals.empty()) {
+    if (taken.refused) {
       auto& of = sessions_[step.session];
       --of.steps;
       --steps_;
@@ -262,24 +294,26 @@ private:
     return taken;
   }
 
-  void keep_early(arrival& what, time_point now) {
+  // Nothing where the step is only expected.
+  void keep_early(step_id step, arrival* what, time_point now) {
     age(now);
-    auto it = early_.find(what.step);
+    auto it = early_.find(step);
     if (it != early_.end() && !it->second.refused)
       return;
-    auto size = what.value.bytes();
-    auto& of = session_of(what.step, now);
+    auto size = what ? what->value.bytes() : 0;
+    auto& of = session_of(step, now);
     auto fresh = it == early_.end();
     if (bytes_ + size > limits_.bytes || of.bytes + size > limits_.session_bytes ||
         (fresh && (steps_ >= limits_.steps || of.steps >= limits_.session_steps)))
-      return refuse(what.step, no_room(of), now);
+      return refuse(step, no_room(of), now);
     of.steps += fresh;
     steps_ += fresh;
     of.bytes += size;
     bytes_ += size;
-    auto& waiting = early_[what.step];
+    auto& waiting = early_[step];
     waiting.since = now;
-    waiting.arrivals.push_back(std::move(what));
+    if (what)
+      waiting.arrivals.push_back(std::move(*what));
   }
 
   status no_room(const session& of) const {

@@ -74,9 +74,18 @@ private:
     switch (from.which()) {
       case wire::Envelope::HELLO: {
         auto in = from.getHello();
-        return message{hello{in.getVersion(), text_of(in.getSoftware()), text_of(in.getRole()),
-                             text_of(in.getJob()), in.getTask(), in.getIncarnation(),
-                             in.getMaxMessage(), in.getMaxTensorBytes(), text_of(in.getCluster())}};
+        return message{hello{in.getVersion(),
+                             text_of(in.getSoftware()),
+                             text_of(in.getRole()),
+                             text_of(in.getJob()),
+                             in.getTask(),
+                             in.getIncarnation(),
+                             in.getMaxMessage(),
+                             in.getMaxTensorBytes(),
+                             text_of(in.getCluster()),
+                             in.getProcess(),
+                             in.getTokenAt(),
+                             {in.getToken0(), in.getToken1()}}};
       }
       case wire::Envelope::REFUSAL: return message{refusal{status_of(from.getRefusal())}};
       case wire::Envelope::REGISTER_GRAPH: return read(from.getRegisterGraph());
@@ -122,8 +131,14 @@ private:
                                    in.getIteration()}};
       }
       case wire::Envelope::PULL: return message{pull{from.getPull()}};
+      case wire::Envelope::UNWANTED: return message{unwanted{from.getUnwanted()}};
+      case wire::Envelope::WITHDRAWN: return message{withdrawn{from.getWithdrawn()}};
       case wire::Envelope::PING:
         return message{ping{from.getPing().getNonce(), from.getPing().getSentNs()}};
+      case wire::Envelope::BORROW: return message{borrow{from.getBorrow()}};
+      case wire::Envelope::LENT:
+        return message{lent{from.getLent().getTransfer(), from.getLent().getAddress()}};
+      case wire::Envelope::RETURNED: return message{returned{from.getReturned()}};
       case wire::Envelope::PONG: return message{pong{from.getPong()}};
       case wire::Envelope::GOODBYE: return message{goodbye{text_of(from.getGoodbye())}};
       case wire::Envelope::CONTAINER_RESET: {
@@ -240,8 +255,19 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::REFUSAL:
       case wire::Envelope::CANCEL_STEP:
       case wire::Envelope::PULL:
+      case wire::Envelope::UNWANTED:
+      case wire::Envelope::WITHDRAWN:
+      case wire::Envelope::BORROW:
+      case wire::Envelope::LENT:
+      case wire::Envelope::RETURNED:
       case wire::Envelope::PING:
       case wire::Envelope::PONG: made.order = delivery::urgent; break;
+      case wire::Envelope::TENSOR_PUSH: {
+        auto push = from.getTensorPush();
+        made.step = step_id{push.getSession(), push.getStep()};
+        made.order = delivery::free;
+        break;
+      }
       default: made.order = delivery::free; break;
     }
     for (auto size : from.getOutside())

@@ -60,6 +60,13 @@ struct link::state final : link_receiver {
       failed = first.status();
   }
 
+  ~state() { revoke(); }
+
+  void revoke() {
+    if (options.lends)
+      options.lends->revoke();
+  }
+
   // What the peer accepts.
   result<uint64_t> limit(encode_options& encoding) {
     std::lock_guard guard{mutex};
@@ -81,12 +88,16 @@ struct link::state final : link_receiver {
     auto order = delivery_of(what);
     if (total > 0 && order != delivery::free)
       return invalid(name_of(what), ": a message of this kind cannot carry a payload");
+    const auto* push = std::get_if<tensor_push>(&what);
+    auto step = push && total > 0 ? std::optional{push->step} : std::nullopt;
+    if (step && callbacks.on_announce)
+      callbacks.on_announce(*step);
     std::lock_guard guard{mutex};
     TROUPE_TRY(status{failed});
     if (total > largest)
       return failure(error_kind::resource_exhausted, name_of(what), ": tensors of ", total,
                      " bytes are more than ", describe(known_peer()), " accepts: ", largest);
-    auto queued = output.push(std::move(encoded), order);
+    auto queued = output.push(std::move(encoded), order, step);
     return queued.ok()
                ? status{}
                : std::move(queued).within(concat(name_of(what), " to ", describe(known_peer())));
@@ -97,6 +108,7 @@ struct link::state final : link_receiver {
     std::lock_guard guard{mutex};
     if (!failed.ok())
       return failed;
+    revoke();
     output.close();
     if (tell)
       if (auto last = encode(refusal{{why.kind(), why.message().substr(0, longest_reason)}}))
@@ -106,7 +118,9 @@ struct link::state final : link_receiver {
   }
 
   void abandon(status why) {
+    input.close();
     std::lock_guard guard{mutex};
+    revoke();
     output.close();
     if (failed.ok())
       failed = std::move(why);
@@ -119,10 +133,41 @@ struct link::state final : link_receiver {
       TROUPE_TRY(status{failed});
       heard = heard || bytes > 0;
     }
-    auto taken = take();
-    if (taken.ok())
+    return fail_if(take());
+  }
+
+  status fail_if(status outcome) {
+    if (outcome.ok())
       return {};
-    return fail(std::move(taken), (peer || refusing) && !peer_refused);
+    std::unique_lock lock{mutex};
+    auto tell = (peer || refusing) && !peer_refused;
+    lock.unlock();
+    return fail(std::move(outcome), tell);
+  }
+
+  status review(step_id step) {
+    {
+      std::lock_guard guard{mutex};
+      TROUPE_TRY(status{failed});
+    }
+    return fail_if(input.review(step));
+  }
+
+  status withdraw(step_id step) {
+    std::unique_lock lock{mutex};
+    TROUPE_TRY(status{failed});
+    status told;
+    for (auto transfer : output.withdraw(step))
+      if (told)
+        told = tell_withdrawn(transfer);
+    lock.unlock();
+    return fail_if(std::move(told));
+  }
+
+  // Before anything is announced that takes its room.
+  status tell_withdrawn(uint64_t transfer) {
+    TROUPE_ASSIGN(auto encoded, encode(withdrawn{transfer}));
+    return output.push(std::move(encoded), delivery::urgent);
   }
 
   status on_message(message what) override {
@@ -139,6 +184,21 @@ struct link::state final : link_receiver {
       std::lock_guard guard{mutex};
       return output.start(wanted->transfer);
     }
+    if (auto* asks = std::get_if<borrow>(&what))
+      return lend(asks->transfer);
+    if (auto* there = std::get_if<lent>(&what))
+      return input.lent(there->transfer, there->address);
+    if (auto* back = std::get_if<returned>(&what)) {
+      std::lock_guard guard{mutex};
+      return output.take_back(back->transfer);
+    }
+    if (auto* dropped = std::get_if<unwanted>(&what)) {
+      std::lock_guard guard{mutex};
+      TROUPE_ASSIGN(auto waited, output.drop(dropped->transfer));
+      return waited ? tell_withdrawn(dropped->transfer) : status{};
+    }
+    if (auto* gone = std::get_if<withdrawn>(&what))
+      return input.withdrawn(gone->transfer);
     if (auto* question = std::get_if<ping>(&what))
       return send(pong{question->nonce});
     if (!std::holds_alternative<pong>(what) && callbacks.on_message)
@@ -146,7 +206,28 @@ struct link::state final : link_receiver {
     return {};
   }
 
+  status lend(uint64_t transfer) {
+    std::lock_guard guard{mutex};
+    if (!options.lends)
+      return output.start(transfer);
+    TROUPE_ASSIGN(auto address, output.lend(transfer));
+    if (!address)
+      return {};
+    TROUPE_ASSIGN(auto encoded, encode(lent{transfer, *address}));
+    return output.push(std::move(encoded), delivery::urgent);
+  }
+
+  status send_borrow(uint64_t transfer) override { return send(borrow{transfer}); }
+  status send_returned(uint64_t transfer) override { return send(returned{transfer}); }
   status send_pull(uint64_t transfer) override { return send(pull{transfer}); }
+  status send_unwanted(uint64_t transfer) override { return send(unwanted{transfer}); }
+  demand wanted(step_id step) override {
+    return callbacks.wanted ? callbacks.wanted(step) : demand::now;
+  }
+  void on_lost(step_id step, status why) override {
+    if (callbacks.on_lost)
+      callbacks.on_lost(step, std::move(why));
+  }
 
   status greet(hello who) {
     if (peer)
@@ -220,13 +301,19 @@ link::~link() = default;
 
 status link::send(const message& what) {
   if (std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what) ||
-      std::holds_alternative<pull>(what) || std::holds_alternative<ping>(what) ||
-      std::holds_alternative<pong>(what))
+      std::holds_alternative<pull>(what) || std::holds_alternative<unwanted>(what) ||
+      std::holds_alternative<withdrawn>(what) || std::holds_alternative<borrow>(what) ||
+      std::holds_alternative<lent>(what) || std::holds_alternative<returned>(what) ||
+      std::holds_alternative<ping>(what) || std::holds_alternative<pong>(what))
     return invalid(name_of(what), " is sent by the link alone");
   return state_->send(what);
 }
 
 void link::abandon(status why) { state_->abandon(std::move(why)); }
+
+status link::review(step_id step) { return state_->review(step); }
+
+status link::withdraw(step_id step) { return state_->withdraw(step); }
 
 status link::receive(std::span<const std::byte> bytes) {
   return state_->receive(bytes.size(), [&] { return state_->input.receive(bytes); });
@@ -236,6 +323,21 @@ std::span<std::byte> link::gap() const noexcept { return state_->input.gap(); }
 
 status link::filled(size_t bytes) {
   return state_->receive(bytes, [&] { return state_->input.filled(bytes); });
+}
+
+void link::read_near(near_reader read, uint64_t from_bytes) {
+  state_->input.read_near(std::move(read), from_bytes);
+}
+
+bool link::reading() const noexcept { return state_->input.reading(); }
+
+result<size_t> link::read_lent(size_t budget) {
+  size_t total = 0;
+  TROUPE_TRY(state_->receive(0, [&]() -> status {
+    TROUPE_ASSIGN(total, state_->input.read_lent(budget));
+    return {};
+  }));
+  return total;
 }
 
 size_t link::gather(std::vector<std::span<const std::byte>>& pieces, size_t window) {

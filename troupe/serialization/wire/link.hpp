@@ -1,6 +1,8 @@
 // The protocol of one connection between two processes, without the connection: bytes in and out.
 // docs/wire-protocol.md describes what travels.
 #pragma once
+#include "troupe/runtime/cluster/demand.hpp"
+#include "troupe/serialization/wire/lending_token.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
 #include <chrono>
@@ -26,17 +28,28 @@ struct link_options {
   std::chrono::milliseconds timeout{10'000}; ///< of silence, until the peer is unavailable
   allocator* memory = &heap_allocator();     ///< of received payloads
   uint64_t max_from_memory = UINT64_MAX;     ///< larger ones come from the heap
+  /// What `self` names: payloads may be lent to the peer, and are until it is revoked.
+  std::shared_ptr<lending_token> lends = {};
 };
 
-/// Called by receive() and filled(), on their thread. They may call send(), not these.
+/// Called by receive() and filled(), on their thread. They may call send(), not these; some more
+/// threads, and less that they may do, where it is said.
 struct link_callbacks {
   /// Whether to talk to this peer. An error is sent to it and ends the connection. May be empty.
-  std::function<status(const hello&)> on_hello;
-  /// A message with all its tensors. Never hello, refusal, pull, ping or pong.
-  std::function<void(message)> on_message;
+  std::function<status(const hello&)> on_hello = {};
+  /// A message with all its tensors. Never one that is sent by the link alone.
+  std::function<void(message)> on_message = {};
+  /// Whether the announced tensors of a step are wanted; for every change, review() must be called.
+  /// Empty: always. By review(), too; must not call the link.
+  std::function<demand(step_id)> wanted = {};
+  /// There was no memory for a tensor of that step, which is then not wanted. By review(), too.
+  std::function<void(step_id, status)> on_lost = {};
+  /// A tensor of that step is about to be announced: withdraw() may be called when the step has
+  /// failed. By send(); must not call the link.
+  std::function<void(step_id)> on_announce = {};
 };
 
-/// One end. One thread at a time may read (receive, gap, filled, pending_bytes), one may write
+/// One end. One thread at a time may read (receive, gap, filled, abandon), one may write
 /// (gather, sent, fill), and any may call the rest. After an error every receive() returns it
 /// again; then write what gather() still gives (it may be a refusal), and close.
 class link {
@@ -50,8 +63,15 @@ public:
   /// the peer would not accept or what would wait beyond the limits (resource_exhausted), and after
   /// the connection has failed.
   status send(const message& what);
-  /// The connection has ended: what waits is dropped, and nothing can be sent.
+  /// The connection has ended: what waits is dropped, and nothing can be sent. On the thread that
+  /// reads.
   void abandon(status why);
+
+  /// Whether tensors of that step are wanted may have changed: what is due is pulled, and what is
+  /// not wanted any more is not to come, wherever it is. Fails as receive() does.
+  status review(step_id step);
+  /// What was announced of that step, or waits to be, leaves no more; the peer is told.
+  status withdraw(step_id step);
 
   /// Takes bytes as they come, in any portions. Fails with data_loss for damaged bytes,
   /// invalid_argument for a peer that speaks another protocol, resource_exhausted for one that goes
@@ -62,6 +82,15 @@ public:
   /// straight from a socket are told by filled(), and not received.
   std::span<std::byte> gap() const noexcept;
   status filled(size_t bytes);
+
+  /// Has payloads of at least so many bytes read out of the peer's memory, which that function
+  /// does; its error ends the connection. By on_hello.
+  void read_near(std::function<status(std::span<std::byte> to, uint64_t from)> read,
+                 uint64_t from_bytes);
+  /// Says whether something waits to be read so; then read_lent() reads so many bytes of it, and
+  /// returns how many. On the thread that reads.
+  bool reading() const noexcept;
+  result<size_t> read_lent(size_t budget);
 
   /// Appends what is to be written next, at most `window` bytes, and returns how many. Urgent
   /// messages come first, then messages, then payloads in turn, straight from the tensors' memory.

@@ -1,5 +1,6 @@
 #include "troupe/serialization/wire/link_output.hpp"
 
+#include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ status link_output::check(const encoded_message& what) const {
   return {};
 }
 
-status link_output::push(encoded_message what, delivery order) {
+status link_output::push(encoded_message what, delivery order, std::optional<step_id> step) {
   TROUPE_TRY(check(what));
   queued_bytes_ += what.bytes.size();
   for (const auto& payload : what.outside)
@@ -50,11 +51,11 @@ status link_output::push(encoded_message what, delivery order) {
   if (order == delivery::urgent)
     urgent_.push_back(frame_of(std::move(what), 0));
   else if (order == delivery::ordered)
-    last_.push_back({std::move(what), next_number_++});
+    last_.push_back({std::move(what), next_number_++, {}});
   else if (what.outside.empty())
-    plain_.push_back({std::move(what), next_number_++});
+    plain_.push_back({std::move(what), next_number_++, {}});
   else
-    announcing_.push_back({std::move(what), next_number_++});
+    announcing_.push_back({std::move(what), next_number_++, step});
   return {};
 }
 
@@ -67,16 +68,108 @@ void link_output::close() noexcept {
   outgoing_.clear();
   at_peer_.clear();
   active_.clear();
+  returning_.clear();
   held_by_peer_ = 0;
 }
 
-status link_output::start(uint64_t transfer) {
+// Null for one that is gone.
+result<link_output::outgoing*> link_output::asked_for(uint64_t transfer) {
   auto found = outgoing_.find(transfer);
-  if (found == outgoing_.end() || found->second.pulled)
+  auto gone = found == outgoing_.end();
+  if (transfer == 0 || transfer >= next_transfer_ || (!gone && found->second.pulled))
     return invalid("the peer pulls payload ", transfer, ", which does not wait to be pulled");
+  if (gone) {
+    TROUPE_REACHED("a withdrawn payload is pulled");
+    return nullptr;
+  }
   found->second.pulled = true;
-  active_.push_back(transfer);
+  return &found->second;
+}
+
+status link_output::start(uint64_t transfer) {
+  TROUPE_ASSIGN(auto* wanted, asked_for(transfer));
+  if (wanted)
+    active_.push_back(transfer);
   return {};
+}
+
+result<std::optional<uint64_t>> link_output::lend(uint64_t transfer) {
+  TROUPE_ASSIGN(auto* wanted, asked_for(transfer));
+  if (!wanted)
+    return std::optional<uint64_t>{};
+  wanted->lent = true;
+  return std::optional{reinterpret_cast<uint64_t>(bytes_of(wanted->payload).data())};
+}
+
+status link_output::take_back(uint64_t transfer) {
+  if (auto it = returning_.find(transfer); it != returning_.end()) {
+    announced_bytes_ -= it->second.bytes();
+    returning_.erase(it);
+    return {};
+  }
+  auto found = outgoing_.find(transfer);
+  if (found == outgoing_.end() || !found->second.lent)
+    return invalid("the peer returns payload ", transfer, ", which it has not been lent");
+  announced_bytes_ -= found->second.payload.bytes();
+  finish(transfer);
+  return {};
+}
+
+result<bool> link_output::drop(uint64_t transfer) {
+  auto found = outgoing_.find(transfer);
+  if (found == outgoing_.end()) {
+    if (transfer == 0 || transfer >= next_transfer_)
+      return invalid("the peer does not want payload ", transfer, ", which was not announced");
+    TROUPE_REACHED("a payload that is not wanted has left");
+    return false;
+  }
+  auto which = at_peer_.find(found->second.message);
+  if (!which->second.step || which->second.first != transfer)
+    return invalid("the peer does not want payload ", transfer, ", which begins no tensor_push");
+  if (found->second.pulled)
+    TROUPE_REACHED("a payload that is not wanted has left in part");
+  forget(which);
+  return true;
+}
+
+std::vector<uint64_t> link_output::withdraw(step_id step) {
+  std::erase_if(announcing_, [&](const waiting& one) {
+    if (one.step != step)
+      return false;
+    queued_bytes_ -= one.what.bytes.size();
+    for (const auto& payload : one.what.outside)
+      announced_bytes_ -= payload.bytes();
+    return true;
+  });
+  std::vector<uint64_t> told;
+  for (auto it = at_peer_.begin(); it != at_peer_.end();) {
+    if (it->second.step == step) {
+      TROUPE_REACHED("an announced payload is withdrawn");
+      told.push_back(it->second.first);
+      it = forget(it);
+    } else {
+      ++it;
+    }
+  }
+  return told;
+}
+
+// What is being written of it still leaves, as a frame cannot end early.
+link_output::announced_place link_output::forget(announced_place which) {
+  const auto& one = which->second;
+  for (auto transfer = one.first; transfer < one.first + one.count; ++transfer)
+    if (auto it = outgoing_.find(transfer); it != outgoing_.end()) {
+      if (it->second.lent) { // it stays until the peer has finished reading
+        returning_.emplace(transfer, std::move(it->second.payload));
+      } else {
+        announced_bytes_ -= it->second.payload.bytes() - it->second.sent;
+        if (it->second.pulled)
+          std::erase(active_, transfer);
+      }
+      outgoing_.erase(it);
+    }
+  held_by_peer_ -= one.cost;
+  return at_peer_.erase(which);
 }
 
 size_t link_output::gather(std::vector<std::span<const std::byte>>& pieces, size_t window) {
@@ -158,9 +251,10 @@ link_output::frame link_output::announce(waiting what) {
   if (payloads.empty())
     return frame_of(std::move(what.what), 0);
   auto cost = cost_of_holding(what.what.bytes.size(), payloads.size());
-  at_peer_.emplace(what.number, announced{payloads.size(), cost});
-  held_by_peer_ += cost;
   auto first = next_transfer_;
+  at_peer_.emplace(what.number,
+                   announced{payloads.size(), cost, first, payloads.size(), what.step});
+  held_by_peer_ += cost;
   for (auto& payload : payloads)
     outgoing_.emplace(next_transfer_++, outgoing{std::move(payload), what.number});
   return frame_of(std::move(what.what), first);
@@ -182,13 +276,19 @@ link_output::frame link_output::next_chunk() {
     active_.push_back(transfer);
     return made;
   }
-  auto message = at_peer_.find(from.message);
+  finish(transfer);
+  return made;
+}
+
+// The peer has it, or is about to.
+void link_output::finish(uint64_t transfer) {
+  auto found = outgoing_.find(transfer);
+  auto message = at_peer_.find(found->second.message);
   if (--message->second.missing == 0) {
     held_by_peer_ -= message->second.cost;
     at_peer_.erase(message);
   }
   outgoing_.erase(found);
-  return made;
 }
 
 bool link_output::idle() const noexcept {
@@ -198,7 +298,8 @@ bool link_output::idle() const noexcept {
 }
 
 bool link_output::drained() const noexcept {
-  return idle() && plain_.empty() && announcing_.empty() && last_.empty() && outgoing_.empty();
+  return idle() && plain_.empty() && announcing_.empty() && last_.empty() && outgoing_.empty() &&
+         returning_.empty();
 }
 
 size_t link_output::longest_message() const noexcept {

@@ -32,6 +32,11 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "reply",
     "device_list_request",
     "device_list_reply",
+    "unwanted",
+    "withdrawn",
+    "borrow",
+    "lent",
+    "returned",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -55,6 +60,10 @@ public:
     to.setMaxMessage(what.max_message);
     to.setMaxTensorBytes(what.max_tensor_bytes);
     to.setCluster(as_text(what.cluster));
+    to.setProcess(what.process);
+    to.setTokenAt(what.token_at);
+    to.setToken0(what.token[0]);
+    to.setToken1(what.token[1]);
   }
   void operator()(const refusal& what) { write(to_.initRefusal(), what.why); }
   void operator()(const register_graph& what) {
@@ -131,6 +140,15 @@ public:
     write(to.initValue(), what.value);
   }
   void operator()(const pull& what) { to_.setPull(what.transfer); }
+  void operator()(const unwanted& what) { to_.setUnwanted(what.transfer); }
+  void operator()(const withdrawn& what) { to_.setWithdrawn(what.transfer); }
+  void operator()(const borrow& what) { to_.setBorrow(what.transfer); }
+  void operator()(const lent& what) {
+    auto to = to_.initLent();
+    to.setTransfer(what.transfer);
+    to.setAddress(what.address);
+  }
+  void operator()(const returned& what) { to_.setReturned(what.transfer); }
   void operator()(const ping& what) {
     auto to = to_.initPing();
     to.setNonce(what.nonce);
@@ -223,8 +241,11 @@ delivery delivery_of(const message& what) noexcept {
       std::holds_alternative<container_reset>(what))
     return delivery::ordered;
   if (std::holds_alternative<cancel_step>(what) || std::holds_alternative<pull>(what) ||
-      std::holds_alternative<ping>(what) || std::holds_alternative<pong>(what) ||
-      std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what))
+      std::holds_alternative<unwanted>(what) || std::holds_alternative<withdrawn>(what) ||
+      std::holds_alternative<borrow>(what) || std::holds_alternative<lent>(what) ||
+      std::holds_alternative<returned>(what) || std::holds_alternative<ping>(what) ||
+      std::holds_alternative<pong>(what) || std::holds_alternative<hello>(what) ||
+      std::holds_alternative<refusal>(what))
     return delivery::urgent;
   return delivery::free;
 }

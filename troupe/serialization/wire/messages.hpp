@@ -3,8 +3,10 @@
 #include "troupe/runtime/types/step_id.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -13,7 +15,7 @@
 namespace troupe {
 
 /// 2: steps are named by session and sequence, tensors carry a frame and an iteration, hellos a
-/// cluster, and requests the incarnation that they are meant for.
+/// cluster, and requests the incarnation that they are meant for; payloads can be withdrawn.
 inline constexpr uint32_t protocol_version = 2;
 
 /// First on every connection, both ways. Who does not like it answers `refusal` and closes.
@@ -27,6 +29,11 @@ struct hello {
   uint64_t max_message = 0;      ///< the longest message that the sender accepts; the link fills in
   uint64_t max_tensor_bytes = 0; ///< the most payload that one message may bring; likewise
   std::string cluster = {};      ///< its name; empty where it has none
+  /// Of a process that lends its memory to others of its machine: its number there, and what must
+  /// be found at which address (lending_token.hpp). 0: it does not.
+  uint32_t process = 0;
+  uint64_t token_at = 0;
+  std::array<uint64_t, 2> token = {};
 };
 
 /// Ends a handshake that fails.
@@ -126,6 +133,35 @@ struct pull {
   uint64_t transfer = 0;
 };
 
+/// Receiver of an announced tensor_push to its sender: its payload is not to come. The link says so
+/// by itself; the answer is `withdrawn`, unless all has left already.
+struct unwanted {
+  uint64_t transfer = 0; ///< the number of its first payload
+};
+
+/// Sender of an announced tensor_push to its receiver: no more of its payload comes, the message is
+/// none.
+struct withdrawn {
+  uint64_t transfer = 0; ///< the number of its first payload
+};
+
+/// In the place of a pull, to a process of the same machine that lends its memory: I would read it
+/// there. Answered by `lent`, or by chunks.
+struct borrow {
+  uint64_t transfer = 0;
+};
+
+/// The payload lies there, and stays until it is `returned`, or the connection ends.
+struct lent {
+  uint64_t transfer = 0;
+  uint64_t address = 0;
+};
+
+/// What was lent is not needed any more: it was read, or is not wanted.
+struct returned {
+  uint64_t transfer = 0;
+};
+
 struct ping {
   uint64_t nonce = 0;
   int64_t sent_ns = 0; ///< on the sender's own clock
@@ -168,10 +204,10 @@ struct device_list_reply {
   std::vector<device_entry> devices;
 };
 
-using message =
-    std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
-                 step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
-                 reply, device_list_request, device_list_reply>;
+using message = std::variant<hello, refusal, register_graph, register_reply, deregister_graph,
+                             run_step, step_done, cancel_step, tensor_push, pull, ping, pong,
+                             goodbye, container_reset, reply, device_list_request,
+                             device_list_reply, unwanted, withdrawn, borrow, lent, returned>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;
@@ -204,6 +240,7 @@ result<encoded_message> encode(const message& what, const encode_options& option
 struct envelope {
   delivery order = delivery::ordered;
   std::vector<uint64_t> outside; ///< bytes of each payload
+  std::optional<step_id> step;   ///< of a tensor_push: its payload can be withdrawn
 };
 
 /// Fails with data_loss. Nothing larger than `bytes` is allocated.

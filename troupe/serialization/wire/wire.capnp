@@ -89,6 +89,11 @@ struct Envelope {
     reply @15 :Reply;
     deviceListRequest @16 :UInt64;
     deviceListReply @17 :DeviceListReply;
+    unwanted @18 :UInt64;
+    withdrawn @19 :UInt64;
+    borrow @20 :UInt64;
+    lent @21 :Lent;
+    returned @22 :UInt64;
   }
 }
 
@@ -102,6 +107,10 @@ struct Hello {
   maxMessage @6 :UInt64;
   maxTensorBytes @7 :UInt64;
   cluster @8 :Text;
+  process @9 :UInt32;          # of one that lends its memory to others of its machine; else 0
+  tokenAt @10 :UInt64;         # where its token stands
+  token0 @11 :UInt64;
+  token1 @12 :UInt64;
 }
 
 struct Partition {
@@ -172,6 +181,11 @@ struct TensorPush {
   session @4 :UInt64;
   frame @5 :UInt64;            # of a loop; 0: outside of all loops
   iteration @6 :UInt64;
+}
+
+struct Lent {
+  transfer @0 :UInt64;
+  address @1 :UInt64;
 }
 
 struct Ping {

@@ -1,0 +1,198 @@
+// Payloads that are read where they lie, by a process of the same machine.
+#include "tests/serialization/small_ops.hpp"
+#include "tests/serialization/task_end.hpp"
+#include "troupe/serialization/wire/frame.hpp"
+
+namespace troupe::test::link_near_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using testing::check_clean;
+using testing::counted;
+using testing::options_of;
+using testing::push;
+using testing::talk;
+using testing::task_end;
+
+const step_id first{7, 1}, second{7, 2};
+
+link_options lending() {
+  auto made = options_of("task");
+  made.lends = std::make_shared<lending_token>();
+  made.lends->words[0] = 1;
+  return made;
+}
+
+// Of which b reads what a lends.
+struct near_pair {
+  task_end a{lending()}, b;
+  near_pair() {
+    b.read_from(a, 100'000);
+    REQUIRE(talk(a, b));
+  }
+  // Sends a tensor, and stops when it is lent.
+  tensor lend(step_id step, int64_t elements) {
+    auto value = counted(elements);
+    REQUIRE(a.it.send(tensor_push{step, 1, false, value}));
+    a.taken = 0;
+    REQUIRE(talk(a, b));
+    REQUIRE(b.it.reading());
+    REQUIRE(!value.unique());
+    return value;
+  }
+};
+
+status hear(task_end& to, const message& what) {
+  auto encoded = encode(what);
+  REQUIRE(encoded);
+  REQUIRE(to.it.receive(header_for(frame_kind::message, 0, encoded->bytes)));
+  return to.it.receive(encoded->bytes);
+}
+
+} // namespace
+
+TEST_CASE("a large payload is read where it lies, and then its sender may let go of it") {
+  near_pair pair;
+  auto value = pair.lend(first, 500'000);
+  while (pair.b.it.reading()) {
+    CHECK(!value.unique());
+    REQUIRE(pair.b.it.read_lent(300'000));
+    REQUIRE(talk(pair.a, pair.b));
+  }
+  CHECK(pair.a.taken < 1000);
+  CHECK(pair.b.read == 2'000'000);
+  REQUIRE(pair.b.got.size() == 1);
+  CHECK(identical(std::get<tensor_push>(pair.b.got[0]).value, value));
+  CHECK(value.unique());
+  check_clean(pair.a, pair.b);
+}
+
+TEST_CASE("small payloads, and those of a peer that lends nothing, come in chunks") {
+  near_pair pair;
+  REQUIRE(pair.a.it.send(push(first, 20'000)));
+  REQUIRE(pair.b.it.send(push(first, 500'000))); // this one does not ask to read
+  REQUIRE(talk(pair.a, pair.b));
+  CHECK(pair.b.got.size() == 1);
+  CHECK(pair.a.got.size() == 1);
+  task_end stingy, other;
+  other.read_from(stingy, 100'000);
+  REQUIRE(talk(stingy, other));
+  REQUIRE(stingy.it.send(push(first, 500'000)));
+  REQUIRE(talk(stingy, other));
+  CHECK(other.got.size() == 1);
+  CHECK(other.read == 0);
+  check_clean(stingy, other);
+}
+
+TEST_CASE("feeds and fetches are read so, too, and goodbye waits for them") {
+  near_pair pair;
+  REQUIRE(pair.a.it.send(run_step{1, 1, first, 0, {{0, counted(50'000)}, {1, counted(60'000)}}}));
+  REQUIRE(pair.a.it.send(goodbye{"last"}));
+  REQUIRE(talk(pair.a, pair.b));
+  CHECK(pair.b.got.empty());
+  REQUIRE(*pair.b.it.read_lent(1 << 20) == 440'000);
+  REQUIRE(talk(pair.a, pair.b));
+  REQUIRE(pair.b.got.size() == 2);
+  CHECK(identical(std::get<run_step>(pair.b.got[0]).feeds[1].value, counted(60'000)));
+  check_clean(pair.a, pair.b);
+}
+
+TEST_CASE("what is lent stays until it is returned, also when it is withdrawn") {
+  near_pair pair;
+  auto value = pair.lend(first, 500'000);
+  REQUIRE(*pair.b.it.read_lent(300'000) == 300'000);
+  REQUIRE(pair.a.it.withdraw(first));
+  auto news = pair.a.take(1 << 20);
+  CHECK(!value.unique());
+  REQUIRE(*pair.b.it.read_lent(300'000) == 300'000); // does not know yet
+  REQUIRE(pair.b.give(news));
+  CHECK(!pair.b.it.reading());
+  REQUIRE(talk(pair.a, pair.b));
+  CHECK(value.unique());
+  CHECK(pair.b.got.empty());
+  check_clean(pair.a, pair.b);
+}
+
+TEST_CASE("what is not wanted any more is returned without being read") {
+  near_pair pair;
+  auto value = pair.lend(first, 500'000);
+  REQUIRE(*pair.b.it.read_lent(300'000) == 300'000);
+  REQUIRE(pair.b.become(first, demand::never));
+  SECTION("at once") {}
+  SECTION("while the sender withdraws it") { REQUIRE(pair.a.it.withdraw(first)); }
+  REQUIRE(*pair.b.it.read_lent(300'000) == 0);
+  CHECK(!pair.b.it.reading());
+  REQUIRE(talk(pair.a, pair.b));
+  CHECK(value.unique());
+  CHECK(pair.b.got.empty());
+  check_clean(pair.a, pair.b);
+}
+
+TEST_CASE("a payload that is withdrawn before it is lent, or read when that comes, is none") {
+  near_pair pair;
+  REQUIRE(pair.a.it.send(push(first, 500'000)));
+  REQUIRE(pair.b.give(pair.a.take(1 << 20)));
+  auto asks = pair.b.take(1 << 20);
+  SECTION("before") { REQUIRE(pair.a.it.withdraw(first)); }
+  SECTION("read meanwhile") {
+    REQUIRE(pair.a.give(asks));
+    asks.clear();
+    REQUIRE(pair.b.give(pair.a.take(1 << 20)));
+    REQUIRE(*pair.b.it.read_lent(1 << 30) == 2'000'000);
+    REQUIRE(pair.a.it.withdraw(first));
+    REQUIRE(talk(pair.a, pair.b));
+    CHECK(pair.b.got.size() == 1); // it was complete
+    check_clean(pair.a, pair.b);
+    return;
+  }
+  REQUIRE(pair.a.give(asks));
+  REQUIRE(talk(pair.a, pair.b));
+  CHECK(pair.b.got.empty());
+  check_clean(pair.a, pair.b);
+}
+
+TEST_CASE("who lends says so before anything of it changes: a reader notices") {
+  near_pair pair;
+  auto value = pair.lend(first, 500'000);
+  SECTION("the connection fails") { CHECK(!hear(pair.a, withdrawn{17}).ok()); }
+  SECTION("the connection is over") { pair.a.it.abandon(failure(error_kind::unavailable, "gone")); }
+  CHECK(value.unique());
+  auto outcome = pair.b.it.read_lent(300'000);
+  CHECK(outcome.status().kind() == error_kind::unavailable);
+  CHECK(pair.b.got.empty());
+  CHECK(pair.b.it.receive({}).kind() == error_kind::unavailable);
+}
+
+TEST_CASE("loans that break the rules end the connection, with a reason") {
+  near_pair pair;
+  SECTION("of what was not asked for") {
+    CHECK_THAT(hear(pair.b, lent{1, 4096}).message(), Contains("payload 1 is lent"));
+  }
+  SECTION("at an address that is none") {
+    REQUIRE(pair.a.it.send(push(first, 500'000)));
+    REQUIRE(pair.b.give(pair.a.take(1 << 20)));
+    REQUIRE(hear(pair.b, lent{1, 8}));
+    CHECK_THAT(pair.b.it.read_lent(100).status().message(), Contains("that is no memory"));
+  }
+  SECTION("twice") {
+    pair.lend(first, 500'000);
+    CHECK_THAT(hear(pair.b, lent{1, 4096}).message(), Contains("payload 1 is lent"));
+  }
+  SECTION("and sent") {
+    pair.lend(first, 500'000);
+    std::array<std::byte, 16> chunk{};
+    CHECK_THAT(pair.b.it.receive(header_for(frame_kind::chunk, 1, chunk)).message(),
+               Contains("which was lent"));
+  }
+  SECTION("returned twice") {
+    pair.lend(first, 500'000);
+    REQUIRE(hear(pair.a, returned{1}));
+    CHECK_THAT(hear(pair.a, returned{1}).message(), Contains("it has not been lent"));
+  }
+  SECTION("pulled as well") {
+    pair.lend(first, 500'000);
+    CHECK_THAT(hear(pair.a, pull{1}).message(), Contains("does not wait to be pulled"));
+  }
+}
+
+} // namespace troupe::test::link_near_test

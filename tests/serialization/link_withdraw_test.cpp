@@ -1,0 +1,340 @@
+// Payloads that are pulled when they are due, and those that are not wanted any more.
+#include "tests/serialization/small_ops.hpp"
+#include "tests/serialization/task_end.hpp"
+#include "troupe/serialization/wire/frame.hpp"
+
+#include <map>
+#include <set>
+
+namespace troupe::test::link_withdraw_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using testing::check_clean;
+using testing::counted;
+using testing::options_of;
+using testing::push;
+using testing::talk;
+using testing::task_end;
+
+const step_id first{7, 1}, second{7, 2};
+
+} // namespace
+
+TEST_CASE("a payload is pulled when its step has begun, and not before") {
+  task_end a, b;
+  REQUIRE(talk(a, b));
+  b.steps[first] = demand::later;
+  REQUIRE(a.it.send(push(first, 500'000)));
+  CHECK(a.announced.contains(first));
+  a.taken = 0;
+  REQUIRE(talk(a, b));
+  CHECK(a.taken < 1000);
+  CHECK(b.it.pending_bytes() < 2000);
+  REQUIRE(a.it.send(push(second, 100'000))); // whose step runs: it does not wait for the first
+  REQUIRE(talk(a, b));
+  REQUIRE(b.got.size() == 1);
+  CHECK(std::get<tensor_push>(b.got[0]).step == second);
+  REQUIRE(b.become(first, demand::now));
+  REQUIRE(b.it.review(first)); // twice makes no difference
+  REQUIRE(talk(a, b));
+  REQUIRE(b.got.size() == 2);
+  CHECK(identical(std::get<tensor_push>(b.got[1]).value, counted(500'000)));
+  check_clean(a, b);
+}
+
+TEST_CASE("small tensors, feeds and fetches wait for nobody's step") {
+  task_end a, b;
+  REQUIRE(talk(a, b));
+  b.steps[first] = b.steps[second] = demand::later;
+  REQUIRE(a.it.send(push(first, 10)));
+  REQUIRE(a.it.send(run_step{1, 1, first, 0, {{0, counted(100'000)}}}));
+  REQUIRE(a.it.send(step_done{2, {}, {{0, counted(100'000)}}}));
+  REQUIRE(talk(a, b));
+  CHECK(b.got.size() == 3);
+}
+
+TEST_CASE("what is announced for a step that has ended never leaves") {
+  task_end a, b;
+  REQUIRE(talk(a, b));
+  b.steps[first] = demand::never;
+  REQUIRE(a.it.send(push(first, 500'000)));
+  a.taken = 0;
+  REQUIRE(talk(a, b));
+  CHECK(a.taken < 1000);
+  CHECK(b.got.empty());
+  check_clean(a, b);
+}
+
+TEST_CASE("a payload that waits for its step is dropped when that is refused") {
+  task_end a, b;
+  REQUIRE(talk(a, b));
+  b.steps[first] = demand::later;
+  REQUIRE(a.it.send(push(first, 500'000)));
+  REQUIRE(a.it.send(goodbye{"last"}));
+  REQUIRE(talk(a, b));
+  CHECK(b.got.empty()); // the goodbye comes after all that was sent before
+  REQUIRE(b.become(first, demand::never));
+  REQUIRE(talk(a, b));
+  CHECK(b.got.size() == 1);
+  check_clean(a, b);
+}
+
+TEST_CASE("a step of a gigabyte that ends early costs no more than a window of chunks") {
+  // The elements are never looked at: there is one page behind all of them where zeros are not
+  // taken, and the checksums of a few chunks.
+  auto value = tensor::make(dtype::u8, shape{int64_t{1} << 30});
+  REQUIRE(value);
+  constexpr size_t window = 512 * 1024; // of one write
+  task_end a, b;
+  REQUIRE(talk(a, b));
+  REQUIRE(a.it.send(tensor_push{first, 1, false, *value}));
+  REQUIRE(b.give(a.take(window))); // the announcement
+  REQUIRE(a.give(b.take(window))); // the pull
+  for (int i = 0; i < 10; ++i)
+    REQUIRE(b.give(a.take(window)));
+  auto under_way = a.take(window); // with half a chunk at its end
+  CHECK(b.it.pending_bytes() > 1 << 30);
+  a.taken = 0;
+  REQUIRE(b.become(first, demand::never));
+  CHECK(b.it.pending_bytes() < 2000); // at once
+  REQUIRE(b.give(under_way));
+  REQUIRE(talk(a, b, window));
+  CHECK(a.taken <= window + chunk_bytes);
+  CHECK(b.got.empty());
+  check_clean(a, b);
+  REQUIRE(a.it.send(push(second, 100'000)));
+  REQUIRE(talk(a, b));
+  CHECK(b.got.size() == 1);
+}
+
+TEST_CASE("a sender withdraws what has not left, wherever it is") {
+  auto options = options_of("task");
+  options.max_held_bytes = 3000; // a few messages at once
+  options.max_announced_bytes = 10'000'000;
+  task_end a{options}, b{options};
+  REQUIRE(talk(a, b));
+  SECTION("before the peer has pulled it") { b.steps[first] = demand::later; }
+  SECTION("while it leaves") {}
+  for (uint32_t key = 0; key < 10; ++key) // most of them not even announced
+    REQUIRE(a.it.send(push(first, 200'000, key)));
+  REQUIRE(a.it.send(push(second, 100'000)));
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(b.give(a.take(300'000)));
+    REQUIRE(a.give(b.take(300'000)));
+  }
+  auto before = b.got.size();
+  a.taken = 0;
+  REQUIRE(a.it.withdraw(first));
+  REQUIRE(talk(a, b));
+  CHECK(a.taken < 400'000 + 300'000 + 2 * chunk_bytes);
+  REQUIRE(b.got.size() <= before + 2);
+  CHECK(std::get<tensor_push>(b.got.back()).step == second);
+  check_clean(a, b);
+  REQUIRE(a.it.send(push(second, 2'400'000, 2))); // nearly all that may be announced
+  REQUIRE(talk(a, b));
+  check_clean(a, b);
+}
+
+TEST_CASE("a withdrawal and a pull may cross, and so may two withdrawals") {
+  task_end a, b;
+  REQUIRE(talk(a, b));
+  REQUIRE(a.it.send(push(first, 500'000)));
+  SECTION("sender withdraws, receiver pulls") {
+    REQUIRE(b.give(a.take(1 << 20)));
+    REQUIRE(a.it.withdraw(first));
+  }
+  SECTION("both at once") {
+    REQUIRE(b.give(a.take(1 << 20)));
+    REQUIRE(b.become(first, demand::never));
+    REQUIRE(a.it.withdraw(first));
+  }
+  SECTION("all has left when it is not wanted") {
+    REQUIRE(b.give(a.take(1 << 20)));
+    REQUIRE(a.give(b.take(1 << 20)));
+    auto all = a.take(4 << 20);
+    REQUIRE(b.become(first, demand::never));
+    auto late = b.take(1 << 20);
+    REQUIRE(a.give(late)); // is passed over
+    REQUIRE(b.give(all));
+  }
+  REQUIRE(talk(a, b));
+  CHECK(b.got.empty());
+  check_clean(a, b);
+}
+
+TEST_CASE("memory that a dropped payload had is another's") {
+  auto options = options_of("task");
+  options.max_pending_bytes = 1'000'000;
+  task_end a, b{options};
+  REQUIRE(talk(a, b));
+  REQUIRE(a.it.send(push(first, 200'000)));
+  REQUIRE(a.it.send(push(second, 200'000)));
+  REQUIRE(b.give(a.take(1 << 20)));
+  a.take(0);
+  CHECK(b.it.pending_bytes() < 900'000); // the second waits
+  REQUIRE(b.become(first, demand::never));
+  CHECK(b.it.pending_bytes() > 800'000);
+  REQUIRE(talk(a, b));
+  CHECK(b.got.size() == 1);
+  check_clean(a, b);
+}
+
+TEST_CASE("messages whose steps come later do not stop those that hold memory already") {
+  auto options = options_of("task");
+  options.max_pending_bytes = 1'000'000;
+  task_end a, b{options};
+  REQUIRE(talk(a, b));
+  b.steps[first] = demand::later;
+  REQUIRE(a.it.send(push(first, 200'000)));
+  REQUIRE(a.it.send(run_step{1, 1, second, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}));
+  REQUIRE(b.give(a.take(1 << 20)));
+  REQUIRE(b.become(first, demand::now));
+  REQUIRE(talk(a, b));
+  CHECK(b.got.size() == 2);
+  check_clean(a, b);
+}
+
+TEST_CASE("a tensor for which there is no memory fails its step alone") {
+  struct none final : allocator {
+    void* allocate(size_t) noexcept override { return nullptr; }
+    void deallocate(void*, size_t) noexcept override {}
+  } memory;
+  auto options = options_of("task");
+  options.memory = &memory;
+  task_end a, b{options};
+  REQUIRE(talk(a, b));
+  REQUIRE(a.it.send(push(first, 100'000)));
+  REQUIRE(talk(a, b));
+  CHECK(b.lost[first].kind() == error_kind::resource_exhausted);
+  CHECK(b.got.empty());
+  check_clean(a, b);
+  REQUIRE(a.it.send(push(first, 10)));
+  REQUIRE(talk(a, b));
+  CHECK(b.got.size() == 1);
+}
+
+TEST_CASE("withdrawals that break the rules end the connection, with a reason") {
+  task_end a, b;
+  REQUIRE(talk(a, b));
+  b.steps[first] = demand::later;
+  REQUIRE(a.it.send(push(first, 100'000)));
+  REQUIRE(a.it.send(step_done{1, {}, {{0, counted(100'000)}}}));
+  REQUIRE(b.give(a.take(1 << 20)));
+  auto give = [](task_end& to, const message& what) {
+    auto encoded = encode(what);
+    REQUIRE(encoded);
+    REQUIRE(to.it.receive(header_for(frame_kind::message, 0, encoded->bytes)));
+    return to.it.receive(encoded->bytes);
+  };
+  SECTION("what was never announced is not wanted") {
+    CHECK_THAT(give(a, unwanted{3}).message(), Contains("payload 3, which was not announced"));
+  }
+  SECTION("what is no step's is not wanted") {
+    CHECK_THAT(give(a, unwanted{2}).message(), Contains("which begins no tensor_push"));
+  }
+  SECTION("what was never announced is pulled") {
+    CHECK_THAT(give(a, pull{3}).message(), Contains("does not wait to be pulled"));
+  }
+  SECTION("what is gone is pulled: it has crossed a withdrawal") {
+    REQUIRE(a.it.withdraw(first));
+    CHECK(give(a, pull{1}).ok());
+    CHECK(give(a, unwanted{1}).ok());
+  }
+  SECTION("what was never announced is withdrawn") {
+    CHECK_THAT(give(b, withdrawn{3}).message(), Contains("payload 3 is withdrawn"));
+  }
+  SECTION("what is no step's is withdrawn") {
+    CHECK_THAT(give(b, withdrawn{2}).message(), Contains("begins no tensor_push"));
+  }
+  SECTION("something is withdrawn twice") {
+    CHECK(give(b, withdrawn{1}).ok());
+    CHECK_THAT(give(b, withdrawn{1}).message(), Contains("payload 1 is withdrawn"));
+  }
+}
+
+TEST_CASE("an end that is abandoned holds nothing") {
+  task_end a, b;
+  REQUIRE(talk(a, b));
+  REQUIRE(a.it.send(push(first, 500'000)));
+  REQUIRE(b.give(a.take(1 << 20)));
+  REQUIRE(a.give(b.take(1 << 20)));
+  REQUIRE(b.give(a.take(300'000)));
+  CHECK(b.it.pending_bytes() > 2'000'000);
+  b.it.abandon(failure(error_kind::unavailable, "gone"));
+  CHECK(b.it.pending_bytes() == 0);
+  CHECK(b.it.review(first).kind() == error_kind::unavailable);
+  CHECK(b.it.withdraw(first).kind() == error_kind::unavailable);
+}
+
+TEST_CASE("whatever order steps begin, end and are withdrawn in, credits return") {
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937_64 random{seed};
+  for (int round = 0; round < 30; ++round) {
+    auto options = options_of("task");
+    options.max_pending_bytes = random() % 1'000'000;
+    options.max_held_bytes = 1000 + random() % 20'000;
+    auto lending = options;
+    lending.lends = std::make_shared<lending_token>();
+    lending.lends->words[0] = 1;
+    task_end a{lending}, b{options};
+    auto near = random() % 2 == 0;
+    if (near)
+      b.read_from(a, 100'000);
+    REQUIRE(talk(a, b));
+    std::set<step_id> withdrawn_steps;
+    std::vector<char> to_a, to_b; // on the wire
+    auto portion = [&]() -> size_t { return 1 + random() % (1ull << (4 + random() % 16)); };
+    auto give = [&](task_end& to, std::vector<char>& wire) {
+      auto size = std::min(wire.size(), portion());
+      auto outcome = to.give(std::span{wire}.first(size));
+      INFO(outcome);
+      REQUIRE(outcome.ok());
+      wire.erase(wire.begin(), wire.begin() + static_cast<std::ptrdiff_t>(size));
+    };
+    size_t sent = 0;
+    for (uint64_t number = 0; number < 600; ++number) {
+      step_id step{1, random() % 8};
+      switch (random() % 8) {
+        case 0:
+          if (sent < 60 && !withdrawn_steps.contains(step) && ++sent)
+            REQUIRE(a.it.send(push(step, static_cast<int64_t>(random() % 100'000))));
+          break;
+        case 1:
+          if (b.steps[step] != demand::never)
+            REQUIRE(b.become(step, random() % 2 ? demand::now : demand::later));
+          break;
+        case 2:
+          if (random() % 8 == 0)
+            REQUIRE(b.become(step, demand::never));
+          break;
+        case 3:
+          if (random() % 8 == 0) {
+            REQUIRE(a.it.withdraw(step));
+            withdrawn_steps.insert(step);
+          }
+          break;
+        default:
+          a.it.fill(to_b, portion());
+          b.it.fill(to_a, portion());
+          give(a, to_a);
+          give(b, to_b);
+          REQUIRE(b.it.read_lent(random() % 200'000));
+      }
+    }
+    for (uint64_t i = 0; i < 8; ++i)
+      if (b.steps[{1, i}] != demand::never)
+        REQUIRE(b.become({1, i}, demand::now));
+    for (bool moved = true; moved;) {
+      moved = a.it.fill(to_b, 1 << 20) + b.it.fill(to_a, 1 << 20) + to_a.size() + to_b.size() > 0;
+      REQUIRE(a.give(std::exchange(to_a, {})));
+      REQUIRE(b.give(std::exchange(to_b, {})));
+      moved = moved || *b.it.read_lent(1 << 20) > 0;
+    }
+    CHECK(!b.it.reading());
+    check_clean(a, b);
+  }
+}
+
+} // namespace troupe::test::link_withdraw_test

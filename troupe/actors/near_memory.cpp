@@ -1,0 +1,104 @@
+#include "troupe/actors/near_memory.hpp"
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace troupe {
+namespace {
+
+// As /proc/net/tcp writes it.
+std::string in_hex(const sockaddr_storage& what) {
+  char text[64] = "";
+  if (what.ss_family == AF_INET) {
+    const auto& at = reinterpret_cast<const sockaddr_in&>(what);
+    std::snprintf(text, sizeof text, "%08X:%04X", at.sin_addr.s_addr, ntohs(at.sin_port));
+  } else if (what.ss_family == AF_INET6) {
+    const auto& at = reinterpret_cast<const sockaddr_in6&>(what);
+    uint32_t words[4];
+    std::memcpy(words, &at.sin6_addr, sizeof words);
+    std::snprintf(text, sizeof text, "%08X%08X%08X%08X:%04X", words[0], words[1], words[2],
+                  words[3], ntohs(at.sin6_port));
+  }
+  return text;
+}
+
+// The inode of the other end of a connection within this machine; 0: there is none.
+uint64_t other_end_of(int socket) {
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof own, peer_size = sizeof peer;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
+    return 0;
+  std::ifstream all{own.ss_family == AF_INET6 ? "/proc/net/tcp6" : "/proc/net/tcp"};
+  auto wanted = " " + in_hex(peer) + " " + in_hex(own) + " ";
+  for (std::string line; std::getline(all, line);) {
+    auto at = line.find(wanted);
+    if (at == line.npos)
+      continue;
+    uint64_t inode = 0; // behind state, queues, timer, retransmits, user and time-out
+    auto rest = line.substr(at + wanted.size());
+    if (std::sscanf(rest.c_str(), "%*s %*s %*s %*s %*s %*s %" SCNu64, &inode) == 1)
+      return inode;
+  }
+  return 0;
+}
+
+bool has_open(pid_t process, uint64_t inode) {
+  auto folder = concat("/proc/", process, "/fd/");
+  auto wanted = concat("socket:[", inode, "]");
+  auto* list = ::opendir(folder.c_str());
+  if (!list)
+    return false;
+  bool found = false;
+  while (const auto* entry = found ? nullptr : ::readdir(list)) {
+    char target[64];
+    auto size = ::readlink((folder + entry->d_name).c_str(), target, sizeof target);
+    found = size > 0 && std::string_view{target, static_cast<size_t>(size)} == wanted;
+  }
+  ::closedir(list);
+  return found;
+}
+
+} // namespace
+
+std::optional<near_memory> near_memory::find(int socket, const hello& peer) {
+  if (peer.process == 0 || peer.process > uint32_t{std::numeric_limits<pid_t>::max()})
+    return std::nullopt;
+  near_memory made{static_cast<pid_t>(peer.process), peer};
+  auto inode = other_end_of(socket);
+  if (inode == 0 || !has_open(made.process_, inode))
+    return std::nullopt;
+  if (std::byte none; !made.read({&none, 0}, 0)) // it may be forbidden
+    return std::nullopt;
+  return made;
+}
+
+status near_memory::read(std::span<std::byte> to, uint64_t from) const {
+  std::array<uint64_t, 2> token{};
+  // In this order: the token is still there after the rest was read.
+  iovec local[] = {{to.data(), to.size()}, {token.data(), sizeof token}};
+  iovec remote[] = {{reinterpret_cast<void*>(from), to.size()},
+                    {reinterpret_cast<void*>(token_at_), sizeof token}};
+  auto came = ::process_vm_readv(process_, local, 2, remote, 2, 0);
+  if (came < 0 && errno != EFAULT)
+    return failure(error_kind::unavailable, "its memory cannot be read: ", std::strerror(errno));
+  if (came < static_cast<ssize_t>(to.size()))
+    return invalid("it has lent ", to.size(), " bytes of memory that it does not have");
+  if (token != token_)
+    return failure(error_kind::unavailable, "it has ended the connection");
+  return {};
+}
+
+} // namespace troupe

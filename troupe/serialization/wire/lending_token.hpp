@@ -1,0 +1,22 @@
+// What another process finds in our memory when it reads there.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace troupe {
+
+/// A random number of one connection. As long as it stands there, so does all that was lent by that
+/// connection: whoever reads looks at it afterwards.
+struct lending_token {
+  std::array<std::atomic<uint64_t>, 2> words{};
+
+  /// Before anything that was lent may change.
+  void revoke() noexcept {
+    for (auto& word : words)
+      word.store(0, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+};
+
+} // namespace troupe
