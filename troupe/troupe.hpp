@@ -9,6 +9,7 @@
 #include "troupe/api/layers/layers.hpp"
 #include "troupe/api/layers/losses.hpp"
 #include "troupe/api/layers/metrics.hpp"
+#include "troupe/api/layers/partitioned.hpp"
 #include "troupe/api/layers/recurrent.hpp"
 #include "troupe/api/layers/sampled.hpp"
 #include "troupe/api/npy.hpp"

@@ -100,8 +100,18 @@ TEST_CASE("lookup tables of TensorFlow, of both versions, find and keep the same
   run("tables");
 }
 
+TEST_CASE("graphs of TensorFlow 2 with variables, unfrozen, learn alike") {
+  for (auto name : {"descent", "momentum", "adam", "embedding", "order", "rows", "optimizers",
+                    "convnet", "recurrent", "first_api", "growing", "averages", "keras_sgd",
+                    "keras_adam", "keras_rmsprop"}) {
+    INFO(name);
+    run(concat("v2_", name));
+  }
+}
+
 TEST_CASE("a model of TensorFlow that is written and read again gives the same") {
-  for (auto name : {"momentum", "functions", "tables"}) {
+  for (auto name : {"momentum", "functions", "tables", "v2_momentum", "v2_order", "v2_rows",
+                    "v2_first_api", "v2_keras_adam"}) {
     auto bytes = unzipped(data_folder("graphs/tensorflow") / concat(name, ".pb.gz"));
     auto first = imported(bytes);
     auto written = write_graph_def(first->nodes);

@@ -95,6 +95,33 @@ std::string difference(const outcomes& expected, const outcomes& actual, double 
   return "";
 }
 
+// The same with handles; updates have no outputs.
+constexpr std::string_view old_and_new_by_handle = R"(
+v = VarHandleOp dtype=f32 shape=[2] @"{home}"
+init = AssignVariableOp(v, f32[1, 2])
+x = Placeholder dtype=f32 shape=[2]
+early = ReadVariableOp(v) @"{away}"
+delta = Mul(x, early)
+train = AssignAddVariableOp(v, delta)
+also_early = ReadVariableOp(v)
+old = Mul(also_early, f32(2)) @"{away}"
+late = ReadVariableOp(v, ^train) @"{away}"
+new = Mul(late, f32(2)) @"{away}"
+row = ResourceGather(v, i32(1), ^train)
+both = Sub(new, old) @"{away}"
+again = AssignAddVariableOp(v, both)
+last = ReadVariableOp(v, ^again)
+newest = Neg(last) @"{away}"
+target init
+run
+feed x = f32[3, 4]
+fetch old = f32[2, 4]
+fetch new = f32[8, 20]
+fetch row = f32(10)
+fetch newest = f32[-10, -26]
+fetch v = f32[10, 26]
+)";
+
 constexpr std::string_view old_and_new = R"(
 v = VariableV2 dtype=f32 shape=[2] @"{home}"
 init = Assign(v, f32[1, 2])
@@ -139,7 +166,8 @@ TEST_CASE("a read on another device sees the updates that it depends on, and no 
         for (auto [home, away] :
              {std::pair{"/cpu:0", "/cpu:1"}, {"/cpu:1", "/cpu:0"}, {"/cpu:0", "/cpu:0"}}) {
           INFO(home << ", " << away);
-          CHECK(run_all(*session, text_case{with(std::string{old_and_new}, home, away)}) == "");
+          for (auto text : {old_and_new, old_and_new_by_handle})
+            CHECK(run_all(*session, text_case{with(std::string{text}, home, away)}) == "");
         }
       }
 }
@@ -149,8 +177,9 @@ TEST_CASE("a read on another task sees the updates that it depends on, and no ot
   auto cluster = make_cluster(1, 1);
   auto ps = start_task(cluster, {"ps", 0}), worker = start_task(cluster, {"worker", 0});
   auto client = connect_to(cluster);
-  CHECK(run_all(*client, text_case{with(std::string{old_and_new}, "/job:ps/task:0",
-                                        "/job:worker/task:0")}) == "");
+  for (auto text : {old_and_new, old_and_new_by_handle})
+    CHECK(run_all(*client, text_case{with(std::string{text}, "/job:ps/task:0",
+                                          "/job:worker/task:0")}) == "");
 }
 
 TEST_CASE("a read elsewhere waits for a queue that its reader waits for") {
@@ -208,13 +237,14 @@ TEST_CASE("every text graph gives the same with its nodes placed by lot on two d
 
 namespace {
 
-// Numbers, three variables, updates of these and reads of them, ordered by data and by control at
-// random.
+// Numbers, three variables, updates of these and reads of them, by references and by handles,
+// ordered by data and by control at random.
 class random_graph {
 public:
   random_graph(unsigned seed, bool placed) : dice_(seed), placed_(placed), lots_(seed + 1) {
     for (int i = 0; i < 3; ++i) {
-      auto v = add("VariableV2", {}, {{"dtype", dtype::f64}, {"shape", shape{}}});
+      auto v = add(i == 1 ? "VarHandleOp" : "VariableV2", {},
+                   {{"dtype", dtype::f64}, {"shape", shape{}}});
       states_.push_back(v);
       initializers.push_back(add("Assign", {v, constant(0.25 * (i + 1))}).node);
     }
@@ -238,7 +268,7 @@ private:
 
   edge add(std::string op, std::vector<edge> inputs, attr_map attrs = {},
            std::vector<node*> controls = {}) {
-    auto at_state = !inputs.empty() && (op == "Assign" || op == "AssignAdd");
+    auto at_state = !inputs.empty() && op.starts_with("Assign");
     auto device = at_state ? std::string{} : concat("/cpu:", lots_() % 2);
     auto made = nodes.add({.op = std::move(op),
                            .inputs = std::move(inputs),
@@ -258,7 +288,12 @@ private:
     while (below(3) == 0 && nodes.nodes().size() > first_)
       controls.push_back(nodes.nodes()[first_ + below(nodes.nodes().size() - first_)].get());
     auto operand = [&] { return below(3) ? any(values_) : any(states_); };
-    switch (below(8)) {
+    switch (below(11)) {
+      case 8:
+      case 9: values_.push_back(add("ReadVariableOp", {any(states_)}, {}, controls)); return;
+      case 10:
+        add("AssignAddVariableOp", {any(states_), add("Tanh", {operand()})}, {}, controls);
+        return;
       case 0: groups_.push_back(add("NoOp", {}, {}, controls).node); return;
       case 1:
       case 2:

@@ -224,6 +224,7 @@ TEST_CASE("every op runs in all its types, and to the same effect") {
       },
       {{"Bitcast", "its shape depends on the size of both types"},
        {"DecodeRaw", "the same bytes are other numbers in another type"},
+       {"DestroyTemporaryVariable", "its variable is of the step"},
        {"ParseTensor", "the bytes are of one type"},
        {"QuantizedRelu", "out_type must be Tinput"},
        {"QuantizedRelu6", "out_type must be Tinput"},

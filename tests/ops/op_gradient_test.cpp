@@ -85,6 +85,8 @@ public:
 
   status run(device_errors& found) {
     evaluator by{*what_.in, small_device()};
+    for (const auto& [variable, value] : what_.variables)
+      TROUPE_TRY(by.variable_of(*variable).assign(value));
     TROUPE_ASSIGN(auto values, by.run(what_.feeds, ys_));
     std::vector<edge> weight_edges;
     for (const auto& y : values) {
@@ -98,6 +100,9 @@ public:
     for (const auto& [to, value] : what_.feeds)
       if (value.type() == dtype::f64)
         xs.push_back(to);
+    for (const auto& [variable, value] : what_.variables)
+      if (value.type() == dtype::f64)
+        xs.push_back({variable, 0});
     if (xs.empty())
       return failure(error_kind::internal, "no input of the sample is differentiable");
     TROUPE_ASSIGN(auto gradient_edges, gradients(ys_, xs, weight_edges));
@@ -115,7 +120,14 @@ public:
 private:
   status compare(evaluator& by, edge x, const tensor& analytic, device_errors& found) {
     auto feed = std::ranges::find(what_.feeds, x, &evaluator::feed::first);
-    auto original = feed->second;
+    auto is_fed = feed != what_.feeds.end();
+    auto original = is_fed ? feed->second : *by.variable_of(*x.node).read();
+    auto put = [&](tensor value) -> status {
+      if (!is_fed)
+        return by.variable_of(*x.node).assign(std::move(value));
+      feed->second = std::move(value);
+      return {};
+    };
     if (!analytic.empty() && !(analytic.dims() == original.dims()))
       found.push_back(concat("the gradient of '", x, "' has shape ", analytic.dims(), ", must be ",
                              original.dims()));
@@ -124,12 +136,13 @@ private:
         auto step = 1e-5 * std::max(1.0, std::abs(original.values<double>()[i]));
         double ends[2];
         for (int side : {0, 1}) {
-          feed->second = *original.clone();
-          feed->second.values<double>()[i] += side ? step : -step;
+          auto moved = *original.clone();
+          moved.values<double>()[i] += side ? step : -step;
+          TROUPE_TRY(put(std::move(moved)));
           TROUPE_ASSIGN(auto values, by.run(what_.feeds, ys_));
           ends[side] = weighted_sum(values, weights_);
         }
-        feed->second = original;
+        TROUPE_TRY(put(original));
         auto numeric = (ends[1] - ends[0]) / (2 * step);
         auto given = analytic.empty() ? 0.0 : analytic.values<double>()[i];
         auto rounding = 1e-15 * std::max(std::abs(ends[0]), std::abs(ends[1])) / step;

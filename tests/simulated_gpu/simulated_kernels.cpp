@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace troupe::gpu {
 namespace {
@@ -303,9 +304,14 @@ bool is_a_gpus(const op_def& op) {
 
 std::deque<kernel_def> simulated_kernels(const registry& of) {
   std::deque<kernel_def> made;
+  std::set<std::string_view> by_handle; // a registry gives them the kernels of others
+  for (const auto* op : of.ops())
+    if (!op->by_handle.name.empty() && !op->by_handle.defined)
+      by_handle.insert(op->by_handle.name);
   for (const auto* op : of.ops())
     if (auto* kernel = of.find_kernel(op->name, device_kind::cpu);
-        kernel && is_a_gpus(*op) && !of.find_kernel(op->name, device_kind::gpu)) {
+        kernel && is_a_gpus(*op) && !by_handle.contains(op->name) &&
+        !of.find_kernel(op->name, device_kind::gpu)) {
       auto& one = made.emplace_back(*kernel);
       one.device = device_kind::gpu;
       one.run = {};

@@ -203,7 +203,8 @@ result<rebuilt> rebuild(const registry& ops, const op_sample& of, bool shapes_kn
                     made.in->add({.op = table->second.op, .attrs = table->second.attrs}));
       made.tables.emplace_back(maker, table->second.pairs);
       inputs.push_back({maker, 0});
-    } else if (names.size() == of.op->inputs.size() && of.op->inputs[i].ref) {
+    } else if (names.size() == of.op->inputs.size() &&
+               (of.op->inputs[i].ref || of.op->inputs[i].handle)) {
       auto type = value.type();
       for (size_t k = 0; type == dtype::none && k < names.size(); ++k)
         if (names[k] == names[i])

@@ -59,13 +59,31 @@ variable_handle graph_builder::variable(operand initial, std::string_view name, 
   return detail::add_variable(*this, std::move(initial), name, where);
 }
 
+namespace {
+
+variable_handle add_empty(graph& in, std::string_view op, dtype type, const partial_shape& dims,
+                          std::string_view name, std::source_location where) {
+  variable_handle made{
+      detail::add_node(&in, op, {}, {{"dtype", type}, {"shape", dims}}, name, where).output(0)};
+  in.note_variable(made);
+  return made;
+}
+
+} // namespace
+
 variable_handle graph_builder::variable(dtype type, const partial_shape& dims,
                                         std::string_view name, location where) {
-  variable_handle made{
-      detail::add_node(this, "VariableV2", {}, {{"dtype", type}, {"shape", dims}}, name, where)
-          .output(0)};
-  note_variable(made);
-  return made;
+  return add_empty(*this, "VariableV2", type, dims, name, where);
+}
+
+variable_handle graph_builder::resource_variable(operand initial, std::string_view name,
+                                                 location where) {
+  return detail::add_variable(*this, std::move(initial), name, where, {.by_handle = true});
+}
+
+variable_handle graph_builder::resource_variable(dtype type, const partial_shape& dims,
+                                                 std::string_view name, location where) {
+  return add_empty(*this, "VarHandleOp", type, dims, name, where);
 }
 
 node* graph_builder::initializer(location where) {
@@ -123,19 +141,28 @@ std::vector<edge> graph_builder::gradients(const std::vector<edge>& ys, const st
 namespace detail {
 
 variable_handle add_variable(graph& in, operand initial, std::string_view name,
-                             std::source_location where) {
+                             std::source_location where, const variable_spec& like) {
   if (initial.is_edge() && !initial.from())
     throw error{invalid("variable '", name, "' (", to_string(where),
                         "): its initial value is an edge to nothing")};
   auto type = initial.is_edge() ? initial.from().type() : initial.value().type();
   auto dims = initial.is_edge() ? initial.from().dims() : partial_shape{initial.value().dims()};
+  auto attrs = like.attrs;
+  attrs["dtype"] = type;
+  attrs["shape"] = dims;
   variable_handle made{
-      add_node(&in, "VariableV2", {}, {{"dtype", type}, {"shape", dims}}, name, where).output(0)};
+      add_node(&in, like.by_handle ? "VarHandleOp" : "VariableV2", {}, attrs, name, where)
+          .output(0)};
   auto unscoped = made.name().substr(in.scope().size());
-  made.initializer =
-      &add_node(&in, "Assign", {{made}, {std::move(initial)}}, {}, unscoped + "/init", where);
+  made.initializer = &add_node(&in, like.by_handle ? "AssignVariableOp" : "Assign",
+                               {{made}, {std::move(initial)}}, {}, unscoped + "/init", where);
   in.note_variable(made);
   return made;
+}
+
+bool is_by_handle(edge variable) {
+  const auto* behind = resource_behind(variable);
+  return behind && behind->op().makes == resource::variable && behind->op().outputs[0].handle;
 }
 
 node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view name,

@@ -54,6 +54,14 @@ public:
   variable_handle variable(dtype type, const partial_shape& dims, std::string_view name = {},
                            location where = location::current());
 
+  /// The same with a variable of TensorFlow 2, a VarHandleOp: all that takes a variable takes
+  /// either kind, but only this one can be written to a graph that TensorFlow 2 is to run.
+  variable_handle resource_variable(operand initial, std::string_view name = {},
+                                    location where = location::current());
+  variable_handle resource_variable(dtype type, const partial_shape& dims,
+                                    std::string_view name = {},
+                                    location where = location::current());
+
   /// Returns the node that initializes all variables made so far with an initial value.
   node* initializer(location where = location::current());
 
@@ -103,8 +111,17 @@ namespace detail {
 
 // What graph_builder's functions do, for graphs of which only the interface is known. They throw
 // troupe::error.
+
+/// A node that stands for a variable. Its op is VariableV2 or VarHandleOp, and the attributes are
+/// those that differ from the defaults.
+struct variable_spec {
+  bool by_handle = false;
+  attr_map attrs = {};
+};
 TROUPE_API variable_handle add_variable(graph& in, operand initial, std::string_view name,
-                                        std::source_location where);
+                                        std::source_location where, const variable_spec& like = {});
+/// Whether the variable is one of TensorFlow 2.
+TROUPE_API bool is_by_handle(edge variable);
 TROUPE_API node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view name,
                            std::source_location where);
 /// With the parts that the graph marks for it computed again.

@@ -148,6 +148,13 @@ edge apply_adagrad_da(operand var, operand gradient_accumulator,
   return made.output(0);
 }
 
+edge apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon, operand grad,
+    const apply_adagrad_v2_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ApplyAdagradV2", {{var}, {accum}, {lr}, {epsilon}, {grad}},
+      {{"use_locking", options.use_locking}, {"update_slots", options.update_slots}}, name, where);
+  return made.output(0);
+}
+
 edge apply_adam(operand var, operand m, operand v, operand beta1_power, operand beta2_power,
     operand lr, operand beta1, operand beta2, operand epsilon, operand grad,
     const apply_adam_options& options, std::string_view name, std::source_location where) {
@@ -297,11 +304,32 @@ edge assign_add(operand ref, operand value, const assign_add_options& options,
   return made.output(0);
 }
 
+node* assign_add_variable_op(operand resource, operand value, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AssignAddVariableOp", {{resource}, {value}},
+      {}, name, where);
+  return &made;
+}
+
 edge assign_sub(operand ref, operand value, const assign_sub_options& options,
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "AssignSub", {{ref}, {value}},
       {{"use_locking", options.use_locking}}, name, where);
   return made.output(0);
+}
+
+node* assign_sub_variable_op(operand resource, operand value, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AssignSubVariableOp", {{resource}, {value}},
+      {}, name, where);
+  return &made;
+}
+
+node* assign_variable_op(operand resource, operand value,
+    const assign_variable_op_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AssignVariableOp", {{resource}, {value}},
+      {{"validate_shape", options.validate_shape}}, name, where);
+  return &made;
 }
 
 edge atan(operand x, std::string_view name, std::source_location where) {
@@ -888,6 +916,20 @@ edge dequantize(operand input, operand min_range, operand max_range,
     const dequantize_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Dequantize", {{input}, {min_range}, {max_range}},
       {{"mode", options.mode}, {"narrow_range", options.narrow_range}, {"axis", options.axis}, {"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
+node* destroy_resource_op(operand resource, const destroy_resource_op_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "DestroyResourceOp", {{resource}},
+      {{"ignore_lookup_error", options.ignore_lookup_error}}, name, where);
+  return &made;
+}
+
+edge destroy_temporary_variable(operand ref, std::string_view var_name, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "DestroyTemporaryVariable", {{ref}},
+      {{"var_name", var_name}}, name, where);
   return made.output(0);
 }
 
@@ -2532,6 +2574,12 @@ edge rank_of(operand input, std::string_view name, std::source_location where) {
   return made.output(0);
 }
 
+edge read_variable_op(operand resource, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReadVariableOp", {{resource}},
+      {}, name, where);
+  return made.output(0);
+}
+
 edge real(operand input, const real_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "Real", {{input}},
@@ -2705,12 +2753,387 @@ edge resource_accumulator_take_gradient(operand handle, operand num_required, tr
   return made.output(0);
 }
 
+node* resource_apply_ada_max(operand var, operand m, operand v, operand beta1_power, operand lr,
+    operand beta1, operand beta2, operand epsilon, operand grad,
+    const resource_apply_ada_max_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyAdaMax", {{var}, {m}, {v}, {beta1_power}, {lr}, {beta1}, {beta2}, {epsilon}, {grad}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_adadelta(operand var, operand accum, operand accum_update, operand lr,
+    operand rho, operand epsilon, operand grad, const resource_apply_adadelta_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyAdadelta", {{var}, {accum}, {accum_update}, {lr}, {rho}, {epsilon}, {grad}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_adagrad(operand var, operand accum, operand lr, operand grad,
+    const resource_apply_adagrad_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyAdagrad", {{var}, {accum}, {lr}, {grad}},
+      {{"use_locking", options.use_locking}, {"update_slots", options.update_slots}}, name, where);
+  return &made;
+}
+
+node* resource_apply_adagrad_da(operand var, operand gradient_accumulator,
+    operand gradient_squared_accumulator, operand grad, operand lr, operand l1, operand l2,
+    operand global_step, const resource_apply_adagrad_da_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyAdagradDA", {{var}, {gradient_accumulator}, {gradient_squared_accumulator}, {grad}, {lr}, {l1}, {l2}, {global_step}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, const resource_apply_adagrad_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyAdagradV2", {{var}, {accum}, {lr}, {epsilon}, {grad}},
+      {{"use_locking", options.use_locking}, {"update_slots", options.update_slots}}, name, where);
+  return &made;
+}
+
+node* resource_apply_adam(operand var, operand m, operand v, operand beta1_power,
+    operand beta2_power, operand lr, operand beta1, operand beta2, operand epsilon, operand grad,
+    const resource_apply_adam_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyAdam", {{var}, {m}, {v}, {beta1_power}, {beta2_power}, {lr}, {beta1}, {beta2}, {epsilon}, {grad}},
+      {{"use_locking", options.use_locking}, {"use_nesterov", options.use_nesterov}}, name, where);
+  return &made;
+}
+
+node* resource_apply_adam_with_amsgrad(operand var, operand m, operand v, operand vhat,
+    operand beta1_power, operand beta2_power, operand lr, operand beta1, operand beta2,
+    operand epsilon, operand grad, const resource_apply_adam_with_amsgrad_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyAdamWithAmsgrad", {{var}, {m}, {v}, {vhat}, {beta1_power}, {beta2_power}, {lr}, {beta1}, {beta2}, {epsilon}, {grad}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_add_sign(operand var, operand m, operand lr, operand alpha,
+    operand sign_decay, operand beta, operand grad,
+    const resource_apply_add_sign_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyAddSign", {{var}, {m}, {lr}, {alpha}, {sign_decay}, {beta}, {grad}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_centered_rms_prop(operand var, operand mg, operand ms, operand mom,
+    operand lr, operand rho, operand momentum, operand epsilon, operand grad,
+    const resource_apply_centered_rms_prop_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyCenteredRMSProp", {{var}, {mg}, {ms}, {mom}, {lr}, {rho}, {momentum}, {epsilon}, {grad}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_ftrl(operand var, operand accum, operand linear, operand grad, operand lr,
+    operand l1, operand l2, operand lr_power, const resource_apply_ftrl_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyFtrl", {{var}, {accum}, {linear}, {grad}, {lr}, {l1}, {l2}, {lr_power}},
+      {{"use_locking", options.use_locking}, {"multiply_linear_by_lr", options.multiply_linear_by_lr}}, name, where);
+  return &made;
+}
+
+node* resource_apply_ftrl_v2(operand var, operand accum, operand linear, operand grad, operand lr,
+    operand l1, operand l2, operand l2_shrinkage, operand lr_power,
+    const resource_apply_ftrl_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyFtrlV2", {{var}, {accum}, {linear}, {grad}, {lr}, {l1}, {l2}, {l2_shrinkage}, {lr_power}},
+      {{"use_locking", options.use_locking}, {"multiply_linear_by_lr", options.multiply_linear_by_lr}}, name, where);
+  return &made;
+}
+
+node* resource_apply_gradient_descent(operand var, operand alpha, operand delta,
+    const resource_apply_gradient_descent_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyGradientDescent", {{var}, {alpha}, {delta}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_keras_momentum(operand var, operand accum, operand lr, operand grad,
+    operand momentum, const resource_apply_keras_momentum_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyKerasMomentum", {{var}, {accum}, {lr}, {grad}, {momentum}},
+      {{"use_locking", options.use_locking}, {"use_nesterov", options.use_nesterov}}, name, where);
+  return &made;
+}
+
+node* resource_apply_momentum(operand var, operand accum, operand lr, operand grad,
+    operand momentum, const resource_apply_momentum_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyMomentum", {{var}, {accum}, {lr}, {grad}, {momentum}},
+      {{"use_locking", options.use_locking}, {"use_nesterov", options.use_nesterov}}, name, where);
+  return &made;
+}
+
+node* resource_apply_power_sign(operand var, operand m, operand lr, operand logbase,
+    operand sign_decay, operand beta, operand grad,
+    const resource_apply_power_sign_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyPowerSign", {{var}, {m}, {lr}, {logbase}, {sign_decay}, {beta}, {grad}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_proximal_adagrad(operand var, operand accum, operand lr, operand l1,
+    operand l2, operand grad, const resource_apply_proximal_adagrad_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyProximalAdagrad", {{var}, {accum}, {lr}, {l1}, {l2}, {grad}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_proximal_gradient_descent(operand var, operand alpha, operand l1, operand l2,
+    operand delta, const resource_apply_proximal_gradient_descent_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyProximalGradientDescent", {{var}, {alpha}, {l1}, {l2}, {delta}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_apply_rms_prop(operand var, operand ms, operand mom, operand lr, operand rho,
+    operand momentum, operand epsilon, operand grad,
+    const resource_apply_rms_prop_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceApplyRMSProp", {{var}, {ms}, {mom}, {lr}, {rho}, {momentum}, {epsilon}, {grad}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
 edge resource_conditional_accumulator(graph& in, troupe::dtype dtype,
     const resource_conditional_accumulator_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(&in, "ResourceConditionalAccumulator", {},
       {{"dtype", dtype}, {"shape", options.shape}, {"container", options.container}, {"shared_name", options.shared_name}, {"reduction_type", options.reduction_type}}, name, where);
   return made.output(0);
+}
+
+edge resource_count_up_to(operand resource, int64_t limit, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceCountUpTo", {{resource}},
+      {{"limit", limit}}, name, where);
+  return made.output(0);
+}
+
+edge resource_gather(operand resource, operand indices, const resource_gather_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceGather", {{resource}, {indices}},
+      {{"batch_dims", options.batch_dims}, {"validate_indices", options.validate_indices}}, name, where);
+  return made.output(0);
+}
+
+edge resource_gather_nd(operand resource, operand indices, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceGatherNd", {{resource}, {indices}},
+      {}, name, where);
+  return made.output(0);
+}
+
+node* resource_scatter_add(operand resource, operand indices, operand updates,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterAdd", {{resource}, {indices}, {updates}},
+      {}, name, where);
+  return &made;
+}
+
+node* resource_scatter_div(operand resource, operand indices, operand updates,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterDiv", {{resource}, {indices}, {updates}},
+      {}, name, where);
+  return &made;
+}
+
+node* resource_scatter_max(operand resource, operand indices, operand updates,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterMax", {{resource}, {indices}, {updates}},
+      {}, name, where);
+  return &made;
+}
+
+node* resource_scatter_min(operand resource, operand indices, operand updates,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterMin", {{resource}, {indices}, {updates}},
+      {}, name, where);
+  return &made;
+}
+
+node* resource_scatter_mul(operand resource, operand indices, operand updates,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterMul", {{resource}, {indices}, {updates}},
+      {}, name, where);
+  return &made;
+}
+
+node* resource_scatter_nd_add(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_add_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterNdAdd", {{ref}, {indices}, {updates}},
+      {{"use_locking", options.use_locking}, {"bad_indices_policy", options.bad_indices_policy}}, name, where);
+  return &made;
+}
+
+node* resource_scatter_nd_max(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_max_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterNdMax", {{ref}, {indices}, {updates}},
+      {{"use_locking", options.use_locking}, {"bad_indices_policy", options.bad_indices_policy}}, name, where);
+  return &made;
+}
+
+node* resource_scatter_nd_min(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_min_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterNdMin", {{ref}, {indices}, {updates}},
+      {{"use_locking", options.use_locking}, {"bad_indices_policy", options.bad_indices_policy}}, name, where);
+  return &made;
+}
+
+node* resource_scatter_nd_sub(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_sub_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterNdSub", {{ref}, {indices}, {updates}},
+      {{"use_locking", options.use_locking}, {"bad_indices_policy", options.bad_indices_policy}}, name, where);
+  return &made;
+}
+
+node* resource_scatter_nd_update(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_update_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterNdUpdate", {{ref}, {indices}, {updates}},
+      {{"use_locking", options.use_locking}, {"bad_indices_policy", options.bad_indices_policy}}, name, where);
+  return &made;
+}
+
+node* resource_scatter_sub(operand resource, operand indices, operand updates,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterSub", {{resource}, {indices}, {updates}},
+      {}, name, where);
+  return &made;
+}
+
+node* resource_scatter_update(operand resource, operand indices, operand updates,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceScatterUpdate", {{resource}, {indices}, {updates}},
+      {}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_adadelta(operand var, operand accum, operand accum_update, operand lr,
+    operand rho, operand epsilon, operand grad, operand indices,
+    const resource_sparse_apply_adadelta_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyAdadelta", {{var}, {accum}, {accum_update}, {lr}, {rho}, {epsilon}, {grad}, {indices}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_adagrad(operand var, operand accum, operand lr, operand grad,
+    operand indices, const resource_sparse_apply_adagrad_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyAdagrad", {{var}, {accum}, {lr}, {grad}, {indices}},
+      {{"use_locking", options.use_locking}, {"update_slots", options.update_slots}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_adagrad_da(operand var, operand gradient_accumulator,
+    operand gradient_squared_accumulator, operand grad, operand indices, operand lr, operand l1,
+    operand l2, operand global_step, const resource_sparse_apply_adagrad_da_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyAdagradDA", {{var}, {gradient_accumulator}, {gradient_squared_accumulator}, {grad}, {indices}, {lr}, {l1}, {l2}, {global_step}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, operand indices, const resource_sparse_apply_adagrad_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyAdagradV2", {{var}, {accum}, {lr}, {epsilon}, {grad}, {indices}},
+      {{"use_locking", options.use_locking}, {"update_slots", options.update_slots}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_centered_rms_prop(operand var, operand mg, operand ms, operand mom,
+    operand lr, operand rho, operand momentum, operand epsilon, operand grad, operand indices,
+    const resource_sparse_apply_centered_rms_prop_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyCenteredRMSProp", {{var}, {mg}, {ms}, {mom}, {lr}, {rho}, {momentum}, {epsilon}, {grad}, {indices}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_ftrl(operand var, operand accum, operand linear, operand grad,
+    operand indices, operand lr, operand l1, operand l2, operand lr_power,
+    const resource_sparse_apply_ftrl_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyFtrl", {{var}, {accum}, {linear}, {grad}, {indices}, {lr}, {l1}, {l2}, {lr_power}},
+      {{"use_locking", options.use_locking}, {"multiply_linear_by_lr", options.multiply_linear_by_lr}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_ftrl_v2(operand var, operand accum, operand linear, operand grad,
+    operand indices, operand lr, operand l1, operand l2, operand l2_shrinkage, operand lr_power,
+    const resource_sparse_apply_ftrl_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyFtrlV2", {{var}, {accum}, {linear}, {grad}, {indices}, {lr}, {l1}, {l2}, {l2_shrinkage}, {lr_power}},
+      {{"use_locking", options.use_locking}, {"multiply_linear_by_lr", options.multiply_linear_by_lr}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_keras_momentum(operand var, operand accum, operand lr, operand grad,
+    operand indices, operand momentum,
+    const resource_sparse_apply_keras_momentum_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyKerasMomentum", {{var}, {accum}, {lr}, {grad}, {indices}, {momentum}},
+      {{"use_locking", options.use_locking}, {"use_nesterov", options.use_nesterov}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_momentum(operand var, operand accum, operand lr, operand grad,
+    operand indices, operand momentum, const resource_sparse_apply_momentum_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyMomentum", {{var}, {accum}, {lr}, {grad}, {indices}, {momentum}},
+      {{"use_locking", options.use_locking}, {"use_nesterov", options.use_nesterov}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_proximal_adagrad(operand var, operand accum, operand lr, operand l1,
+    operand l2, operand grad, operand indices,
+    const resource_sparse_apply_proximal_adagrad_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyProximalAdagrad", {{var}, {accum}, {lr}, {l1}, {l2}, {grad}, {indices}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_proximal_gradient_descent(operand var, operand alpha, operand l1,
+    operand l2, operand grad, operand indices,
+    const resource_sparse_apply_proximal_gradient_descent_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyProximalGradientDescent", {{var}, {alpha}, {l1}, {l2}, {grad}, {indices}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_sparse_apply_rms_prop(operand var, operand ms, operand mom, operand lr,
+    operand rho, operand momentum, operand epsilon, operand grad, operand indices,
+    const resource_sparse_apply_rms_prop_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceSparseApplyRMSProp", {{var}, {ms}, {mom}, {lr}, {rho}, {momentum}, {epsilon}, {grad}, {indices}},
+      {{"use_locking", options.use_locking}}, name, where);
+  return &made;
+}
+
+node* resource_strided_slice_assign(operand ref, operand begin, operand end, operand strides,
+    operand value, const resource_strided_slice_assign_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ResourceStridedSliceAssign", {{ref}, {begin}, {end}, {strides}, {value}},
+      {{"begin_mask", options.begin_mask}, {"end_mask", options.end_mask}, {"ellipsis_mask", options.ellipsis_mask}, {"new_axis_mask", options.new_axis_mask}, {"shrink_axis_mask", options.shrink_axis_mask}}, name, where);
+  return &made;
 }
 
 edge reverse(operand tensor, operand dims, std::string_view name, std::source_location where) {
@@ -2814,6 +3237,20 @@ edge scatter_nd(operand indices, operand updates, operand shape,
 edge scatter_nd_add(operand ref, operand indices, operand updates,
     const scatter_nd_add_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "ScatterNdAdd", {{ref}, {indices}, {updates}},
+      {{"use_locking", options.use_locking}, {"bad_indices_policy", options.bad_indices_policy}}, name, where);
+  return made.output(0);
+}
+
+edge scatter_nd_max(operand ref, operand indices, operand updates,
+    const scatter_nd_max_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ScatterNdMax", {{ref}, {indices}, {updates}},
+      {{"use_locking", options.use_locking}, {"bad_indices_policy", options.bad_indices_policy}}, name, where);
+  return made.output(0);
+}
+
+edge scatter_nd_min(operand ref, operand indices, operand updates,
+    const scatter_nd_min_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ScatterNdMin", {{ref}, {indices}, {updates}},
       {{"use_locking", options.use_locking}, {"bad_indices_policy", options.bad_indices_policy}}, name, where);
   return made.output(0);
 }
@@ -3095,6 +3532,14 @@ edge sparse_apply_adagrad_da(operand var, operand gradient_accumulator,
   return made.output(0);
 }
 
+edge sparse_apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, operand indices, const sparse_apply_adagrad_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "SparseApplyAdagradV2", {{var}, {accum}, {lr}, {epsilon}, {grad}, {indices}},
+      {{"use_locking", options.use_locking}, {"update_slots", options.update_slots}}, name, where);
+  return made.output(0);
+}
+
 edge sparse_apply_centered_rms_prop(operand var, operand mg, operand ms, operand mom, operand lr,
     operand rho, operand momentum, operand epsilon, operand grad, operand indices,
     const sparse_apply_centered_rms_prop_options& options, std::string_view name,
@@ -3108,6 +3553,15 @@ edge sparse_apply_ftrl(operand var, operand accum, operand linear, operand grad,
     operand lr, operand l1, operand l2, operand lr_power,
     const sparse_apply_ftrl_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "SparseApplyFtrl", {{var}, {accum}, {linear}, {grad}, {indices}, {lr}, {l1}, {l2}, {lr_power}},
+      {{"use_locking", options.use_locking}, {"multiply_linear_by_lr", options.multiply_linear_by_lr}}, name, where);
+  return made.output(0);
+}
+
+edge sparse_apply_ftrl_v2(operand var, operand accum, operand linear, operand grad,
+    operand indices, operand lr, operand l1, operand l2, operand l2_shrinkage, operand lr_power,
+    const sparse_apply_ftrl_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "SparseApplyFtrlV2", {{var}, {accum}, {linear}, {grad}, {indices}, {lr}, {l1}, {l2}, {l2_shrinkage}, {lr_power}},
       {{"use_locking", options.use_locking}, {"multiply_linear_by_lr", options.multiply_linear_by_lr}}, name, where);
   return made.output(0);
 }
@@ -3498,6 +3952,14 @@ edge strided_slice(operand input, operand begin, operand end, operand strides,
   return made.output(0);
 }
 
+edge strided_slice_assign(operand ref, operand begin, operand end, operand strides, operand value,
+    const strided_slice_assign_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StridedSliceAssign", {{ref}, {begin}, {end}, {strides}, {value}},
+      {{"begin_mask", options.begin_mask}, {"end_mask", options.end_mask}, {"ellipsis_mask", options.ellipsis_mask}, {"new_axis_mask", options.new_axis_mask}, {"shrink_axis_mask", options.shrink_axis_mask}}, name, where);
+  return made.output(0);
+}
+
 edge strided_slice_grad(operand shape, operand begin, operand end, operand strides, operand dy,
     const strided_slice_grad_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "StridedSliceGrad", {{shape}, {begin}, {end}, {strides}, {dy}},
@@ -3630,6 +4092,13 @@ edge tanh(operand x, std::string_view name, std::source_location where) {
 edge tanh_grad(operand y, operand dy, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "TanhGrad", {{y}, {dy}},
       {}, name, where);
+  return made.output(0);
+}
+
+edge temporary_variable(graph& in, const troupe::partial_shape& shape, troupe::dtype dtype,
+    const temporary_variable_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "TemporaryVariable", {},
+      {{"shape", shape}, {"dtype", dtype}, {"var_name", options.var_name}}, name, where);
   return made.output(0);
 }
 
@@ -3806,6 +4275,19 @@ std::vector<edge> unstage(graph& in, const std::vector<troupe::dtype>& dtypes,
 edge upper_bound(operand sorted_inputs, operand values, const upper_bound_options& options,
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "UpperBound", {{sorted_inputs}, {values}},
+      {{"out_type", options.out_type}}, name, where);
+  return made.output(0);
+}
+
+edge var_is_initialized_op(operand resource, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "VarIsInitializedOp", {{resource}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge variable_shape(operand input, const variable_shape_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "VariableShape", {{input}},
       {{"out_type", options.out_type}}, name, where);
   return made.output(0);
 }

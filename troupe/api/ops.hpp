@@ -216,6 +216,24 @@ inline edge apply_adagrad_da(operand var, operand gradient_accumulator,
   return apply_adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step, apply_adagrad_da_options{}, name, where);
 }
 
+struct apply_adagrad_v2_options {
+  bool use_locking = true;
+  bool update_slots = true;
+};
+/// Steps a variable against its gradient, by less where gradients were large.
+///
+/// accum += grad * grad, unless update_slots is false; then var -= lr * grad / (sqrt(accum) +
+/// epsilon). Updates that share variables exclude each other; with use_locking=false they race, as
+/// is TensorFlow's default, and concurrent updates may be lost in part.
+edge apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon, operand grad,
+    const apply_adagrad_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return apply_adagrad_v2(var, accum, lr, epsilon, grad, apply_adagrad_v2_options{}, name, where);
+}
+
 struct apply_adam_options {
   bool use_locking = true;
   bool use_nesterov = false;
@@ -531,6 +549,12 @@ inline edge assign_add(operand ref, operand value, std::string_view name,
   return assign_add(ref, value, assign_add_options{}, name, where);
 }
 
+/// Adds a value of the same shape to a variable, in place.
+///
+/// The same as AssignAdd for a variable that is given by its handle, which it does not hand on.
+node* assign_add_variable_op(operand resource, operand value, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 struct assign_sub_options {
   bool use_locking = true;
 };
@@ -543,6 +567,27 @@ edge assign_sub(operand ref, operand value, const assign_sub_options& options = 
 inline edge assign_sub(operand ref, operand value, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return assign_sub(ref, value, assign_sub_options{}, name, where);
+}
+
+/// Subtracts a value of the same shape from a variable, in place.
+///
+/// The same as AssignSub for a variable that is given by its handle, which it does not hand on.
+node* assign_sub_variable_op(operand resource, operand value, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct assign_variable_op_options {
+  bool validate_shape = false;
+};
+/// Replaces the value of a variable that is given by its handle.
+///
+/// With validate_shape, the value must have the shape of the one it replaces; the variable's
+/// declared shape holds always. The variable shares the value's memory until one of them changes.
+node* assign_variable_op(operand resource, operand value,
+    const assign_variable_op_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* assign_variable_op(operand resource, operand value, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return assign_variable_op(resource, value, assign_variable_op_options{}, name, where);
 }
 
 /// Takes the inverse tangent of each element, in radians.
@@ -1632,6 +1677,26 @@ inline edge dequantize(operand input, operand min_range, operand max_range, std:
     std::source_location where = std::source_location::current()) {
   return dequantize(input, min_range, max_range, dequantize_options{}, name, where);
 }
+
+struct destroy_resource_op_options {
+  bool ignore_lookup_error = true;
+};
+/// Lets go of a variable's value.
+///
+/// The variable can be assigned anew; until then, errors say that it was destroyed. Fails with
+/// not_found where there is no value, unless ignore_lookup_error is set.
+node* destroy_resource_op(operand resource, const destroy_resource_op_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* destroy_resource_op(operand resource, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return destroy_resource_op(resource, destroy_resource_op_options{}, name, where);
+}
+
+/// Gives the value of a temporary variable, and destroys it.
+///
+/// It must depend on all that uses the variable. var_name must be the variable's.
+edge destroy_temporary_variable(operand ref, std::string_view var_name,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Makes a tensor of twice as many axes that is zero but for its diagonal.
 ///
@@ -4545,6 +4610,13 @@ edge range(graph& in, operand start, operand limit, operand delta, std::string_v
 edge rank_of(operand input, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+/// Gives the value of a variable.
+///
+/// That after the last update that the node depends on, and before all others. It shares the memory
+/// and copies nothing.
+edge read_variable_op(operand resource, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 struct real_options {
   troupe::dtype tout = troupe::dtype::f32;
 };
@@ -4787,6 +4859,305 @@ node* resource_accumulator_set_global_step(operand handle, operand new_global_st
 edge resource_accumulator_take_gradient(operand handle, operand num_required, troupe::dtype dtype,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
+struct resource_apply_ada_max_options {
+  bool use_locking = true;
+};
+/// Steps a variable by the AdaMax algorithm.
+///
+/// The same as ApplyAdaMax for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_ada_max(operand var, operand m, operand v, operand beta1_power, operand lr,
+    operand beta1, operand beta2, operand epsilon, operand grad,
+    const resource_apply_ada_max_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_ada_max(operand var, operand m, operand v, operand beta1_power,
+    operand lr, operand beta1, operand beta2, operand epsilon, operand grad,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad, resource_apply_ada_max_options{}, name, where);
+}
+
+struct resource_apply_adadelta_options {
+  bool use_locking = true;
+};
+/// Steps a variable against its gradient, with rates from past updates.
+///
+/// The same as ApplyAdadelta for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_adadelta(operand var, operand accum, operand accum_update, operand lr,
+    operand rho, operand epsilon, operand grad,
+    const resource_apply_adadelta_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_adadelta(operand var, operand accum, operand accum_update, operand lr,
+    operand rho, operand epsilon, operand grad, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad, resource_apply_adadelta_options{}, name, where);
+}
+
+struct resource_apply_adagrad_options {
+  bool use_locking = true;
+  bool update_slots = true;
+};
+/// Steps a variable against its gradient, by less where gradients were large.
+///
+/// The same as ApplyAdagrad for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_adagrad(operand var, operand accum, operand lr, operand grad,
+    const resource_apply_adagrad_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_adagrad(operand var, operand accum, operand lr, operand grad,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_apply_adagrad(var, accum, lr, grad, resource_apply_adagrad_options{}, name, where);
+}
+
+struct resource_apply_adagrad_da_options {
+  bool use_locking = true;
+};
+/// Sets a variable by the sum of all its gradients (dual averaging).
+///
+/// The same as ApplyAdagradDA for a variable that is given by its handle, which it does not hand
+/// on.
+node* resource_apply_adagrad_da(operand var, operand gradient_accumulator,
+    operand gradient_squared_accumulator, operand grad, operand lr, operand l1, operand l2,
+    operand global_step, const resource_apply_adagrad_da_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_apply_adagrad_da(operand var, operand gradient_accumulator,
+    operand gradient_squared_accumulator, operand grad, operand lr, operand l1, operand l2,
+    operand global_step, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step, resource_apply_adagrad_da_options{}, name, where);
+}
+
+struct resource_apply_adagrad_v2_options {
+  bool use_locking = true;
+  bool update_slots = true;
+};
+/// Steps a variable against its gradient, by less where gradients were large.
+///
+/// The same as ApplyAdagradV2 for a variable that is given by its handle, which it does not hand
+/// on.
+node* resource_apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, const resource_apply_adagrad_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_adagrad_v2(var, accum, lr, epsilon, grad, resource_apply_adagrad_v2_options{}, name, where);
+}
+
+struct resource_apply_adam_options {
+  bool use_locking = true;
+  bool use_nesterov = false;
+};
+/// Steps a variable by the Adam algorithm.
+///
+/// The same as ApplyAdam for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_adam(operand var, operand m, operand v, operand beta1_power,
+    operand beta2_power, operand lr, operand beta1, operand beta2, operand epsilon, operand grad,
+    const resource_apply_adam_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_adam(operand var, operand m, operand v, operand beta1_power,
+    operand beta2_power, operand lr, operand beta1, operand beta2, operand epsilon, operand grad,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_apply_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, resource_apply_adam_options{}, name, where);
+}
+
+struct resource_apply_adam_with_amsgrad_options {
+  bool use_locking = true;
+};
+/// Steps a variable by the AMSGrad algorithm.
+///
+/// m += (grad - m) * (1 - beta1), v += (grad * grad - v) * (1 - beta2) and vhat = max(vhat, v);
+/// then var -= rate * m / (sqrt(vhat) + epsilon), where rate = lr * sqrt(1 - beta2_power) / (1 -
+/// beta1_power). Updates that share variables exclude each other; with use_locking=false they race,
+/// as is TensorFlow's default, and concurrent updates may be lost in part.
+node* resource_apply_adam_with_amsgrad(operand var, operand m, operand v, operand vhat,
+    operand beta1_power, operand beta2_power, operand lr, operand beta1, operand beta2,
+    operand epsilon, operand grad, const resource_apply_adam_with_amsgrad_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_apply_adam_with_amsgrad(operand var, operand m, operand v, operand vhat,
+    operand beta1_power, operand beta2_power, operand lr, operand beta1, operand beta2,
+    operand epsilon, operand grad, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_adam_with_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, resource_apply_adam_with_amsgrad_options{}, name, where);
+}
+
+struct resource_apply_add_sign_options {
+  bool use_locking = true;
+};
+/// Steps a variable by the AddSign algorithm.
+///
+/// The same as ApplyAddSign for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_add_sign(operand var, operand m, operand lr, operand alpha,
+    operand sign_decay, operand beta, operand grad,
+    const resource_apply_add_sign_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_add_sign(operand var, operand m, operand lr, operand alpha,
+    operand sign_decay, operand beta, operand grad, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad, resource_apply_add_sign_options{}, name, where);
+}
+
+struct resource_apply_centered_rms_prop_options {
+  bool use_locking = true;
+};
+/// Steps a variable by the centered RMSProp algorithm.
+///
+/// The same as ApplyCenteredRMSProp for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_apply_centered_rms_prop(operand var, operand mg, operand ms, operand mom,
+    operand lr, operand rho, operand momentum, operand epsilon, operand grad,
+    const resource_apply_centered_rms_prop_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_centered_rms_prop(operand var, operand mg, operand ms, operand mom,
+    operand lr, operand rho, operand momentum, operand epsilon, operand grad,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_apply_centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad, resource_apply_centered_rms_prop_options{}, name, where);
+}
+
+struct resource_apply_ftrl_options {
+  bool use_locking = true;
+  bool multiply_linear_by_lr = false;
+};
+/// Steps a variable by the Ftrl-proximal algorithm.
+///
+/// The same as ApplyFtrl for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_ftrl(operand var, operand accum, operand linear, operand grad, operand lr,
+    operand l1, operand l2, operand lr_power, const resource_apply_ftrl_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_apply_ftrl(operand var, operand accum, operand linear, operand grad,
+    operand lr, operand l1, operand l2, operand lr_power, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, resource_apply_ftrl_options{}, name, where);
+}
+
+struct resource_apply_ftrl_v2_options {
+  bool use_locking = true;
+  bool multiply_linear_by_lr = false;
+};
+/// Steps a variable by the Ftrl-proximal algorithm, with shrinkage.
+///
+/// The same as ApplyFtrlV2 for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_ftrl_v2(operand var, operand accum, operand linear, operand grad, operand lr,
+    operand l1, operand l2, operand l2_shrinkage, operand lr_power,
+    const resource_apply_ftrl_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_ftrl_v2(operand var, operand accum, operand linear, operand grad,
+    operand lr, operand l1, operand l2, operand l2_shrinkage, operand lr_power,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_apply_ftrl_v2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power, resource_apply_ftrl_v2_options{}, name, where);
+}
+
+struct resource_apply_gradient_descent_options {
+  bool use_locking = true;
+};
+/// Subtracts alpha * delta from a variable, in place.
+///
+/// The same as ApplyGradientDescent for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_apply_gradient_descent(operand var, operand alpha, operand delta,
+    const resource_apply_gradient_descent_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_gradient_descent(operand var, operand alpha, operand delta,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_apply_gradient_descent(var, alpha, delta, resource_apply_gradient_descent_options{}, name, where);
+}
+
+struct resource_apply_keras_momentum_options {
+  bool use_locking = true;
+  bool use_nesterov = false;
+};
+/// Steps a variable against its gradient, with momentum that the rate is part of.
+///
+/// accum = accum * momentum - lr * grad, then var += accum; with use_nesterov var += accum *
+/// momentum - lr * grad. Updates that share variables exclude each other; with use_locking=false
+/// they race, as is TensorFlow's default, and concurrent updates may be lost in part.
+node* resource_apply_keras_momentum(operand var, operand accum, operand lr, operand grad,
+    operand momentum, const resource_apply_keras_momentum_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_apply_keras_momentum(operand var, operand accum, operand lr, operand grad,
+    operand momentum, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_keras_momentum(var, accum, lr, grad, momentum, resource_apply_keras_momentum_options{}, name, where);
+}
+
+struct resource_apply_momentum_options {
+  bool use_locking = true;
+  bool use_nesterov = false;
+};
+/// Steps a variable against its gradient, with momentum.
+///
+/// The same as ApplyMomentum for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_momentum(operand var, operand accum, operand lr, operand grad,
+    operand momentum, const resource_apply_momentum_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_apply_momentum(operand var, operand accum, operand lr, operand grad,
+    operand momentum, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_momentum(var, accum, lr, grad, momentum, resource_apply_momentum_options{}, name, where);
+}
+
+struct resource_apply_power_sign_options {
+  bool use_locking = true;
+};
+/// Steps a variable by the PowerSign algorithm.
+///
+/// The same as ApplyPowerSign for a variable that is given by its handle, which it does not hand
+/// on.
+node* resource_apply_power_sign(operand var, operand m, operand lr, operand logbase,
+    operand sign_decay, operand beta, operand grad,
+    const resource_apply_power_sign_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_power_sign(operand var, operand m, operand lr, operand logbase,
+    operand sign_decay, operand beta, operand grad, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad, resource_apply_power_sign_options{}, name, where);
+}
+
+struct resource_apply_proximal_adagrad_options {
+  bool use_locking = true;
+};
+/// Steps a variable by Adagrad, with forward-backward splitting for l1 and l2.
+///
+/// The same as ApplyProximalAdagrad for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_apply_proximal_adagrad(operand var, operand accum, operand lr, operand l1,
+    operand l2, operand grad, const resource_apply_proximal_adagrad_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_apply_proximal_adagrad(operand var, operand accum, operand lr, operand l1,
+    operand l2, operand grad, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_proximal_adagrad(var, accum, lr, l1, l2, grad, resource_apply_proximal_adagrad_options{}, name, where);
+}
+
+struct resource_apply_proximal_gradient_descent_options {
+  bool use_locking = true;
+};
+/// Steps a variable against its gradient, with forward-backward splitting for l1 and l2.
+///
+/// The same as ApplyProximalGradientDescent for a variable that is given by its handle, which it
+/// does not hand on.
+node* resource_apply_proximal_gradient_descent(operand var, operand alpha, operand l1, operand l2,
+    operand delta, const resource_apply_proximal_gradient_descent_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_apply_proximal_gradient_descent(operand var, operand alpha, operand l1,
+    operand l2, operand delta, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_proximal_gradient_descent(var, alpha, l1, l2, delta, resource_apply_proximal_gradient_descent_options{}, name, where);
+}
+
+struct resource_apply_rms_prop_options {
+  bool use_locking = true;
+};
+/// Steps a variable by the RMSProp algorithm.
+///
+/// The same as ApplyRMSProp for a variable that is given by its handle, which it does not hand on.
+node* resource_apply_rms_prop(operand var, operand ms, operand mom, operand lr, operand rho,
+    operand momentum, operand epsilon, operand grad,
+    const resource_apply_rms_prop_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_apply_rms_prop(operand var, operand ms, operand mom, operand lr,
+    operand rho, operand momentum, operand epsilon, operand grad, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_apply_rms_prop(var, ms, mom, lr, rho, momentum, epsilon, grad, resource_apply_rms_prop_options{}, name, where);
+}
+
 struct resource_conditional_accumulator_options {
   troupe::partial_shape shape = {};
   std::string container = {};
@@ -4802,6 +5173,396 @@ edge resource_conditional_accumulator(graph& in, troupe::dtype dtype,
 inline edge resource_conditional_accumulator(graph& in, troupe::dtype dtype,
     std::string_view name, std::source_location where = std::source_location::current()) {
   return resource_conditional_accumulator(in, dtype, resource_conditional_accumulator_options{}, name, where);
+}
+
+/// Counts a scalar variable up by one, and outputs what it was before.
+///
+/// The same as CountUpTo for a variable that is given by its handle.
+edge resource_count_up_to(operand resource, int64_t limit, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct resource_gather_options {
+  int64_t batch_dims = 0;
+  bool validate_indices = true;
+};
+/// Takes the rows that indices names of a variable that is given by its handle.
+///
+/// A row is a slice of the first axis, or of the axis behind the batch_dims ones that variable and
+/// indices have in common; an index outside of it fails. The variable is read where the node stands
+/// among its updates, and runs where the variable is: only rows travel.
+edge resource_gather(operand resource, operand indices,
+    const resource_gather_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge resource_gather(operand resource, operand indices, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_gather(resource, indices, resource_gather_options{}, name, where);
+}
+
+/// Takes the blocks whose leading coordinates the last axis of indices lists, of a variable that is
+/// given by its handle.
+///
+/// With as many coordinates as the variable has axes, a block is one element. Coordinates outside
+/// of the variable fail. It is read where the node stands among its updates.
+edge resource_gather_nd(operand resource, operand indices, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Adds updates to the rows of a variable that indices names.
+///
+/// The same as ScatterAdd for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_add(operand resource, operand indices, operand updates,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Divides the rows of a variable that indices names by updates.
+///
+/// The same as ScatterDiv for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_div(operand resource, operand indices, operand updates,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Replaces elements of the rows that indices names by those of updates where they are larger.
+///
+/// The same as ScatterMax for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_max(operand resource, operand indices, operand updates,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Replaces elements of the rows that indices names by those of updates where they are smaller.
+///
+/// The same as ScatterMin for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_min(operand resource, operand indices, operand updates,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Multiplies the rows of a variable that indices names by updates.
+///
+/// The same as ScatterMul for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_mul(operand resource, operand indices, operand updates,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct resource_scatter_nd_add_options {
+  bool use_locking = true;
+  std::string bad_indices_policy = {};
+};
+/// Adds updates to the elements or slices of a variable that indices names.
+///
+/// The same as ScatterNdAdd for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_nd_add(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_add_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_scatter_nd_add(operand ref, operand indices, operand updates,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_scatter_nd_add(ref, indices, updates, resource_scatter_nd_add_options{}, name, where);
+}
+
+struct resource_scatter_nd_max_options {
+  bool use_locking = true;
+  std::string bad_indices_policy = {};
+};
+/// Replaces elements of a variable that indices names by those of updates where they are larger.
+///
+/// The same as ScatterNdMax for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_nd_max(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_max_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_scatter_nd_max(operand ref, operand indices, operand updates,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_scatter_nd_max(ref, indices, updates, resource_scatter_nd_max_options{}, name, where);
+}
+
+struct resource_scatter_nd_min_options {
+  bool use_locking = true;
+  std::string bad_indices_policy = {};
+};
+/// Replaces elements of a variable that indices names by those of updates where they are smaller.
+///
+/// The same as ScatterNdMin for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_nd_min(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_min_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_scatter_nd_min(operand ref, operand indices, operand updates,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_scatter_nd_min(ref, indices, updates, resource_scatter_nd_min_options{}, name, where);
+}
+
+struct resource_scatter_nd_sub_options {
+  bool use_locking = true;
+  std::string bad_indices_policy = {};
+};
+/// Subtracts updates from the elements or slices of a variable that indices names.
+///
+/// The same as ScatterNdSub for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_nd_sub(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_sub_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_scatter_nd_sub(operand ref, operand indices, operand updates,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_scatter_nd_sub(ref, indices, updates, resource_scatter_nd_sub_options{}, name, where);
+}
+
+struct resource_scatter_nd_update_options {
+  bool use_locking = true;
+  std::string bad_indices_policy = {};
+};
+/// Replaces the elements or slices of a variable that indices names by updates.
+///
+/// The same as ScatterNdUpdate for a variable that is given by its handle, which it does not hand
+/// on.
+node* resource_scatter_nd_update(operand ref, operand indices, operand updates,
+    const resource_scatter_nd_update_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_scatter_nd_update(operand ref, operand indices, operand updates,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_scatter_nd_update(ref, indices, updates, resource_scatter_nd_update_options{}, name, where);
+}
+
+/// Subtracts updates from the rows of a variable that indices names.
+///
+/// The same as ScatterSub for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_sub(operand resource, operand indices, operand updates,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Replaces the rows of a variable that indices names by updates.
+///
+/// The same as ScatterUpdate for a variable that is given by its handle, which it does not hand on.
+node* resource_scatter_update(operand resource, operand indices, operand updates,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct resource_sparse_apply_adadelta_options {
+  bool use_locking = true;
+};
+/// Steps a variable against its gradient, with rates from past updates, for the rows that indices
+/// names.
+///
+/// The same as SparseApplyAdadelta for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_sparse_apply_adadelta(operand var, operand accum, operand accum_update, operand lr,
+    operand rho, operand epsilon, operand grad, operand indices,
+    const resource_sparse_apply_adadelta_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_adadelta(operand var, operand accum, operand accum_update,
+    operand lr, operand rho, operand epsilon, operand grad, operand indices,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad, indices, resource_sparse_apply_adadelta_options{}, name, where);
+}
+
+struct resource_sparse_apply_adagrad_options {
+  bool use_locking = true;
+  bool update_slots = true;
+};
+/// Steps a variable against its gradient, by less where gradients were large, for the rows that
+/// indices names.
+///
+/// The same as SparseApplyAdagrad for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_sparse_apply_adagrad(operand var, operand accum, operand lr, operand grad,
+    operand indices, const resource_sparse_apply_adagrad_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_adagrad(operand var, operand accum, operand lr, operand grad,
+    operand indices, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_adagrad(var, accum, lr, grad, indices, resource_sparse_apply_adagrad_options{}, name, where);
+}
+
+struct resource_sparse_apply_adagrad_da_options {
+  bool use_locking = true;
+};
+/// Sets a variable by the sum of all its gradients (dual averaging), for the rows that indices
+/// names.
+///
+/// The same as SparseApplyAdagradDA for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_sparse_apply_adagrad_da(operand var, operand gradient_accumulator,
+    operand gradient_squared_accumulator, operand grad, operand indices, operand lr, operand l1,
+    operand l2, operand global_step, const resource_sparse_apply_adagrad_da_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_adagrad_da(operand var, operand gradient_accumulator,
+    operand gradient_squared_accumulator, operand grad, operand indices, operand lr, operand l1,
+    operand l2, operand global_step, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, indices, lr, l1, l2, global_step, resource_sparse_apply_adagrad_da_options{}, name, where);
+}
+
+struct resource_sparse_apply_adagrad_v2_options {
+  bool use_locking = true;
+  bool update_slots = true;
+};
+/// Steps a variable against its gradient, by less where gradients were large, for the rows that
+/// indices names.
+///
+/// The same as SparseApplyAdagradV2 for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_sparse_apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, operand indices, const resource_sparse_apply_adagrad_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_adagrad_v2(operand var, operand accum, operand lr,
+    operand epsilon, operand grad, operand indices, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_adagrad_v2(var, accum, lr, epsilon, grad, indices, resource_sparse_apply_adagrad_v2_options{}, name, where);
+}
+
+struct resource_sparse_apply_centered_rms_prop_options {
+  bool use_locking = true;
+};
+/// Steps a variable by the centered RMSProp algorithm, for the rows that indices names.
+///
+/// The same as SparseApplyCenteredRMSProp for a variable that is given by its handle, which it does
+/// not hand on.
+node* resource_sparse_apply_centered_rms_prop(operand var, operand mg, operand ms, operand mom,
+    operand lr, operand rho, operand momentum, operand epsilon, operand grad, operand indices,
+    const resource_sparse_apply_centered_rms_prop_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_centered_rms_prop(operand var, operand mg, operand ms,
+    operand mom, operand lr, operand rho, operand momentum, operand epsilon, operand grad,
+    operand indices, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad, indices, resource_sparse_apply_centered_rms_prop_options{}, name, where);
+}
+
+struct resource_sparse_apply_ftrl_options {
+  bool use_locking = true;
+  bool multiply_linear_by_lr = false;
+};
+/// Steps a variable by the Ftrl-proximal algorithm, for the rows that indices names.
+///
+/// The same as SparseApplyFtrl for a variable that is given by its handle, which it does not hand
+/// on.
+node* resource_sparse_apply_ftrl(operand var, operand accum, operand linear, operand grad,
+    operand indices, operand lr, operand l1, operand l2, operand lr_power,
+    const resource_sparse_apply_ftrl_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_ftrl(operand var, operand accum, operand linear, operand grad,
+    operand indices, operand lr, operand l1, operand l2, operand lr_power, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_ftrl(var, accum, linear, grad, indices, lr, l1, l2, lr_power, resource_sparse_apply_ftrl_options{}, name, where);
+}
+
+struct resource_sparse_apply_ftrl_v2_options {
+  bool use_locking = true;
+  bool multiply_linear_by_lr = false;
+};
+/// Steps a variable by the Ftrl-proximal algorithm, with shrinkage, for the rows that indices
+/// names.
+///
+/// The same as SparseApplyFtrlV2 for a variable that is given by its handle, which it does not hand
+/// on.
+node* resource_sparse_apply_ftrl_v2(operand var, operand accum, operand linear, operand grad,
+    operand indices, operand lr, operand l1, operand l2, operand l2_shrinkage, operand lr_power,
+    const resource_sparse_apply_ftrl_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_ftrl_v2(operand var, operand accum, operand linear,
+    operand grad, operand indices, operand lr, operand l1, operand l2, operand l2_shrinkage,
+    operand lr_power, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_ftrl_v2(var, accum, linear, grad, indices, lr, l1, l2, l2_shrinkage, lr_power, resource_sparse_apply_ftrl_v2_options{}, name, where);
+}
+
+struct resource_sparse_apply_keras_momentum_options {
+  bool use_locking = true;
+  bool use_nesterov = false;
+};
+/// Steps a variable against its gradient, with momentum that the rate is part of, for the rows that
+/// indices names.
+///
+/// Row i of grad belongs to row indices[i] of the variable; other rows stay. An index that comes
+/// twice is applied twice, in order. accum = accum * momentum - lr * grad, then var += accum; with
+/// use_nesterov var += accum * momentum - lr * grad. Updates that share variables exclude each
+/// other; with use_locking=false they race, as is TensorFlow's default, and concurrent updates may
+/// be lost in part.
+node* resource_sparse_apply_keras_momentum(operand var, operand accum, operand lr, operand grad,
+    operand indices, operand momentum,
+    const resource_sparse_apply_keras_momentum_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_keras_momentum(operand var, operand accum, operand lr,
+    operand grad, operand indices, operand momentum, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_keras_momentum(var, accum, lr, grad, indices, momentum, resource_sparse_apply_keras_momentum_options{}, name, where);
+}
+
+struct resource_sparse_apply_momentum_options {
+  bool use_locking = true;
+  bool use_nesterov = false;
+};
+/// Steps a variable against its gradient, with momentum, for the rows that indices names.
+///
+/// The same as SparseApplyMomentum for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_sparse_apply_momentum(operand var, operand accum, operand lr, operand grad,
+    operand indices, operand momentum, const resource_sparse_apply_momentum_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_momentum(operand var, operand accum, operand lr, operand grad,
+    operand indices, operand momentum, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_momentum(var, accum, lr, grad, indices, momentum, resource_sparse_apply_momentum_options{}, name, where);
+}
+
+struct resource_sparse_apply_proximal_adagrad_options {
+  bool use_locking = true;
+};
+/// Steps a variable by Adagrad, with forward-backward splitting for l1 and l2, for the rows that
+/// indices names.
+///
+/// The same as SparseApplyProximalAdagrad for a variable that is given by its handle, which it does
+/// not hand on.
+node* resource_sparse_apply_proximal_adagrad(operand var, operand accum, operand lr, operand l1,
+    operand l2, operand grad, operand indices,
+    const resource_sparse_apply_proximal_adagrad_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_proximal_adagrad(operand var, operand accum, operand lr,
+    operand l1, operand l2, operand grad, operand indices, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, resource_sparse_apply_proximal_adagrad_options{}, name, where);
+}
+
+struct resource_sparse_apply_proximal_gradient_descent_options {
+  bool use_locking = true;
+};
+/// Steps a variable against its gradient, with forward-backward splitting for l1 and l2, for the
+/// rows that indices names.
+///
+/// The same as SparseApplyProximalGradientDescent for a variable that is given by its handle, which
+/// it does not hand on.
+node* resource_sparse_apply_proximal_gradient_descent(operand var, operand alpha, operand l1,
+    operand l2, operand grad, operand indices,
+    const resource_sparse_apply_proximal_gradient_descent_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_proximal_gradient_descent(operand var, operand alpha,
+    operand l1, operand l2, operand grad, operand indices, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices, resource_sparse_apply_proximal_gradient_descent_options{}, name, where);
+}
+
+struct resource_sparse_apply_rms_prop_options {
+  bool use_locking = true;
+};
+/// Steps a variable by the RMSProp algorithm, for the rows that indices names.
+///
+/// The same as SparseApplyRMSProp for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_sparse_apply_rms_prop(operand var, operand ms, operand mom, operand lr,
+    operand rho, operand momentum, operand epsilon, operand grad, operand indices,
+    const resource_sparse_apply_rms_prop_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_sparse_apply_rms_prop(operand var, operand ms, operand mom, operand lr,
+    operand rho, operand momentum, operand epsilon, operand grad, operand indices,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return resource_sparse_apply_rms_prop(var, ms, mom, lr, rho, momentum, epsilon, grad, indices, resource_sparse_apply_rms_prop_options{}, name, where);
+}
+
+struct resource_strided_slice_assign_options {
+  int64_t begin_mask = 0;
+  int64_t end_mask = 0;
+  int64_t ellipsis_mask = 0;
+  int64_t new_axis_mask = 0;
+  int64_t shrink_axis_mask = 0;
+};
+/// Replaces the elements of a variable that StridedSlice would take from it.
+///
+/// The same as StridedSliceAssign for a variable that is given by its handle, which it does not
+/// hand on.
+node* resource_strided_slice_assign(operand ref, operand begin, operand end, operand strides,
+    operand value, const resource_strided_slice_assign_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* resource_strided_slice_assign(operand ref, operand begin, operand end,
+    operand strides, operand value, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_strided_slice_assign(ref, begin, end, strides, value, resource_strided_slice_assign_options{}, name, where);
 }
 
 /// Reverses the order of the elements along each axis for which dims is true.
@@ -4984,6 +5745,42 @@ edge scatter_nd_add(operand ref, operand indices, operand updates,
 inline edge scatter_nd_add(operand ref, operand indices, operand updates, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return scatter_nd_add(ref, indices, updates, scatter_nd_add_options{}, name, where);
+}
+
+struct scatter_nd_max_options {
+  bool use_locking = true;
+  std::string bad_indices_policy = {};
+};
+/// Replaces elements of a variable that indices names by those of updates where they are larger.
+///
+/// The last axis of indices lists coordinates of an element, or of a slice where there are fewer of
+/// them than axes; updates has an element or slice for each. An index outside of the variable
+/// fails, and changes nothing; with bad_indices_policy=IGNORE it is passed over. Updates of one
+/// variable exclude each other; with use_locking=false they race, as is TensorFlow's default.
+edge scatter_nd_max(operand ref, operand indices, operand updates,
+    const scatter_nd_max_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge scatter_nd_max(operand ref, operand indices, operand updates, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return scatter_nd_max(ref, indices, updates, scatter_nd_max_options{}, name, where);
+}
+
+struct scatter_nd_min_options {
+  bool use_locking = true;
+  std::string bad_indices_policy = {};
+};
+/// Replaces elements of a variable that indices names by those of updates where they are smaller.
+///
+/// The last axis of indices lists coordinates of an element, or of a slice where there are fewer of
+/// them than axes; updates has an element or slice for each. An index outside of the variable
+/// fails, and changes nothing; with bad_indices_policy=IGNORE it is passed over. Updates of one
+/// variable exclude each other; with use_locking=false they race, as is TensorFlow's default.
+edge scatter_nd_min(operand ref, operand indices, operand updates,
+    const scatter_nd_min_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge scatter_nd_min(operand ref, operand indices, operand updates, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return scatter_nd_min(ref, indices, updates, scatter_nd_min_options{}, name, where);
 }
 
 struct scatter_nd_sub_options {
@@ -5374,6 +6171,27 @@ inline edge sparse_apply_adagrad_da(operand var, operand gradient_accumulator,
   return sparse_apply_adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, indices, lr, l1, l2, global_step, sparse_apply_adagrad_da_options{}, name, where);
 }
 
+struct sparse_apply_adagrad_v2_options {
+  bool use_locking = true;
+  bool update_slots = true;
+};
+/// Steps a variable against its gradient, by less where gradients were large, for the rows that
+/// indices names.
+///
+/// Row i of grad belongs to row indices[i] of the variable; other rows stay. An index that comes
+/// twice is applied twice, in order. accum += grad * grad, unless update_slots is false; then var
+/// -= lr * grad / (sqrt(accum) + epsilon). Updates that share variables exclude each other; with
+/// use_locking=false they race, as is TensorFlow's default, and concurrent updates may be lost in
+/// part.
+edge sparse_apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, operand indices, const sparse_apply_adagrad_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge sparse_apply_adagrad_v2(operand var, operand accum, operand lr, operand epsilon,
+    operand grad, operand indices, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return sparse_apply_adagrad_v2(var, accum, lr, epsilon, grad, indices, sparse_apply_adagrad_v2_options{}, name, where);
+}
+
 struct sparse_apply_centered_rms_prop_options {
   bool use_locking = true;
 };
@@ -5415,6 +6233,27 @@ inline edge sparse_apply_ftrl(operand var, operand accum, operand linear, operan
     operand indices, operand lr, operand l1, operand l2, operand lr_power, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return sparse_apply_ftrl(var, accum, linear, grad, indices, lr, l1, l2, lr_power, sparse_apply_ftrl_options{}, name, where);
+}
+
+struct sparse_apply_ftrl_v2_options {
+  bool use_locking = true;
+  bool multiply_linear_by_lr = false;
+};
+/// Steps a variable by the Ftrl-proximal algorithm, with shrinkage, for the rows that indices
+/// names.
+///
+/// Row i of grad belongs to row indices[i] of the variable; other rows stay. All else is as with
+/// ApplyFtrlV2. An index that comes twice is applied twice, in order. Updates that share variables
+/// exclude each other; with use_locking=false they race, as is TensorFlow's default, and concurrent
+/// updates may be lost in part.
+edge sparse_apply_ftrl_v2(operand var, operand accum, operand linear, operand grad,
+    operand indices, operand lr, operand l1, operand l2, operand l2_shrinkage, operand lr_power,
+    const sparse_apply_ftrl_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge sparse_apply_ftrl_v2(operand var, operand accum, operand linear, operand grad,
+    operand indices, operand lr, operand l1, operand l2, operand l2_shrinkage, operand lr_power,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return sparse_apply_ftrl_v2(var, accum, linear, grad, indices, lr, l1, l2, l2_shrinkage, lr_power, sparse_apply_ftrl_v2_options{}, name, where);
 }
 
 struct sparse_apply_momentum_options {
@@ -6041,6 +6880,25 @@ inline edge strided_slice(operand input, operand begin, operand end, operand str
   return strided_slice(input, begin, end, strides, strided_slice_options{}, name, where);
 }
 
+struct strided_slice_assign_options {
+  int64_t begin_mask = 0;
+  int64_t end_mask = 0;
+  int64_t ellipsis_mask = 0;
+  int64_t new_axis_mask = 0;
+  int64_t shrink_axis_mask = 0;
+};
+/// Replaces the elements of a variable that StridedSlice would take from it.
+///
+/// The value must have the shape of the slice. Updates of one variable exclude each other.
+edge strided_slice_assign(operand ref, operand begin, operand end, operand strides, operand value,
+    const strided_slice_assign_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge strided_slice_assign(operand ref, operand begin, operand end, operand strides,
+    operand value, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return strided_slice_assign(ref, begin, end, strides, value, strided_slice_assign_options{}, name, where);
+}
+
 struct strided_slice_grad_options {
   int64_t begin_mask = 0;
   int64_t end_mask = 0;
@@ -6275,6 +7133,21 @@ edge tanh(operand x, std::string_view name = {},
 /// Computes the gradient of Tanh from its output y: dy * (1 - y^2).
 edge tanh_grad(operand y, operand dy, std::string_view name = {},
     std::source_location where = std::source_location::current());
+
+struct temporary_variable_options {
+  std::string var_name = {};
+};
+/// Holds a tensor within a step, and outputs a reference to it.
+///
+/// Each step has a variable of its own, which goes with it. It must be assigned before it is read
+/// or updated; DestroyTemporaryVariable takes its value. var_name is by default the node's name.
+edge temporary_variable(graph& in, const troupe::partial_shape& shape, troupe::dtype dtype,
+    const temporary_variable_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge temporary_variable(graph& in, const troupe::partial_shape& shape, troupe::dtype dtype,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return temporary_variable(in, shape, dtype, temporary_variable_options{}, name, where);
+}
 
 struct tensor_scatter_add_options {
   std::string bad_indices_policy = {};
@@ -6620,6 +7493,23 @@ edge upper_bound(operand sorted_inputs, operand values, const upper_bound_option
 inline edge upper_bound(operand sorted_inputs, operand values, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return upper_bound(sorted_inputs, values, upper_bound_options{}, name, where);
+}
+
+/// Says whether a variable has been assigned.
+///
+/// The same as IsVariableInitialized for a variable that is given by its handle.
+edge var_is_initialized_op(operand resource, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct variable_shape_options {
+  troupe::dtype out_type = troupe::dtype::i32;
+};
+/// Gives the extents of a variable's value as a vector.
+edge variable_shape(operand input, const variable_shape_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge variable_shape(operand input, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return variable_shape(input, variable_shape_options{}, name, where);
 }
 
 /// Lists the coordinates of all elements that are true, or not zero, in row-major order.

@@ -21,6 +21,8 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 import numpy as np
 import tensorflow as tf
 
+import variables
+
 v1 = tf.compat.v1
 here = pathlib.Path(__file__).resolve().parent
 
@@ -257,6 +259,7 @@ def tables(random):
 
 models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
+models |= {name: (lambda random, build=build: build(random, Recorder)) for name, build in variables.models.items()}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:

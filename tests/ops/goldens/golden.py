@@ -4,7 +4,7 @@ A family of ops has a script, cases/<family>.py, that calls case() for each of i
 cases/<family>.pb.gz, which `generate` writes from it: one GraphDef for each case, each preceded by its
 length as a varint. The nodes of such a graph are
 
-    in_0, in_1, ...          Consts (or VariableV2 with init_0, init_1, ...): the inputs
+    in_0, in_1, ...          Consts (or variables with init_0, init_1, ...): the inputs
     case                     the op itself
     expect_0, expect_1, ...  Consts: what its outputs must be
     after_0, after_1, ...    Consts: what the variable in_N must hold after that
@@ -37,10 +37,14 @@ class Ref:
         self.value = np.asarray(value)
 
 
+class Handle(Ref):
+    """The same, given by a handle."""
+
+
 def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None, **attrs):
     """Adds a case: `op` with these inputs, in the order of TensorFlow's definition.
 
-    An input is an array, a Ref, or a list of them where the op takes a list. Types follow from the
+    An input is an array, a Ref or a Handle, or a list of them where the op takes a list. Types follow from the
     inputs, all other attributes are given. TensorFlow computes what is expected, unless `expected`
     has the arrays (from NumPy or SciPy), one for each output, None for one that is not compared.
     `outputs` lists the outputs to compare instead of all. `refused`: TensorFlow fails, and so must we.
@@ -58,14 +62,18 @@ def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None
     def as_tensor(value, name):
         if not isinstance(value, Ref):
             return v1.constant(value, name=name)
-        variable = tf.raw_ops.VariableV2(
-            shape=value.value.shape, dtype=value.value.dtype, container="", shared_name="", name=name
-        )
-        start = v1.constant(value.value, name=name.replace("in_", "start_"))
-        tf.raw_ops.Assign(
-            ref=variable, value=start, validate_shape=True, use_locking=True, name=name.replace("in_", "init_")
-        )
-        variables.append((name, variable))
+        like = dict(shape=value.value.shape, dtype=v1.as_dtype(value.value.dtype), container="", shared_name="", name=name)
+        start, init = name.replace("in_", "start_"), name.replace("in_", "init_")
+        if isinstance(value, Handle):
+            variable = tf.raw_ops.VarHandleOp(**like | dict(shared_name=name))  # else all would be one
+            tf.raw_ops.AssignVariableOp(resource=variable, value=v1.constant(value.value, name=start), name=init)
+            held = tf.raw_ops.ReadVariableOp(resource=variable, dtype=like["dtype"], name=name.replace("in_", "read_"))
+        else:
+            held = variable = tf.raw_ops.VariableV2(**like)
+            tf.raw_ops.Assign(
+                ref=variable, value=v1.constant(value.value, name=start), validate_shape=True, use_locking=True, name=init
+            )
+        variables.append((name, held))
         return variable
 
     with graph.as_default():
@@ -114,7 +122,10 @@ def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None
                 v1.constant(value, dtype=variable.dtype.base_dtype, name=name.replace("in_", "after_"))
         if tolerance is not None:
             v1.constant(tolerance, dtype=tf.float64, name="tolerance")
-    written.append(graph.as_graph_def().SerializeToString(deterministic=True))
+    graph_def = graph.as_graph_def()
+    for node in [node for node in graph_def.node if node.op == "ReadVariableOp" and node.name.startswith("read_")]:
+        graph_def.node.remove(node)
+    written.append(graph_def.SerializeToString(deterministic=True))
 
 
 def with_defaults(definition, attrs):

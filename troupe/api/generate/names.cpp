@@ -19,7 +19,8 @@ const std::map<std::string_view, std::string_view> exceptions{
 };
 
 // Made by methods of graph_builder; Concat gave way to ConcatV2.
-constexpr std::array by_hand{"Const", "Placeholder", "VariableV2", "Concat"};
+constexpr std::array by_hand{"Const",      "Placeholder", "Variable",
+                             "VariableV2", "VarHandleOp", "Concat"};
 
 // Keywords, and macros and functions of C that a function must not be named after.
 constexpr std::array reserved{

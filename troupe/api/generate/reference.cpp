@@ -34,7 +34,10 @@ void print_ports(std::ostream& out, const char* title, const port_list& ports) {
     if (one.ref && one.to != resource::variable)
       out << "ref " << to_string(one.to) << ')';
     else
-      out << (one.ref ? "ref " : "") << one.type << ')';
+      out << (one.handle ? "handle "
+              : one.ref  ? "ref "
+                         : "")
+          << (one.type.empty() ? "of any type" : one.type) << ')';
     between = ", ";
   }
   out << '\n';
@@ -58,14 +61,22 @@ void print_attrs(std::ostream& out, const op_def& op) {
   }
 }
 
-void print_op(std::ostream& out, const op_def& op) {
+// The op whose kernels it runs.
+std::string_view with_kernels(const op_def& op, const registry& ops) {
+  for (const auto* other : ops.ops())
+    if (other->also == op.name || (other->by_handle.name == op.name && !other->by_handle.defined))
+      return other->name;
+  return op.name;
+}
+
+void print_op(std::ostream& out, const op_def& op, const registry& ops) {
   out << "\n## " << op.name << "\n\n" << wrapped(op.doc, "") << '\n';
   print_ports(out, "inputs", op.inputs);
   print_ports(out, "outputs", op.outputs);
   print_attrs(out, op);
   out << "- gradient: " << (op.gradient ? "defined" : "none: " + std::string{op.no_gradient})
       << '\n';
-  auto on = std::ranges::find(devices_of_ops(), op.name, &op_devices::op);
+  auto on = std::ranges::find(devices_of_ops(), with_kernels(op, ops), &op_devices::op);
   out << "- devices: " << (on == devices_of_ops().end() ? "any" : on->devices) << '\n';
   if (has_builder(op))
     out << "- C++: `" << builder_signature(op) << "`\n";
@@ -95,7 +106,7 @@ std::string reference(const registry& ops) {
           << " |\n";
   for (auto* op : ops.ops())
     if (!op->name.starts_with('_'))
-      print_op(out, *op);
+      print_op(out, *op, ops);
   return std::move(out).str();
 }
 

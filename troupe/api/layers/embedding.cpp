@@ -1,7 +1,7 @@
 #include "troupe/api/layers/embedding.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/operators.hpp"
+#include "troupe/api/layers/partitioned.hpp"
 
 #include <algorithm>
 
@@ -24,26 +24,7 @@ embedding_table::embedding_table(graph_builder& in, int64_t rows, int64_t width,
 }
 
 edge embedding_table::operator()(operand numbers, location where) const {
-  if (parts_.size() == 1)
-    return gather(parts_.front(), numbers, {}, {}, where);
-  auto count = static_cast<int32_t>(parts_.size());
-  auto all = cast(numbers, dtype::i32, {}, where);
-  auto flat = reshape(all, {-1}, {}, where);
-  auto places = range(flat.node->graph(), 0, size_of(flat, {}, {}, where), 1, {}, where);
-  auto owner = floor_mod(flat, count, {}, where); // of a negative number, one of them, too
-  auto places_of = dynamic_partition(places, owner, count, {}, where);
-  auto rows_of = dynamic_partition(floor_div(flat, count, {}, where), owner, count, {}, where);
-  std::vector<edge> found;
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    auto& in = parts_[i].ref.node->graph();
-    in.push_device(parts_[i].ref.node->device());
-    graph_scope on{in, graph_scope::kind::device};
-    found.push_back(gather(parts_[i], rows_of[i], {}, {}, where));
-  }
-  auto rows = dynamic_stitch(places_of, found, {}, where);
-  auto width = fill(flat.node->graph(), {1}, static_cast<int32_t>(width_), {}, where);
-  auto dims = concatenate({shape_of(all, {}, {}, where), width}, 0, {}, where);
-  return reshape(rows, dims, {}, where);
+  return embedding_lookup(parts_, numbers, partition_strategy::mod, where);
 }
 
 } // namespace troupe

@@ -10,8 +10,8 @@ namespace {
 // An UnsortedSegmentSum passes over negative numbers, which no row has: these have been looked up.
 bool looked_up(edge indices) {
   return std::ranges::any_of(indices.node->graph().nodes(), [&](const auto& at) {
-    return at->op().name.starts_with("Gather") && at->inputs().size() > 1 &&
-           at->inputs()[1] == indices;
+    return (at->op().name.starts_with("Gather") || at->op().name == "ResourceGather") &&
+           at->inputs().size() > 1 && at->inputs()[1] == indices;
   });
 }
 

@@ -159,8 +159,9 @@ variable_handle optimizer::make_slot(edge variable, std::string_view name, doubl
     reject("minimize", where, variable.node->description(), " has the shape ", variable.dims(),
            "; what an optimizer remembers of it needs a known one");
   auto value = filled(in, variable.type(), variable.dims().known(), initial, where);
-  auto made = detail::add_variable(in, value,
-                                   free_name(in, concat(variable.node->name(), '/', name)), where);
+  auto made =
+      detail::add_variable(in, value, free_name(in, concat(variable.node->name(), '/', name)),
+                           where, {.by_handle = detail::is_by_handle(variable)});
   slots_[{key_of(variable), std::string{name}}] = made;
   return made;
 }
@@ -171,7 +172,8 @@ variable_handle optimizer::make_shared(edge variable, std::string_view name, dou
   auto [it, fresh] = shared_.try_emplace({in.id(), variable.type(), std::string{name}});
   if (fresh)
     it->second = detail::add_variable(in, filled(in, variable.type(), shape{}, initial, where),
-                                      free_name(in, std::string{name}), where);
+                                      free_name(in, std::string{name}), where,
+                                      {.by_handle = detail::is_by_handle(variable)});
   return it->second;
 }
 

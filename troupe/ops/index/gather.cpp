@@ -18,6 +18,24 @@ result<shapes> infer_gather(const infer_context& at) {
   return shapes{dims};
 }
 
+// Both have a rank, and as many axes as that takes.
+result<shapes> infer_slices(const partial_shape& params, const partial_shape& indices, int axis,
+                            int batches) {
+  std::vector<int64_t> extents;
+  for (int i = 0; i < batches; ++i) {
+    TROUPE_ASSIGN(auto extent, merge(partial_shape{params[i]}, {indices[i]}));
+    extents.push_back(extent[0]);
+  }
+  auto add = [&](const partial_shape& dims, int from, int to) {
+    extents.insert(extents.end(), dims.extents().begin() + from, dims.extents().begin() + to);
+  };
+  add(params, batches, axis);
+  add(indices, batches, indices.rank());
+  add(params, axis + 1, params.rank());
+  TROUPE_ASSIGN(auto dims, partial_shape::make(extents));
+  return shapes{dims};
+}
+
 // Rows that were taken several times get the sum.
 edges gather_gradient(gradient_context& at) {
   auto params = at.input(0), indices = at.input(1);
@@ -54,19 +72,7 @@ result<shapes> infer_gather_v2(const infer_context& at) {
   TROUPE_ASSIGN(auto axis, resolve_axis(along->front(), params.rank()));
   if (axis < batches)
     return at.invalid("axis ", axis, " must not be one of the ", batches, " axes of batch_dims");
-  std::vector<int64_t> extents;
-  for (int i = 0; i < batches; ++i) {
-    TROUPE_ASSIGN(auto extent, merge(partial_shape{params[i]}, {indices[i]}));
-    extents.push_back(extent[0]);
-  }
-  auto add = [&](const partial_shape& dims, int from, int to) {
-    extents.insert(extents.end(), dims.extents().begin() + from, dims.extents().begin() + to);
-  };
-  add(params, batches, axis);
-  add(indices, batches, indices.rank());
-  add(params, axis + 1, params.rank());
-  TROUPE_ASSIGN(auto dims, partial_shape::make(extents));
-  return shapes{dims};
+  return infer_slices(params, indices, axis, batches);
 }
 
 // Slices that were taken several times get the sum.
@@ -84,7 +90,59 @@ edges gather_v2_gradient(gradient_context& at) {
   return {summed_at(from, dy, params), {}, {}};
 }
 
+// Slices of the axis behind those that variable and indices have in common.
+result<shapes> infer_resource_gather(const infer_context& at) {
+  const auto &params = at.input(0), &indices = at.input(1);
+  auto batch_dims = at.attr<int64_t>("batch_dims");
+  if (batch_dims < 0)
+    return at.invalid("batch_dims must not be negative, got ", batch_dims);
+  if ((params.has_rank() && batch_dims >= params.rank()) ||
+      (indices.has_rank() && batch_dims > indices.rank()))
+    return at.invalid("batch_dims must count axes of indices ", indices, " and of the variable ",
+                      params, ", and leave one of the latter; got ", batch_dims);
+  if (!params.has_rank() || !indices.has_rank())
+    return shapes{partial_shape::unknown()};
+  auto batches = static_cast<int>(batch_dims);
+  return infer_slices(params, indices, batches, batches);
+}
+
+edges resource_gather_gradient(gradient_context& at) {
+  auto batch_dims = at.attr<int64_t>("batch_dims");
+  if (batch_dims == 0)
+    return gather_gradient(at);
+  auto params = at.input(0);
+  auto axis = constant_like(params, tensor::scalar(batch_dims));
+  auto from =
+      build("GatherV2", {positions_of(params), at.input(1), axis}, {{"batch_dims", batch_dims}});
+  return {summed_at(from, at.output_gradient(0), params), {}};
+}
+
 } // namespace
+
+extern constexpr op_def resource_gather{
+    .name = "ResourceGather",
+    .doc = "Takes the rows that indices names of a variable that is given by its handle.\n\n"
+           "A row is a slice of the first axis, or of the axis behind the batch_dims ones that "
+           "variable and indices have in common; an index outside of it fails. The variable is "
+           "read where the node stands among its updates, and runs where the variable is: only "
+           "rows travel.",
+    .inputs = {behind_handle("resource", "dtype"), {"indices", "Tindices"}},
+    .outputs = {{"output", "dtype"}},
+    .attrs = {{"batch_dims", 0},
+              {"validate_indices", true},
+              {"dtype", any_type},
+              {"Tindices", index_types}},
+    .infer = infer_resource_gather,
+    .gradient = resource_gather_gradient,
+    .example = R"(
+v = VarHandleOp dtype=f32 shape=[3, 2]
+init = AssignVariableOp(v, f32[[1, 2], [3, 4], [5, 6]])
+y = ResourceGather(v, i32[2, 0, 2])
+target init
+run
+fetch y = f32[[5, 6], [1, 2], [5, 6]]
+)",
+};
 
 extern constexpr op_def gather{
     .name = "Gather",

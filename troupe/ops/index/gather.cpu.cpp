@@ -46,7 +46,18 @@ status run_gather_v2(kernel_context& at) {
   return gather_slices(at, how);
 }
 
+status run_resource_gather(kernel_context& at) {
+  TROUPE_ASSIGN(auto how, gathering_behind(at, at.state<int64_t>()));
+  return gather_slices(at, how);
+}
+
 } // namespace
+
+extern constexpr kernel_def resource_gather_cpu{
+    .op = "ResourceGather",
+    .run = {{dtype::none, run_resource_gather}},
+    .prepare = cache_attr<int64_t, "batch_dims">,
+};
 
 extern constexpr kernel_def gather_cpu{
     .op = "Gather",

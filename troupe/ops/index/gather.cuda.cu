@@ -58,7 +58,19 @@ status run_gather_v2(kernel_context& at) {
   return gpu::gather_slices(at, how);
 }
 
+status run_resource_gather(kernel_context& at) {
+  TROUPE_ASSIGN(auto how, gathering_behind(at, at.state<int64_t>()));
+  return gpu::gather_slices(at, how);
+}
+
 } // namespace
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(resource_gather){
+    .op = "ResourceGather",
+    .device = device_kind::gpu,
+    .run = {{dtype::none, run_resource_gather}},
+    .prepare = cache_attr<int64_t, "batch_dims">,
+};
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(gather){
     .op = "Gather",

@@ -20,6 +20,12 @@ edges gather_nd_gradient(gradient_context& at) {
   return {dx, {}};
 }
 
+edges resource_gather_nd_gradient(gradient_context& at) {
+  auto indices = at.input(1);
+  auto extents = cast_to(shape_of(at.input(0)), indices.type());
+  return {build("ScatterNd", {indices, at.output_gradient(0), extents}), {}};
+}
+
 result<shapes> infer_scatter_nd(const infer_context& at) {
   TROUPE_ASSIGN(auto dims, listed_extents(at, 2));
   TROUPE_ASSIGN(auto blocks, infer_named_blocks(at, at.input(0), dims));
@@ -51,6 +57,27 @@ y = GatherNd(x, i32[[0, 0], [1, 1]])
 z = GatherNd(x, i32[[1], [0], [1]])
 fetch y = f32[1, 4]
 fetch z = f32[[3, 4], [1, 2], [3, 4]]
+)",
+};
+
+extern constexpr op_def resource_gather_nd{
+    .name = "ResourceGatherNd",
+    .doc = "Takes the blocks whose leading coordinates the last axis of indices lists, of a "
+           "variable that is given by its handle.\n\nWith as many coordinates as the variable "
+           "has axes, a block is one element. Coordinates outside of the variable fail. It is "
+           "read where the node stands among its updates.",
+    .inputs = {behind_handle("resource", "dtype"), {"indices", "Tindices"}},
+    .outputs = {{"output", "dtype"}},
+    .attrs = {{"dtype", any_type}, {"Tindices", index_types}},
+    .infer = infer_gather_nd,
+    .gradient = resource_gather_nd_gradient,
+    .example = R"(
+v = VarHandleOp dtype=f32 shape=[2, 2]
+init = AssignVariableOp(v, f32[[1, 2], [3, 4]])
+y = ResourceGatherNd(v, i32[[0, 0], [1, 1]])
+target init
+run
+fetch y = f32[1, 4]
 )",
 };
 

@@ -38,6 +38,12 @@ extern constexpr kernel_def gather_nd_cpu{
     .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
+extern constexpr kernel_def resource_gather_nd_cpu{
+    .op = "ResourceGatherNd",
+    .run = {{dtype::none, run_gather_nd}},
+    .prepare = keep_no_policy,
+};
+
 extern constexpr kernel_def scatter_nd_cpu{
     .op = "ScatterNd",
     .run = kernels(types::numbers + types::boolean + types::string),

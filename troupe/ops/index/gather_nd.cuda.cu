@@ -48,6 +48,13 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(gather_nd){
     .prepare = cache_attr<std::string, "bad_indices_policy">,
 };
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(resource_gather_nd){
+    .op = "ResourceGatherNd",
+    .device = device_kind::gpu,
+    .run = {{dtype::none, run_gather_nd}},
+    .prepare = keep_no_policy,
+};
+
 extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd){
     .op = "ScatterNd",
     .device = device_kind::gpu,

@@ -26,6 +26,7 @@ extern constexpr op_def apply_adadelta{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyAdadelta"},
     .infer = infer_training<roles_of(apply_adadelta_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -58,6 +59,7 @@ extern constexpr op_def sparse_apply_adadelta{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"Tindices", index_types}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceSparseApplyAdadelta"},
     .infer = infer_training<roles_of(sparse_apply_adadelta_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(

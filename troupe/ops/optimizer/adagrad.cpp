@@ -42,6 +42,7 @@ extern constexpr op_def apply_adagrad{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}, {"update_slots", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyAdagrad"},
     .infer = infer_training<roles_of(apply_adagrad_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -72,6 +73,7 @@ extern constexpr op_def sparse_apply_adagrad{
               {"use_locking", true},
               {"update_slots", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceSparseApplyAdagrad"},
     .infer = infer_training<roles_of(sparse_apply_adagrad_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -100,6 +102,7 @@ extern constexpr op_def apply_adagrad_da{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyAdagradDA"},
     .infer = infer_training<roles_of(apply_adagrad_da_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -134,6 +137,7 @@ extern constexpr op_def sparse_apply_adagrad_da{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"Tindices", index_types}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceSparseApplyAdagradDA"},
     .infer = infer_training<roles_of(sparse_apply_adagrad_da_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(

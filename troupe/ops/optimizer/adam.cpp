@@ -26,6 +26,7 @@ extern constexpr op_def apply_adam{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}, {"use_nesterov", false}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyAdam"},
     .infer = infer_training<roles_of(apply_adam_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -55,6 +56,7 @@ extern constexpr op_def apply_ada_max{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyAdaMax"},
     .infer = infer_training<roles_of(apply_ada_max_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(

@@ -40,4 +40,10 @@ extern constexpr kernel_def sparse_apply_ftrl_cpu{
     .prepare = keep_training,
 };
 
+extern constexpr kernel_def sparse_apply_ftrl_v2_cpu{
+    .op = "SparseApplyFtrlV2",
+    .run = ftrl_kernels<true>(),
+    .prepare = keep_training,
+};
+
 } // namespace troupe::ops::ftrl_cpu

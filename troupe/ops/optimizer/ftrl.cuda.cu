@@ -23,4 +23,11 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_ftrl){
     .prepare = keep_training,
 };
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(sparse_apply_ftrl_v2){
+    .op = "SparseApplyFtrlV2",
+    .device = device_kind::gpu,
+    .run = gpu::apply_kernels<gpu::shrinking_ftrl>(),
+    .prepare = keep_training,
+};
+
 } // namespace troupe::ops::ftrl_gpu

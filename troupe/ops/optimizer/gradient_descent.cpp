@@ -28,6 +28,7 @@ extern constexpr op_def apply_gradient_descent{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", numbers}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyGradientDescent"},
     .infer = infer,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -50,6 +51,7 @@ extern constexpr op_def apply_momentum{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}, {"use_nesterov", false}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyMomentum"},
     .infer = infer_training<roles_of(apply_momentum_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -80,6 +82,7 @@ extern constexpr op_def sparse_apply_momentum{
               {"use_locking", true},
               {"use_nesterov", false}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceSparseApplyMomentum"},
     .infer = infer_training<roles_of(sparse_apply_momentum_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(

@@ -32,6 +32,7 @@ extern constexpr op_def apply_proximal_gradient_descent{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyProximalGradientDescent"},
     .infer = infer_training<roles_of(apply_proximal_gradient_descent_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -57,6 +58,7 @@ extern constexpr op_def sparse_apply_proximal_gradient_descent{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"Tindices", index_types}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceSparseApplyProximalGradientDescent"},
     .infer = infer_training<roles_of(sparse_apply_proximal_gradient_descent_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -82,6 +84,7 @@ extern constexpr op_def apply_proximal_adagrad{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyProximalAdagrad"},
     .infer = infer_training<roles_of(apply_proximal_adagrad_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -111,6 +114,7 @@ extern constexpr op_def sparse_apply_proximal_adagrad{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"Tindices", index_types}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceSparseApplyProximalAdagrad"},
     .infer = infer_training<roles_of(sparse_apply_proximal_adagrad_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(

@@ -33,6 +33,7 @@ extern constexpr op_def apply_rms_prop{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyRMSProp"},
     .infer = infer_training<roles_of(apply_rms_prop_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -63,6 +64,7 @@ extern constexpr op_def sparse_apply_rms_prop{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"Tindices", index_types}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceSparseApplyRMSProp"},
     .infer = infer_training<roles_of(sparse_apply_rms_prop_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -93,6 +95,7 @@ extern constexpr op_def apply_centered_rms_prop{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyCenteredRMSProp"},
     .infer = infer_training<roles_of(apply_centered_rms_prop_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -128,6 +131,7 @@ extern constexpr op_def sparse_apply_centered_rms_prop{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"Tindices", index_types}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceSparseApplyCenteredRMSProp"},
     .infer = infer_training<roles_of(sparse_apply_centered_rms_prop_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(

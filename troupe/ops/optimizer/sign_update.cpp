@@ -24,6 +24,7 @@ extern constexpr op_def apply_add_sign{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyAddSign"},
     .infer = infer_training<roles_of(apply_add_sign_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -49,6 +50,7 @@ extern constexpr op_def apply_power_sign{
     .outputs = {ref("out", "T")},
     .attrs = {{"T", floating}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceApplyPowerSign"},
     .infer = infer_training<roles_of(apply_power_sign_inputs)>,
     .no_gradient = "state does not carry gradients",
     .example = R"(

@@ -45,6 +45,12 @@ extern constexpr kernel_def shape_cpu{
     .key = "out_type",
 };
 
+extern constexpr kernel_def variable_shape_cpu{
+    .op = "VariableShape",
+    .run = {{dtype::i32, list_extents<int32_t>}, {dtype::i64, list_extents<int64_t>}},
+    .key = "out_type",
+};
+
 extern constexpr kernel_def shape_n_cpu{
     .op = "ShapeN",
     .run = {{dtype::i32, list_extents<int32_t>}, {dtype::i64, list_extents<int64_t>}},

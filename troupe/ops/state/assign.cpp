@@ -26,12 +26,37 @@ extern constexpr op_def assign{
     .outputs = {ref("output_ref", "T")},
     .attrs = {{"T", any_type}, {"validate_shape", true}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "AssignVariableOp",
+                  .variable = "resource",
+                  .type = "dtype",
+                  .locks = true,
+                  .defined = true},
     .infer = infer,
     .no_gradient = "state does not carry gradients",
     .example = R"(
 v = VariableV2 dtype=i32 shape=[-1]
 set = Assign(v, i32[1, 2])
 fetch set = i32[1, 2]
+run
+fetch v = i32[1, 2]
+)",
+};
+
+extern constexpr op_def assign_variable_op{
+    .name = "AssignVariableOp",
+    .doc = "Replaces the value of a variable that is given by its handle.\n\n"
+           "With validate_shape, the value must have the shape of the one it replaces; the "
+           "variable's declared shape holds always. The variable shares the value's memory until "
+           "one of them changes.",
+    .inputs = {handle("resource", "dtype"), {"value", "dtype"}},
+    .attrs = {{"dtype", any_type}, {"validate_shape", false}},
+    .effects = effect::stateful,
+    .infer = infer,
+    .no_gradient = "state does not carry gradients",
+    .example = R"(
+v = VarHandleOp dtype=i32 shape=[-1]
+set = AssignVariableOp(v, i32[1, 2])
+target set
 run
 fetch v = i32[1, 2]
 )",
@@ -46,6 +71,10 @@ extern constexpr op_def assign_add{
     .outputs = {ref("output_ref", "T")},
     .attrs = {{"T", numbers}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "AssignAddVariableOp",
+                  .variable = "resource",
+                  .type = "dtype",
+                  .locks = true},
     .infer = infer_update,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -71,6 +100,10 @@ extern constexpr op_def assign_sub{
     .outputs = {ref("output_ref", "T")},
     .attrs = {{"T", numbers}, {"use_locking", true}},
     .effects = effect::stateful,
+    .by_handle = {.name = "AssignSubVariableOp",
+                  .variable = "resource",
+                  .type = "dtype",
+                  .locks = true},
     .infer = infer_update,
     .no_gradient = "state does not carry gradients",
     .example = R"(

@@ -9,6 +9,12 @@ extern constexpr kernel_def assign_cpu{
     .prepare = keep_validation,
 };
 
+extern constexpr kernel_def assign_variable_op_cpu{
+    .op = "AssignVariableOp",
+    .run = {{dtype::none, assign_input}},
+    .prepare = keep_validation,
+};
+
 extern constexpr kernel_def assign_add_cpu{
     .op = "AssignAdd",
     .device = device_kind::cpu,

@@ -18,6 +18,14 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(assign){
     .prepare = keep_validation,
 };
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(assign_variable_op){
+    .op = "AssignVariableOp",
+    .device = device_kind::gpu,
+    .run = assignments(gpu::variable_types),
+    .key = "dtype",
+    .prepare = keep_validation,
+};
+
 extern constexpr kernel_def TROUPE_GPU_KERNEL(assign_add){
     .op = "AssignAdd",
     .device = device_kind::gpu,

@@ -11,6 +11,7 @@ extern constexpr op_def scatter_add = row_scatter({
            "Updates of one variable exclude each other; with use_locking=false they race, as "
            "is TensorFlow's default.",
     .attrs = {{"T", numbers}, {"Tindices", index_types}, {"use_locking", true}},
+    .by_handle = {.name = "ResourceScatterAdd"},
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
@@ -29,6 +30,7 @@ extern constexpr op_def scatter_sub = row_scatter({
            "nothing. Updates of one variable exclude each other; with use_locking=false they "
            "race, as is TensorFlow's default.",
     .attrs = {{"T", numbers}, {"Tindices", index_types}, {"use_locking", true}},
+    .by_handle = {.name = "ResourceScatterSub"},
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
@@ -47,6 +49,7 @@ extern constexpr op_def scatter_mul = row_scatter({
            "nothing. Updates of one variable exclude each other; with use_locking=false they "
            "race, as is TensorFlow's default.",
     .attrs = {{"T", numbers}, {"Tindices", index_types}, {"use_locking", true}},
+    .by_handle = {.name = "ResourceScatterMul"},
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
@@ -65,6 +68,7 @@ extern constexpr op_def scatter_div = row_scatter({
            "variable fails, and changes nothing. Updates of one variable exclude each other; "
            "with use_locking=false they race, as is TensorFlow's default.",
     .attrs = {{"T", numbers}, {"Tindices", index_types}, {"use_locking", true}},
+    .by_handle = {.name = "ResourceScatterDiv"},
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
@@ -86,6 +90,7 @@ extern constexpr op_def scatter_max = row_scatter({
                one_of(dtype::f16, dtype::bf16, dtype::f32, dtype::f64, dtype::i32, dtype::i64)},
               {"Tindices", index_types},
               {"use_locking", true}},
+    .by_handle = {.name = "ResourceScatterMax"},
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
@@ -107,6 +112,7 @@ extern constexpr op_def scatter_min = row_scatter({
                one_of(dtype::f16, dtype::bf16, dtype::f32, dtype::f64, dtype::i32, dtype::i64)},
               {"Tindices", index_types},
               {"use_locking", true}},
+    .by_handle = {.name = "ResourceScatterMin"},
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])
@@ -125,6 +131,7 @@ extern constexpr op_def scatter_update = row_scatter({
            "changes nothing. Updates of one variable exclude each other; with "
            "use_locking=false they race, as is TensorFlow's default.",
     .attrs = {{"T", any_type}, {"Tindices", index_types}, {"use_locking", true}},
+    .by_handle = {.name = "ResourceScatterUpdate"},
     .example = R"(
 v = VariableV2 dtype=f32 shape=[3, 2]
 init = Assign(v, f32[[1, 2], [3, 4], [5, 6]])

@@ -20,4 +20,16 @@ extern constexpr kernel_def scatter_nd_update_cpu{
     .prepare = keep_scatter,
 };
 
+extern constexpr kernel_def scatter_nd_max_cpu{
+    .op = "ScatterNdMax",
+    .run = scatter_kernels<larger, plan_scatter_nd>(scatter_order),
+    .prepare = keep_scatter,
+};
+
+extern constexpr kernel_def scatter_nd_min_cpu{
+    .op = "ScatterNdMin",
+    .run = scatter_kernels<smaller, plan_scatter_nd>(scatter_order),
+    .prepare = keep_scatter,
+};
+
 } // namespace troupe::ops::scatter_nd_update_cpu

@@ -23,4 +23,18 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd_update){
     .prepare = keep_scatter,
 };
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd_max){
+    .op = "ScatterNdMax",
+    .device = device_kind::gpu,
+    .run = gpu::scatter_kernels<larger, true>(gpu::variable_types),
+    .prepare = keep_scatter,
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_nd_min){
+    .op = "ScatterNdMin",
+    .device = device_kind::gpu,
+    .run = gpu::scatter_kernels<smaller, true>(gpu::variable_types),
+    .prepare = keep_scatter,
+};
+
 } // namespace troupe::ops::scatter_nd_update_gpu

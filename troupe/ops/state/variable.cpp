@@ -6,8 +6,22 @@ namespace troupe::ops::variable_op {
 namespace {
 
 std::shared_ptr<named_state> make(const node& of, std::string name) {
-  return std::make_shared<variable>(std::move(name), of.attr<dtype>("dtype"),
-                                    of.attr<partial_shape>("shape"));
+  return std::make_shared<troupe::variable>(std::move(name), of.attr<dtype>("dtype"),
+                                            of.attr<partial_shape>("shape"));
+}
+
+// The attribute of the first version cannot tell a scalar from what is not known.
+partial_shape shape_of_first(const partial_shape& given) {
+  return given.has_rank() && given.rank() == 0 ? partial_shape::unknown() : given;
+}
+
+std::shared_ptr<named_state> make_first(const node& of, std::string name) {
+  return std::make_shared<troupe::variable>(std::move(name), of.attr<dtype>("dtype"),
+                                            shape_of_first(of.attr<partial_shape>("shape")));
+}
+
+result<shapes> infer_first(const infer_context& at) {
+  return shapes{shape_of_first(at.attr<partial_shape>("shape"))};
 }
 
 result<shapes> infer_count_up_to(const infer_context& at) {
@@ -22,12 +36,16 @@ extern constexpr op_def variable_v2{
     .doc = "Holds a tensor from step to step, and outputs a reference to it.\n\n"
            "The variable lives in the named container of its task, under shared_name or else the "
            "node's name; nodes of the same name share it. It must be assigned before it is read. "
-           "The shape may be known in part; what is known holds for every value.",
+           "The shape may be known in part; what is known holds for every value. A variable that "
+           "is a slice of a larger one says so in _slice_of, the whole's name, and _slice, its "
+           "place there as checkpoints of TensorFlow write it: '10 4 0,5:0,4'.",
     .outputs = {ref("ref", "dtype")},
     .attrs = {{"shape", attr_kind::shape},
               {"dtype", any_type},
               {"container", ""},
-              {"shared_name", ""}},
+              {"shared_name", ""},
+              {"_slice_of", ""},
+              {"_slice", ""}},
     .effects = effect::stateful,
     .makes = resource::variable,
     .make = make,
@@ -42,6 +60,61 @@ fetch v = f32[1, 2]
 )",
 };
 
+extern constexpr op_def variable{
+    .name = "Variable",
+    .doc = "Holds a tensor from step to step, and outputs a reference to it.\n\n"
+           "VariableV2, but that the shape [] means that nothing is known of it: for old graphs.",
+    .outputs = {ref("ref", "dtype")},
+    .attrs = {{"shape", attr_kind::shape},
+              {"dtype", any_type},
+              {"container", ""},
+              {"shared_name", ""}},
+    .effects = effect::stateful,
+    .makes = resource::variable,
+    .make = make_first,
+    .infer = infer_first,
+    .no_gradient = "it has no inputs",
+    .example = R"(
+v = Variable dtype=f32 shape=[2]
+init = Assign(v, f32[1, 2])
+target init
+run
+fetch v = f32[1, 2]
+)",
+};
+
+extern constexpr op_def var_handle_op{
+    .name = "VarHandleOp",
+    .doc = "Holds a tensor from step to step, and outputs a handle of it.\n\n"
+           "A handle is a reference, as VariableV2 gives it, and both may stand for one variable: "
+           "that of the named container of its task, under shared_name or else the node's name. "
+           "Graphs of TensorFlow 2 use handles. ReadVariableOp reads the variable where it stands "
+           "among the updates; an op that wants a value, and is given a handle, reads right before "
+           "it runs. debug_name and allowed_devices are kept for others, "
+           "_slice_of and _slice are those of VariableV2.",
+    .outputs = {handle("resource", "dtype")},
+    .attrs = {{"container", ""},
+              {"shared_name", ""},
+              {"debug_name", ""},
+              {"dtype", any_type},
+              {"shape", attr_kind::shape},
+              {"allowed_devices", attr_kind::texts, true},
+              {"_slice_of", ""},
+              {"_slice", ""}},
+    .effects = effect::stateful,
+    .makes = resource::variable,
+    .make = make,
+    .infer = infer::shape_attr,
+    .no_gradient = "it has no inputs",
+    .example = R"(
+v = VarHandleOp dtype=f32 shape=[2]
+init = AssignVariableOp(v, f32[1, 2])
+target init
+run
+fetch v = f32[1, 2]
+)",
+};
+
 extern constexpr op_def is_variable_initialized{
     .name = "IsVariableInitialized",
     .doc = "Says whether a variable has been assigned.",
@@ -49,6 +122,7 @@ extern constexpr op_def is_variable_initialized{
     .outputs = {{"is_initialized", "bool"}},
     .attrs = {{"dtype", any_type}},
     .effects = effect::stateful | effect::of_shape,
+    .by_handle = {.name = "VarIsInitializedOp", .variable = "resource", .untyped = true},
     .infer = infer::scalar,
     .no_gradient = "its output is a truth value",
     .example = R"(
@@ -71,6 +145,7 @@ extern constexpr op_def count_up_to{
     .outputs = {{"output", "T"}},
     .attrs = {{"limit", attr_kind::integer}, {"T", index_types}},
     .effects = effect::stateful,
+    .by_handle = {.name = "ResourceCountUpTo", .variable = "resource"},
     .infer = infer_count_up_to,
     .no_gradient = "state does not carry gradients",
     .example = R"(

@@ -32,13 +32,24 @@ status run_count_up_to(kernel_context& at) {
       at.device().memory()); // outlives the step
 }
 
+// The program resolves references when it is compiled, and the runtime reads the variable.
+status pass_variable(kernel_context&) { return {}; }
+
 } // namespace
 
-// The program resolves references when it is compiled, and the runtime reads the variable.
+extern constexpr kernel_def variable_cpu{
+    .op = "Variable",
+    .run = {{dtype::none, pass_variable}},
+};
+
 extern constexpr kernel_def variable_v2_cpu{
     .op = "VariableV2",
-    .device = device_kind::cpu,
-    .run = {{dtype::none, [](kernel_context&) { return status{}; }}},
+    .run = {{dtype::none, pass_variable}},
+};
+
+extern constexpr kernel_def var_handle_op_cpu{
+    .op = "VarHandleOp",
+    .run = {{dtype::none, pass_variable}},
 };
 
 extern constexpr kernel_def is_variable_initialized_cpu{

@@ -13,8 +13,29 @@ constexpr inplace_vector<typed_kernel, 18> variables(type_list<Ts...>) {
 
 } // namespace
 
+extern constexpr kernel_def TROUPE_GPU_KERNEL(variable){
+    .op = "Variable",
+    .device = device_kind::gpu,
+    .run = variables(gpu::variable_types),
+    .key = "dtype",
+};
+
 extern constexpr kernel_def TROUPE_GPU_KERNEL(variable_v2){
     .op = "VariableV2",
+    .device = device_kind::gpu,
+    .run = variables(gpu::variable_types),
+    .key = "dtype",
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(var_handle_op){
+    .op = "VarHandleOp",
+    .device = device_kind::gpu,
+    .run = variables(gpu::variable_types),
+    .key = "dtype",
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(temporary_variable){
+    .op = "TemporaryVariable",
     .device = device_kind::gpu,
     .run = variables(gpu::variable_types),
     .key = "dtype",

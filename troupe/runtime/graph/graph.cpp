@@ -155,6 +155,8 @@ result<node*> graph::add(node_spec spec) {
     if (!inferred)
       return inferred.status().about(spec.op, *name).within(context(*name));
     made->shapes_ = *std::move(inferred);
+    if ((*op)->outputs.empty())
+      made->shapes_.clear();
   }
   if (made->shapes_.size() != made->types_.size())
     return failure(error_kind::internal, "its shape function gave ", made->shapes_.size(),

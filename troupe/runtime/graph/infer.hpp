@@ -23,6 +23,8 @@ public:
     return node_.attr<T>(name);
   }
 
+  bool has_attr(std::string_view name) const { return node_.attrs().contains(name); }
+
   /// The input's value where it is known already, or nullptr.
   const tensor* constant(int i) const noexcept { return constant_value(edge_of(i)); }
   /// The elements of a constant i32 or i64 input; nothing where it is not known yet.

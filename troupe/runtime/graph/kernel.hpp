@@ -104,7 +104,16 @@ public:
   State& referred(int i) const noexcept {
     return static_cast<State&>(*code_->states[i]);
   }
-  troupe::variable& variable(int i) const noexcept { return referred<troupe::variable>(i); }
+  troupe::variable& variable(int i) const noexcept {
+    auto in_step = code_->states[i]->index_in_step();
+    if (in_step >= 0) [[unlikely]]
+      return *temporaries_[in_step];
+    return referred<troupe::variable>(i);
+  }
+  /// The variables that the step has of its own.
+  void set_temporaries(const std::unique_ptr<troupe::variable>* all) noexcept {
+    temporaries_ = all;
+  }
   /// What `prepare` made.
   template <class T>
   T& state() const noexcept {
@@ -143,6 +152,7 @@ private:
   troupe::device& device_;
   allocator& memory_;
   stop_signal* stop_;
+  const std::unique_ptr<troupe::variable>* temporaries_ = nullptr;
 };
 
 /// The error of a kernel that threw; call it in a handler.

@@ -32,7 +32,10 @@ void print_ports(std::ostream& out, const port_list& ports) {
     if (one.ref && one.to != resource::variable)
       out << "ref " << to_string(one.to);
     else
-      out << (one.ref ? "ref " : "") << one.type;
+      out << (one.handle ? "handle "
+              : one.ref  ? "ref "
+                         : "")
+          << (one.type.empty() ? "of any type" : one.type);
     between = ", ";
   }
 }
@@ -78,6 +81,8 @@ std::string describe(const op_def& op) {
   out << ")\n\n" << op.doc << '\n';
   if (!op.also.empty())
     out << "\nAlso named " << op.also << ".\n";
+  if (!op.by_handle.name.empty())
+    out << "\nFor variables given by handles: " << op.by_handle.name << ".\n";
   if (!op.attrs.empty())
     out << "\nAttributes:\n";
   for (const auto& attr : op.attrs) {

@@ -59,7 +59,7 @@ constexpr bool is_asked(resource kind) noexcept { return kind >= resource::queue
 struct port {
   std::string_view name;
   /// The name of a type ("f32"), of a `type` attribute ("T"), or of a `types` attribute (a list of
-  /// tensors, one of each type).
+  /// tensors, one of each type). Empty for a variable of any type.
   std::string_view type;
   /// The name of an integer attribute: that many tensors of the type. Empty for exactly one.
   std::string_view count = {};
@@ -68,10 +68,24 @@ struct port {
   resource to = resource::none; ///< what a ref refers to
   /// An input that kernels of every device want in the host's memory: a shape, an axis, a count.
   bool on_host = false;
+  /// TensorFlow carries it as a resource. An input that is no ref as well takes the value behind
+  /// it, which must be a variable's.
+  bool handle = false;
 };
 
 constexpr port ref(std::string_view name, std::string_view type, resource to = resource::variable) {
   return {name, type, {}, true, to};
+}
+
+/// A variable as graphs of TensorFlow 2 pass it on: a ref like others. Of any type where `type` is
+/// empty.
+constexpr port handle(std::string_view name, std::string_view type) {
+  return {name, type, {}, true, resource::variable, false, true};
+}
+
+/// The value of a variable that is given by its handle: a read where the node stands.
+constexpr port behind_handle(std::string_view name, std::string_view type) {
+  return {name, type, {}, false, resource::none, false, true};
 }
 
 /// An input whose elements the kernel looks at before it can launch anything, such as a shape.
@@ -174,6 +188,17 @@ constexpr bool has(effect all, effect one) {
   return (static_cast<uint32_t>(all) & static_cast<uint32_t>(one)) != 0;
 }
 
+/// The op that does the same to variables that are given by handles, and hands none of them on:
+/// ResourceApplyAdam for ApplyAdam. A registry makes it with the op (handle_op.hpp).
+struct handle_form {
+  std::string_view name = {};     ///< empty: there is none
+  std::string_view variable = {}; ///< the first input's name, where it is another
+  std::string_view type = {};     ///< what the attribute of its type is called, where not alike
+  bool untyped = false;           ///< there is no such attribute
+  bool locks = false;             ///< there is no use_locking: updates always exclude each other
+  bool defined = false;           ///< has a definition of its own; the registry makes none
+};
+
 using port_list = inplace_vector<port, 18>;
 using attr_list = inplace_vector<attr_def, 16>;
 using shapes = std::vector<partial_shape>;
@@ -190,7 +215,10 @@ struct TROUPE_API op_def {
   port_list outputs = {};
   attr_list attrs = {};
   effect effects = effect::none;
+  /// The same for variables that are given by handles.
+  handle_form by_handle = {};
   resource makes = resource::none;
+  bool per_step = false; ///< what it makes is another in each step, and goes with it
   /// Makes what a node stands for, as its attributes say.
   std::shared_ptr<named_state> (*make)(const node& of, std::string name) = nullptr;
   /// The same for state that nodes have to wait for: an actor keeps it. Fails where attributes
@@ -201,7 +229,8 @@ struct TROUPE_API op_def {
   void (*ask)(responder& of, question&& what, std::vector<answer>& done) = nullptr;
   /// What the answer gives goes back if the step fails: responder::settle.
   bool goes_back = false;
-  /// Returns one shape per output tensor; reports what can be known to fail.
+  /// Returns one shape per output tensor; reports what can be known to fail. Of an op without
+  /// outputs, only whether it fails counts.
   result<shapes> (*infer)(const infer_context&) = nullptr;
   /// Returns one edge per input tensor: the gradient with respect to it, or an edge to nothing.
   edges (*gradient)(gradient_context&) = nullptr;

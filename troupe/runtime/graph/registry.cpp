@@ -4,7 +4,6 @@
 #include "troupe/runtime/graph/kernel.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 
 namespace troupe {
@@ -33,7 +32,7 @@ status check(const op_def& op) {
   for (const auto* ports : {&op.inputs, &op.outputs})
     for (const auto& at : *ports) {
       auto* type = op.find_attr(at.type);
-      if (!dtype_from(at.type) &&
+      if (!((at.ref || at.handle) && at.type.empty()) && !dtype_from(at.type) &&
           !(type && (type->kind == attr_kind::type || type->kind == attr_kind::types)))
         return bad("port ", at.name, " has the unknown type ", at.type);
       if (auto* count = op.find_attr(at.count);
@@ -41,21 +40,6 @@ status check(const op_def& op) {
         return bad("port ", at.name, " has the unknown count ", at.count);
     }
   return {};
-}
-
-// The text with each whole word `from` replaced.
-std::string with_word(std::string_view text, std::string_view from, std::string_view to) {
-  auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    auto found = std::min(text.find(from, at), text.size());
-    auto end = std::min(found + from.size(), text.size());
-    auto whole = found < text.size() && (found == 0 || !in_word(text[found - 1])) &&
-                 (end == text.size() || !in_word(text[end]));
-    out.append(text.substr(at, found - at)).append(whole ? to : text.substr(found, end - found));
-    at = end;
-  }
-  return out;
 }
 
 } // namespace
@@ -91,6 +75,12 @@ status registry::add(const op_def& op) {
       ops_.emplace(half->name, half);
     halves_.emplace(op.name, std::move(made));
   }
+  if (!op.by_handle.name.empty() && !op.by_handle.defined) {
+    auto made = std::make_shared<handle_op>(op);
+    if (!ops_.emplace(made->op.name, &made->op).second)
+      return failure(error_kind::already_exists, "op ", made->op.name, " is registered already");
+    handle_ops_.emplace(op.name, std::move(made));
+  }
   return op.also.empty() ? status{} : add_second_name(op);
 }
 
@@ -118,6 +108,12 @@ status registry::add(const kernel_def& kernel) {
     for (auto device : {device_kind::cpu, device_kind::gpu})
       if (device == kernel.device || kernel.on_any_device)
         kernels_.emplace(std::pair{it->second->op.name, device}, &kernel);
+  if (auto it = handle_ops_.find(kernel.op); it != handle_ops_.end()) {
+    const auto& made = it->second->add(kernel);
+    for (auto device : {device_kind::cpu, device_kind::gpu})
+      if (device == made.device || made.on_any_device)
+        kernels_.emplace(std::pair{made.op, device}, &made);
+  }
   if (auto it = halves_.find(kernel.op); it != halves_.end() && kernel.device != device_kind::cpu)
     for (auto* half : {&it->second->first, &it->second->second})
       kernels_.emplace(std::pair{half->name, kernel.device}, &kernel);

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/fwd.hpp"
+#include "troupe/runtime/graph/handle_op.hpp"
 #include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 
@@ -19,8 +20,8 @@ public:
   registry(); ///< knows the runtime's internal ops only
 
   /// Fails for a name that is taken and for definitions that contradict themselves. An op with
-  /// data-dependent shapes brings its two phases (two_phase_op.hpp); one with a second name is
-  /// there under both, and so are its kernels.
+  /// data-dependent shapes brings its two phases (two_phase_op.hpp), and one on variables that for
+  /// handles (handle_op.hpp); one with a second name is there under both, and so are its kernels.
   status add(const op_def& op);
   /// An op comes before its kernels.
   status add(const kernel_def& kernel);
@@ -39,6 +40,7 @@ private:
   std::map<std::string_view, const op_def*, std::less<>> ops_;
   std::map<std::string_view, std::shared_ptr<const two_phase_op>> halves_;      // by the op's name
   std::map<std::string_view, std::shared_ptr<const second_name>> second_names_; // by the first
+  std::map<std::string_view, std::shared_ptr<handle_op>> handle_ops_; // by the other's name
   std::map<std::pair<std::string_view, device_kind>, const kernel_def*> kernels_;
 };
 

@@ -173,13 +173,26 @@ private:
           behind && behind->op().makes != at.to)
         return invalid("input ", at.name, " must be a ", to_string(at.to), ", but '",
                        behind->name(), "' is a ", to_string(behind->op().makes));
+      if (at.handle && !at.ref && !is_variable(from))
+        return invalid("input ", at.name, " must be a variable itself, but '", from,
+                       "' carries a value");
       TROUPE_TRY(match_type(at, i, from));
       out_.input_ports.push_back(&at);
     }
     return {};
   }
 
+  // Or what the runtime has read of one, where it has to be read before.
+  static bool is_variable(edge from) {
+    if (from.node->op().name.starts_with('_'))
+      return true;
+    const auto* behind = from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
+    return behind && behind->op().makes == resource::variable;
+  }
+
   status match_type(const port& at, size_t i, edge from) {
+    if (at.type.empty())
+      return {};
     auto type = from.type();
     if (auto fixed = dtype_from(at.type)) {
       if (type != *fixed)

@@ -63,11 +63,19 @@ struct node_set {
   device_name asked;
 };
 
+// Who takes a variable itself, or the value behind a handle: what is read of it may be few rows.
+// The latter may be somewhere else, if it says so.
+bool stays_with(const node& at, const state_access& access) {
+  return at.input_is_ref(access.input) ||
+         (at.input_port(access.input).handle &&
+          (at.device().empty() || at.device() == access.state->device()));
+}
+
 result<std::vector<node_set>> find_sets(const graph& of) {
   colocation together{of.nodes().size()};
   for (const auto& node : of.nodes())
     for (const auto& access : accesses_of(*node))
-      if (node->input_is_ref(access.input))
+      if (stays_with(*node, access))
         together.join(node->id(), node->inputs()[static_cast<size_t>(access.input)].node->id());
   std::vector<node_set> sets;
   std::vector<int> set_of(of.nodes().size(), -1); // by root

@@ -316,7 +316,12 @@ private:
 
   result<named_state*> state_behind(const node& maker) {
     auto [it, fresh] = known_.emplace(&maker, nullptr);
-    if (fresh) {
+    if (fresh && maker.op().per_step) {
+      auto like = std::static_pointer_cast<variable>(maker.op().make(maker, maker.name()));
+      like->set_index_in_step(static_cast<int>(out_.temporaries_.size()));
+      it->second = like.get();
+      out_.temporaries_.push_back(std::move(like));
+    } else if (fresh) {
       auto state = find_state_(maker);
       if (!state)
         return within(maker, state.status());

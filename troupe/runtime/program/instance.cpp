@@ -39,6 +39,8 @@ constexpr size_t max_memories = 8;
 instance::instance(std::shared_ptr<const troupe::program> of)
     : program_(std::move(of)), space_(program_->device().memory().space()),
       slots_(new tensor[program_->slots()]), counters_(new counter[program_->regions().size()]) {
+  for (const auto& like : program_->temporaries())
+    temporaries_.push_back(std::make_unique<variable>(like->name(), like->type(), like->dims()));
   reset();
 }
 
@@ -51,6 +53,8 @@ void instance::reset() noexcept {
   for (uint32_t slot = 0; slot < program_->slots(); ++slot)
     if (!slots_[slot].empty())
       slots_[slot].reset();
+  for (const auto& one : temporaries_)
+    one->clear();
   if (memory_)
     memory_->end_log();
   take_idle_memory();
@@ -117,6 +121,7 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
   const auto& region = program_->regions()[which];
   auto* slots = slots_.get();
   kernel_context context{slots, program_->device(), *memory_, &stop};
+  context.set_temporaries(temporaries_.data());
   const auto* code = program_->code().data() + region.first;
   const auto* look = code + instructions_per_look;
   for (const auto* end = code + region.count; code != end; ++code) {
@@ -143,6 +148,7 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
         [[unlikely]] {
           auto& host = program_->device().as_accelerator()->host();
           kernel_context beside{slots, host, host.memory(), &stop};
+          beside.set_temporaries(temporaries_.data());
           beside.step_to(*code);
           if (auto ran = run_kernel(*code, beside); !ran)
             return stop.raised() ? stopped(stop) : explain(std::move(ran), *code);
@@ -158,7 +164,9 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
           break;
         }
       case action::read: {
-        auto value = (*code->states)->read();
+        auto in_step = (*code->states)->index_in_step();
+        auto value = in_step < 0 ? (*code->states)->read()
+                                 : temporaries_[static_cast<size_t>(in_step)]->read();
         if (!value) {
           auto why = value.status();
           if (code->origin->op().name.starts_with('_')) // no node that the user knows

@@ -105,6 +105,7 @@ private:
   const memory_space* space_; // where its kernels work
   std::unique_ptr<tensor[]> slots_;
   std::unique_ptr<counter[]> counters_;
+  std::vector<std::unique_ptr<variable>> temporaries_;
   step_profiler* watch_ = nullptr;
   // The step's, and those of former steps whose tensors may be in use yet.
   std::vector<step_memory::owner> memories_;

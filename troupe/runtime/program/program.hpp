@@ -83,6 +83,9 @@ public:
     return fetches_;
   } ///< among the step's fetches
   uint32_t slots() const noexcept { return slots_; }
+  /// Variables that each step has of its own, in the order of their index_in_step(): these are only
+  /// what they are like.
+  std::span<const std::shared_ptr<variable>> temporaries() const noexcept { return temporaries_; }
   /// Slots of the region whose tensors may still be on their way when it begins: what exchanges
   /// bring. Only where launches run in line.
   std::span<const uint32_t> pending_inputs(uint32_t region) const noexcept {
@@ -116,6 +119,7 @@ private:
   std::vector<dtype> type_pool_;
   std::vector<std::shared_ptr<void>> states_;
   std::vector<std::shared_ptr<named_state>> named_;
+  std::vector<std::shared_ptr<variable>> temporaries_;
   std::vector<std::vector<uint32_t>> pending_inputs_;   // by region, or none at all
   std::vector<std::shared_ptr<region_replay>> replays_; // goes first: uses all that
 };

@@ -40,17 +40,29 @@ status variable::assign(tensor value) {
   if (!dims_.compatible(value.dims()))
     return invalid("variable '", name(), "' has shape ", dims_, ", got ", value.dims());
   value_ = std::move(value);
-  owned_ = false;
+  owned_ = destroyed_ = false;
   return {};
 }
 
 void variable::clear() {
   std::lock_guard guard{mutex_};
   value_.reset();
+  owned_ = destroyed_ = false;
+}
+
+bool variable::destroy() {
+  std::lock_guard guard{mutex_};
+  auto there_was_one = !value_.empty();
+  value_.reset();
   owned_ = false;
+  destroyed_ = destroyed_ || there_was_one;
+  return there_was_one;
 }
 
 status variable::uninitialized() const {
+  if (destroyed_)
+    return failure(error_kind::failed_precondition, "variable '", name(),
+                   "' was destroyed: assign it anew before it is used");
   return failure(error_kind::failed_precondition, "variable '", name(),
                  "' is uninitialised: run its initialiser, or restore it, before it is used");
 }

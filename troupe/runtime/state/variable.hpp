@@ -24,13 +24,18 @@ public:
   const std::string& name() const noexcept { return name_; }
   /// The kind of state, for errors; different kinds may have the same name.
   virtual std::string_view kind() const noexcept = 0;
-  /// Itself, where it is a variable.
+  /// Itself, where it is a variable that outlives steps.
   virtual variable* as_variable() noexcept { return nullptr; }
   /// Takes note of another declaration of the same kind and name; fails unless it says the same.
   virtual status declare_again(const named_state& other) = 0;
   /// Returns the value where the state is a single tensor.
   virtual result<tensor> read() const = 0;
   virtual void clear() = 0; ///< becomes uninitialised
+
+  /// Where it stands for what each step has of its own (op_def::per_step): which of these it is;
+  /// else -1. To be set before any step runs.
+  int index_in_step() const noexcept { return index_in_step_; }
+  void set_index_in_step(int index) noexcept { index_in_step_ = index; }
 
   /// Another declaration has taken its place in the container: steps that use this one must not
   /// run any more.
@@ -42,6 +47,7 @@ public:
 private:
   const std::string name_;
   std::atomic<bool> retired_{false};
+  int index_in_step_ = -1;
 };
 
 /// A tensor that steps read and update. Reading shares the memory; an update copies only while
@@ -49,7 +55,7 @@ private:
 /// call.
 class variable final : public named_state {
 public:
-  variable* as_variable() noexcept override { return this; }
+  variable* as_variable() noexcept override { return index_in_step() < 0 ? this : nullptr; }
   variable(std::string name, dtype type, partial_shape dims)
       : named_state(std::move(name)), type_(type), dims_(std::move(dims)) {}
 
@@ -66,6 +72,9 @@ public:
   /// Fails when type or shape do not fit.
   status assign(tensor value);
   void clear() override;
+  /// Lets go of the value until another is assigned; errors say so until then. Returns whether
+  /// there was one.
+  bool destroy();
 
   /// Changes the value in place under the lock: the body may write to the tensor that it gets,
   /// which nobody else sees meanwhile. A copy gets its memory from `copies`.
@@ -97,6 +106,7 @@ private:
   mutable std::mutex mutex_;
   tensor value_;
   bool owned_ = false; // the memory was made here: nobody but readers shares it
+  bool destroyed_ = false;
 };
 
 /// The state of one task that belongs together, by name. Any thread may call.

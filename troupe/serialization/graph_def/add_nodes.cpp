@@ -35,12 +35,15 @@ bool may_be_dropped(const std::string& name, const AttrValue& value) {
   return name.starts_with('_') || is_off(value) || std::ranges::count(harmless, name) > 0;
 }
 
+// Under this name TensorFlow shares a variable with nobody: another one for each node.
+constexpr std::string_view anonymous = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
+
 class graph_def_reader {
 public:
   graph_def_reader(const GraphDef& from, graph& into, const graph_def_options& options)
       : nodes_(from.node()), into_(into), file_(options.file), budget_{options.filled_bytes} {}
 
-  status read() {
+  result<passed_handles> read() {
     TROUPE_TRY(index_names());
     TROUPE_ASSIGN(auto before, predecessors());
     TROUPE_ASSIGN(auto order, order_after_inputs(before, [this](uint32_t position) {
@@ -53,7 +56,7 @@ public:
         return made.status();
       added_[position] = *made;
     }
-    return {};
+    return std::move(passed_);
   }
 
 private:
@@ -104,16 +107,41 @@ private:
     spec.op = from.op();
     spec.name = from.name();
     spec.device = from.device();
-    if (auto filled = fill(spec, from); !filled)
-      return std::move(filled).within(description(from));
-    return add_with_origin(into_, std::move(spec), file_);
+    TROUPE_TRY(connect(spec, from).within(description(from)));
+    auto passes = from.op() == "Identity" && spec.inputs.size() == 1 && is_handle(spec.inputs[0]) &&
+                  !gives_value(from);
+    auto handle = passes ? std::exchange(spec.inputs, {})[0] : edge{};
+    if (passes)
+      spec.op = "NoOp";
+    else
+      TROUPE_TRY(fill(spec, from).within(description(from)));
+    TROUPE_ASSIGN(auto* made, add_with_origin(into_, std::move(spec), file_));
+    if (passes)
+      passed_[from.name()] = {handle, made};
+    return made;
   }
 
-  status fill(node_spec& spec, const NodeDef& from) {
+  // In a graph of TensorFlow, who is given a handle takes it as it is.
+  static bool is_handle(edge what) {
+    const auto* behind = what.node->output_is_ref(what.index) ? resource_behind(what) : nullptr;
+    return behind && (behind->op().outputs[0].handle || behind->op().makes != resource::variable);
+  }
+
+  static bool gives_value(const NodeDef& of) {
+    auto type = of.attr().find("T");
+    return type != of.attr().end() && type->second.type() != DT_RESOURCE;
+  }
+
+  status connect(node_spec& spec, const NodeDef& from) {
     for (const auto& text : from.input()) {
       auto name = *input_name::parse(text); // predecessors() has read it
       auto* producer = added_[by_name_.find(name.node)->second];
-      if (name.control)
+      auto passed = passed_.find(std::string{name.node});
+      if (passed != passed_.end() && !name.control && name.output == 0) {
+        spec.inputs.push_back(passed->second.of);
+        if (!producer->controls().empty())
+          spec.controls.push_back(producer);
+      } else if (name.control)
         spec.controls.push_back(producer);
       else if (name.output < producer->outputs())
         spec.inputs.push_back(producer->output(name.output));
@@ -121,6 +149,10 @@ private:
         return invalid("there is no output '", text, "', ", producer->description(), " has ",
                        producer->outputs());
     }
+    return {};
+  }
+
+  status fill(node_spec& spec, const NodeDef& from) {
     TROUPE_ASSIGN(const auto* op, into_.ops().find_op(spec.op));
     // In a fixed order, so that errors are always the same.
     std::map<std::string_view, const AttrValue*> attrs;
@@ -129,6 +161,8 @@ private:
     for (const auto& [view, value] : attrs) {
       std::string name{view};
       if (const auto* as = op->find_attr(name)) {
+        if (name == "shared_name" && value->s() == anonymous)
+          continue;
         TROUPE_ASSIGN(auto read, read_attr(*value, *as, budget_));
         spec.attrs.emplace(std::move(name), std::move(read));
       } else if (!may_be_dropped(name, *value)) {
@@ -145,11 +179,13 @@ private:
   fill_budget budget_;
   std::unordered_map<std::string_view, uint32_t> by_name_;
   std::vector<node*> added_;
+  passed_handles passed_;
 };
 
 } // namespace
 
-status add_nodes(const GraphDef& from, graph& into, const graph_def_options& options) {
+result<passed_handles> add_nodes(const GraphDef& from, graph& into,
+                                 const graph_def_options& options) {
   return graph_def_reader{from, into, options}.read();
 }
 

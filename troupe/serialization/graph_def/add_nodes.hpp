@@ -3,9 +3,22 @@
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/graph_def/graph_def.pb.h"
 
+#include <map>
+#include <string>
+
 namespace troupe::graph_def {
 
-/// Adds the nodes, of ops that exist, each after its inputs, with every check.
-status add_nodes(const GraphDef& from, graph& into, const graph_def_options& options);
+/// What became of an Identity of a handle: there is none for it, as a handle is resolved when the
+/// graph is compiled.
+struct passed_handle {
+  edge of;               ///< the variable, queue or table
+  node* after = nullptr; ///< runs when the Identity would
+};
+using passed_handles = std::map<std::string, passed_handle>;
+
+/// Adds the nodes, of ops that exist, each after its inputs, with every check. Returns those that
+/// only passed handles on, by their names in the file.
+result<passed_handles> add_nodes(const GraphDef& from, graph& into,
+                                 const graph_def_options& options);
 
 } // namespace troupe::graph_def

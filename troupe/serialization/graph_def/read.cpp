@@ -33,8 +33,10 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
   auto calls = inline_calls(from, into.ops());
   if (!calls)
     return calls.status().within(options.file);
-  TROUPE_TRY(add_nodes(from, into, options));
+  TROUPE_ASSIGN(auto handles, add_nodes(from, into, options));
   imported_graph made{into, into.scope()};
+  for (const auto& [name, passed] : handles)
+    made.add_call(name, {passed.of}, passed.after);
   for (const auto& [name, call] : *calls) {
     std::vector<edge> outputs;
     for (const auto& output : call.outputs) {

@@ -28,8 +28,10 @@ result<dtype> read_type(int number) {
     case DT_HALF: return dtype::f16;
     case DT_BFLOAT16: return dtype::bf16;
     case DT_RESOURCE:
-      return failure(error_kind::unimplemented, "there are no resources (DT_RESOURCE): variables "
-                                                "are references, as VariableV2 makes them");
+      return failure(error_kind::unimplemented,
+                     "a handle (DT_RESOURCE) is known when the graph is compiled, and is neither "
+                     "fed nor computed: it must come from a VarHandleOp or the like, by way of "
+                     "Identity or calls of functions");
     case DT_INVALID: return invalid("a type is missing (DT_INVALID)");
     default: break;
   }

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import kernels
 
-from golden import Ref, bfloat16, case, normal, op_def_registry, uniform
+from golden import Handle, Ref, bfloat16, case, normal, op_def_registry, uniform
 
 FLOATING = (np.float16, bfloat16, np.float32, np.float64)
 
@@ -13,7 +13,7 @@ SCALARS = dict(
     beta1_power=0.81, beta2_power=0.9, beta1=0.9, beta2=0.95, logbase=0.7, sign_decay=0.6, beta=0.7, global_step=3,
 )
 # Slots that hold squares must not be negative.
-POSITIVE = {"accum", "accum_update", "v", "ms", "gradient_squared_accumulator"}
+POSITIVE = {"accum", "accum_update", "v", "vhat", "ms", "gradient_squared_accumulator"}
 
 
 def update(op, dims, dtype, indices=None, tolerance=None, refused=False, change=None, **settings):
@@ -24,13 +24,13 @@ def update(op, dims, dtype, indices=None, tolerance=None, refused=False, change=
     for port in op_def_registry.get(op).input_arg:
         if change and port.name in change:
             value = change[port.name]
-        elif port.is_ref:
-            value = normal(*dims) if port.name not in POSITIVE or op == "ApplyMomentum" else uniform(0.1, 2, *dims)
+        elif port.is_ref or port.type == tf.resource.as_datatype_enum:
+            value = normal(*dims) if port.name not in POSITIVE or op in ("ApplyMomentum", "ResourceApplyMomentum") else uniform(0.1, 2, *dims)
             if port.name == "mg":
                 value = value * np.float32(0.1)
             if port.name == "ms" and "Centered" in op:
                 value = value + np.float32(1)
-            value = Ref(value.astype(dtype))
+            value = (Ref if port.is_ref else Handle)(value.astype(dtype))
         elif port.name in ("grad", "delta"):
             value = normal(*(dims if indices is None else (len(indices), *dims[1:]))).astype(dtype)
         elif port.name == "indices":
@@ -106,3 +106,38 @@ for name in SPARSE:
             update(op, (4, 3), np.float32, np.array([3, 1, 3], np.int32), **{VARIANTS[name]: value})
     if name == "Ftrl":
         update(op, (4, 3), np.float64, np.array([2, 0], np.int32), lr_power=-0.7)
+
+# Those given by handles, and those that came later.
+VARIANTS |= {"AdagradV2": "update_slots", "KerasMomentum": "use_nesterov"}
+
+
+def dense(op, variant):
+    for dtype in types(op):
+        update(op, (3, 5), dtype, tolerance=HALF.get(dtype))
+    update(op, (), np.float32)
+    update(op, (0, 2), np.float32)
+    update(op, (1, 1, 7), np.float64, lr=0.03, alpha=0.7, l1=0.0, l2=0.0)
+    update(op, (70,), np.float32, l1=0.5, l2=0.5)
+    for value in (False, True) if variant else ():
+        update(op, (4, 3), np.float32, **{variant: value})
+
+
+def sparse(op, variant):
+    for dtype in types(op):
+        update(op, (6, 3), dtype, np.array([4, 0, 1], np.int32), tolerance=HALF.get(dtype))
+    for index in (np.int32, np.int64):
+        update(op, (5, 1), np.float32, np.array([4, 2], index))
+        update(op, (4,), np.float32, np.array([3, 3, 0], index))
+    update(op, (4, 2), np.float32, np.zeros((0,), np.int32))
+    update(op, (4, 2), np.float32, np.array([1, 4], np.int32), refused=True)
+    for value in (False, True) if variant else ():
+        update(op, (4, 3), np.float32, np.array([3, 1, 3], np.int32), **{variant: value})
+
+
+for name in DENSE + ["AdagradV2", "KerasMomentum", "AdamWithAmsgrad"]:
+    dense("ResourceApply" + name, VARIANTS.get(name))
+dense("ApplyAdagradV2", "update_slots")
+for name in SPARSE + ["AdagradV2", "KerasMomentum", "FtrlV2"]:
+    sparse("ResourceSparseApply" + name, VARIANTS.get(name))
+sparse("SparseApplyAdagradV2", "update_slots")
+sparse("SparseApplyFtrlV2", "multiply_linear_by_lr")

@@ -1,4 +1,4 @@
-// What the kernels of Gather and GatherV2 share.
+// What the kernels of Gather, GatherV2 and ResourceGather share.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -11,12 +11,8 @@ struct gathering {
   int axis = 0, batches = 0;
 };
 
-/// That of GatherV2.
-inline result<gathering> gathering_of(const kernel_context& at, int64_t batch_dims) {
+inline result<gathering> gathering_along(const kernel_context& at, int axis, int64_t batch_dims) {
   const auto &params = at.input(0).dims(), &indices = at.input(1).dims();
-  if (at.input(2).elements() != 1)
-    return invalid("axis must be a scalar, got shape ", at.input(2).dims());
-  TROUPE_ASSIGN(auto axis, resolve_axis(to_integers(at.input(2))[0], params.rank()));
   auto batches = batch_dims;
   batches += batches < 0 ? indices.rank() : 0;
   if (batches < 0 || batches > std::min(indices.rank(), axis))
@@ -27,6 +23,22 @@ inline result<gathering> gathering_of(const kernel_context& at, int64_t batch_di
       return invalid("the first ", batches, " axes of params ", params, " and indices ", indices,
                      " must be the same");
   return gathering{axis, static_cast<int>(batches)};
+}
+
+/// That of GatherV2.
+inline result<gathering> gathering_of(const kernel_context& at, int64_t batch_dims) {
+  if (at.input(2).elements() != 1)
+    return invalid("axis must be a scalar, got shape ", at.input(2).dims());
+  TROUPE_ASSIGN(auto axis, resolve_axis(to_integers(at.input(2))[0], at.input(0).dims().rank()));
+  return gathering_along(at, axis, batch_dims);
+}
+
+/// That of ResourceGather: along the axis behind the batches.
+inline result<gathering> gathering_behind(const kernel_context& at, int64_t batch_dims) {
+  if (batch_dims >= at.input(0).rank())
+    return invalid("the variable, of shape ", at.input(0).dims(), ", has no axis behind ",
+                   batch_dims, " batch_dims");
+  return gathering_along(at, static_cast<int>(batch_dims), batch_dims);
 }
 
 inline status check_params(const tensor& params) {

@@ -61,7 +61,8 @@ result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, con
 
 result<partial_shape> infer_named_blocks(const infer_context& at, const partial_shape& indices,
                                          const partial_shape& dims) {
-  TROUPE_TRY(check_policy(at.attr<std::string>("bad_indices_policy")));
+  if (at.has_attr("bad_indices_policy"))
+    TROUPE_TRY(check_policy(at.attr<std::string>("bad_indices_policy")));
   if (!indices.has_rank())
     return partial_shape::unknown();
   if (indices.rank() == 0)

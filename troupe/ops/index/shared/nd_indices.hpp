@@ -33,6 +33,11 @@ result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, con
 result<partial_shape> infer_named_blocks(const infer_context& at, const partial_shape& indices,
                                          const partial_shape& dims);
 
+/// For kernel_def::prepare of an op without the attribute bad_indices_policy.
+inline result<std::shared_ptr<void>> keep_no_policy(const kernel_setup&) {
+  return std::shared_ptr<void>{std::make_shared<std::string>()};
+}
+
 /// For ops that change input 0 where input 1 says by input 2.
 result<shapes> infer_tensor_scatter(const infer_context& at);
 

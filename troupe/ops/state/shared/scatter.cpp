@@ -1,6 +1,7 @@
 #include "troupe/ops/state/shared/scatter.hpp"
 
 #include "troupe/ops/define/axes.hpp"
+#include "troupe/ops/state/shared/use_locking.hpp"
 
 #include <algorithm>
 
@@ -48,7 +49,7 @@ result<shapes> infer_scatter_nd(const infer_context& at) {
 
 result<std::shared_ptr<void>> keep_scatter(const kernel_setup& setup) {
   auto state = std::make_shared<scatter_state>();
-  state->use_locking = setup.of.attr<bool>("use_locking");
+  state->use_locking = uses_locks(setup.of);
   if (setup.of.op().find_attr("bad_indices_policy")) {
     const auto& policy = setup.of.attr<std::string>("bad_indices_policy");
     state->ignores_bad_indices = policy == "IGNORE";

@@ -16,13 +16,18 @@ constexpr op_def row_scatter(op_def own) {
   own.outputs = {ref("output_ref", "T")};
   own.effects = effect::stateful;
   own.infer = infer_scatter;
+  own.by_handle.variable = "resource";
+  own.by_handle.type = "dtype";
+  own.by_handle.locks = true;
   own.no_gradient = "state does not carry gradients";
   return own;
 }
 /// The same for one that changes elements or slices.
 constexpr op_def element_scatter(op_def own) {
+  auto form = own.by_handle;
   own = row_scatter(own);
   own.infer = infer_scatter_nd;
+  own.by_handle = form;
   return own;
 }
 

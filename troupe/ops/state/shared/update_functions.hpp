@@ -1,15 +1,16 @@
 // How the elements of variables change, on every device.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/ops/state/shared/use_locking.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <functional>
 
 namespace troupe::ops {
 
-/// Keeps the attribute use_locking for the kernel.
+/// Keeps for the kernel whether it excludes others.
 inline result<std::shared_ptr<void>> keep_locking(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("use_locking"))};
+  return std::shared_ptr<void>{std::make_shared<bool>(uses_locks(setup.of))};
 }
 
 /// A change of an element by another, in which whole numbers wrap around.

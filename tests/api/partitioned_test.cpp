@@ -1,0 +1,132 @@
+// A variable in slices is one variable: its value, lookups of its rows, and their gradients.
+#include "tests/support/catch.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/api/train/indexed_slices.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/troupe.hpp"
+
+#include <numeric>
+
+namespace troupe::test::partitioned_test {
+
+namespace {
+
+tensor counting(const shape& dims) {
+  std::vector<float> values(static_cast<size_t>(dims.elements()));
+  std::iota(values.begin(), values.end(), 1.0f);
+  return tensor::of(dims, values);
+}
+
+void check_equal(const tensor& a, const tensor& b) {
+  REQUIRE(a.dims() == b.dims());
+  for (int64_t i = 0; i < a.elements(); ++i)
+    CHECK(a.data<float>()[i] == b.data<float>()[i]);
+}
+
+} // namespace
+
+TEST_CASE("slices are as large as was asked for, and know their place") {
+  graph_builder g;
+  partitioned_variable rows{g, counting({7, 2}), "rows", {.slices = 3}};
+  partitioned_variable columns{
+      g, counting({2, 5}), "columns", {.axis = 1, .sizes = {1, 4}, .by_handle = true}};
+  REQUIRE(rows.slices().size() == 3);
+  CHECK(rows.slices()[0].dims() == partial_shape{3, 2});
+  CHECK(rows.slices()[2].dims() == partial_shape{2, 2});
+  CHECK(rows.slices()[1].name() == "rows/part_1");
+  auto second = slice_of(rows.slices()[1]);
+  REQUIRE(second);
+  CHECK(second->of == "rows");
+  CHECK(second->full == shape{7, 2});
+  CHECK(second->first == shape{3, 0});
+  CHECK(second->dims == shape{2, 2});
+  auto last = slice_of(columns.slices()[1]);
+  REQUIRE(last);
+  CHECK(last->first == shape{0, 1});
+  CHECK(last->dims == shape{2, 4});
+  CHECK(columns.slices()[1].ref.node->op().name == "VarHandleOp");
+  CHECK(columns.slices()[1].ref.node->attr<std::string>("_slice") == "2 5 0,2:1,4");
+  CHECK_FALSE(slice_of(g.variable(1.0f, "whole")));
+  auto s = session::local();
+  s.run(g.initializer());
+  check_equal(s.fetch(rows.value()), counting({7, 2}));
+  check_equal(s.fetch(columns.value()), counting({2, 5}));
+}
+
+TEST_CASE("slices may be initialized by themselves, and are known after a GraphDef") {
+  graph_builder g;
+  auto in = g.scope("model");
+  partitioned_variable v{g, {5, 2}, initializers::ones(), "v", {.slices = 2, .by_handle = true}};
+  auto written = write_graph_def(g);
+  REQUIRE(written);
+  graph again{library()};
+  REQUIRE(read_graph_def(std::as_bytes(std::span{*written}), again));
+  auto slice = slice_of({again.find("model/v/part_1")->output(0)});
+  REQUIRE(slice);
+  CHECK(slice->of == "model/v");
+  CHECK(slice->first == shape{3, 0});
+  auto s = session::local();
+  s.run(g.initializer());
+  CHECK(s.fetch(v.value()).values<float>()[9] == 1);
+}
+
+TEST_CASE("rows of slices are those of the whole, and so are their gradients") {
+  for (bool by_handle : {false, true})
+    for (auto strategy : {partition_strategy::mod, partition_strategy::div}) {
+      graph_builder g;
+      auto whole = g.variable(counting({7, 3}), "whole");
+      std::vector<variable_handle> parts;
+      if (strategy == partition_strategy::div) {
+        parts =
+            partitioned_variable{
+                g, counting({7, 3}), "parts", {.sizes = {1, 4, 2}, .by_handle = by_handle}}
+                .slices();
+      } else {
+        auto all = counting({7, 3});
+        for (int64_t part = 0; part < 3; ++part) {
+          std::vector<float> own;
+          for (auto row = part; row < 7; row += 3)
+            own.insert(own.end(), all.data<float>() + row * 3, all.data<float>() + row * 3 + 3);
+          auto value = tensor::of(shape{std::ssize(own) / 3, 3}, own);
+          parts.push_back(by_handle ? g.resource_variable(value) : g.variable(value));
+        }
+      }
+      auto numbers = g.placeholder(dtype::i64, {-1, -1});
+      auto a = gather(whole, numbers), b = embedding_lookup(parts, numbers, strategy);
+      auto s = session::local();
+      s.run(g.initializer());
+      std::vector<feed> fed{{numbers, tensor::of<int64_t>({3, 2}, {6, 0, 1, 1, 5, 4})}};
+      check_equal(s.fetch(b, fed), s.fetch(a, fed));
+      std::vector<feed> nothing{{numbers, tensor::of<int64_t>({0, 2}, {})}};
+      check_equal(s.fetch(b, nothing), s.fetch(a, nothing));
+      for (int64_t wrong : {7, -1})
+        CHECK_THROWS_WITH(s.fetch(b, {{numbers, tensor::of<int64_t>({1, 1}, {wrong})}}),
+                          Catch::Contains("indices"));
+
+      // Steps of descent on the parts are those on the whole.
+      auto* on_whole = gradient_descent{0.1}.minimize(sum(square(a)), {whole});
+      std::vector<edge> refs(parts.begin(), parts.end());
+      auto pairs = optimizer::compute_gradients(sum(square(b)), refs);
+      for (const auto& one : pairs)
+        CHECK(slices_of(one.gradient));
+      auto* on_parts = gradient_descent{0.1}.apply_gradients(pairs);
+      s.run(fed, {}, {on_whole, on_parts});
+      check_equal(s.fetch(b, fed), s.fetch(a, fed));
+    }
+}
+
+TEST_CASE("slices that do not fit are refused") {
+  graph_builder g;
+  auto v = counting({4, 2});
+  CHECK_THROWS_WITH((partitioned_variable{g, v, "a", {.axis = 2}}),
+                    Catch::Contains("has no axis 2"));
+  CHECK_THROWS_WITH((partitioned_variable{g, v, "b", {.slices = 5}}),
+                    Catch::Contains("cannot be in 5"));
+  CHECK_THROWS_WITH((partitioned_variable{g, v, "c", {.sizes = {1, 2}}}),
+                    Catch::Contains("their sum the extent 4"));
+  CHECK_THROWS_WITH((partitioned_variable{g, v, "d", {.sizes = {5, -1}}}),
+                    Catch::Contains("must be positive"));
+  CHECK_THROWS_WITH(embedding_lookup({}, {0}), Catch::Contains("at least one part"));
+}
+
+} // namespace troupe::test::partitioned_test

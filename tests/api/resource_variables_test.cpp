@@ -1,0 +1,172 @@
+// Variables by handles do what variables by references do, and can be written for TensorFlow 2.
+#include "tests/support/catch.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/troupe.hpp"
+
+#include <functional>
+#include <memory>
+#include <set>
+
+namespace troupe::test::resource_variables_test {
+
+namespace {
+
+using made = std::function<std::unique_ptr<optimizer>()>;
+
+template <class Optimizer>
+made makes(Optimizer like) {
+  return [like] { return std::make_unique<Optimizer>(like); };
+}
+
+std::vector<made> every_optimizer() {
+  return {makes(gradient_descent{0.1}),
+          makes(momentum{0.1, 0.5, {.nesterov = true}}),
+          makes(adagrad{0.3}),
+          makes(proximal_adagrad{0.3, {.l1 = 0.1, .l2 = 0.2}}),
+          makes(adadelta{}),
+          makes(rmsprop{0.1, {.momentum = 0.3}}),
+          makes(rmsprop{0.1, {.centered = true}}),
+          makes(adam{0.1}),
+          makes(ftrl{0.3, {.l1 = 0.1, .l2 = 0.2}})};
+}
+
+tensor table() { return tensor::of<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}); }
+
+struct model {
+  graph_builder g;
+  variable_handle dense, rows;
+  edge loss;
+  node* train = nullptr;
+};
+
+// Learns from a whole variable and from rows of another.
+void build(model& into, optimizer& by, bool by_handle) {
+  auto& g = into.g;
+  auto variable = [&](const tensor& initial, const char* name) {
+    return by_handle ? g.resource_variable(initial, name) : g.variable(initial, name);
+  };
+  into.dense = variable(tensor::of<float>({2, 1}, {0.5f, -0.25f}), "dense");
+  into.rows = variable(table(), "rows");
+  auto numbers = tensor::of<int32_t>({3}, {2, 0, 2});
+  auto taken = by_handle ? resource_gather(into.rows, numbers) : gather(into.rows, numbers);
+  auto weights = by_handle ? read_variable_op(into.dense) : into.dense.ref;
+  into.loss = sum(square(matmul(taken, weights) - 1));
+  into.train = by.minimize(into.loss);
+}
+
+std::vector<tensor> after_three_steps(model& of) {
+  auto s = session::local();
+  s.run(of.g.initializer());
+  for (int step = 0; step < 3; ++step)
+    s.run(of.train);
+  return {s.fetch(of.dense), s.fetch(of.rows), s.fetch(of.loss)};
+}
+
+std::multiset<std::string> ops_of(const graph& in) {
+  std::multiset<std::string> names;
+  for (const auto& node : in.nodes())
+    names.insert(std::string{node->op().name});
+  return names;
+}
+
+void check_equal(const tensor& a, const tensor& b) {
+  REQUIRE(a.dims() == b.dims());
+  for (int64_t i = 0; i < a.elements(); ++i)
+    CHECK(a.data<float>()[i] == b.data<float>()[i]);
+}
+
+} // namespace
+
+TEST_CASE("every optimizer does the same to variables by handles") {
+  for (const auto& make : every_optimizer()) {
+    auto one = make(), other = make();
+    model by_ref, by_handle;
+    build(by_ref, *one, false);
+    build(by_handle, *other, true);
+    auto expected = after_three_steps(by_ref), found = after_three_steps(by_handle);
+    for (size_t i = 0; i < expected.size(); ++i)
+      check_equal(found[i], expected[i]);
+  }
+}
+
+TEST_CASE("what learns by handles is written with the ops of TensorFlow 2, and does the same") {
+  for (const auto& make : every_optimizer()) {
+    auto by = make();
+    model of;
+    build(of, *by, true);
+    auto* start = of.g.initializer();
+    auto written = write_graph_def(of.g);
+    REQUIRE(written);
+    graph again{library()};
+    auto in = read_graph_def(std::as_bytes(std::span{*written}), again);
+    INFO(in.status());
+    REQUIRE(in);
+    for (const auto& name : ops_of(again)) {
+      INFO(name);
+      CHECK_FALSE(name.starts_with("Apply"));
+      CHECK_FALSE(name.starts_with("SparseApply"));
+      CHECK_FALSE(name.starts_with("Scatter"));
+      CHECK(name != "Assign");
+      CHECK(name != "VariableV2");
+    }
+    auto s = session::local();
+    s.run(in->find(start->name()));
+    for (int step = 0; step < 3; ++step)
+      s.run(in->find(of.train->name()));
+    auto expected = after_three_steps(of);
+    check_equal(s.fetch(*in->find_edge("dense")), expected[0]);
+    check_equal(s.fetch(*in->find_edge("rows")), expected[1]);
+  }
+}
+
+TEST_CASE("a value that is read behind a handle is read by a node in what is written") {
+  graph_builder g;
+  auto v = g.resource_variable(tensor::vector<float>({1, 2}), "v");
+  auto more = assign_add(v, {10.0f, 10.0f}, {}, "more");
+  auto y = neg(more, "y");
+  auto written = write_graph_def(g);
+  REQUIRE(written);
+  graph again{library()};
+  auto in = read_graph_def(std::as_bytes(std::span{*written}), again);
+  INFO(in.status());
+  REQUIRE(in);
+  CHECK(again.find("more")->op().name == "AssignAddVariableOp");
+  CHECK(again.find("y/read_0")->op().name == "ReadVariableOp");
+  auto s = session::local();
+  s.run(in->find("v/init"));
+  auto found = s.fetch(*in->find_edge("y"));
+  CHECK(found.values<float>()[0] == -11);
+  CHECK(y.node->inputs()[0] == more);
+}
+
+TEST_CASE("what TensorFlow has no op for cannot be written") {
+  graph_builder g;
+  auto v = g.variable(tensor::vector<float>({1, 2}), "v");
+  read_variable_op(v, "r");
+  auto written = write_graph_def(g);
+  REQUIRE_FALSE(written);
+  CHECK(written.status().message().find("make it with VarHandleOp") != std::string::npos);
+}
+
+TEST_CASE("a handle is no value, and a value no handle") {
+  graph_builder g;
+  auto x = g.constant({1.0f});
+  CHECK_THROWS_WITH(read_variable_op(x), Catch::Contains("must be a variable itself"));
+}
+
+TEST_CASE("gradients reach handles through reads and through rows") {
+  graph_builder g;
+  auto v = g.resource_variable(table(), "v");
+  auto y = sum(square(read_variable_op(v))) +
+           sum(resource_gather_nd(v, tensor::of<int32_t>({2, 1}, {1, 1})));
+  auto found = g.gradients(y, {v});
+  auto s = session::local();
+  s.run(g.initializer());
+  auto values = s.fetch(found[0]);
+  for (int64_t i = 0; i < 8; ++i)
+    CHECK(values.data<float>()[i] ==
+          2.0f * static_cast<float>(i + 1) + (i == 2 || i == 3 ? 2.0f : 0.0f));
+}
+
+} // namespace troupe::test::resource_variables_test
