@@ -158,15 +158,6 @@ TEST_CASE("a peer that does not read fails steps, and costs no more than the lim
                                     Contains("bytes of messages wait already, at most 67108864"));
 }
 
-TEST_CASE("a peer may introduce itself while another thread ends the connection") {
-  watchdog watch;
-  for (int i = 0; i < 40; ++i) {
-    connected pair{std::make_shared<step_server>(task_name{"worker", 0})};
-    pair.introduce();
-    std::this_thread::sleep_for(i * 5us);
-  }
-}
-
 TEST_CASE("questions to a peer that has gone are answered, also later ones") {
   watchdog watch;
   connected pair;
