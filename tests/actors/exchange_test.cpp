@@ -231,15 +231,6 @@ TEST_CASE("a peer that does not read fails steps, and costs no more than the lim
                                     Contains("bytes of messages wait already, at most 67108864"));
 }
 
-TEST_CASE("a peer may introduce itself while another thread ends the connection") {
-  watchdog watch;
-  for (int i = 0; i < 40; ++i) {
-    connected pair{std::make_shared<step_server>(task_name{"worker", 0})};
-    pair.introduce();
-    std::this_thread::sleep_for(i * 5us);
-  }
-}
-
 TEST_CASE("what still travels of a large tensor when its step is cancelled is little") {
   watchdog watch;
   two_ends pair;
