@@ -322,6 +322,8 @@ TEST_CASE("memory is read of the process that is at the other end, and as long a
   near_sockets pair;
   auto& who = pair.who;
   auto find = [&] { return near_memory::find(pair.ours->descriptor(), who); };
+  CHECK(near_memory::within_machine(pair.ours->descriptor()));
+  CHECK(!near_memory::within_machine(-1));
   auto there = find();
   if (!there) {
     WARN("this system does not let processes read others' memory");

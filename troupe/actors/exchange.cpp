@@ -129,7 +129,7 @@ protected:
 private:
   // Says in our hello where a process of this machine finds what we lend.
   std::shared_ptr<lending_token> lend_memory() {
-    if (!options_.near_memory || stream_->socket() < 0)
+    if (!options_.near_memory || !near_memory::within_machine(stream_->socket()))
       return nullptr;
     auto made = std::make_shared<lending_token>();
     options_.self.process = static_cast<uint32_t>(::getpid());
@@ -370,7 +370,7 @@ private:
                      who.cluster, "', this process to '", options_.self.cluster, "'");
     if (options_.known && who.role == "task")
       TROUPE_TRY(options_.known->meet(peer(), who.incarnation));
-    if (options_.near_memory && stream_->socket() >= 0)
+    if (options_.near_memory && near_memory::within_machine(stream_->socket()))
       if (auto there = near_memory::find(stream_->socket(), who)) {
         from_->near = true;
         link_.read_near([there = *there](auto to, uint64_t from) { return there.read(to, from); },

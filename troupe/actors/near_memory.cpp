@@ -73,6 +73,20 @@ bool has_open(pid_t process, uint64_t inode) {
 
 } // namespace
 
+// A machine calls itself from the address that it calls.
+bool near_memory::within_machine(int socket) {
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof own, peer_size = sizeof peer;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
+    return false;
+  auto host = [](const sockaddr_storage& what) {
+    auto text = in_hex(what);
+    return text.substr(0, text.find(':'));
+  };
+  return own.ss_family == peer.ss_family && !host(own).empty() && host(own) == host(peer);
+}
+
 std::optional<near_memory> near_memory::find(int socket, const hello& peer) {
   if (peer.process == 0 || peer.process > uint32_t{std::numeric_limits<pid_t>::max()})
     return std::nullopt;

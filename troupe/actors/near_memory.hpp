@@ -11,6 +11,9 @@ namespace troupe {
 
 class near_memory {
 public:
+  /// Says whether both ends of a socket may be of this machine: others need not learn addresses.
+  static bool within_machine(int socket);
+
   /// Nothing where the peer at the other end of that socket is no process of here that lends its
   /// memory, or the system does not let us read it. It must own the other end: who says that it is
   /// another process is not believed.
