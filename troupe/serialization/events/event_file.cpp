@@ -2,7 +2,9 @@
 
 #include "troupe/serialization/events/event.pb.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace troupe {
 namespace {
