@@ -26,6 +26,7 @@
 #include "troupe/api/train/loss_scale.hpp"
 #include "troupe/api/train/moving_average.hpp"
 #include "troupe/api/train/optimizers.hpp"
+#include "troupe/api/train/saver.hpp"
 #include "troupe/runtime/version.hpp"
 #include "troupe/serialization/files/node_times_file.hpp"
 #include "troupe/serialization/files/trace.hpp"

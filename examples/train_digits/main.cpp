@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -22,7 +23,10 @@ struct options {
   int64_t batch = 32;
   digits::model_options model;
   int workers = 0, parameter_servers = 1;
-  std::string trace; // the file to write; none when empty
+  std::string trace;      // the file to write; none when empty
+  std::string checkpoint; // the folder; none when empty
+  double checkpoint_seconds = 5;
+  bool resume = false;
 };
 
 /// What the first steps did, for a picture of them. Any thread may call.
@@ -66,6 +70,10 @@ public:
     }
   }
   int64_t count() const { return (rows() + size_ - 1) / size_; }
+  /// How many have been given.
+  int64_t given() const { return std::min<int64_t>(next_, count()); }
+  /// Goes on behind the first so many.
+  void skip(int64_t count) { next_ = count; }
   std::optional<digits::batch> next() {
     auto first = next_.fetch_add(1) * size_;
     if (first >= rows())
@@ -110,6 +118,42 @@ void train_all(const std::vector<digits::model>& replicas, troupe::session& in, 
   if (problem)
     std::rethrow_exception(problem);
 }
+
+/// Saves the variables now and then while it lives.
+class saving {
+public:
+  saving(troupe::saver& by, troupe::session& in, const batches& from, double seconds)
+      : thread_([&by, &in, &from, seconds, this](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::unique_lock lock{mutex};
+          std::condition_variable_any wake;
+          auto pause = std::chrono::duration<double>{seconds};
+          while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }))
+            if (!save(by, in, from))
+              return;
+        }) {}
+  /// Stops saving, and throws what that failed with.
+  void finish() {
+    thread_.request_stop();
+    thread_.join();
+    if (problem_)
+      std::rethrow_exception(problem_);
+  }
+
+private:
+  bool save(troupe::saver& by, troupe::session& in, const batches& from) {
+    try {
+      by.save(in, from.given());
+      return true;
+    } catch (...) {
+      problem_ = std::current_exception();
+      return false;
+    }
+  }
+
+  std::exception_ptr problem_;
+  std::jthread thread_;
+};
 
 void report(const digits::model& model, troupe::session& in, const digits::dataset& test) {
   auto all = digits::whole(test);
@@ -160,14 +204,33 @@ void run(const options& chosen) {
     replicas.push_back(digits::build(model));
   }
 
+  // Replicas share the variables: they have the same names.
+  std::optional<troupe::saver> saver;
+  if (!chosen.checkpoint.empty())
+    saver.emplace(*replicas.front().graph, chosen.checkpoint);
   auto session = cluster ? troupe::session::connect(cluster->spec()) : troupe::session::local();
-  session.run(
-      replicas.front().initializer); // replicas share the variables: they have the same names
   batches from{data.training, chosen};
-  examples::progress shown{from.count()};
+  std::optional<troupe::restore_report> restored;
+  if (saver && chosen.resume)
+    restored = saver->restore(session);
+  if (restored) {
+    from.skip(restored->step);
+    std::printf("goes on at step %lld with %s\n", static_cast<long long>(restored->step),
+                restored->path.c_str());
+  } else {
+    session.run(replicas.front().initializer);
+  }
+  examples::progress shown{from.count() - from.given()};
   recording trace{chosen.trace};
+  std::optional<saving> saves;
+  if (saver)
+    saves.emplace(*saver, session, from, chosen.checkpoint_seconds);
   train_all(replicas, session, from, trace, shown);
   shown.finish();
+  if (saves) {
+    saves->finish();
+    std::printf("saved in %s\n", saver->save(session, from.count()).c_str());
+  }
   trace.save();
   report(replicas.front(), session, data.test);
 }
@@ -199,6 +262,12 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 64));
   app.add_option("--trace", chosen.trace,
                  "Write what the first 100 steps did to this file, for ui.perfetto.dev");
+  app.add_option("--checkpoint", chosen.checkpoint, "Save the variables in this folder");
+  app.add_option("--checkpoint-seconds", chosen.checkpoint_seconds, "How often")
+      ->capture_default_str()
+      ->check(CLI::Range(0.01, 1e6));
+  app.add_flag("--resume", chosen.resume, "Go on with what --checkpoint has saved, if anything")
+      ->needs("--checkpoint");
   CLI11_PARSE(app, argc, argv);
   try {
     run(chosen);

@@ -322,5 +322,14 @@ class CommandTest(unittest.TestCase):
         self.one_line(result, "--insecure")
 
 
+class Checkpoint(unittest.TestCase):
+    def test_errors_name_the_folder(self):
+        for command in "ls", "show", "verify":
+            done = troupe("checkpoint", command, os.path.join(FOLDER, "none"))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("none", done.stderr)
+        self.assertNotEqual(troupe("checkpoint").returncode, 0)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

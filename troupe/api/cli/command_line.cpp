@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
   add_worker(app);
   add_devices(app);
   add_ops(app);
+  add_checkpoint(app, exit_code);
   add_run(app, exit_code);
   app.add_subcommand("version", "Print the version")->callback([] {
     std::cout << "troupe " << library_version << '\n';

@@ -3,7 +3,7 @@
 // compression, as TensorFlow writes it.
 //
 // LevelDB's own reader is not for foreign files: it takes memory for a length before it looks how
-// long the file is (docs/decisions/040-file-formats.md).
+// long the file is (docs/decisions/043-file-formats.md).
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 

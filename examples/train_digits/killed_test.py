@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Trains digits, killed again and again at random moments: killed_test.py TRAIN_DIGITS FOLDER KILLS
+
+Each time it goes on with its last checkpoint, and at the end it has learnt as well as ever."""
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+program, folder, kills = sys.argv[1], sys.argv[2], int(sys.argv[3])
+shutil.rmtree(folder, ignore_errors=True)
+command = [program, "--epochs", "400", "--checkpoint", folder, "--checkpoint-seconds", "0.02",
+           "--resume"]
+seed = random.randrange(1 << 30)
+print("seed", seed)
+dice = random.Random(seed)
+reached = []
+for _ in range(kills):
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        process.wait(timeout=dice.uniform(0.05, 0.4))
+    except subprocess.TimeoutExpired:
+        process.kill()
+    output = process.communicate()[0]
+    if went_on := re.search(r"goes on at step (\d+)", output):
+        reached.append(int(went_on[1]))
+print("went on at", reached)
+if reached != sorted(reached):
+    sys.exit("a step that was saved was lost")
+last = subprocess.run(command, capture_output=True, text=True, timeout=300)
+print(last.stdout[-200:], last.stderr)
+accuracy = re.search(r"test accuracy ([\d.]+)", last.stdout)
+if last.returncode != 0 or not accuracy or float(accuracy[1]) < 96:
+    sys.exit("it has not learnt")
+if kills > 3 and not reached:
+    sys.exit("nothing was ever saved")

@@ -1,0 +1,179 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "troupe/troupe.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+namespace troupe::test::saver_test {
+
+namespace {
+
+// Learns a line, with an optimizer that has variables of its own.
+struct line {
+  graph_builder g;
+  edge x = g.placeholder(dtype::f32, shape{4}, "x");
+  variable_handle w = g.variable(0.5f, "w"), b = g.variable(0.0f, "b");
+  node* train = [this] {
+    auto loss = mean(square(w * x + b - x * 3.0f - 1.0f), {0});
+    return adam{0.1f}.minimize(loss);
+  }();
+  node* init = g.initializer();
+  tensor data = tensor::vector<float>({-1, 0, 1, 2});
+
+  void steps(session& in, int count) {
+    for (int i = 0; i < count; ++i)
+      in.run({{x, data}}, {}, {train});
+  }
+};
+
+} // namespace
+
+TEST_CASE("training that resumes from a checkpoint gives the same bits as one that went on") {
+  temporary_folder folder;
+  line first;
+  auto s = session::local();
+  saver to{first.g, folder.path() + "/model"};
+  CHECK(!to.restore(s));
+  s.run(first.init);
+  first.steps(s, 10);
+  auto path = to.save(s, 10);
+  CHECK(path.ends_with("model/step-10"));
+  first.steps(s, 10);
+  auto expected = s.fetch(first.w);
+  line again;
+  auto other = session::local();
+  saver from{again.g, folder.path() + "/model"};
+  CHECK(from.latest_step() == 10);
+  auto report = from.restore(other);
+  REQUIRE(report);
+  CHECK(report->step == 10);
+  CHECK(report->restored.size() >= 6); // with what the optimizer keeps
+  CHECK((report->missing.empty() && report->extra.empty() && report->unequal.empty()));
+  again.steps(other, 10);
+  CHECK(to_scalar<float>(other.fetch(again.w)) == to_scalar<float>(expected));
+}
+
+TEST_CASE("what is saved beside the training is what was there when it was asked") {
+  temporary_folder folder;
+  graph_builder g;
+  auto v = g.variable(fill(g, tensor::vector<int>({1 << 20}), 1.0f), "v");
+  auto more = assign_add(v, fill(g, tensor::vector<int>({1 << 20}), 1.0f)).node;
+  auto s = session::local();
+  s.run(g.initializer());
+  saver to{g, folder.path() + "/model"};
+  for (int step = 1; step <= 5; ++step) {
+    to.save_async(s, step);
+    s.run(more);
+  }
+  to.wait();
+  CHECK(to.latest_step() == 5);
+  auto report = to.restore(s);
+  REQUIRE(report);
+  auto back = s.fetch(v);
+  CHECK(std::ranges::all_of(back.values<float>(), [](float one) { return one == 5.0f; }));
+}
+
+TEST_CASE("a checkpoint that does not fit the graph says what differs, and changes nothing") {
+  temporary_folder folder;
+  auto s = session::local();
+  {
+    graph_builder g;
+    g.variable({1.0f, 2.0f}, "w");
+    g.variable(3.0f, "old");
+    g.variable(4.0f, "same");
+    s.run(g.initializer());
+    saver{g, folder.path() + "/model"}.save(s, 1);
+  }
+  s.reset();
+  graph_builder g;
+  auto w = g.variable({7.0f, 8.0f, 9.0f}, "w");
+  auto fresh = g.variable(6.0f, "fresh"), same = g.variable(5.0f, "same");
+  s.run(g.initializer());
+  saver from{g, folder.path() + "/model"};
+  try {
+    from.restore(s);
+    FAIL("it fits");
+  } catch (const error& why) {
+    CHECK(why.kind() == error_kind::failed_precondition);
+    for (auto part : {"fresh: is not in the checkpoint",
+                      "w: f32[3] in the graph, f32[2] in the checkpoint", "step-1"})
+      CHECK(std::string{why.what()}.find(part) != std::string::npos);
+  }
+  CHECK(to_scalar<float>(s.fetch(same)) == 5.0f);
+  auto report = from.restore_partly(s);
+  REQUIRE(report);
+  CHECK(report->restored == std::vector<std::string>{"same"});
+  CHECK(report->missing == std::vector<std::string>{"fresh"});
+  CHECK(report->extra == std::vector<std::string>{"old"});
+  CHECK(report->unequal.size() == 1);
+  CHECK(to_scalar<float>(s.fetch(same)) == 4.0f);
+  CHECK(to_scalar<float>(s.fetch(fresh)) == 6.0f);
+  CHECK(s.fetch(w).values<float>()[0] == 7.0f);
+}
+
+TEST_CASE("a variable in slices is restored into other slices, or as a whole") {
+  temporary_folder folder;
+  auto s = session::local();
+  auto numbers = tensor::of<float>(shape{5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  {
+    graph_builder g;
+    partitioned_variable table{g, numbers, "table", {.slices = 3}};
+    s.run(g.initializer());
+    saver{g, folder.path() + "/model"}.save(s, 1);
+  }
+  for (int64_t slices : {1, 2, 5}) {
+    s.reset();
+    graph_builder g;
+    partitioned_variable table{
+        g, tensor::of<float>(shape{5, 2}, std::vector<float>(10)), "table", {.slices = slices}};
+    auto report = saver{g, folder.path() + "/model"}.restore(s);
+    REQUIRE(report);
+    auto back = s.fetch(table.value());
+    CHECK(std::ranges::equal(back.values<float>(), numbers.values<float>()));
+  }
+  s.reset();
+  graph_builder g;
+  auto whole = g.variable(dtype::f32, shape{5, 2}, "table");
+  REQUIRE(saver{g, folder.path() + "/model"}.restore(s));
+  CHECK(std::ranges::equal(s.fetch(whole).values<float>(), numbers.values<float>()));
+}
+
+TEST_CASE("what a crash has left is no checkpoint, and goes") {
+  temporary_folder folder;
+  graph_builder g;
+  g.variable(1.0f, "v");
+  auto s = session::local();
+  s.run(g.initializer());
+  { saver{g, folder.path() + "/model"}.save(s, 1); }
+  auto draft = folder.path() + "/model/writing-step-2";
+  std::filesystem::create_directories(draft);
+  std::ofstream{draft + "/tensors.safetensors"} << "half";
+  saver to{g, folder.path() + "/model", {.keep_newest = 2}};
+  CHECK(to.latest_step() == 1);
+  for (int step = 2; step < 6; ++step)
+    to.save(s, step);
+  CHECK(!std::filesystem::exists(draft));
+  CHECK(!std::filesystem::exists(folder.path() + "/model/step-3"));
+  CHECK(std::filesystem::exists(folder.path() + "/model/step-4/manifest.json"));
+}
+
+TEST_CASE("a saver refuses what it cannot save") {
+  temporary_folder folder;
+  graph_builder g;
+  CHECK_THROWS_AS(saver(g, folder.path() + "/model"), error); // no variables
+  auto v = g.variable(1.0f, "v");
+  CHECK_THROWS_AS(saver(g, std::vector<edge>{v * 2.0f}, folder.path() + "/model"), error);
+  auto s = session::local();
+  saver to{g, folder.path() + "/model"};
+  CHECK_THROWS_AS(to.save(s, 1), error); // it has no value
+  CHECK(!to.latest_step());
+  s.run(g.initializer());
+  std::ofstream{folder.path() + "/file"} << "in the way";
+  saver blocked{g, std::vector<edge>{v}, folder.path() + "/file"};
+  CHECK_THROWS_AS(blocked.save(s, 1), error);
+  blocked.save_async(s, 1);
+  CHECK_THROWS_AS(blocked.wait(), error);
+}
+
+} // namespace troupe::test::saver_test

@@ -1,0 +1,192 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/simulated_disk.hpp"
+#include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
+
+#include <random>
+
+namespace troupe::test::checkpoint_folder_test {
+
+namespace {
+
+std::vector<checkpoint_item> items_of(int64_t step) {
+  auto value = static_cast<float>(step);
+  return {
+      {"w", tensor::vector<float>({value, value, value})},
+      {"texts", tensor::vector<std::string>({concat("step ", step), ""})},
+      {"big/part", tensor::of<float>(shape{2, 2}, {value, 1, 2, 3}),
+       manifest_slice{shape{3, 2}, {0, 0}}},
+      {"big/part", tensor::of<float>(shape{1, 2}, {4, 5}), manifest_slice{shape{3, 2}, {2, 0}}}};
+}
+
+result<std::string> save(checkpoint_folder& to, int64_t step) {
+  checkpoint_manifest about;
+  about.step = step;
+  about.positions["reader"] = concat(step);
+  return to.save(std::move(about), items_of(step));
+}
+
+// The step of the latest, whose tensors are all right; nothing where there is none.
+std::optional<int64_t> loaded(file_system& files, const checkpoint_folder& from) {
+  auto name = from.latest();
+  if (!name) {
+    CHECK(name.status().kind() == error_kind::not_found);
+    return {};
+  }
+  auto reader = checkpoint_reader::open(files, from.path_of(*name));
+  REQUIRE(reader);
+  REQUIRE(reader->verify());
+  auto step = reader->manifest().step;
+  CHECK(*reader->read("w")->data<float>() == static_cast<float>(step));
+  CHECK(*reader->read("texts")->data<std::string>() == concat("step ", step));
+  CHECK(reader->manifest().positions.at("reader") == concat(step));
+  return step;
+}
+
+} // namespace
+
+TEST_CASE("a checkpoint gives back what was saved, slices put together or apart") {
+  simulated_disk disk{1};
+  checkpoint_folder to{disk, "run/model"};
+  CHECK(!loaded(disk, to));
+  REQUIRE(save(to, 7));
+  CHECK(loaded(disk, to) == 7);
+  auto reader = *checkpoint_reader::open(disk, to.path_of(*to.latest()));
+  auto whole = *reader.read("big/part");
+  CHECK(whole.dims() == shape{3, 2});
+  CHECK(std::ranges::equal(whole.values<float>(), std::vector<float>{7, 1, 2, 3, 4, 5}));
+  auto part = *reader.read_part("big/part", {1, 1}, shape{2, 1});
+  CHECK(std::ranges::equal(part.values<float>(), std::vector<float>{3, 5}));
+  CHECK(reader.read("none").status().kind() == error_kind::not_found);
+  CHECK(!reader.read_part("big/part", {2, 0}, shape{2, 2}));
+}
+
+TEST_CASE("a step that is saved again has another checkpoint, which is the latest") {
+  simulated_disk disk{1};
+  checkpoint_folder to{disk, "model"};
+  CHECK(*save(to, 7) == "step-7");
+  CHECK(*save(to, 7) == "step-7-2");
+  CHECK(*to.latest() == "step-7-2");
+  CHECK(to.list()->size() == 2);
+}
+
+TEST_CASE("the newest checkpoints stay, and one of each span of steps") {
+  simulated_disk disk{1};
+  checkpoint_folder to{disk, "model"};
+  for (int64_t step = 0; step <= 100; step += 10) {
+    REQUIRE(save(to, step));
+    REQUIRE(to.retain({.newest = 2, .every_steps = 50}));
+  }
+  std::string names;
+  auto all = *to.list();
+  for (const auto& one : all)
+    names += concat(one.step, ' ');
+  CHECK(names == "0 50 90 100 ");
+  REQUIRE(to.retain({.newest = 0}));
+  CHECK(to.list()->size() == 4);
+  REQUIRE(to.retain({.newest = 1}));
+  CHECK(to.list()->size() == 1);
+}
+
+TEST_CASE("a crash at any write leaves the checkpoint before or the new one, and no rest") {
+  uint64_t changes = 0;
+  {
+    simulated_disk disk{1};
+    checkpoint_folder to{disk, "model"};
+    REQUIRE(save(to, 1));
+    auto before = disk.changes();
+    REQUIRE(save(to, 2));
+    REQUIRE(to.retain({.newest = 1}));
+    changes = disk.changes() - before;
+  }
+  CHECK(changes > 10);
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    for (uint64_t at = 1; at <= changes; ++at) {
+      INFO("seed " << seed << ", change " << at);
+      simulated_disk disk{seed};
+      checkpoint_folder to{disk, "model"};
+      REQUIRE(save(to, 1));
+      disk.crash_in(at);
+      auto saved = save(to, 2);
+      if (saved)
+        (void)to.retain({.newest = 1});
+      disk.restart();
+      auto step = loaded(disk, to);
+      REQUIRE((step == 1 || step == 2));
+      if (saved)
+        REQUIRE(step == 2);
+      // Training goes on, and what the crash has left goes.
+      REQUIRE(to.clean());
+      REQUIRE(save(to, 3));
+      REQUIRE(to.retain({.newest = 1}));
+      REQUIRE(loaded(disk, to) == 3);
+      REQUIRE(disk.list("model")->size() == 2);
+    }
+}
+
+TEST_CASE("a full disk and failing writes are errors that leave the checkpoint before") {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    simulated_disk disk{seed};
+    checkpoint_folder to{disk, "model"};
+    REQUIRE(save(to, 1));
+    disk.faults.failing_writes = disk.faults.failing_syncs = 0.2;
+    if (seed % 2 == 0)
+      disk.faults.capacity = 1500 + seed * 10;
+    int64_t last = 1;
+    for (int64_t step = 2; step < 6; ++step)
+      if (auto saved = save(to, step); saved)
+        last = step;
+      else
+        CHECK(saved.status().message().find("model") != std::string::npos);
+    disk.faults = {};
+    auto found = loaded(disk, to);
+    REQUIRE(found);
+    CHECK(*found >= last); // a name whose folder could not be synced may be there
+  }
+}
+
+TEST_CASE("changed bytes of a checkpoint are found, with the file and the tensor") {
+  simulated_disk disk{1};
+  checkpoint_folder to{disk, "model"};
+  REQUIRE(save(to, 1));
+  auto path = to.path_of("step-1") + "/tensors.safetensors";
+  auto content = disk.content(path);
+  content.back() ^= 1;
+  disk.put(path, content);
+  auto reader = checkpoint_reader::open(disk, to.path_of("step-1"));
+  REQUIRE(reader);
+  auto why = reader->verify();
+  CHECK(why.kind() == error_kind::data_loss);
+  CHECK(why.message().find("tensors.safetensors") != std::string::npos);
+}
+
+TEST_CASE("a checkpoint is complete or invisible through thousands of crashes", "[slow]") {
+  for (uint64_t seed = 0; seed < 20'000; ++seed) {
+    simulated_disk disk{seed};
+    std::mt19937_64 dice{seed};
+    checkpoint_folder to{disk, "model"};
+    int64_t certain = 0, step = 0;
+    for (int crash = 0; crash < 5; ++crash) {
+      disk.crash_in(1 + dice() % 80);
+      for (;;) {
+        auto saved = to.clean().ok() ? save(to, ++step) : failure(error_kind::unavailable, "");
+        if (!saved)
+          break;
+        certain = step;
+        if (!to.retain({.newest = 2}))
+          break;
+      }
+      disk.restart();
+      if (disk.list("model").ok()) {
+        auto found = loaded(disk, to).value_or(0);
+        INFO("seed " << seed);
+        REQUIRE(found >= certain);
+        REQUIRE(found <= step);
+      } else {
+        REQUIRE(certain == 0);
+      }
+    }
+  }
+}
+
+} // namespace troupe::test::checkpoint_folder_test

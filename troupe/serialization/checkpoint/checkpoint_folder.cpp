@@ -1,0 +1,230 @@
+#include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
+
+#include "troupe/serialization/checkpoint/slices.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace troupe {
+namespace {
+
+constexpr std::string_view manifest_file = "manifest.json", tensors_file = "tensors.safetensors",
+                           latest_file = "latest", step_prefix = "step-", writing = "writing-";
+
+// "step-1200", or "step-1200-2", the second of that step.
+std::optional<int64_t> step_of(std::string_view name) {
+  if (!name.starts_with(step_prefix))
+    return {};
+  name.remove_prefix(step_prefix.size());
+  int64_t step = 0;
+  auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), step);
+  if (problem != std::errc{} || (end != name.data() + name.size() && *end != '-'))
+    return {};
+  return step;
+}
+
+} // namespace
+
+// -- reading -------------------------------------------------------------------------------------
+
+result<checkpoint_reader> checkpoint_reader::open(file_system& files, const std::string& path) {
+  checkpoint_reader made;
+  made.path_ = path;
+  TROUPE_ASSIGN(made.manifest_, read_manifest(files, path_in(path, manifest_file)));
+  for (const auto& one : made.manifest_.tensors) {
+    auto& shard = made.shards_[one.file];
+    if (shard)
+      continue;
+    TROUPE_ASSIGN(auto opened, safetensors_reader::open(files, path_in(path, one.file)));
+    shard = std::make_unique<safetensors_reader>(std::move(opened));
+  }
+  return made;
+}
+
+std::vector<const manifest_tensor*> checkpoint_reader::parts_of(std::string_view name) const {
+  std::vector<const manifest_tensor*> found;
+  for (const auto& one : manifest_.tensors)
+    if (one.name == name)
+      found.push_back(&one);
+  return found;
+}
+
+std::optional<std::pair<dtype, shape>> checkpoint_reader::find(std::string_view name) const {
+  auto parts = parts_of(name);
+  if (parts.empty())
+    return {};
+  const auto& first = *parts.front();
+  return std::pair{first.type, first.slice ? first.slice->whole : first.dims};
+}
+
+result<tensor> checkpoint_reader::read(std::string_view name, allocator& from) const {
+  auto known = find(name);
+  if (!known)
+    return failure(error_kind::not_found, path_, ": has no tensor '", name, "'");
+  auto parts = parts_of(name);
+  if (!parts.front()->slice)
+    return read_stored(*shards_.at(parts.front()->file), *parts.front(), from);
+  std::vector<int64_t> origin(static_cast<size_t>(known->second.rank()), 0);
+  return read_part(name, origin, known->second, from);
+}
+
+result<tensor> checkpoint_reader::read_part(std::string_view name,
+                                            const std::vector<int64_t>& offset, const shape& dims,
+                                            allocator& from) const {
+  auto known = find(name);
+  if (!known)
+    return failure(error_kind::not_found, path_, ": has no tensor '", name, "'");
+  if (auto fits = check_slice(known->second, offset, dims); !fits)
+    return std::move(fits).within(concat(path_, ": tensor '", name, "'"));
+  TROUPE_ASSIGN(auto made, tensor::make(known->first, dims, from));
+  for (const auto* part : parts_of(name)) {
+    auto at = part->slice ? part->slice->offset
+                          : std::vector<int64_t>(static_cast<size_t>(dims.rank()), 0);
+    if (!have_common(at, part->dims, offset, dims))
+      continue;
+    TROUPE_ASSIGN(auto stored, read_stored(*shards_.at(part->file), *part, from));
+    copy_common(stored, at, made, offset);
+  }
+  return made;
+}
+
+status checkpoint_reader::verify() const {
+  for (const auto& one : manifest_.tensors)
+    TROUPE_TRY(read_stored(*shards_.at(one.file), one).status());
+  return {};
+}
+
+// -- writing -------------------------------------------------------------------------------------
+
+status checkpoint_folder::write(const std::string& folder, checkpoint_manifest about,
+                                const std::vector<checkpoint_item>& items) {
+  // A slice is stored under the whole's name and its place.
+  std::vector<std::pair<std::string, tensor>> tensors;
+  std::map<std::string, const checkpoint_item*> by_name;
+  for (const auto& one : items) {
+    auto name = one.name;
+    if (one.slice)
+      for (auto at : one.slice->offset)
+        name += concat('/', at);
+    if (!by_name.emplace(name, &one).second)
+      return invalid("two tensors are called '", name, "'");
+    tensors.emplace_back(std::move(name), one.value);
+  }
+  TROUPE_ASSIGN(auto stored, write_safetensors(*files_, path_in(folder, tensors_file), tensors));
+  for (const auto& one : stored) {
+    const auto& item = *by_name.at(one.name);
+    auto entry =
+        manifest_entry(one, std::string{tensors_file}, item.value.type(), item.value.dims());
+    entry.name = item.name;
+    entry.slice = item.slice;
+    entry.stored_as = one.name;
+    about.tensors.push_back(std::move(entry));
+  }
+  TROUPE_TRY(write_manifest(*files_, path_in(folder, manifest_file), about));
+  return files_->sync_folder(folder);
+}
+
+// Where it was missing, its name must survive a crash, too.
+status checkpoint_folder::make_folder() {
+  if (made_)
+    return {};
+  std::vector<std::string> parents;
+  for (auto at = path_; !files_->inspect(at).ok() && at != folder_of(at); at = folder_of(at))
+    parents.push_back(folder_of(at));
+  TROUPE_TRY(files_->make_folder(path_));
+  for (const auto& one : parents)
+    TROUPE_TRY(files_->sync_folder(one));
+  made_ = true;
+  return {};
+}
+
+result<std::string> checkpoint_folder::save(checkpoint_manifest about,
+                                            const std::vector<checkpoint_item>& items) {
+  TROUPE_TRY(make_folder());
+  auto name = concat(step_prefix, about.step);
+  for (int other = 2; files_->inspect(path_of(name)).ok(); ++other)
+    name = concat(step_prefix, about.step, '-', other);
+  auto draft = concat(writing, name);
+  if (files_->inspect(path_of(draft)).ok())
+    TROUPE_TRY(remove_folder(draft)); // of a process that died
+  TROUPE_TRY(files_->make_folder(path_of(draft)));
+  auto outcome = [&]() -> status {
+    TROUPE_TRY(write(path_of(draft), std::move(about), items));
+    return files_->rename(path_of(draft), path_of(name));
+  }();
+  if (!outcome) {
+    (void)remove_folder(draft);
+    return outcome;
+  }
+  TROUPE_TRY(files_->sync_folder(path_));
+  TROUPE_TRY(replace_file(*files_, path_of(std::string{latest_file}), name));
+  return name;
+}
+
+result<std::vector<checkpoint_folder::info>> checkpoint_folder::list() const {
+  TROUPE_ASSIGN(auto all, files_->list(path_));
+  std::vector<info> found;
+  for (const auto& one : all)
+    if (auto step = step_of(one.name);
+        one.folder && step && files_->inspect(path_in(path_of(one.name), manifest_file)).ok())
+      found.push_back({one.name, *step});
+  std::ranges::stable_sort(found, {}, &info::step);
+  return found;
+}
+
+result<std::string> checkpoint_folder::latest() const {
+  TROUPE_ASSIGN(auto all, list());
+  if (auto named = read_whole(*files_, path_of(std::string{latest_file}), 4096); named)
+    if (std::ranges::find(all, *named, &info::name) != all.end())
+      return *std::move(named);
+  if (all.empty())
+    return failure(error_kind::not_found, path_, ": has no complete checkpoint");
+  return all.back().name;
+}
+
+// First the manifest: without it, the folder is none.
+status checkpoint_folder::remove_folder(const std::string& name) {
+  auto folder = path_of(name);
+  TROUPE_ASSIGN(auto all, files_->list(folder));
+  std::ranges::stable_partition(all, [](auto& one) { return one.name == manifest_file; });
+  for (const auto& one : all) {
+    TROUPE_TRY(files_->remove(path_in(folder, one.name)));
+    if (one.name == manifest_file)
+      TROUPE_TRY(files_->sync_folder(folder));
+  }
+  return files_->remove(folder);
+}
+
+status checkpoint_folder::retain(const checkpoint_retention& which) {
+  if (which.newest <= 0)
+    return {};
+  TROUPE_ASSIGN(auto all, list());
+  TROUPE_ASSIGN(auto newest, latest());
+  auto spare = static_cast<int64_t>(all.size()) - which.newest;
+  std::set<int64_t> spans; // of which one stays
+  for (const auto& one : all) {
+    auto stays = which.every_steps > 0 && spans.insert(one.step / which.every_steps).second;
+    if (spare-- <= 0)
+      break;
+    if (!stays && one.name != newest)
+      TROUPE_TRY(remove_folder(one.name));
+  }
+  return {};
+}
+
+status checkpoint_folder::clean() {
+  auto all = files_->list(path_);
+  if (!all)
+    return all.status().kind() == error_kind::not_found ? status{} : all.status();
+  for (const auto& one : *all) {
+    auto draft = one.folder && one.name.starts_with(writing);
+    auto rest = one.folder && step_of(one.name) &&
+                !files_->inspect(path_in(path_of(one.name), manifest_file)).ok();
+    if (draft || rest)
+      TROUPE_TRY(remove_folder(one.name));
+  }
+  return {};
+}
+
+} // namespace troupe
