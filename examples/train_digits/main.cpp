@@ -70,10 +70,10 @@ public:
     }
   }
   int64_t count() const { return (rows() + size_ - 1) / size_; }
-  /// How many have been given.
-  int64_t given() const { return std::min<int64_t>(next_, count()); }
+  void done() { ++done_; } ///< a step with one of them
+  int64_t steps_done() const { return done_; }
   /// Goes on behind the first so many.
-  void skip(int64_t count) { next_ = count; }
+  void skip(int64_t count) { next_ = done_ = count; }
   std::optional<digits::batch> next() {
     auto first = next_.fetch_add(1) * size_;
     if (first >= rows())
@@ -87,14 +87,17 @@ private:
   const digits::dataset& from_;
   const int64_t size_;
   std::vector<int64_t> rows_;
-  std::atomic<int64_t> next_{0};
+  std::atomic<int64_t> next_{0}, done_{0};
 };
 
 void train(const digits::model& model, troupe::session& in, batches& from, recording& trace,
            examples::progress& shown) {
   auto step = in.prepare({model.images, model.labels}, {model.loss}, {model.train});
-  while (auto one = from.next())
-    shown.step_done(troupe::to_scalar<float>(trace.run(step, *one)[0]));
+  while (auto one = from.next()) {
+    auto loss = troupe::to_scalar<float>(trace.run(step, *one)[0]);
+    from.done();
+    shown.step_done(loss);
+  }
 }
 
 /// One client thread per replica. The first error of any of them counts.
@@ -143,7 +146,8 @@ public:
 private:
   bool save(troupe::saver& by, troupe::session& in, const batches& from) {
     try {
-      by.save(in, from.given());
+      auto step = from.steps_done(); // those that end while it reads are run again after a crash
+      by.save(in, step);
       return true;
     } catch (...) {
       problem_ = std::current_exception();
@@ -220,7 +224,7 @@ void run(const options& chosen) {
   } else {
     session.run(replicas.front().initializer);
   }
-  examples::progress shown{from.count() - from.given()};
+  examples::progress shown{from.count() - from.steps_done()};
   recording trace{chosen.trace};
   std::optional<saving> saves;
   if (saver)

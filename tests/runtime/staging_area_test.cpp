@@ -110,4 +110,39 @@ TEST_CASE("what a step takes of a staging area goes back if it fails, to its pla
   CHECK(by_key.answered() == "1:ok 2:[1] 3:[2] 4:[1]");
 }
 
+TEST_CASE("what completes a tuple does not stand behind what waits for room") {
+  theatre t{{.name = "s", .order = staging_order::keys, .capacity = 1}};
+  auto put = [&](uint64_t request, int64_t key, int64_t component) {
+    t.made->put(who(request), {.key = key, .indices = {component}, .components = 2},
+                {tensor::scalar(static_cast<int>(component))}, t.done);
+  };
+  put(1, 1, 0);
+  put(2, 2, 0);
+  put(3, 1, 1);
+  CHECK(t.answered() == "1:ok 3:ok");
+  t.made->take(who(4), {.key = 1}, t.done);
+  CHECK(t.answered() == "4:[0 1] 2:ok");
+}
+
+TEST_CASE("a tuple that goes back beside another of its key is not lost") {
+  theatre t{{.name = "s", .order = staging_order::keys, .memory_limit = 100}};
+  auto put = [&](uint64_t request, int value) {
+    t.made->put(who(request), {.key = 7, .indices = {0}}, {tensor::scalar(value)}, t.done);
+  };
+  put(1, 1);
+  t.made->take(who(2, 20), {.key = 7}, t.done);
+  put(3, 2);
+  t.made->settle({0, 20}, true, t.done);
+  CHECK(t.made->size() == 2);
+  t.answered();
+  t.made->take(who(4, 30), {.key = 7}, t.done);
+  t.made->take(who(5, 30), {.key = 7}, t.done);
+  auto both = t.answered();
+  CHECK((both == "4:[1] 5:[2]" || both == "4:[2] 5:[1]"));
+  CHECK(t.made->describe() == "0 tuples of 0 bytes");
+  t.made->clear(t.done);
+  t.made->settle({0, 30}, true, t.done);
+  CHECK(t.made->size() == 0);
+}
+
 } // namespace troupe::test::staging_area_test

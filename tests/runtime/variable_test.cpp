@@ -226,4 +226,17 @@ TEST_CASE("threads that ask for the same name get the same variable") {
   CHECK(found[1] == found[2]);
 }
 
+TEST_CASE("a container is unused once it is cleared and no program holds what it held") {
+  container all;
+  CHECK(all.unused());
+  auto held = *all.find_or_add(std::make_shared<variable>("v", dtype::f32, shape{}));
+  CHECK(!all.unused());
+  all.clear();
+  CHECK(!all.unused()); // a program that comes later must find the same
+  CHECK(*all.find_or_add(std::make_shared<variable>("v", dtype::f32, shape{})) == held);
+  all.clear();
+  held.reset();
+  CHECK(all.unused());
+}
+
 } // namespace troupe::test::variable_test

@@ -189,4 +189,39 @@ TEST_CASE("a checkpoint is complete or invisible through thousands of crashes", 
   }
 }
 
+TEST_CASE("a run that does not go on with an earlier one keeps its own checkpoints") {
+  simulated_disk disk{1};
+  checkpoint_folder to{disk, "model"};
+  for (int64_t step : {600, 700, 1000, 10, 20, 30, 40}) {
+    REQUIRE(save(to, step));
+    REQUIRE(to.retain({.newest = 3}));
+  }
+  std::string names;
+  auto all = *to.list();
+  for (const auto& one : all)
+    names += concat(one.step, ' ');
+  CHECK(names == "20 30 40 ");
+  for (int again = 0; again < 11; ++again)
+    REQUIRE(save(to, 50));
+  CHECK(*to.latest() == "step-50-11");
+  disk.put("model/latest", "nonsense");
+  CHECK(*to.latest() == "step-50-11");
+}
+
+TEST_CASE("what others have put into a folder of checkpoints stays") {
+  simulated_disk disk{1};
+  checkpoint_folder to{disk, "model"};
+  REQUIRE(save(to, 1));
+  for (auto folder : {"model/step-1-notes", "model/notes"}) {
+    REQUIRE(disk.make_folder(folder));
+    disk.put(concat(folder, "/a.txt"), "mine");
+  }
+  REQUIRE(to.clean());
+  REQUIRE(save(to, 2));
+  REQUIRE(to.retain({.newest = 1}));
+  CHECK(disk.content("model/step-1-notes/a.txt") == "mine");
+  CHECK(disk.content("model/notes/a.txt") == "mine");
+  CHECK(to.list()->size() == 1);
+}
+
 } // namespace troupe::test::checkpoint_folder_test

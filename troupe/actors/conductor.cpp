@@ -68,27 +68,28 @@ void conductor_actor::fail(status why) {
   stop_.raise();
   state_.fetch_or(failed, std::memory_order_acq_rel);
   of_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
-  tell_responders(true);
+  tell_responders(step_ended::how::fails);
 }
 
-void conductor_actor::tell_responders(bool failed) {
+void conductor_actor::tell_responders(step_ended::how outcome) {
   const auto& all = of_.program().responders();
-  if (!all.empty() && failed)
+  if (!all.empty() && outcome != step_ended::how::well)
     of_.program().recorder().note(flight_event::queues_asked, step());
   for (auto* one : all)
-    deliver(*one, step_ended{of_.step(), failed}, nullptr);
+    deliver(*one, step_ended{of_.step(), outcome}, nullptr);
 }
 
 void conductor_actor::end(bool badly, caf::execution_unit* unit) {
   if (badly) {
     if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
       error_ = std::move(error_).followed_by(of_.describe_largest_tensors());
-    tell_responders(true); // again: a region may have asked one while the step failed
+    // What it was given goes back now that nothing of it runs.
+    tell_responders(step_ended::how::failed);
     // What its kernels have to say is no other step's fault.
     for (auto* one : of_.program().accelerators())
       one->when_done([](const status&) {});
   } else if (of_.program().takes_things()) {
-    tell_responders(false);
+    tell_responders(step_ended::how::well);
   }
   std::exchange(observer_, nullptr)->step_ended(unit);
 }

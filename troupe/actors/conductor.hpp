@@ -74,7 +74,7 @@ private:
   void await_accelerators();
   void leave(bool counts, caf::execution_unit* unit);
   void fail(status why);
-  void tell_responders(bool failed);
+  void tell_responders(step_ended::how outcome);
   void end(bool badly, caf::execution_unit* unit);
 
   task_instance& of_;

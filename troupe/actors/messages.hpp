@@ -41,11 +41,12 @@ struct ask {
   caf::actor region; ///< an inline actor
 };
 
-/// Conductor -> responder: a step fails or has failed, so that nothing it waits for is wanted and
-/// what it was given goes back; or it has ended well, and that is spent. No answer.
+/// Conductor -> responder: a step fails, so that nothing it waits for is wanted; or it has ended,
+/// so that what it was given goes back or is spent. No answer.
 struct step_ended {
+  enum class how : uint8_t { fails, failed, well };
   step_id step;
-  bool failed = false;
+  how outcome = how::well;
 };
 
 /// Worker -> responder: become as new, and give up all that waits. No answer.

@@ -21,23 +21,29 @@ std::pair<std::string, std::string> full_name(const node& maker, const std::stri
 
 } // namespace
 
-// Containers stay, so that references to them do.
-container& resources::container_of(const std::string& name) {
+// A container of which nothing is left goes: clients may name as many as they like.
+result<std::shared_ptr<named_state>> resources::find_or_add(const std::string& held_by,
+                                                            std::shared_ptr<named_state> declared) {
   std::lock_guard guard{mutex_};
-  return containers_[name];
+  if (!containers_.contains(held_by))
+    std::erase_if(containers_, [](const auto& one) { return one.second->unused(); });
+  auto& in = containers_[held_by];
+  if (!in)
+    in = std::make_shared<container>();
+  return in->find_or_add(std::move(declared));
 }
 
 result<std::shared_ptr<named_state>> resources::find(const node& maker,
                                                      const std::string& fallback) {
   auto [held_by, name] = full_name(maker, fallback);
-  return container_of(held_by).find_or_add(maker.op().make(maker, name));
+  return find_or_add(held_by, maker.op().make(maker, name));
 }
 
 result<caf::actor> resources::find_responder(const node& maker, const std::string& fallback,
                                              task_program& program) {
   auto [held_by, name] = full_name(maker, fallback);
   TROUPE_ASSIGN(auto declared, responder_state::declare(maker, name));
-  auto found = container_of(held_by).find_or_add(std::move(declared));
+  auto found = find_or_add(held_by, std::move(declared));
   if (!found)
     return within(maker, found.status());
   auto actor = static_cast<responder_state&>(**found).actor(system_);
@@ -50,14 +56,18 @@ result<caf::actor> resources::find_responder(const node& maker, const std::strin
 }
 
 void resources::reset(const std::string& name) {
-  container* found = nullptr;
+  std::shared_ptr<container> found;
   {
     std::lock_guard guard{mutex_};
-    auto it = containers_.find(name);
-    found = it == containers_.end() ? nullptr : &it->second;
+    if (auto it = containers_.find(name); it != containers_.end())
+      found = it->second;
   }
-  if (found)
-    found->clear();
+  if (!found)
+    return;
+  found->clear(); // who waits is told so here
+  std::lock_guard guard{mutex_};
+  if (auto it = containers_.find(name); it != containers_.end() && it->second->unused())
+    containers_.erase(it);
 }
 
 void resources::close() {

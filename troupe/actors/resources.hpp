@@ -26,11 +26,12 @@ public:
   void close();
 
 private:
-  container& container_of(const std::string& name);
+  result<std::shared_ptr<named_state>> find_or_add(const std::string& held_by,
+                                                   std::shared_ptr<named_state> declared);
 
   caf::actor_system& system_;
   std::mutex mutex_;
-  std::map<std::string, container> containers_;
+  std::map<std::string, std::shared_ptr<container>> containers_;
   std::vector<caf::actor_addr> responders_;
 };
 

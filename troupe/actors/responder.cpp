@@ -5,10 +5,14 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/types/guarded.hpp"
 
+#include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/system_messages.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 
@@ -26,9 +30,17 @@ public:
 
   // As deadlines wants them:
   caf::actor_clock& clock() { return home_system().clock(); }
+  // The clock's thread must never run what is here: it would wait for itself.
   void delayed_send(responder_actor* self, caf::timespan left, wake_atom wake) {
-    auto me = caf::strong_actor_ptr{self->ctrl()};
-    clock().schedule_message(clock().now() + left, me,
+    if (!timer_)
+      timer_ =
+          home_system().spawn([to = self->address()](caf::event_based_actor*) -> caf::behavior {
+            return {[to](wake_atom woken) {
+              if (auto responder = caf::actor_cast<caf::actor>(to))
+                caf::anon_send(responder, woken);
+            }};
+          });
+    clock().schedule_message(clock().now() + left, caf::actor_cast<caf::strong_actor_ptr>(timer_),
                              caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, wake));
   }
 
@@ -52,35 +64,74 @@ private:
       of = one->step;
       put(*one, out);
     } else if (auto* end = content_if<step_ended>(message)) {
-      std::lock_guard guard{mutex_};
-      answers done;
-      if (end->failed)
-        machine_->cancel(end->step, failure(error_kind::cancelled, "the step has failed"), done);
-      machine_->settle(end->step, end->failed, done);
-      collect(done, out);
+      under_lock(out, [&](answers& done) {
+        using how = step_ended::how;
+        if (end->outcome != how::well)
+          machine_->cancel(end->step, failure(error_kind::cancelled, "the step has failed"), done);
+        if (end->outcome != how::fails)
+          machine_->settle(end->step, end->outcome == how::failed, done);
+      });
     } else if (content_if<responder_reset>(message)) {
-      std::lock_guard guard{mutex_};
-      reset(failure(error_kind::cancelled, machine_->kind(), " '", machine_->name(), "' was reset"),
-            out);
+      under_lock(out, [&](answers& done) {
+        machine_->reset(
+            failure(error_kind::cancelled, machine_->kind(), " '", machine_->name(), "' was reset"),
+            done);
+      });
     } else if (content_if<wake_atom>(message)) {
-      std::lock_guard guard{mutex_};
-      overdue_ = &out;
-      due_.wake(this);
-      overdue_ = nullptr;
+      under_lock(out, [&](answers& done) {
+        overdue_ = &done;
+        due_.wake(this);
+        overdue_ = nullptr;
+      });
     } else if (content_if<caf::exit_msg>(message)) {
-      std::lock_guard guard{mutex_};
-      closed_ = true;
-      reset(shuts_down(), out);
+      under_lock(out, [&](answers& done) {
+        closed_ = true;
+        machine_->reset(shuts_down(), done);
+      });
     } else {
       return false;
     }
-    // This thread goes on with its own step; others wake theirs.
-    for (auto& one : out) {
-      auto own = one.what.step == of;
-      deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(one.region)),
-              std::move(one.what), own ? unit : nullptr);
-    }
+    pass_on(out, of, unit);
     return true;
+  }
+
+  // What does not fit into memory ends no process. What was answered until then is answered.
+  template <class Act>
+  void under_lock(deliveries& out, Act act) {
+    std::lock_guard guard{mutex_};
+    answers done;
+    (void)guarded("answering", [&]() -> status {
+      act(done);
+      return {};
+    });
+    collect(done, out);
+  }
+
+  // This thread goes on with its own step; others wake theirs. A step that fails for its answer can
+  // bring an answer to the next: those come one after another, not one within another.
+  static void pass_on(deliveries& out, step_id of, caf::execution_unit* unit) {
+    static thread_local std::deque<delivery>* under_way = nullptr;
+    std::deque<delivery> others;
+    auto outermost = !under_way;
+    if (outermost)
+      under_way = &others;
+    for (auto& one : out)
+      if (one.what.step == of)
+        bring(one, unit);
+      else
+        under_way->push_back(std::move(one));
+    if (!outermost)
+      return;
+    for (; !others.empty(); others.pop_front()) {
+      auto next = std::move(others.front());
+      bring(next, nullptr);
+    }
+    under_way = nullptr;
+  }
+
+  static void bring(delivery& what, caf::execution_unit* unit) {
+    deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(what.region)),
+            std::move(what.what), unit);
   }
 
   status shuts_down() const {
@@ -95,31 +146,36 @@ private:
     const auto& origin = *what.origin;
     auto& from = waiting_[who.number];
     from = {what.wait, &origin, std::move(what.region)};
-    if (closed_)
+    if (closed_) {
       done.push_back({who, shuts_down()});
-    else
-      origin.op().ask(*machine_, {who, &origin, std::move(what.inputs)}, done);
+    } else {
+      auto asked = guarded("asking", [&]() -> status {
+        origin.op().ask(*machine_, {who, &origin, std::move(what.inputs)}, done);
+        return {};
+      });
+      if (!asked)
+        machine_->cancel(who, asked, done);
+      if (!asked && waiting_.contains(who.number) && !answered(done, who))
+        done.push_back({who, std::move(asked)});
+    }
     collect(done, out);
     auto limit = origin.attrs().find("timeout_ms");
     auto patience = limit == origin.attrs().end() ? 0 : *limit->second.get_if<int64_t>();
+    patience = std::min<int64_t>(patience, longest_patience_ms);
     if (auto it = waiting_.find(who.number); it != waiting_.end() && patience > 0)
       it->second.due = due_.add(this, clock().now() + std::chrono::milliseconds{patience},
                                 [=, this] { give_up_late(who, patience); });
   }
 
+  static bool answered(const answers& done, request_id who) {
+    return std::ranges::any_of(done, [&](const auto& one) { return one.who == who; });
+  }
+
   void give_up_late(request_id who, int64_t after_ms) {
-    answers done;
     machine_->cancel(who,
                      failure(error_kind::deadline_exceeded, machine_->kind(), " '",
                              machine_->name(), "' gave no answer within ", after_ms, " ms"),
-                     done);
-    collect(done, *overdue_);
-  }
-
-  void reset(const status& why, deliveries& out) {
-    answers done;
-    machine_->reset(why, done);
-    collect(done, out);
+                     *overdue_);
   }
 
   // Errors name the node that asked; the responder names itself.
@@ -143,7 +199,9 @@ private:
   std::unordered_map<uint64_t, asker> waiting_; // by request
   uint64_t next_request_ = 1;
   deadlines due_;
-  deliveries* overdue_ = nullptr; // of wake()
+  answers* overdue_ = nullptr; // of wake()
+  caf::actor timer_;
+  static constexpr int64_t longest_patience_ms = int64_t{1000} * 3600 * 24 * 365; // a year
   bool closed_ = false;
 };
 

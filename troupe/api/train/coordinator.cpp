@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -19,10 +20,10 @@ struct coordinator::state {
   std::atomic<bool> stops{false};
   std::optional<error> cause;
   std::vector<std::string> running;
-  std::vector<std::function<void()>> on_stop; // of the runners, while they run
+  std::map<const void*, std::function<void()>> on_stop; // of the runners, while they run
 
   void stop(const error* why) {
-    std::vector<std::function<void()>> told;
+    std::map<const void*, std::function<void()>> told;
     {
       std::lock_guard guard{mutex};
       if (why && !cause && why->kind() != error_kind::out_of_range)
@@ -32,25 +33,30 @@ struct coordinator::state {
       told = std::exchange(on_stop, {});
     }
     changed.notify_all();
-    for (const auto& tell : told)
+    for (const auto& [runner, tell] : told)
       tell();
   }
 
-  void begins(const std::string& name, std::function<void()> stop_it) {
+  void begins(const std::string& name, const void* runner, std::function<void()> stop_it) {
     {
       std::lock_guard guard{mutex};
       running.push_back(name);
       if (!stops) {
-        on_stop.push_back(std::move(stop_it));
+        on_stop.emplace(runner, std::move(stop_it));
         return;
       }
     }
     stop_it();
   }
 
-  void ended(const std::string& name) {
+  void ended(const std::string& name, const void* runner) {
+    std::function<void()> gone;
     {
       std::lock_guard guard{mutex};
+      if (auto it = on_stop.find(runner); it != on_stop.end()) {
+        gone = std::move(it->second);
+        on_stop.erase(it);
+      }
       if (auto it = std::ranges::find(running, name); it != running.end())
         running.erase(it);
     }
@@ -110,19 +116,21 @@ struct queue_runner::loop : std::enable_shared_from_this<queue_runner::loop> {
   void run(size_t which) {
     if (by->stops || (limited && left.fetch_sub(1) <= 0))
       return leave();
-    begin(enqueues[which],
-          [which](loop& self, const status& outcome) { self.ran(which, outcome); });
+    // It may wait for room as long as training takes; the queue is closed to end it.
+    begin(enqueues[which], [which](loop& self, const status& outcome) { self.ran(which, outcome); },
+          {.deadline = std::chrono::steady_clock::time_point::max()});
   }
 
   // A session that is closed refuses at once.
   template <class Then>
-  void begin(step& what, Then then) {
+  void begin(step& what, Then then, const run_options& options = {}) {
     try {
-      what.run_async({},
-                     [self = shared_from_this(), then](const result<std::vector<tensor>>& outcome) {
-                       then(*self, outcome.status());
-                     },
-                     {.timeout = patience});
+      what.run_async(
+          {},
+          [self = shared_from_this(), then](const result<std::vector<tensor>>& outcome) {
+            then(*self, outcome.status());
+          },
+          options);
     } catch (const error& why) {
       then(*this, failure(error_kind::cancelled, why.what()));
     }
@@ -131,10 +139,6 @@ struct queue_runner::loop : std::enable_shared_from_this<queue_runner::loop> {
   void ran(size_t which, const status& outcome) {
     switch (outcome.kind()) {
       case error_kind::ok: return run(which);
-      case error_kind::deadline_exceeded: // a full queue: the run has left no trace
-        if (limited)
-          ++left;
-        return run(which);
       case error_kind::out_of_range: // the end of the data
       case error_kind::cancelled:    // the queue was closed
         return leave();
@@ -150,7 +154,7 @@ struct queue_runner::loop : std::enable_shared_from_this<queue_runner::loop> {
       // A session that is gone has no queue to close.
       if (!closed && closed.kind() != error_kind::cancelled)
         self.fail(closed);
-      self.by->ended(self.name);
+      self.by->ended(self.name, &self);
     });
   }
 
@@ -162,9 +166,6 @@ struct queue_runner::loop : std::enable_shared_from_this<queue_runner::loop> {
     error thrown{why};
     by->stop(&thrown);
   }
-
-  // How long a run may wait for room before it begins again.
-  static constexpr std::chrono::seconds patience{30};
 };
 
 queue_runner::queue_runner(edge queue, std::vector<node*> enqueues, location where)
@@ -188,7 +189,7 @@ void queue_runner::start(session& in, coordinator& by, location where) const {
   made->limited = limit_ >= 0;
   made->left = limit_;
   made->active = enqueues_.size();
-  by.state_->begins(name_, [made] { made->stop(); });
+  by.state_->begins(name_, made.get(), [made] { made->stop(); });
   for (size_t i = 0; i < enqueues_.size(); ++i)
     made->run(i);
 }

@@ -74,7 +74,8 @@ struct saver::state {
     about.step = step;
     about.made["by"] = concat("troupe ", library_version);
     TROUPE_ASSIGN(auto name, folder.save(std::move(about), items));
-    TROUPE_TRY(folder.retain({options.keep_newest, options.keep_every_steps}));
+    if (auto kept = folder.retain({options.keep_newest, options.keep_every_steps}); !kept)
+      return std::move(kept).within("saved, but an older checkpoint could not be removed");
     return folder.path_of(name);
   }
 

@@ -134,6 +134,12 @@ status accumulator::check(const sparse_gradient& gradient) const {
   if (!dims.empty() && (dims.type() != dtype::i64 || dims.rank() != 1 ||
                         (dims.elements() != 0 && dims.elements() != rows.rank())))
     return wrong("the shape must be an i64 vector of ", rows.rank(), ", got ", dims);
+  if (!dims.empty() && dims.elements() > 0 && options_.dims.has_rank()) {
+    auto given = dims.values<int64_t>();
+    for (int axis = 0; axis < options_.dims.rank(); ++axis)
+      if (options_.dims[axis] >= 0 && given[static_cast<size_t>(axis)] != options_.dims[axis])
+        return wrong("gradients must have shape ", options_.dims, ", got the shape ", dims);
+  }
   auto limit = !dims.empty() && dims.elements() > 0 ? dims.values<int64_t>()[0]
                : options_.dims.has_rank() && options_.dims[0] >= 0
                    ? options_.dims[0]

@@ -206,8 +206,10 @@ int64_t element_queue::available() const noexcept {
 
 // A batch larger than the capacity could never be complete; it lifts the limit while it is next.
 bool element_queue::has_room() const noexcept {
-  auto wanted = dequeues_.empty() ? 0 : dequeues_.front().how.count + store_->reserve();
-  return options_.capacity < 0 || size() < std::max(options_.capacity, wanted);
+  if (options_.capacity < 0 || size() < options_.capacity)
+    return true;
+  // The reserve is less than the capacity.
+  return !dequeues_.empty() && size() < dequeues_.front().how.count + store_->reserve();
 }
 
 bool element_queue::admit(answers& done) {

@@ -74,16 +74,20 @@ void staging_area::put(request_id who, const place& where, element what, answers
 bool staging_area::fits(const pending_put& what) const noexcept {
   auto completes = options_.order == staging_order::line || !incomplete_.contains(what.where.key);
   auto tuples = size() + incomplete();
-  return (options_.capacity == 0 || !completes || tuples < options_.capacity) &&
-         (options_.memory_limit == 0 ||
-          bytes_ + what.bytes <= static_cast<size_t>(options_.memory_limit) || tuples == 0);
+  return !completes || ((options_.capacity == 0 || tuples < options_.capacity) &&
+                        (options_.memory_limit == 0 || tuples == 0 ||
+                         bytes_ + what.bytes <= static_cast<size_t>(options_.memory_limit)));
 }
 
+// What completes a tuple needs no room, and must not stand behind what does.
 bool staging_area::admit(answers& done) {
-  if (puts_.empty() || !fits(puts_.front()))
+  auto it = options_.order == staging_order::line && !puts_.empty() && !fits(puts_.front())
+                ? puts_.end()
+                : std::ranges::find_if(puts_, [&](const auto& one) { return fits(one); });
+  if (it == puts_.end())
     return false;
-  auto first = std::move(puts_.front());
-  puts_.pop_front();
+  auto first = std::move(*it);
+  puts_.erase(it);
   if (options_.order == staging_order::line) {
     bytes_ += first.bytes;
     tuples_.emplace(next_++, std::move(first.tensors));
@@ -188,6 +192,7 @@ void staging_area::settle_lines(answers& done) {
 void staging_area::clear(answers& done) {
   tuples_.clear();
   incomplete_.clear();
+  taken_.clear();
   bytes_ = 0;
   settle_lines(done);
 }
@@ -226,13 +231,24 @@ void staging_area::settle(step_id step, bool failed, answers& done) {
     return;
   auto& tuples = all.mapped();
   for (; !tuples.empty(); tuples.pop_back()) {
-    auto& one = tuples.back();
-    bytes_ += bytes_of(one.tensors);
-    auto& tuple = tuples_[one.key];
-    tuple.resize(one.tensors.size());
-    for (size_t i = 0; i < tuple.size(); ++i)
-      if (tuple[i].empty())
-        tuple[i] = std::move(one.tensors[i]);
+    auto& [key, tensors] = tuples.back();
+    bytes_ += bytes_of(tensors);
+    // Beside the parts that stayed in, where they did; else it is a tuple of its own.
+    auto [begin, end] = tuples_.equal_range(key);
+    auto rest = std::find_if(begin, end, [&of = tensors](const auto& one) {
+      const auto& tuple = one.second;
+      for (size_t i = 0; i < tuple.size(); ++i)
+        if (tuple.size() != of.size() || (!tuple[i].empty() && !of[i].empty()))
+          return false;
+      return true;
+    });
+    if (rest == end) {
+      tuples_.emplace_hint(begin, key, std::move(tensors));
+      continue;
+    }
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (!tensors[i].empty())
+        rest->second[i] = std::move(tensors[i]);
   }
   settle_lines(done);
 }

@@ -93,7 +93,7 @@ private:
   void settle_lines(answers& done);
 
   const staging_options options_;
-  std::map<int64_t, element> tuples_; // by key, or by place in line
+  std::multimap<int64_t, element> tuples_; // by key (several where one went back), or by place
   std::map<int64_t, element> incomplete_;
   int64_t next_ = 0; // place in line
   size_t bytes_ = 0;

@@ -134,12 +134,26 @@ result<std::shared_ptr<named_state>> container::find_or_add(std::shared_ptr<name
   return declared;
 }
 
+// State is cleared without the lock: who waits for it is told then, and does what it likes.
 void container::clear() {
+  std::vector<std::shared_ptr<named_state>> cleared;
+  {
+    std::lock_guard guard{mutex_};
+    for (auto& [name, one] : all_)
+      if (one.held)
+        cleared.push_back(std::exchange(one.held, nullptr));
+  }
+  for (auto& one : cleared)
+    std::exchange(one, nullptr)->clear();
   std::lock_guard guard{mutex_};
-  for (auto& [name, one] : all_)
-    if (auto state = std::exchange(one.held, nullptr))
-      state->clear();
-  std::erase_if(all_, [](const auto& one) { return one.second.known.expired(); });
+  std::erase_if(all_,
+                [](const auto& one) { return !one.second.held && one.second.known.expired(); });
+}
+
+bool container::unused() const {
+  std::lock_guard guard{mutex_};
+  return std::ranges::all_of(
+      all_, [](const auto& one) { return !one.second.held && one.second.known.expired(); });
 }
 
 size_t container::size() const {

@@ -120,6 +120,8 @@ public:
   /// later, so that one name never stands for two variables.
   void clear();
   size_t size() const; ///< declared since the last clear()
+  /// Whether it holds nothing, and no program holds what it held before.
+  bool unused() const;
 
 private:
   struct entry {

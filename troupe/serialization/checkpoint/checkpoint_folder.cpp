@@ -12,17 +12,42 @@ namespace {
 constexpr std::string_view manifest_file = "manifest.json", tensors_file = "tensors.safetensors",
                            latest_file = "latest", step_prefix = "step-", writing = "writing-";
 
+std::optional<int64_t> take_number(std::string_view& from) {
+  int64_t number = 0;
+  auto [end, problem] = std::from_chars(from.data(), from.data() + from.size(), number);
+  if (problem != std::errc{})
+    return {};
+  from.remove_prefix(static_cast<size_t>(end - from.data()));
+  return number;
+}
+
 // "step-1200", or "step-1200-2", the second of that step.
-std::optional<int64_t> step_of(std::string_view name) {
+struct step_name {
+  int64_t step = 0, time = 1;
+  auto operator<=>(const step_name&) const = default;
+};
+std::optional<step_name> step_of(std::string_view name) {
   if (!name.starts_with(step_prefix))
     return {};
   name.remove_prefix(step_prefix.size());
-  int64_t step = 0;
-  auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), step);
-  if (problem != std::errc{} || (end != name.data() + name.size() && *end != '-'))
+  step_name found;
+  auto step = take_number(name);
+  if (!step)
     return {};
-  return step;
+  found.step = *step;
+  if (name.empty())
+    return found;
+  if (!name.starts_with('-'))
+    return {};
+  name.remove_prefix(1);
+  auto time = take_number(name);
+  if (!time || !name.empty())
+    return {};
+  found.time = *time;
+  return found;
 }
+
+bool is_missing(const status& why) { return why.kind() == error_kind::not_found; }
 
 } // namespace
 
@@ -168,8 +193,8 @@ result<std::vector<checkpoint_folder::info>> checkpoint_folder::list() const {
   for (const auto& one : all)
     if (auto step = step_of(one.name);
         one.folder && step && files_->inspect(path_in(path_of(one.name), manifest_file)).ok())
-      found.push_back({one.name, *step});
-  std::ranges::stable_sort(found, {}, &info::step);
+      found.push_back({one.name, step->step});
+  std::ranges::sort(found, {}, [](const info& one) { return *step_of(one.name); });
   return found;
 }
 
@@ -201,6 +226,9 @@ status checkpoint_folder::retain(const checkpoint_retention& which) {
     return {};
   TROUPE_ASSIGN(auto all, list());
   TROUPE_ASSIGN(auto newest, latest());
+  // Those of higher steps are of an earlier run, which this one does not go on with.
+  auto at = std::ranges::find(all, newest, &info::name);
+  std::rotate(all.begin(), at == all.end() ? at : at + 1, all.end());
   auto spare = static_cast<int64_t>(all.size()) - which.newest;
   std::set<int64_t> spans; // of which one stays
   for (const auto& one : all) {
@@ -220,7 +248,7 @@ status checkpoint_folder::clean() {
   for (const auto& one : *all) {
     auto draft = one.folder && one.name.starts_with(writing);
     auto rest = one.folder && step_of(one.name) &&
-                !files_->inspect(path_in(path_of(one.name), manifest_file)).ok();
+                is_missing(files_->inspect(path_in(path_of(one.name), manifest_file)).status());
     if (draft || rest)
       TROUPE_TRY(remove_folder(one.name));
   }

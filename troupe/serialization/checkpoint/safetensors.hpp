@@ -93,9 +93,9 @@ struct stored_tensor {
   uint64_t checksum = 0; ///< XXH3 with 64 bits of these bytes
 };
 
-/// Writes a file from its beginning to its end. Nothing is copied but strings: a tensor's memory is
-/// handed to the system as it is. The first element of the data lies at a multiple of 64 bytes, and
-/// so do all tensors that take a multiple of 64 bytes.
+/// Writes a file from its beginning to its end. No tensor is copied as a whole. The first element
+/// of the data lies at a multiple of 64 bytes, and so do all tensors that take a multiple of 64
+/// bytes.
 class safetensors_writer {
 public:
   /// Writes the header. Fails for names that stand twice, are no UTF-8 or "__metadata__", and for

@@ -112,8 +112,11 @@ result<safetensors_writer> safetensors_writer::begin(file_system& files, const s
 }
 
 status safetensors_writer::add_bytes(std::span<const std::byte> bytes) {
+  // Racy updates may write to the memory meanwhile: what is hashed must be what is written.
+  std::vector<std::byte> copy(std::min(part_bytes, bytes.size()));
   while (!bytes.empty()) {
-    auto part = bytes.first(std::min(part_bytes, bytes.size()));
+    std::span part{copy.data(), std::min(part_bytes, bytes.size())};
+    std::ranges::copy(bytes.first(part.size()), part.begin());
     sum_.add(part);
     TROUPE_TRY(file_->append(part));
     bytes = bytes.subspan(part.size());
