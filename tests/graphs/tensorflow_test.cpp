@@ -100,6 +100,12 @@ TEST_CASE("lookup tables of TensorFlow, of both versions, find and keep the same
   run("tables");
 }
 
+TEST_CASE("queues of TensorFlow, of both generations, give the same elements") { run("queues"); }
+
+TEST_CASE("accumulators, barriers and staging areas of TensorFlow give the same") {
+  run("coordination");
+}
+
 TEST_CASE("graphs of TensorFlow 2 with variables, unfrozen, learn alike") {
   for (auto name : {"descent", "momentum", "adam", "embedding", "order", "rows", "optimizers",
                     "convnet", "recurrent", "first_api", "growing", "averages", "keras_sgd",

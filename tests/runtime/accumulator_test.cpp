@@ -67,7 +67,7 @@ TEST_CASE("who waits for gradients can be given up, and the next is served") {
   made->take(who(2, 20), 1, done);
   made->apply(who(3), 0, tensor::scalar(5.f), done);
   CHECK(done.size() == 1); // the first wants two
-  made->cancel({0, 10}, stopped, done);
+  made->cancel(step_id{0, 10}, stopped, done);
   REQUIRE(done.size() == 3);
   CHECK(done[1].outcome.kind() == error_kind::cancelled);
   CHECK(done[2].who.number == 2);

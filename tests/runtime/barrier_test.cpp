@@ -58,7 +58,9 @@ TEST_CASE("an element comes out when it has all components, in the order of the 
   t.put(4, {"x"}, 1, {10});
   REQUIRE(t.done.size() == 4);
   const auto& batch = t.done.back().tensors;
-  CHECK(std::ranges::equal(batch.at(0).values<int64_t>(), std::vector<int64_t>{0, 1}));
+  CHECK(
+      std::ranges::equal(batch.at(0).values<int64_t>(),
+                         std::vector<int64_t>{barrier::first_insertion, barrier::first_insertion}));
   CHECK(std::ranges::equal(batch.at(2).values<int>(), std::vector{1, 2}));
   CHECK(std::ranges::equal(batch.at(3).values<int>(), std::vector{10, 20}));
 }

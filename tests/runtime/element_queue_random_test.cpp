@@ -129,7 +129,7 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
           queue.dequeue({{0, step}, id}, {.count = wanted, .many = true}, done);
         expected.add(id, {step, false, {}, wanted});
       } else if (what < 94) {
-        queue.cancel({0, step}, stopped, done);
+        queue.cancel(step_id{0, step}, stopped, done);
         expected.cancel([&](uint64_t, const auto& one) { return one.step == step; });
       } else if (what < 99 || id < 75) {
         auto victim = static_cast<uint64_t>(below(150));

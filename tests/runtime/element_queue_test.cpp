@@ -178,7 +178,7 @@ TEST_CASE("a dequeue_many that is given up leaves the queue as it was") {
   t.put(3, 4);
   CHECK(t.answers() == "1:ok 3:ok");
   SECTION("with its step") {
-    t.queue.cancel({0, 7}, stopped, t.done);
+    t.queue.cancel(step_id{0, 7}, stopped, t.done);
     CHECK(t.answers() == "2:cancelled");
   }
   SECTION("alone, for it waited too long") {
@@ -198,9 +198,9 @@ TEST_CASE("giving up the first in a line lets the others go on") {
   t.take_many(2, 3, 7);
   t.take(3, 8);
   CHECK(t.answers() == "1:ok");
-  t.queue.cancel({0, 7}, stopped, t.done);
+  t.queue.cancel(step_id{0, 7}, stopped, t.done);
   CHECK(t.answers() == "2:cancelled 3:[1]");
-  t.queue.cancel({0, 99}, stopped, t.done);
+  t.queue.cancel(step_id{0, 99}, stopped, t.done);
   t.queue.cancel(request_id{{0, 8}, 3}, stopped, t.done);
   CHECK(t.answers() == "");
 }
@@ -298,8 +298,9 @@ TEST_CASE("elements of different shapes come out one by one, but not as a batch"
   CHECK(t.answers() == "2:ok 3:ok");
   t.take_many(4, 2);
   CHECK(t.answers() == "4:invalid_argument");
-  CHECK(t.last.message() == "queue 'q': component 0 has elements of shapes [2] and [1], which do "
-                            "not fit into one batch");
+  CHECK(t.last.message() ==
+        "queue 'q': component 0: elements of shapes [2] and [1] do not fit into one "
+        "batch");
   t.take_many(5, 1);
   CHECK(t.done.at(0).tensors.at(0).dims() == shape{1, 2});
   CHECK(t.answers() == "5:[1 2]");

@@ -94,7 +94,7 @@ TEST_CASE(
   CHECK(at.expect({7, 2}, start) == demand::later);
   CHECK(at.expect({7, 3}, start) == demand::never); // no room
   CHECK(at.announce({7, 3}, start).kind() == error_kind::resource_exhausted);
-  CHECK(!at.cancel({7, 1}, gone(), start));
+  CHECK(!at.cancel(step_id{7, 1}, gone(), start));
   CHECK(at.expect({7, 1}, start) == demand::never);
   CHECK(!at.awaits({7, 1}));
   CHECK(at.expect({7, 4}, start) == demand::later); // in the place of the first
@@ -110,7 +110,7 @@ TEST_CASE("sessions do not mix, whatever numbers their steps have") {
   REQUIRE(at.announce({1, 5}, start));
   attach(at, {1, 5});
   CHECK(arrive(at, {2, 5}, 0) == fate::keep);
-  CHECK(!at.cancel({2, 5}, gone(), start));
+  CHECK(!at.cancel(step_id{2, 5}, gone(), start));
   CHECK(at.running() == 1);
   CHECK(at.announce({2, 5}, start).kind() == error_kind::unavailable);
   CHECK(at.end({1, 5}, start) == 1);
@@ -198,7 +198,7 @@ TEST_CASE("what waits for a step that never comes is forgotten after a while") {
   meeting at;
   for (uint64_t step = 1; step <= 10; ++step) {
     arrive(at, {1, step}, 0, 50);
-    at.cancel({2, step}, gone(), start);
+    at.cancel(step_id{2, step}, gone(), start);
   }
   at.age(start + 59s);
   CHECK(at.early_steps() == 20);
@@ -215,7 +215,7 @@ TEST_CASE("when there is no room to note a refusal either, steps that come fail 
   limits.refused = 10;
   meeting at{limits};
   for (uint64_t step = 1; step <= 20; ++step)
-    at.cancel({1, step}, gone(), start);
+    at.cancel(step_id{1, step}, gone(), start);
   auto refused = at.announce({1, 15}, start);
   CHECK(refused.kind() == error_kind::resource_exhausted);
   CHECK(refused.message().find("may be one of them") != std::string::npos);

@@ -82,7 +82,7 @@ TEST_CASE("a part of a tuple can be taken, once; who asks for a key that does no
   t.made->take(who(5), {.key = 8, .indices = {1}, .all = false}, t.done);
   t.made->take(who(6), {.indices = {0}, .all = false, .gives_key = true}, t.done);
   CHECK(t.answered() == "2:ok 3:ok 4:[9] 5:invalid_argument 6:[3 3]");
-  t.made->cancel({0, 10}, stopped, t.done);
+  t.made->cancel(step_id{0, 10}, stopped, t.done);
   CHECK(t.answered() == "1:cancelled");
 }
 

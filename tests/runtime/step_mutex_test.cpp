@@ -37,7 +37,7 @@ TEST_CASE("a step that dies lets go of its lock, and one that waits leaves the l
   lock.lock(who(1, 10), done);
   lock.lock(who(2, 20), done);
   lock.lock(who(3, 30), done);
-  lock.cancel({0, 20}, stopped, done);
+  lock.cancel(step_id{0, 20}, stopped, done);
   lock.settle({0, 20}, true, done);
   lock.settle({0, 10}, true, done);
   CHECK(numbers_of(done) == "1:ok 2:cancelled 3:ok");

@@ -39,7 +39,8 @@ void leave_to(Self* self, const caf::actor& clerk, Work work, Then then) {
                 }})
       .then([=](const job_done&) mutable { then(std::move(**made)); },
             [=](const caf::error&) mutable {
-              then(outcome{failure(error_kind::cancelled, "what should compile it shuts down")});
+              then(outcome{failure(error_kind::cancelled,
+                                   "the thread that does a task's long work shuts down")});
             });
 }
 

@@ -49,7 +49,10 @@ private:
     uint32_t wait = 0;
     const troupe::node* origin = nullptr;
     caf::actor region;
-    std::optional<deadlines::key> due = {};
+  };
+  struct waiter {
+    asker from;
+    std::optional<deadlines::key> due;
   };
   struct delivery {
     caf::actor region;
@@ -142,10 +145,9 @@ private:
   void put(ask& what, deliveries& out) {
     std::lock_guard guard{mutex_};
     answers done;
-    request_id who{what.step, next_request_++};
     const auto& origin = *what.origin;
-    auto& from = waiting_[who.number];
-    from = {what.wait, &origin, std::move(what.region)};
+    request_id who{what.step, next_request_++};
+    auto is_mine = [&](const auto& one) { return one.who == who; };
     if (closed_) {
       done.push_back({who, shuts_down()});
     } else {
@@ -155,48 +157,60 @@ private:
       });
       if (!asked)
         machine_->cancel(who, asked, done);
-      if (!asked && waiting_.contains(who.number) && !answered(done, who))
+      if (!asked && std::ranges::none_of(done, is_mine))
         done.push_back({who, std::move(asked)});
     }
+    // What is answered at once never stands among those that wait.
+    asker from{what.wait, &origin, std::move(what.region)};
+    if (auto mine = std::ranges::find_if(done, is_mine); mine != done.end())
+      out.push_back(delivery_to(from, *mine));
+    else
+      wait(who, std::move(from));
     collect(done, out);
-    auto limit = origin.attrs().find("timeout_ms");
-    auto patience = limit == origin.attrs().end() ? 0 : *limit->second.get_if<int64_t>();
-    patience = std::min<int64_t>(patience, longest_patience_ms);
-    if (auto it = waiting_.find(who.number); it != waiting_.end() && patience > 0)
-      it->second.due = due_.add(this, clock().now() + std::chrono::milliseconds{patience},
-                                [=, this] { give_up_late(who, patience); });
   }
 
-  static bool answered(const answers& done, request_id who) {
-    return std::ranges::any_of(done, [&](const auto& one) { return one.who == who; });
+  void wait(request_id who, asker from) {
+    auto limit = from.origin->attrs().find("timeout_ms");
+    auto patience = limit == from.origin->attrs().end() ? 0 : *limit->second.get_if<int64_t>();
+    patience = std::min<int64_t>(patience, longest_patience_ms);
+    auto& waits = waiting_[who.number];
+    waits.from = std::move(from);
+    if (patience > 0)
+      waits.due = due_.add(this, clock().now() + std::chrono::milliseconds{patience},
+                           [=, this] { give_up_late(who, patience); });
   }
 
   void give_up_late(request_id who, int64_t after_ms) {
     machine_->cancel(who,
                      failure(error_kind::deadline_exceeded, machine_->kind(), " '",
-                             machine_->name(), "' gave no answer within ", after_ms, " ms"),
+                             machine_->name(), "' gave no answer within ", after_ms, " ms: it has ",
+                             machine_->describe()),
                      *overdue_);
   }
 
   // Errors name the node that asked; the responder names itself.
+  static delivery delivery_to(asker& to, answer& what) {
+    return {std::move(to.region),
+            {to.wait, within(*to.origin, std::move(what.outcome)), std::move(what.tensors),
+             what.who.step}};
+  }
+
+  // To those that have waited.
   void collect(answers& done, deliveries& out) {
     for (auto& one : done) {
       auto it = waiting_.find(one.who.number);
       if (it == waiting_.end())
         continue;
-      auto& to = it->second;
-      if (to.due)
-        due_.remove(*to.due);
-      out.push_back({std::move(to.region),
-                     {to.wait, within(*to.origin, std::move(one.outcome)), std::move(one.tensors),
-                      one.who.step}});
+      if (it->second.due)
+        due_.remove(*it->second.due);
+      out.push_back(delivery_to(it->second.from, one));
       waiting_.erase(it);
     }
   }
 
   std::mutex mutex_;
   const std::shared_ptr<responder> machine_;
-  std::unordered_map<uint64_t, asker> waiting_; // by request
+  std::unordered_map<uint64_t, waiter> waiting_; // by request
   uint64_t next_request_ = 1;
   deadlines due_;
   answers* overdue_ = nullptr; // of wake()

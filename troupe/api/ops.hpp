@@ -736,12 +736,13 @@ struct barrier_take_many_outputs {
   edge keys;
   std::vector<edge> values;
 };
-/// Takes complete elements out of a barrier: their numbers, their keys, and each component stacked
-/// along a new first axis.
+/// Takes complete elements out of a barrier: which insertions brought their keys, the keys, and
+/// each component stacked along a new first axis.
 ///
-/// Waits until there are num_elements. When the barrier is closed and no more can become complete,
-/// fails with out_of_range, or takes fewer with allow_small_batch. The elements go back if the step
-/// fails later, unless drop_if_step_fails. A positive timeout_ms bounds the wait.
+/// Insertions are counted from -2^63. Elements come in the order of their first components. Waits
+/// until there are num_elements. When the barrier is closed and no more can become complete, fails
+/// with out_of_range, or takes fewer with allow_small_batch. The elements go back if the step fails
+/// later, unless drop_if_step_fails. A positive timeout_ms bounds the wait.
 barrier_take_many_outputs barrier_take_many(operand handle, operand num_elements,
     const std::vector<troupe::dtype>& component_types,
     const barrier_take_many_options& options = {}, std::string_view name = {},

@@ -21,6 +21,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 import numpy as np
 import tensorflow as tf
 
+import coordination
 import variables
 
 v1 = tf.compat.v1
@@ -259,7 +260,8 @@ def tables(random):
 
 models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
-models |= {name: (lambda random, build=build: build(random, Recorder)) for name, build in variables.models.items()}
+models |= {name: (lambda random, build=build: build(random, Recorder))
+           for name, build in (variables.models | coordination.models).items()}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:

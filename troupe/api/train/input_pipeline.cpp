@@ -90,12 +90,11 @@ std::vector<edge> input_pipeline::batch(const std::vector<edge>& element, int co
                     : options.shapes;
   if (options.dynamic_pad && shapes.empty())
     reject("batch", where, "dynamic_pad needs the rank of each tensor: give `shapes`");
-  auto capacity = std::max<int64_t>(options.capacity, count);
   auto queue = options.dynamic_pad
                    ? padding_fifo_queue(graph_, types_of(element),
-                                        {.shapes = shapes, .capacity = capacity}, {}, where)
-                   : fifo_queue(graph_, types_of(element), {.shapes = shapes, .capacity = capacity},
-                                {}, where);
+                                        {.shapes = shapes, .capacity = options.capacity}, {}, where)
+                   : fifo_queue(graph_, types_of(element),
+                                {.shapes = shapes, .capacity = options.capacity}, {}, where);
   return collect(queue, element, count, options.at_once, options.enqueue_many, options.smaller_last,
                  where);
 }

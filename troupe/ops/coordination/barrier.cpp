@@ -129,12 +129,14 @@ fetch ready = i32(1)
 
 extern constexpr op_def barrier_take_many{
     .name = "BarrierTakeMany",
-    .doc = "Takes complete elements out of a barrier: their numbers, their keys, and each "
-           "component stacked along a new first axis.\n\n"
-           "Waits until there are num_elements. When the barrier is closed and no more can become "
-           "complete, fails with out_of_range, or takes fewer with allow_small_batch. The elements "
-           "go back if the step fails later, unless drop_if_step_fails. A positive timeout_ms "
-           "bounds the wait.",
+    .doc =
+        "Takes complete elements out of a barrier: which insertions brought their keys, the "
+        "keys, and each component stacked along a new first axis.\n\n"
+        "Insertions are counted from -2^63. Elements come in the order of their first components. "
+        "Waits until there are num_elements. When the barrier is closed and no more can become "
+        "complete, fails with out_of_range, or takes fewer with allow_small_batch. The elements "
+        "go back if the step fails later, unless drop_if_step_fails. A positive timeout_ms "
+        "bounds the wait.",
     .inputs = {ref("handle", "string", resource::barrier), on_host("num_elements", "i32")},
     .outputs = {{"indices", "i64"}, {"keys", "string"}, {"values", "component_types"}},
     .attrs = {{"component_types", attr_kind::types},
@@ -155,7 +157,7 @@ target put
 run
 target close
 run
-fetch get:0 = i64[0, 1]
+fetch get:1 = string["x", "y"]
 fetch get:2 = f32[1, 2]
 )",
 };

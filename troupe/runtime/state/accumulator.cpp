@@ -294,21 +294,13 @@ status accumulator::declare_again(const responder& other) const {
   return {};
 }
 
-void accumulator::cancel(step_id step, const status& why, answers& done) {
-  give_up(
-      takes_, [&](const auto& one) { return one.who.step == step; }, why, done);
-  serve(done);
-}
-
-void accumulator::cancel(request_id who, const status& why, answers& done) {
-  give_up(
-      takes_, [&](const auto& one) { return one.who == who; }, why, done);
+void accumulator::cancel(const which_requests& which, const status& why, answers& done) {
+  give_up(takes_, which, why, done);
   serve(done);
 }
 
 void accumulator::reset(const status& why, answers& done) {
-  give_up(
-      takes_, [](const auto&) { return true; }, why, done);
+  give_up(takes_, which_requests::all(), why, done);
   global_step_ = count_ = 0;
   sum_.reset();
   dims_.reset();

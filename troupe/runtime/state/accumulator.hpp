@@ -43,8 +43,7 @@ public:
 
   std::string_view kind() const noexcept override { return "accumulator"; }
   status declare_again(const responder& other) const override;
-  void cancel(step_id step, const status& why, answers& done) override;
-  void cancel(request_id who, const status& why, answers& done) override;
+  void cancel(const which_requests& which, const status& why, answers& done) override;
   /// Nothing goes back: what was taken has been averaged, and belongs to a step that is over.
   void settle(step_id, bool, answers&) override {}
   void reset(const status& why, answers& done) override;

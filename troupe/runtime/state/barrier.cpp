@@ -77,6 +77,7 @@ status barrier::insert(const pending_insert& what) {
     auto& one = it->second;
     if (fresh) {
       one = {.number = next_number_++,
+             .insertion = next_insertion_,
              .key = keys[i],
              .components = {},
              .missing = options_.types.size()};
@@ -89,6 +90,7 @@ status barrier::insert(const pending_insert& what) {
     ready_.emplace(number, std::move(one));
     incomplete_.erase(it);
   }
+  ++next_insertion_;
   return {};
 }
 
@@ -108,26 +110,23 @@ bool barrier::admit(answers& done) {
 
 result<std::vector<tensor>> barrier::join(const std::vector<entry>& all) const {
   auto count = static_cast<int64_t>(all.size());
-  TROUPE_ASSIGN(auto numbers, tensor::make(dtype::i64, shape{count}, *memory_));
+  TROUPE_ASSIGN(auto insertions, tensor::make(dtype::i64, shape{count}, *memory_));
   TROUPE_ASSIGN(auto keys, tensor::make(dtype::string, shape{count}, *memory_));
   for (size_t i = 0; i < all.size(); ++i) {
-    numbers.data<int64_t>()[i] = all[i].number;
+    insertions.data<int64_t>()[i] = all[i].insertion;
     keys.data<std::string>()[i] = all[i].key;
   }
-  std::vector<tensor> made{std::move(numbers), std::move(keys)};
+  std::vector<tensor> made{std::move(insertions), std::move(keys)};
+  std::vector<const tensor*> parts(all.size());
   for (size_t c = 0; c < options_.types.size(); ++c) {
-    if (all.empty() && (options_.shapes.empty() || !options_.shapes[c].fully_known()))
-      return wrong("component ", c, ": an empty batch needs a barrier whose shapes are known");
-    auto like = all.empty() ? options_.shapes[c].known() : all.front().components[c].dims();
-    TROUPE_ASSIGN(auto batch, make_batch(options_.types[c], count, like, *memory_));
-    for (size_t i = 0; i < all.size(); ++i) {
-      const auto& one = all[i].components[c];
-      if (one.dims() != like)
-        return wrong("component ", c, " has values of shapes ", like, " and ", one.dims(),
-                     ", which do not fit into one batch");
-      copy_slice(one, 0, batch, static_cast<int64_t>(i), like.elements());
-    }
-    made.push_back(std::move(batch));
+    std::ranges::transform(all, parts.begin(), [c](auto& one) { return &one.components[c]; });
+    auto batch = stack(parts,
+                       {.type = options_.types[c],
+                        .dims = options_.shapes.empty() ? partial_shape{} : options_.shapes[c]},
+                       *memory_);
+    if (!batch)
+      return batch.status().within(concat("barrier '", name(), "': component ", c));
+    made.push_back(*std::move(batch));
   }
   return made;
 }
@@ -203,17 +202,9 @@ status barrier::declare_again(const responder& other) const {
   return {};
 }
 
-void barrier::cancel(step_id step, const status& why, answers& done) {
-  auto of_step = [&](const auto& one) { return one.who.step == step; };
-  give_up(inserts_, of_step, why, done);
-  give_up(takes_, of_step, why, done);
-  settle_lines(done);
-}
-
-void barrier::cancel(request_id who, const status& why, answers& done) {
-  auto same = [&](const auto& one) { return one.who == who; };
-  give_up(inserts_, same, why, done);
-  give_up(takes_, same, why, done);
+void barrier::cancel(const which_requests& which, const status& why, answers& done) {
+  give_up(inserts_, which, why, done);
+  give_up(takes_, which, why, done);
   settle_lines(done);
 }
 
@@ -227,13 +218,14 @@ void barrier::settle(step_id step, bool failed, answers& done) {
 }
 
 void barrier::reset(const status& why, answers& done) {
-  auto all = [](const auto&) { return true; };
+  auto all = which_requests::all();
   give_up(inserts_, all, why, done);
   give_up(takes_, all, why, done);
   incomplete_.clear();
   ready_.clear();
   taken_.clear();
   next_number_ = 0;
+  next_insertion_ = first_insertion;
   closed_ = cancelled_ = false;
 }
 

@@ -35,8 +35,8 @@ public:
     bool small_batch = false; ///< fewer do, once no more can become complete
     bool goes_back = true;    ///< if the step fails
   };
-  /// Takes out complete elements: their numbers in the order of their first components (i64), their
-  /// keys, and their components, each joined along a new first axis. Waits while there are too few;
+  /// Takes out complete elements: which insertion brought their first components (i64), their keys,
+  /// and their components, each joined along a new first axis. Waits while there are too few;
   /// fails with out_of_range when the barrier is closed and no more can become complete.
   void take_many(request_id who, taking how, answers& done);
 
@@ -47,17 +47,20 @@ public:
   int64_t ready() const noexcept { return static_cast<int64_t>(ready_.size()); }
   int64_t incomplete() const noexcept { return static_cast<int64_t>(incomplete_.size()); }
 
+  /// Insertions are counted from here, as TensorFlow counts them.
+  static constexpr int64_t first_insertion = INT64_MIN;
+
   std::string_view kind() const noexcept override { return "barrier"; }
   status declare_again(const responder& other) const override;
-  void cancel(step_id step, const status& why, answers& done) override;
-  void cancel(request_id who, const status& why, answers& done) override;
+  void cancel(const which_requests& which, const status& why, answers& done) override;
   void settle(step_id step, bool failed, answers& done) override;
   void reset(const status& why, answers& done) override;
   std::string describe() const override;
 
 private:
   struct entry {
-    int64_t number = 0;
+    int64_t number = 0; // in the order of the first components
+    int64_t insertion = 0;
     std::string key;
     element components;
     size_t missing = 0;
@@ -90,6 +93,7 @@ private:
   std::unordered_map<std::string, entry> incomplete_; // by key
   std::map<int64_t, entry> ready_;                    // by number
   int64_t next_number_ = 0;
+  int64_t next_insertion_ = first_insertion;
   std::deque<pending_insert> inserts_;
   std::deque<pending_take> takes_;
   std::unordered_map<step_id, std::vector<entry>> taken_;

@@ -4,48 +4,9 @@
 #include "troupe/runtime/state/slices.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace troupe {
 namespace {
-
-void fill_with_zeros(const tensor& all) {
-  if (all.type() == dtype::string)
-    std::fill_n(all.data<std::string>(), all.elements(), std::string{});
-  else
-    std::memset(all.raw(), 0, all.bytes());
-}
-
-// Copies `from` into the corner of a larger slice, row by row.
-void copy_corner(const tensor& from, const tensor& to, int64_t to_slice) {
-  if (from.elements() == 0)
-    return;
-  const auto rank = from.rank();
-  int64_t slice = 1;
-  for (int axis = 0; axis < rank; ++axis)
-    slice *= to.dims()[axis + 1];
-  const auto row = rank == 0 ? 1 : from.dims()[rank - 1];
-  std::vector<int64_t> at(static_cast<size_t>(rank), 0); // of the row, in `from`
-  for (int64_t begin = 0; begin < from.elements(); begin += row) {
-    int64_t target = 0;
-    for (int axis = 0; axis < rank; ++axis)
-      target = target * to.dims()[axis + 1] + at[static_cast<size_t>(axis)];
-    target += to_slice * slice;
-    if (from.type() == dtype::string) {
-      std::copy_n(from.data<std::string>() + begin, row, to.data<std::string>() + target);
-    } else {
-      auto size = static_cast<int64_t>(size_of(from.type()));
-      std::memcpy(static_cast<char*>(to.raw()) + target * size,
-                  static_cast<const char*>(from.raw()) + begin * size,
-                  static_cast<size_t>(row * size));
-    }
-    for (int axis = rank - 2; axis >= 0; --axis) {
-      if (++at[static_cast<size_t>(axis)] < from.dims()[axis])
-        break;
-      at[static_cast<size_t>(axis)] = 0;
-    }
-  }
-}
 
 std::unique_ptr<element_store> store_for(const queue_options& options) {
   switch (options.order) {
@@ -162,13 +123,12 @@ void element_queue::dequeue(request_id who, taking how, answers& done) {
 void element_queue::close(bool cancel_pending, answers& done) {
   closed_ = true;
   if (cancel_pending)
-    give_up(
-        enqueues_, [](const auto&) { return true; }, closed_error(), done);
+    give_up(enqueues_, which_requests::all(), closed_error(), done);
   settle_lines(done);
 }
 
 void element_queue::reset(const status& why, answers& done) {
-  auto all = [](const auto&) { return true; };
+  auto all = which_requests::all();
   give_up(enqueues_, all, why, done);
   give_up(dequeues_, all, why, done);
   store_->clear();
@@ -176,17 +136,9 @@ void element_queue::reset(const status& why, answers& done) {
   closed_ = false;
 }
 
-void element_queue::cancel(step_id step, const status& why, answers& done) {
-  auto of_step = [&](const auto& one) { return one.who.step == step; };
-  give_up(enqueues_, of_step, why, done);
-  give_up(dequeues_, of_step, why, done);
-  settle_lines(done);
-}
-
-void element_queue::cancel(request_id who, const status& why, answers& done) {
-  auto same = [&](const auto& one) { return one.who == who; };
-  give_up(enqueues_, same, why, done);
-  give_up(dequeues_, same, why, done);
+void element_queue::cancel(const which_requests& which, const status& why, answers& done) {
+  give_up(enqueues_, which, why, done);
+  give_up(dequeues_, which, why, done);
   settle_lines(done);
 }
 
@@ -282,46 +234,18 @@ result<element> element_queue::slice(const pending_enqueue& from) const {
   return made;
 }
 
-// Of a component of all elements; of the largest extents, where the queue pads.
-result<shape> element_queue::common_shape(const elements& all, size_t component) const {
-  if (all.empty()) {
-    if (options_.shapes.empty() || !options_.shapes[component].fully_known())
-      return wrong("component ", component,
-                   ": an empty batch needs a queue whose shapes are known");
-    return options_.shapes[component].known();
-  }
-  std::vector<int64_t> extents(all.front().tensors[component].dims().begin(),
-                               all.front().tensors[component].dims().end());
-  for (const auto& one : all) {
-    const auto& dims = one.tensors[component].dims();
-    if (std::ranges::equal(dims, extents))
-      continue;
-    if (!options_.pads)
-      return wrong("component ", component, " has elements of shapes ",
-                   all.front().tensors[component].dims(), " and ", dims,
-                   ", which do not fit into one batch");
-    for (int axis = 0; axis < dims.rank(); ++axis)
-      extents[static_cast<size_t>(axis)] = std::max(extents[static_cast<size_t>(axis)], dims[axis]);
-  }
-  return shape::make(extents);
-}
-
 result<element> element_queue::join(const elements& all) const {
   element joined;
+  std::vector<const tensor*> parts(all.size());
   for (size_t i = 0; i < options_.types.size(); ++i) {
-    TROUPE_ASSIGN(auto like, common_shape(all, i));
-    auto batch = make_batch(options_.types[i], static_cast<int64_t>(all.size()), like, *memory_);
+    std::ranges::transform(all, parts.begin(), [i](auto& one) { return &one.tensors[i]; });
+    auto batch = stack(parts,
+                       {.type = options_.types[i],
+                        .dims = options_.shapes.empty() ? partial_shape{} : options_.shapes[i],
+                        .pads = options_.pads},
+                       *memory_);
     if (!batch)
       return batch.status().within(concat("queue '", name(), "': component ", i));
-    auto filled =
-        std::ranges::all_of(all, [&](auto& one) { return one.tensors[i].dims() == like; });
-    if (!filled)
-      fill_with_zeros(*batch);
-    for (size_t k = 0; k < all.size(); ++k)
-      if (filled)
-        copy_slice(all[k].tensors[i], 0, *batch, static_cast<int64_t>(k), like.elements());
-      else
-        copy_corner(all[k].tensors[i], *batch, static_cast<int64_t>(k));
     joined.push_back(*std::move(batch));
   }
   return joined;

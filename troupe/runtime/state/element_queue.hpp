@@ -65,8 +65,7 @@ public:
 
   std::string_view kind() const noexcept override { return "queue"; }
   status declare_again(const responder& other) const override;
-  void cancel(step_id step, const status& why, answers& done) override;
-  void cancel(request_id who, const status& why, answers& done) override;
+  void cancel(const which_requests& which, const status& why, answers& done) override;
   void settle(step_id step, bool failed, answers& done) override;
   void reset(const status& why, answers& done) override;
   std::string describe() const override;
@@ -98,7 +97,6 @@ private:
   result<element> slice(const pending_enqueue& from) const;
   using elements = std::vector<numbered_element>;
   result<element> join(const elements& all) const;
-  result<shape> common_shape(const elements& all, size_t component) const;
 
   const queue_options options_;
   allocator* memory_;

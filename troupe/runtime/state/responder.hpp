@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,24 @@ struct request_id {
   step_id step;
   uint64_t number = 0;
   bool operator==(const request_id&) const = default;
+};
+
+/// Some requests: all of a step, one of them, or all there are.
+class which_requests {
+public:
+  which_requests(step_id of) : step_(of) {}
+  which_requests(request_id one) : step_(one.step), number_(one.number) {}
+  static which_requests all() { return {}; }
+
+  /// For anything that has a member `who`.
+  bool operator()(const auto& pending) const {
+    return (!step_ || *step_ == pending.who.step) && (!number_ || *number_ == pending.who.number);
+  }
+
+private:
+  which_requests() = default;
+  std::optional<step_id> step_;
+  std::optional<uint64_t> number_;
 };
 
 /// What a node asks of the state behind its first input.
@@ -55,10 +74,8 @@ public:
   /// that changes: any thread may call.
   virtual status declare_again(const responder& other) const = 0;
 
-  /// Gives up all that a step waits for, each with `why`. What waited has changed nothing.
-  virtual void cancel(step_id step, const status& why, answers& done) = 0;
-  /// Gives up one request, such as one that waited too long; nothing happens if it does not wait.
-  virtual void cancel(request_id who, const status& why, answers& done) = 0;
+  /// Gives up those that wait, each with `why`. What waited has changed nothing.
+  virtual void cancel(const which_requests& which, const status& why, answers& done) = 0;
   /// A step has ended that was given something: it is spent now, or goes back if the step has
   /// failed.
   virtual void settle(step_id step, bool failed, answers& done) = 0;
@@ -71,9 +88,9 @@ private:
   const std::string name_;
 };
 
-/// Ends those requests of a waiting line that the predicate picks; each has a member `who`.
-template <class Line, class Which>
-void give_up(Line& line, Which which, const status& why, answers& done) {
+/// Ends those requests of a waiting line.
+template <class Line>
+void give_up(Line& line, const which_requests& which, const status& why, answers& done) {
   for (const auto& one : line)
     if (which(one))
       done.push_back({one.who, why});

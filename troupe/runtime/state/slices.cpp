@@ -4,6 +4,68 @@
 #include <cstring>
 
 namespace troupe {
+namespace {
+
+void fill_with_zeros(const tensor& all) {
+  if (all.type() == dtype::string)
+    std::fill_n(all.data<std::string>(), all.elements(), std::string{});
+  else
+    std::memset(all.raw(), 0, all.bytes());
+}
+
+// Copies `from` into the corner of a larger slice, row by row.
+void copy_corner(const tensor& from, const tensor& to, int64_t to_slice) {
+  if (from.elements() == 0)
+    return;
+  const auto rank = from.rank();
+  int64_t slice = 1;
+  for (int axis = 0; axis < rank; ++axis)
+    slice *= to.dims()[axis + 1];
+  const auto row = rank == 0 ? 1 : from.dims()[rank - 1];
+  std::vector<int64_t> at(static_cast<size_t>(rank), 0); // of the row, in `from`
+  for (int64_t begin = 0; begin < from.elements(); begin += row) {
+    int64_t target = 0;
+    for (int axis = 0; axis < rank; ++axis)
+      target = target * to.dims()[axis + 1] + at[static_cast<size_t>(axis)];
+    target += to_slice * slice;
+    if (from.type() == dtype::string) {
+      std::copy_n(from.data<std::string>() + begin, row, to.data<std::string>() + target);
+    } else {
+      auto size = static_cast<int64_t>(size_of(from.type()));
+      std::memcpy(static_cast<char*>(to.raw()) + target * size,
+                  static_cast<const char*>(from.raw()) + begin * size,
+                  static_cast<size_t>(row * size));
+    }
+    for (int axis = rank - 2; axis >= 0; --axis) {
+      if (++at[static_cast<size_t>(axis)] < from.dims()[axis])
+        break;
+      at[static_cast<size_t>(axis)] = 0;
+    }
+  }
+}
+
+// Of all; of the largest extents, where it pads.
+result<shape> common_shape(std::span<const tensor* const> all, const stacking& how) {
+  if (all.empty()) {
+    if (!how.dims.fully_known())
+      return invalid("an empty batch needs a shape that is known");
+    return how.dims.known();
+  }
+  const auto& first = all.front()->dims();
+  std::vector<int64_t> extents(first.begin(), first.end());
+  for (const auto* one : all) {
+    const auto& dims = one->dims();
+    if (std::ranges::equal(dims, extents))
+      continue;
+    if (!how.pads)
+      return invalid("elements of shapes ", first, " and ", dims, " do not fit into one batch");
+    for (size_t axis = 0; axis < extents.size(); ++axis)
+      extents[axis] = std::max(extents[axis], dims[static_cast<int>(axis)]);
+  }
+  return shape::make(extents);
+}
+
+} // namespace
 
 void copy_slice(const tensor& from, int64_t from_slice, const tensor& to, int64_t to_slice,
                 int64_t extent) {
@@ -34,11 +96,21 @@ result<tensor> slice_of(const tensor& batch, int64_t which, allocator& from) {
   return made;
 }
 
-result<tensor> make_batch(dtype type, int64_t count, const shape& slice, allocator& from) {
-  std::vector<int64_t> extents{count};
+result<tensor> stack(std::span<const tensor* const> all, const stacking& how, allocator& from) {
+  TROUPE_ASSIGN(auto slice, common_shape(all, how));
+  std::vector<int64_t> extents{static_cast<int64_t>(all.size())};
   extents.insert(extents.end(), slice.begin(), slice.end());
   TROUPE_ASSIGN(auto dims, shape::make(extents));
-  return tensor::make(type, dims, from);
+  TROUPE_ASSIGN(auto made, tensor::make(how.type, dims, from));
+  auto filled = std::ranges::all_of(all, [&](auto* one) { return one->dims() == slice; });
+  if (!filled)
+    fill_with_zeros(made);
+  for (size_t k = 0; k < all.size(); ++k)
+    if (filled)
+      copy_slice(*all[k], 0, made, static_cast<int64_t>(k), slice.elements());
+    else
+      copy_corner(*all[k], made, static_cast<int64_t>(k));
+  return made;
 }
 
 } // namespace troupe

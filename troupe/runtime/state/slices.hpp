@@ -2,6 +2,8 @@
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
+#include <span>
+
 namespace troupe {
 
 /// Copies slice `from_slice` of one tensor to slice `to_slice` of another; both have slices of
@@ -10,8 +12,14 @@ void copy_slice(const tensor& from, int64_t from_slice, const tensor& to, int64_
                 int64_t extent);
 /// A copy of one slice along the first axis, which there must be.
 result<tensor> slice_of(const tensor& batch, int64_t which, allocator& from);
-/// A tensor of `count` slices of this shape, not filled.
-result<tensor> make_batch(dtype type, int64_t count, const shape& slice, allocator& from);
+/// How tensors become one.
+struct stacking {
+  dtype type = dtype::none;
+  partial_shape dims = {}; ///< of each, as far as it is known: where there are none, it must be
+  bool pads = false;       ///< those with smaller extents are filled up with zeros, or ""
+};
+/// One tensor with a new first axis. Fails where the shapes differ, unless it pads.
+result<tensor> stack(std::span<const tensor* const> all, const stacking& how, allocator& from);
 shape without_first_axis(const shape& dims);
 
 } // namespace troupe

@@ -210,17 +210,9 @@ status staging_area::declare_again(const responder& other) const {
   return {};
 }
 
-void staging_area::cancel(step_id step, const status& why, answers& done) {
-  auto of_step = [&](const auto& one) { return one.who.step == step; };
-  give_up(puts_, of_step, why, done);
-  give_up(takes_, of_step, why, done);
-  settle_lines(done);
-}
-
-void staging_area::cancel(request_id who, const status& why, answers& done) {
-  auto same = [&](const auto& one) { return one.who == who; };
-  give_up(puts_, same, why, done);
-  give_up(takes_, same, why, done);
+void staging_area::cancel(const which_requests& which, const status& why, answers& done) {
+  give_up(puts_, which, why, done);
+  give_up(takes_, which, why, done);
   settle_lines(done);
 }
 
@@ -254,7 +246,7 @@ void staging_area::settle(step_id step, bool failed, answers& done) {
 }
 
 void staging_area::reset(const status& why, answers& done) {
-  auto all = [](const auto&) { return true; };
+  auto all = which_requests::all();
   give_up(puts_, all, why, done);
   give_up(takes_, all, why, done);
   tuples_.clear();

@@ -45,14 +45,8 @@ void step_mutex::unlock(request_id who, answers& done) {
   pass_on(done);
 }
 
-void step_mutex::cancel(step_id step, const status& why, answers& done) {
-  give_up(
-      waiting_, [&](const auto& one) { return one.who.step == step; }, why, done);
-}
-
-void step_mutex::cancel(request_id who, const status& why, answers& done) {
-  give_up(
-      waiting_, [&](const auto& one) { return one.who == who; }, why, done);
+void step_mutex::cancel(const which_requests& which, const status& why, answers& done) {
+  give_up(waiting_, which, why, done);
 }
 
 void step_mutex::settle(step_id step, bool, answers& done) {
@@ -62,8 +56,7 @@ void step_mutex::settle(step_id step, bool, answers& done) {
 }
 
 void step_mutex::reset(const status& why, answers& done) {
-  give_up(
-      waiting_, [](const auto&) { return true; }, why, done);
+  give_up(waiting_, which_requests::all(), why, done);
   holder_.reset();
 }
 

@@ -19,8 +19,7 @@ public:
 
   std::string_view kind() const noexcept override { return "mutex"; }
   status declare_again(const responder&) const override { return {}; }
-  void cancel(step_id step, const status& why, answers& done) override;
-  void cancel(request_id who, const status& why, answers& done) override;
+  void cancel(const which_requests& which, const status& why, answers& done) override;
   void settle(step_id step, bool failed, answers& done) override;
   /// A step that holds it has failed from now on: it no longer keeps others out.
   void reset(const status& why, answers& done) override;

@@ -152,15 +152,11 @@ status checkpoint_folder::write(const std::string& folder, checkpoint_manifest a
 
 // Where it was missing, its name must survive a crash, too.
 status checkpoint_folder::make_folder() {
-  if (made_)
-    return {};
-  std::vector<std::string> parents;
   for (auto at = path_; !files_->inspect(at).ok() && at != folder_of(at); at = folder_of(at))
-    parents.push_back(folder_of(at));
+    unsynced_.push_back(folder_of(at));
   TROUPE_TRY(files_->make_folder(path_));
-  for (const auto& one : parents)
-    TROUPE_TRY(files_->sync_folder(one));
-  made_ = true;
+  for (; !unsynced_.empty(); unsynced_.pop_back())
+    TROUPE_TRY(files_->sync_folder(unsynced_.back()));
   return {};
 }
 

@@ -92,7 +92,7 @@ private:
 
   file_system* files_;
   std::string path_;
-  bool made_ = false;
+  std::vector<std::string> unsynced_; // folders in which one on the way to ours was made
 };
 
 } // namespace troupe
