@@ -1,6 +1,7 @@
 // The public interface: graphs, operators, gradients, optimizers, sessions.
 #pragma once
 #include "troupe/api/collectives.hpp"
+#include "troupe/api/control_flow.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/api/graph_def.hpp"

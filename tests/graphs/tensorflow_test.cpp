@@ -106,6 +106,15 @@ TEST_CASE("accumulators, barriers and staging areas of TensorFlow give the same"
   run("coordination");
 }
 
+TEST_CASE("branches, loops and calls of TensorFlow 2 give the same") {
+  for (auto name : {"choice", "switch", "counting", "power_iteration", "collatz", "divisor",
+                    "nested", "root", "state", "chosen_state", "growing", "recurrent", "mandelbrot",
+                    "sorting", "calls_in_branches"}) {
+    INFO(name);
+    run(concat("flow_", name));
+  }
+}
+
 TEST_CASE("graphs of TensorFlow 2 with variables, unfrozen, learn alike") {
   for (auto name : {"descent", "momentum", "adam", "embedding", "order", "rows", "optimizers",
                     "convnet", "recurrent", "first_api", "growing", "averages", "keras_sgd",

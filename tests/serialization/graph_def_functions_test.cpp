@@ -142,7 +142,7 @@ TEST_CASE("calls that cannot be are told") {
              Contains("attribute T is missing"));
   CHECK_THAT(refusal("node { name: 'e' op: 'PartitionedCall' "
                      "attr { key: 'f' value { func { name: 'nothing' } } } }"),
-             Contains("no such op"));
+             Contains("there is no function 'nothing'"));
 }
 
 TEST_CASE("ops that are missing in functions count only if the functions are called") {

@@ -1,5 +1,9 @@
 #include "tests/support/evaluate.hpp"
 
+#include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
+
+#include <algorithm>
 #include <set>
 
 namespace troupe::test {
@@ -48,7 +52,92 @@ result<tensor> evaluator::read(edge of, step& in) {
   return in.slots[in.slot_of(of)];
 }
 
+// A function is a graph whose arguments are fed and whose results are fetched; all that has an
+// effect runs.
+result<std::vector<tensor>> evaluator::call(const function_value& what, const node& by,
+                                            const std::vector<tensor>& arguments) {
+  auto called = what;
+  for (auto it = around_.rbegin(); !called.body && it != around_.rend(); ++it)
+    if (it->name == what.name)
+      called = *it;
+  if (!called.body)
+    return failure(error_kind::not_found, "no function '", what.name, "'");
+  const auto& body = called.body->body();
+  evaluator inner{body, device_};
+  inner.around_ = around_;
+  inner.around_.push_back(called);
+  std::vector<feed> feeds;
+  std::vector<edge> fetches;
+  std::vector<node*> targets;
+  auto first = static_cast<size_t>(first_argument(by.op()));
+  for (size_t i = 0; i < called.body->arguments(); ++i) {
+    auto& at = const_cast<node&>(called.body->argument(i));
+    if (called.body->argument_is_ref(i))
+      inner.states_[&at] = std::shared_ptr<named_state>{
+          std::shared_ptr<void>{}, &state_of(*resource_behind(by.inputs()[first + i]))};
+    else
+      feeds.push_back({at.output(0), arguments[i]});
+  }
+  std::vector<size_t> computed;
+  for (const auto& one : body.nodes())
+    if (&one->op() == &internal_ops::fetch) {
+      computed.push_back(static_cast<size_t>(one->attr<int64_t>("index")));
+      fetches.push_back(one->inputs()[0]);
+    } else if (has(one->op().effects, effect::stateful)) {
+      targets.push_back(one.get());
+    }
+  TROUPE_ASSIGN(auto fetched, inner.run(feeds, fetches, targets));
+  std::vector<tensor> results(called.body->results());
+  for (size_t i = 0; i < computed.size(); ++i)
+    results[computed[i]] = fetched[i];
+  for (size_t i = 0; i < results.size(); ++i)
+    if (auto from = called.body->handed_on(i); from >= 0)
+      results[i] = arguments[static_cast<size_t>(from)];
+  return results;
+}
+
+status evaluator::run_call(const node& n, step& in) {
+  auto first = static_cast<size_t>(first_argument(n.op()));
+  std::vector<tensor> inputs(n.inputs().size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!n.input_is_ref(static_cast<int>(i))) {
+      TROUPE_ASSIGN(inputs[i], read(n.inputs()[i], in));
+      --in.uses_left[in.slot_of(n.inputs()[i])];
+    }
+  auto holds = [](const tensor& one) {
+    return one.type() == dtype::boolean && one.rank() == 0 ? *one.data<bool>() : false;
+  };
+  std::vector<tensor> arguments(inputs.begin() + static_cast<std::ptrdiff_t>(first), inputs.end());
+  auto all = functions_of(n);
+  if (n.op().calls == calling::while_true) {
+    for (;;) {
+      TROUPE_ASSIGN(auto verdict, call(*all[0], n, arguments));
+      if (!holds(verdict[0]))
+        break;
+      TROUPE_ASSIGN(arguments, call(*all[1], n, arguments));
+    }
+  } else {
+    size_t which = 0;
+    if (n.op().calls == calling::if_true)
+      which = holds(inputs[0]) ? 0 : 1;
+    if (n.op().calls == calling::by_number) {
+      auto at = *inputs[0].data<int32_t>();
+      auto last = static_cast<int32_t>(all.size()) - 1;
+      which = static_cast<size_t>(at < 0 || at > last ? last : at);
+    }
+    TROUPE_ASSIGN(arguments, call(*all[which], n, arguments));
+  }
+  for (int i = 0; i < n.outputs(); ++i)
+    in.slots[in.slot_of({const_cast<node*>(&n), i})] = arguments[static_cast<size_t>(i)];
+  return {};
+}
+
 status evaluator::run_node(const node& n, step& in) {
+  if (n.op().calls != calling::never)
+    return run_call(n, in);
+  if (&n.op() == &internal_ops::fetch || &n.op() == &internal_ops::variable_argument ||
+      &n.op() == &internal_ops::table_argument)
+    return {};
   TROUPE_ASSIGN(auto* code, compile(n));
   auto count = n.inputs().size();
   // The node's inputs, then its outputs: a program would use the slots of the graph's edges.
@@ -62,7 +151,7 @@ status evaluator::run_node(const node& n, step& in) {
     inputs.push_back(static_cast<uint32_t>(i));
     if (n.input_is_ref(static_cast<int>(i))) {
       auto* behind = resource_behind(of);
-      if (!behind || !behind->op().make)
+      if (!behind || !(behind->op().make || states_.contains(behind)))
         return failure(error_kind::unimplemented, n.description(), ": input ", i,
                        " is nothing that kernels use");
       states[i] = &state_of(*behind);

@@ -15,7 +15,7 @@
 namespace troupe::test {
 
 /// Keeps the graph's variables and tables from run to run. Inputs that no later node needs may be
-/// overwritten, as in a program. Queues and control flow are beyond it.
+/// overwritten, as in a program. Functions run node by node, too. Queues are beyond it.
 class evaluator {
 public:
   using feed = std::pair<edge, tensor>;
@@ -44,12 +44,16 @@ private:
   struct step;
 
   result<compiled*> compile(const node& of);
+  status run_call(const node& node, step& in);
+  result<std::vector<tensor>> call(const function_value& what, const node& by,
+                                   const std::vector<tensor>& arguments);
   status run_node(const node& node, step& in);
   result<tensor> read(edge of, step& in);
 
   const graph& graph_;
   device& device_;
   observer observer_;
+  std::vector<function_value> around_; // whose body the graph is, the outermost first
   std::map<const node*, std::shared_ptr<named_state>> states_;
   std::map<const node*, compiled> compiled_;
 };

@@ -122,7 +122,7 @@ graph_scope graph_builder::on(std::string_view device, location where) {
 
 graph_scope graph_builder::after(std::vector<node*> nodes, location where) {
   for (auto* one : nodes)
-    if (!one || &one->graph() != this)
+    if (!one || !innermost().reaches(*one))
       throw error{invalid("after (", to_string(where), "): a node of another graph, or none")};
   push_controls(std::move(nodes));
   return {*this, graph_scope::kind::controls};

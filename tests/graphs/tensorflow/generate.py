@@ -21,6 +21,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 import numpy as np
 import tensorflow as tf
 
+import control_flow
 import coordination
 import variables
 
@@ -261,7 +262,7 @@ def tables(random):
 models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
 models |= {name: (lambda random, build=build: build(random, Recorder))
-           for name, build in (variables.models | coordination.models).items()}
+           for name, build in (variables.models | coordination.models | control_flow.models).items()}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:

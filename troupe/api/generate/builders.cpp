@@ -53,6 +53,8 @@ std::string type_of(attr_kind kind, bool parameter) {
     case attr_kind::texts: return by_reference("std::vector<std::string>");
     case attr_kind::types: return by_reference("std::vector<troupe::dtype>");
     case attr_kind::shapes: return by_reference("std::vector<troupe::partial_shape>");
+    case attr_kind::function: return by_reference("troupe::function_value");
+    case attr_kind::functions: return by_reference("std::vector<troupe::function_value>");
   }
   throw std::logic_error{"an attribute of a kind that has no C++ type"};
 }

@@ -36,7 +36,9 @@ constexpr std::array reserved{
 } // namespace
 
 bool has_builder(const op_def& op) {
-  return !op.name.starts_with('_') && std::ranges::find(by_hand, op.name) == by_hand.end();
+  // api/control_flow.hpp has what runs functions.
+  return !op.name.starts_with('_') && op.calls == calling::never &&
+         std::ranges::find(by_hand, op.name) == by_hand.end();
 }
 
 std::string builder_name(std::string_view op) {

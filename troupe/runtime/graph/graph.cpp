@@ -1,5 +1,6 @@
 #include "troupe/runtime/graph/graph.hpp"
 
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/graph/signature.hpp"
@@ -98,7 +99,28 @@ std::vector<std::vector<node*>> graph::recomputed_parts() const {
   return parts;
 }
 
+void graph::begin_function(graph& body) {
+  inner_ = &body;
+  body.random_seed_ = random_seed_;
+}
+
+result<edge> graph::own(edge from) {
+  return &from.node->graph() == this ? result<edge>{from} : bring_in(from);
+}
+
+result<edge> graph::bring_in(edge from) {
+  return invalid("input '", from, "' belongs to another graph");
+}
+
+bool graph::reaches(const node& what) const noexcept { return what.graph_ == this; }
+
+status graph::come_after(node&) { return invalid("a control input belongs to another graph"); }
+
 result<node*> graph::add(node_spec spec) {
+  return inner_ ? inner_->add(std::move(spec)) : add_here(std::move(spec));
+}
+
+result<node*> graph::add_here(node_spec spec) {
   choose_seeds(spec);
   auto context = [&](const std::string& name) {
     return concat(spec.op, " '", name, "' (", to_string(spec.where), ')');
@@ -109,11 +131,13 @@ result<node*> graph::add(node_spec spec) {
   auto op = ops_->find_op(spec.op);
   if (!op)
     return op.status().about(spec.op, *name).within(context(*name));
-  for (const auto& input : spec.inputs) {
-    if (input && &input.node->graph() != this)
-      return invalid("input '", input, "' belongs to another graph")
-          .about(spec.op, *name)
-          .within(context(*name));
+  for (auto& input : spec.inputs) {
+    if (input && &input.node->graph() != this) {
+      auto brought = bring_in(input);
+      if (!brought)
+        return brought.status().about(spec.op, *name).within(context(*name));
+      input = *brought;
+    }
     if (input && !input.exists())
       return invalid("there is no output '", input, "', ", input.node->description(), " has ",
                      input.node->outputs())
@@ -141,14 +165,18 @@ result<node*> graph::add(node_spec spec) {
   made->controls_ = std::move(spec.controls);
   for (const auto& scope : control_scopes_)
     made->controls_.insert(made->controls_.end(), scope.begin(), scope.end());
-  std::ranges::sort(made->controls_, {}, [](auto* before) { return before ? before->id() : -1; });
+  for (auto*& before : made->controls_) {
+    if (before && before->graph_ == this)
+      continue;
+    auto waits = before ? come_after(*before) : invalid("a control input is no node");
+    if (!waits)
+      return std::move(waits).about(spec.op, *name).within(context(*name));
+    before = nullptr;
+  }
+  std::erase(made->controls_, nullptr);
+  std::ranges::sort(made->controls_, {}, &node::id);
   auto twice = std::ranges::unique(made->controls_);
   made->controls_.erase(twice.begin(), twice.end());
-  for (auto* before : made->controls_)
-    if (!before || before->graph_ != this)
-      return invalid("a control input belongs to another graph")
-          .about(spec.op, *name)
-          .within(context(*name));
 
   if ((*op)->infer) {
     auto inferred = (*op)->infer(infer_context{*made});
@@ -176,8 +204,14 @@ result<node*> graph::add(node_spec spec) {
 }
 
 node* graph::add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls) {
+  return add_copy(like, like.name(), std::move(inputs), std::move(controls));
+}
+
+node* graph::add_copy(const node& like, std::string name, std::vector<edge> inputs,
+                      std::vector<node*> controls) {
   auto made = std::make_unique<node>(like);
   made->id_ = static_cast<int>(nodes_.size());
+  made->name_ = std::move(name);
   made->inputs_ = std::move(inputs);
   made->controls_ = std::move(controls);
   made->graph_ = this;
@@ -189,6 +223,8 @@ node* graph::add_copy(const node& like, std::vector<edge> inputs, std::vector<no
 }
 
 status graph::add_control(node& before, node& after) {
+  if (inner_)
+    return inner_->add_control(before, after);
   if (before.graph_ != this || after.graph_ != this)
     return invalid("a control edge must stay within one graph");
   if (std::ranges::find(after.controls_, &before) == after.controls_.end()) {
@@ -252,6 +288,8 @@ result<std::string> graph::name_for(const node_spec& spec) const {
 }
 
 void graph::push_scope(std::string_view name) {
+  if (inner_)
+    return inner_->push_scope(name);
   scopes_.push_back(scope_);
   auto full = unique(concat(scope_, name));
   scope_names_.insert(full);
@@ -259,12 +297,16 @@ void graph::push_scope(std::string_view name) {
 }
 
 void graph::pop_scope() {
+  if (inner_)
+    return inner_->pop_scope();
   assert(!scopes_.empty());
   scope_ = std::move(scopes_.back());
   scopes_.pop_back();
 }
 
 size_t graph::depth(scope_kind of) const noexcept {
+  if (inner_)
+    return inner_->depth(of);
   switch (of) {
     case scope_kind::name: return scopes_.size();
     case scope_kind::device: return devices_.size();
@@ -273,12 +315,28 @@ size_t graph::depth(scope_kind of) const noexcept {
   return 0;
 }
 
+void graph::push_device(std::string device) {
+  if (inner_)
+    return inner_->push_device(std::move(device));
+  devices_.push_back(std::move(device));
+}
+
+void graph::push_controls(std::vector<node*> before) {
+  if (inner_)
+    return inner_->push_controls(std::move(before));
+  control_scopes_.push_back(std::move(before));
+}
+
 void graph::pop_device() {
+  if (inner_)
+    return inner_->pop_device();
   assert(!devices_.empty());
   devices_.pop_back();
 }
 
 void graph::pop_controls() {
+  if (inner_)
+    return inner_->pop_controls();
   assert(!control_scopes_.empty());
   control_scopes_.pop_back();
 }
@@ -332,6 +390,12 @@ const tensor* constant_value(edge of) noexcept {
 
 const node* resource_behind(edge at) noexcept {
   while (at && at.node->op().makes == resource::none) {
+    if (runs_functions(at.node->op())) {
+      auto argument = handed_on(at.node->op(), at.node->attrs(), static_cast<size_t>(at.index));
+      auto input = static_cast<size_t>(argument + first_argument(at.node->op()));
+      at = argument >= 0 && input < at.node->inputs().size() ? at.node->inputs()[input] : edge{};
+      continue;
+    }
     // An op with a ref output hands on its first ref input, as Assign does.
     size_t i = 0;
     const auto& inputs = at.node->inputs();

@@ -119,6 +119,9 @@ public:
 
   /// Adds a node like one of another graph over the same ops, without checking it again.
   node* add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls);
+  /// The same under another name, which must be free.
+  node* add_copy(const node& like, std::string name, std::vector<edge> inputs,
+                 std::vector<node*> controls);
 
   /// Makes `after` run only when `before` has run, in every step that runs both.
   status add_control(node& before, node& after);
@@ -136,13 +139,21 @@ public:
   /// A scope may end before those that began in it, which then are over, too: see depth().
   void push_scope(std::string_view name);
   void pop_scope();
-  void push_device(std::string device) { devices_.push_back(std::move(device)); }
+  void push_device(std::string device);
   void pop_device();
-  void push_controls(std::vector<node*> before) { control_scopes_.push_back(std::move(before)); }
+  void push_controls(std::vector<node*> before);
   void pop_controls();
   enum class scope_kind : uint8_t { name, device, controls };
   size_t depth(scope_kind of) const noexcept;                  ///< how many are open
   const std::string& scope() const noexcept { return scope_; } ///< "layer1/" or ""
+
+  /// From here to the matching end, what is added becomes a part of a function (function.hpp).
+  void begin_function(graph& body);
+  void end_function() noexcept { inner_ = nullptr; }
+  /// The function that is being built within this graph, or within that one; else this graph.
+  graph& innermost() noexcept { return inner_ ? inner_->innermost() : *this; }
+  /// The edge itself, or what stands for it here if it is one of a graph around this function.
+  result<edge> own(edge from);
 
   /// The variables that a builder has made, in the order of adding.
   std::span<const variable_handle> variables() const noexcept { return variables_; }
@@ -172,6 +183,17 @@ public:
   friend class node;
   friend class rewriter; // changes the graphs that steps own
 
+  /// Whether the node is of this graph, or of one around this function.
+  virtual bool reaches(const node& what) const noexcept;
+
+protected:
+  /// Makes an edge of another graph one of this, where that can be.
+  virtual result<edge> bring_in(edge from);
+  /// Makes all of this function come after a node of a graph around it.
+  virtual status come_after(node& before);
+  /// Adds to this graph though a function is being built within it.
+  result<node*> add_here(node_spec spec);
+
 private:
   static uint64_t next_version();
   void choose_seeds(node_spec& spec) const;
@@ -193,6 +215,7 @@ private:
   };
   std::vector<id_range> recomputed_; // the last is open while there are open scopes
   int open_recomputes_ = 0;
+  graph* inner_ = nullptr; // the function that is being built
   uint64_t version_ = 0;
   uint64_t id_;
   status noted_;

@@ -11,6 +11,7 @@ class infer_context {
 public:
   explicit infer_context(const node& of) : node_(of) {}
 
+  const op_def& op() const noexcept { return node_.op(); }
   int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
   const partial_shape& input(int i) const { return edge_of(i).dims(); }
   dtype input_type(int i) const { return edge_of(i).type(); }

@@ -52,11 +52,31 @@ bool is_constant(const node& node) noexcept {
 
 extern constexpr op_def feed{
     .name = "_Feed",
-    .doc = "Gives the tensor that the client fed.",
+    .doc = "Gives the tensor that the client fed, or that a function was called with.",
     .outputs = {{"value", "dtype"}},
     .attrs = {{"index", at_least{0}}, {"dtype", any_type}, {"shape", attr_kind::shape, true}},
     .effects = effect::fed,
     .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def variable_argument{
+    .name = "_VariableArgument",
+    .doc = "Stands for the variable that a function was called with.",
+    .outputs = {{"variable", "dtype", {}, true, resource::variable, false, true}},
+    .attrs = {{"index", at_least{0}}, {"dtype", any_type}, {"shape", attr_kind::shape, true}},
+    .makes = resource::variable,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def table_argument{
+    .name = "_TableArgument",
+    .doc = "Stands for the table that a function was called with.",
+    .outputs = {{"table", "string", {}, true, resource::table, false, true}},
+    .attrs = {{"index", at_least{0}}},
+    .makes = resource::table,
+    .infer = infer::scalar,
     .no_gradient = no_gradient,
 };
 

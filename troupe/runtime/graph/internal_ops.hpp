@@ -4,7 +4,9 @@
 
 namespace troupe::internal_ops {
 
-extern const op_def feed;         ///< _Feed(index, dtype, shape): what the client gave
+extern const op_def feed; ///< _Feed(index, dtype, shape): what the client, or a caller, gave
+/// _VariableArgument(index, dtype, shape), _TableArgument(index): state that a function is given
+extern const op_def variable_argument, table_argument;
 extern const op_def fetch;        ///< _Fetch(value; index): what the client gets
 extern const op_def send;         ///< _Send(value; key, to): leaves the device
 extern const op_def recv;         ///< _Recv(key, dtype, shape): comes from another device
@@ -21,8 +23,9 @@ extern const op_def fused_matmul; ///< _FusedMatMul(a, b, bias; ...): what was j
 extern const op_def fused_conv2d; ///< _FusedConv2D(input, filter, bias; ...)
 
 inline constexpr const op_def* all[] = {
-    &feed,  &fetch,    &send,    &recv,    &send_control, &recv_control, &read,
-    &fused, &swap_out, &swap_in, &swapped, &fused_matmul, &fused_conv2d};
+    &feed,     &variable_argument, &table_argument, &fetch,        &send,
+    &recv,     &send_control,      &recv_control,   &read,         &fused,
+    &swap_out, &swap_in,           &swapped,        &fused_matmul, &fused_conv2d};
 
 /// Says whether the node stands for a value that the client gives or gets.
 bool is_boundary(const node& node) noexcept;

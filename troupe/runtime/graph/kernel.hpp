@@ -56,6 +56,7 @@ enum class action : uint8_t {
   run,         ///< runs a kernel
   run_on_host, ///< runs a processor's kernel, on a device that is none
   upload,      ///< takes a tensor of the host to the device
+  call,        ///< runs functions (program/block.hpp)
   read,        ///< takes a variable's value
   token,       ///< hands a tensor, or the news that all before has run, to another region
   send,        ///< hands a tensor, or the news, to another device

@@ -19,6 +19,8 @@ attr_value empty_value(attr_kind kind) {
     case attr_kind::texts: return std::vector<std::string>{};
     case attr_kind::types: return std::vector<dtype>{};
     case attr_kind::shapes: return std::vector<partial_shape>{};
+    case attr_kind::function: return function_value{};
+    case attr_kind::functions: return std::vector<function_value>{};
   }
   return {};
 }

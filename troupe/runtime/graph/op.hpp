@@ -199,6 +199,16 @@ struct handle_form {
   bool defined = false;           ///< has a definition of its own; the registry makes none
 };
 
+/// How nodes run the functions that are their attributes (function.hpp), in the order of the
+/// definition.
+enum class calling : uint8_t {
+  never,
+  once,       ///< the only one
+  if_true,    ///< the first if the first input holds, else the second
+  by_number,  ///< the one that the first input counts to, the last one beyond
+  while_true, ///< as long as the first holds, the second, with what it gave before
+};
+
 using port_list = inplace_vector<port, 18>;
 using attr_list = inplace_vector<attr_def, 16>;
 using shapes = std::vector<partial_shape>;
@@ -215,6 +225,7 @@ struct TROUPE_API op_def {
   port_list outputs = {};
   attr_list attrs = {};
   effect effects = effect::none;
+  calling calls = calling::never;
   /// The same for variables that are given by handles.
   handle_form by_handle = {};
   resource makes = resource::none;

@@ -1,5 +1,6 @@
 #include "troupe/runtime/graph/signature.hpp"
 
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 namespace troupe {
@@ -9,7 +10,7 @@ namespace {
 class matcher {
 public:
   matcher(const op_def& op, const std::vector<edge>& inputs, attr_map attrs)
-      : op_(op), inputs_(inputs) {
+      : op_(op), inputs_(inputs), runs_functions_(runs_functions(op)) {
     out_.attrs = std::move(attrs);
   }
 
@@ -21,6 +22,8 @@ public:
       TROUPE_TRY(match_input(at, next));
     if (next != inputs_.size())
       return wrong_number();
+    if (runs_functions_)
+      deduce_results();
     TROUPE_TRY(fill_defaults());
     for (const auto& at : op_.outputs)
       TROUPE_TRY(add_output(at));
@@ -82,10 +85,11 @@ private:
         value = dims;
         return {};
       }
-      if (list->empty() && attr.kind >= attr_kind::integers) {
-        value = attr.kind == attr_kind::texts   ? attr_value{std::vector<std::string>{}}
-                : attr.kind == attr_kind::types ? attr_value{std::vector<dtype>{}}
-                                                : attr_value{std::vector<partial_shape>{}};
+      if (list->empty() && attr.kind >= attr_kind::integers && attr.kind != attr_kind::function) {
+        value = attr.kind == attr_kind::texts    ? attr_value{std::vector<std::string>{}}
+                : attr.kind == attr_kind::types  ? attr_value{std::vector<dtype>{}}
+                : attr.kind == attr_kind::shapes ? attr_value{std::vector<partial_shape>{}}
+                                                 : attr_value{std::vector<function_value>{}};
         return {};
       }
     }
@@ -177,7 +181,8 @@ private:
         return invalid("input ", at.name, " must be a variable itself, but '", from,
                        "' carries a value");
       TROUPE_TRY(match_type(at, i, from));
-      out_.input_ports.push_back(&at);
+      auto as_ref = runs_functions_ && is_type_list(at) && takes_ref(op_, out_.attrs, i, from);
+      out_.input_ports.push_back(as_ref ? &ref_argument : &at);
     }
     return {};
   }
@@ -225,6 +230,18 @@ private:
     return {};
   }
 
+  // A function knows what it gives.
+  void deduce_results() {
+    for (const auto& at : op_.outputs)
+      for (const auto* each : functions_of(op_, out_.attrs))
+        if (is_type_list(at) && !given(at.type) && each->body) {
+          std::vector<dtype> types;
+          for (size_t i = 0; i < each->body->results(); ++i)
+            types.push_back(each->body->result_type(i));
+          out_.attrs.emplace(at.type, std::move(types));
+        }
+  }
+
   status fill_defaults() {
     for (const auto& attr : op_.attrs) {
       if (given(attr.name))
@@ -256,7 +273,8 @@ private:
       if (!type)
         return failure(error_kind::internal, "output ", at.name, " has no type");
       out_.output_types.push_back(*type);
-      out_.output_ports.push_back(&at);
+      auto as_ref = runs_functions_ && gives_ref(op_, out_.attrs, i);
+      out_.output_ports.push_back(as_ref ? &ref_argument : &at);
     }
     return {};
   }
@@ -275,6 +293,7 @@ private:
 
   const op_def& op_;
   const std::vector<edge>& inputs_;
+  const bool runs_functions_;
   matched_signature out_;
   std::map<std::string_view, std::string> first_of_; // which input fixed a type attribute
 };

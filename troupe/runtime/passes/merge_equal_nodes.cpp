@@ -32,6 +32,9 @@ struct hash_of {
   size_t operator()(const std::vector<T>& value) const {
     return value.size();
   }
+  size_t operator()(const function_value& value) const {
+    return std::hash<std::string>{}(value.name);
+  }
   size_t operator()(const partial_shape& value) const { return static_cast<size_t>(value.rank()); }
 };
 

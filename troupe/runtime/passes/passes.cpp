@@ -1,6 +1,8 @@
 #include "troupe/runtime/passes/passes.hpp"
 
+#include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/epilogues.hpp"
+#include "troupe/runtime/passes/functions.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <algorithm>
@@ -30,7 +32,18 @@ step_graph with_all_ends_kept(std::unique_ptr<graph> nodes) {
 // What passes throw is a defect of theirs, or of an op's function: an error of the step.
 constexpr std::string_view compiling = "compiling the step";
 
-void run_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
+void run_device_passes(step_graph& of, device_kind on, const pass_options& options) {
+  if (options.fuse && on == device_kind::gpu)
+    fuse_bias_activation(of, device_kind::gpu);
+  if (options.fuse && on == device_kind::cpu) // whose products are no faster with a bias
+    fuse_bias_activation(of, device_kind::cpu, effect::is_convolution);
+  if (options.fuse)
+    fuse_elementwise(of, on);
+  if (options.schedule)
+    schedule_for_memory(of);
+}
+
+void run_step_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
   if (options.mixed_precision != dtype::none)
     mix_precision(of, options.mixed_precision);
   for (int round = 0; round < max_rounds; ++round) {
@@ -48,16 +61,40 @@ void run_passes(step_graph& of, const pass_options& options, device* host, stop_
     remove_dead_nodes(of);
 }
 
+// Readers of a variable that stand behind an update which they do not depend on get a _Read.
+status order_reads(step_graph& body) {
+  auto makes_variable = [](const auto& one) { return one->op().makes == resource::variable; };
+  if (std::ranges::none_of(body.nodes->nodes(), makes_variable))
+    return {};
+  std::vector<int> chosen;
+  for (const auto& one : body.nodes->nodes())
+    chosen.push_back(internal_ops::is_boundary(*one) ? -1 : 0);
+  TROUPE_ASSIGN(auto parts, cut(*body.nodes, chosen, {device_name{"worker", 0, "cpu", 0}}));
+  if (parts.size() != 1)
+    return failure(error_kind::internal, "a function was cut into ", parts.size(), " parts");
+  auto made = with_all_ends_kept(std::move(parts.front().nodes));
+  for (const auto& one : body.nodes->nodes()) // arguments that nobody reads
+    if (!made.nodes->find(one->name()) && one->attrs().contains("index") && one->inputs().empty())
+      made.targets.push_back(made.nodes->add_copy(*one, {}, {}));
+  body = std::move(made);
+  return {};
+}
+
+// Functions run on processors.
+status run_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
+  TROUPE_TRY(inline_calls(of));
+  run_step_passes(of, options, host, stop);
+  return change_functions(of, [&](step_graph& body) -> status {
+    TROUPE_TRY(run_passes(body, options, host, stop));
+    TROUPE_TRY(order_reads(body));
+    run_device_passes(body, device_kind::cpu, options);
+    return {};
+  });
+}
+
 void run_passes(partition& part, const pass_options& options) {
   auto of = with_all_ends_kept(std::move(part.nodes));
-  if (options.fuse && part.device.kind == "gpu")
-    fuse_bias_activation(of, device_kind::gpu);
-  if (options.fuse && part.device.kind == "cpu") // whose products are no faster with a bias
-    fuse_bias_activation(of, device_kind::cpu, effect::is_convolution);
-  if (options.fuse)
-    fuse_elementwise(of, part.device.kind == "gpu" ? device_kind::gpu : device_kind::cpu);
-  if (options.schedule)
-    schedule_for_memory(of);
+  run_device_passes(of, part.device.kind == "gpu" ? device_kind::gpu : device_kind::cpu, options);
   if (options.hoist_collectives)
     hoist_collectives(of);
   if (options.swap.mode != swap_mode::off && part.device.kind == "gpu")
@@ -68,7 +105,7 @@ void run_passes(partition& part, const pass_options& options) {
 } // namespace
 
 status optimize(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
-  return guarded(compiling, [&] { run_passes(of, options, host, stop); });
+  return guarded(compiling, [&]() -> status { return run_passes(of, options, host, stop); });
 }
 
 status optimize(partition& part, const pass_options& options) {

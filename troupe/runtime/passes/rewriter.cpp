@@ -14,7 +14,7 @@ namespace {
 // Stand for an output index in what replaces a node.
 constexpr int same_output = -1, several = -2;
 
-constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
+constexpr auto impure_effects = effect::stateful | effect::random | effect::blocking | effect::fed;
 
 // Runs whoever reads it: what it does is not in its outputs.
 bool is_root(const node& node) {
@@ -30,7 +30,7 @@ bool has_effect(const node& node) {
 } // namespace
 
 bool is_pure(const node& node) noexcept {
-  return !has(node.op().effects, impure) && node.op().makes == resource::none &&
+  return !has(node.op().effects, impure_effects) && node.op().makes == resource::none &&
          !uses_state(node); // reading a variable now or later may differ
 }
 
@@ -317,6 +317,24 @@ void rewriter::finish() {
           it != graph_.by_name_.end() && it->second == dead.get())
         graph_.by_name_.erase(it);
   graph_.version_ = troupe::graph::next_version();
+}
+
+void rewriter::set_device(node& of, std::string device) { of.device_ = std::move(device); }
+
+status rewriter::change_functions(node& of, const std::function<status(function_value&)>& change) {
+  for (auto& [name, value] : of.attrs_) {
+    if (auto* one = value.get_if<function_value>()) {
+      auto changed = *one;
+      TROUPE_TRY(within(of, change(changed)));
+      value = std::move(changed);
+    } else if (auto* several = value.get_if<std::vector<function_value>>()) {
+      auto changed = *several;
+      for (auto& each : changed)
+        TROUPE_TRY(within(of, change(each)));
+      value = std::move(changed);
+    }
+  }
+  return {};
 }
 
 void rewriter::reorder(troupe::graph& of, std::span<node* const> order) {

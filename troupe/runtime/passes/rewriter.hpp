@@ -2,6 +2,8 @@
 #pragma once
 #include "troupe/runtime/passes/extract.hpp"
 
+#include <functional>
+
 namespace troupe {
 
 /// Says whether a node does nothing but compute its outputs from the values of its inputs: it may
@@ -53,6 +55,10 @@ public:
   /// Drops nodes that have no effect and that no fetch, target or effect needs, and restores the
   /// order. Throws std::logic_error where the changes have made a cycle.
   void finish();
+
+  static void set_device(node& of, std::string device);
+  /// Calls `change` with each function that the node runs.
+  static status change_functions(node& of, const std::function<status(function_value&)>& change);
 
   /// Puts all nodes into another order of dependence.
   static void reorder(troupe::graph& of, std::span<node* const> order);

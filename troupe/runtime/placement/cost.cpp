@@ -46,6 +46,9 @@ double guess_factor(const node& of) {
   return factor;
 }
 
+// A function that branches or loops, in nanoseconds.
+constexpr double usual_call = 100'000;
+
 // The wait for a copy, and for what is launched behind it.
 constexpr double upload_latency = 15'000, download_latency = 30'000,
                  nanoseconds_per_bus_byte = 0.05;
@@ -88,6 +91,8 @@ double expected_nanoseconds(const node& of, const node_times* measured) {
   if (measured)
     if (auto known = measured->find(of.name()))
       return known->mean_ns;
+  if (of.op().calls != calling::never)
+    return usual_call;
   return estimate(workload_of(of), of_processor);
 }
 

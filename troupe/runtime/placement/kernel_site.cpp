@@ -1,6 +1,7 @@
 #include "troupe/runtime/placement/kernel_site.hpp"
 
 #include "troupe/runtime/graph/collective.hpp"
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
@@ -104,6 +105,8 @@ kernel_site site_of(const node& node, device_kind kind) {
   if (makes != resource::none)
     return has_kernel(node, kind) || !has_kernel(node, device_kind::cpu) ? kernel_site::boundary
                                                                          : kernel_site::none;
+  if (runs_functions(node.op()))
+    return kind == device_kind::cpu ? kernel_site::device : kernel_site::none;
   if (internal_ops::is_boundary(node) || needs_no_kernel(node))
     return kernel_site::boundary;
   if (kind == device_kind::cpu)

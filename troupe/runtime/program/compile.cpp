@@ -1,9 +1,8 @@
 // Turns a partition's graph into a program.
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/upload.hpp"
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
-#include "troupe/runtime/graph/registry.hpp"
-#include "troupe/runtime/placement/kernel_site.hpp"
+#include "troupe/runtime/program/code_writer.hpp"
 #include "troupe/runtime/program/collective.hpp"
 #include "troupe/runtime/program/order_effects.hpp"
 #include "troupe/runtime/program/pending_inputs.hpp"
@@ -18,13 +17,10 @@
 namespace troupe {
 
 // Works region by region: first learns what each needs from the others, then writes its code.
-class compiler {
+class compiler final : code_writer {
 public:
-  compiler(program& out, const state_finder& find_state, const region_options& options,
-           const kernel_state_finder& find_kernel_state)
-      : out_(out), graph_(*out.graph_), accelerator_(out.device_->as_accelerator()),
-        find_state_(find_state), options_(options), find_kernel_state_(find_kernel_state),
-        kernel_sites_(graph_, accelerator_ ? out.device_->kind() : device_kind::cpu),
+  compiler(program_writer& with, const region_options& options)
+      : code_writer(with, *with.out.graph_), options_(options),
         regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
         members_(regions_.count) {}
 
@@ -41,19 +37,16 @@ public:
     for (uint32_t r = 0; r < regions_.count; ++r)
       TROUPE_TRY(write_region(r));
     for (auto& region : out_.regions_)
-      release_after_last_use(region);
+      release(region);
     weigh();
-    resolve_pointers();
+    for (const auto& each : drafts_)
+      out_.code_.push_back(resolved(each, out_));
+    with_.finish();
+    out_.slots_ = slots_;
     return {};
   }
 
 private:
-  // An instruction whose operands are still offsets into the pools.
-  struct draft {
-    instruction code;
-    size_t inputs = 0, states = npos, types = 0, releases = 0;
-  };
-  static constexpr size_t npos = SIZE_MAX;
   using endpoint = std::pair<const node*, int>;
 
   uint32_t region_of(const node& node) const { return regions_.of[static_cast<size_t>(node.id())]; }
@@ -85,8 +78,8 @@ private:
       need_order(*before, here);
     if (has(n.op().effects, effect::blocking))
       TROUPE_TRY(add_wait(n));
-    first_slot_[&n] = out_.slots_;
-    out_.slots_ += static_cast<uint32_t>(n.outputs());
+    first_slot_[&n] = slots_;
+    slots_ += static_cast<uint32_t>(n.outputs());
     if (is(n, internal_ops::feed))
       out_.feeds_.push_back({static_cast<uint32_t>(n.attr<int64_t>("index")), first_slot_[&n], &n});
     return {};
@@ -107,7 +100,7 @@ private:
     auto [it, fresh] = imports_[here].emplace(endpoint{from.node, from.index}, 0);
     if (!fresh)
       return;
-    it->second = out_.slots_++;
+    it->second = slots_++;
     tokens_[{from.node, from.index}].emplace_back(here, it->second);
     ++out_.regions_[here].required_tokens;
   }
@@ -138,20 +131,23 @@ private:
       return failure(error_kind::unimplemented, node.description(), ": nothing answers this wait");
     }
     for (int i = 0; i < node.outputs(); ++i)
-      wait.slots.push_back(out_.slots_ + static_cast<uint32_t>(i));
+      wait.slots.push_back(slots_ + static_cast<uint32_t>(i));
     ++out_.regions_[wait.region].required_tokens; // the answer
     wait_of_[&node] = static_cast<uint32_t>(out_.waits_.size());
     out_.waits_.push_back(std::move(wait));
     return {};
   }
 
-  uint32_t slot_of(edge from, uint32_t here) const {
-    if (region_of(*from.node) == here)
+  uint32_t slot_of(edge from) const override {
+    if (region_of(*from.node) == here_)
       return first_slot_.at(from.node) + static_cast<uint32_t>(from.index);
-    return imports_[here].at({from.node, from.index});
+    return imports_[here_].at({from.node, from.index});
   }
 
+  void outputs_made(const node& node) override { write_tokens(node); }
+
   status write_region(uint32_t here) {
+    here_ = here;
     auto& region = out_.regions_[here];
     region.first = static_cast<uint32_t>(drafts_.size());
     std::multimap<const node*, uint32_t> orders; // who hears when that has run
@@ -172,7 +168,7 @@ private:
         write_orders(*wait.origin);
       }
     for (auto* node : members_[here]) {
-      TROUPE_TRY(write_node(*node, here));
+      TROUPE_TRY(write_node(*node));
       if (region_of(*node) == here)
         write_orders(*node);
     }
@@ -180,20 +176,7 @@ private:
     return {};
   }
 
-  draft& add(action what, const node* origin) {
-    auto& made = drafts_.emplace_back();
-    made.code.what = what;
-    made.code.origin = origin;
-    made.inputs = out_.slot_pool_.size();
-    return made;
-  }
-
-  void add_input(draft& to, uint32_t slot) {
-    out_.slot_pool_.push_back(slot);
-    ++to.code.input_count;
-  }
-
-  status write_node(node& node, uint32_t here) {
+  status write_node(node& node) {
     if (is(node, internal_ops::feed)) {
       write_tokens(node);
       return {};
@@ -204,7 +187,7 @@ private:
       return invalid(node.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
     if (is(node, internal_ops::read))
       return write_read(node);
-    TROUPE_ASSIGN(auto operands, gather(node, here));
+    TROUPE_ASSIGN(auto operands, gather(node));
     if (has(node.op().effects, effect::blocking)) {
       if (is(node, internal_ops::recv) || is(node, internal_ops::recv_control))
         return {};
@@ -230,91 +213,10 @@ private:
           {static_cast<uint32_t>(node.attr<int64_t>("key")), node.attr<std::string>("to"), &node});
       return {};
     }
-    return write_kernel(node, operands);
+    return runs_functions(node.op()) ? write_call(node, operands) : write_kernel(node, operands);
   }
 
-  struct gathered {
-    std::vector<uint32_t> slots;
-    std::vector<named_state*> states; // empty when there are no refs
-  };
-
-  // A ref that is wanted as a value is read right before its consumer, so that the consumer sees
-  // every update that it depends on.
-  result<gathered> gather(node& node, uint32_t here) {
-    gathered found;
-    bool any_ref = false;
-    std::vector<std::pair<uint32_t, named_state*>> reads;
-    for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
-      const auto& from = node.inputs()[static_cast<size_t>(i)];
-      found.states.push_back(nullptr);
-      if (!from.node->output_is_ref(from.index)) {
-        auto uploaded = kernel_sites_.wants_on_device(node, i) && kernel_sites_.lies_on_host(from);
-        found.slots.push_back(uploaded ? upload(from, here) : slot_of(from, here));
-        continue;
-      }
-      auto* behind = resource_behind(from);
-      if (!behind)
-        return invalid(node.description(), ": input ", i, " refers to nothing");
-      if (!node.input_is_ref(i) && behind->op().makes != resource::variable)
-        return invalid(node.description(), ": input ", i, " must be a value, and '", behind->name(),
-                       "' is a ", to_string(behind->op().makes));
-      if (behind->op().make_responder)
-        continue; // the wait knows whom it asks
-      TROUPE_ASSIGN(auto* state, state_behind(*behind));
-      if (node.input_is_ref(i)) {
-        any_ref = true;
-        found.states.back() = state;
-        found.slots.push_back(0);
-      } else {
-        found.slots.push_back(out_.slots_);
-        reads.emplace_back(out_.slots_++, state);
-      }
-    }
-    for (auto [slot, state] : reads)
-      add_read(node, slot, state);
-    if (!any_ref)
-      found.states.clear();
-    return found;
-  }
-
-  void add_read(const node& by, uint32_t slot, named_state* state) {
-    auto& code = add(action::read, &by);
-    code.code.first_output = slot;
-    code.code.output_count = 1;
-    code.states = out_.state_pool_.size();
-    out_.state_pool_.push_back(state);
-  }
-
-  // A read that is a node of its own.
-  status write_read(node& node) {
-    const auto* behind = resource_behind(node.inputs()[0]);
-    if (!behind || behind->op().makes != resource::variable)
-      return invalid(node.description(), ": must refer to a variable");
-    TROUPE_ASSIGN(auto* state, state_behind(*behind));
-    add_read(node, first_slot_.at(&node), state);
-    write_tokens(node);
-    return {};
-  }
-
-  // A tensor of the host is taken to the device once in a region that needs it there.
-  uint32_t upload(edge from, uint32_t here) {
-    auto [it, fresh] = uploads_.emplace(std::tuple{from.node, from.index, here}, out_.slots_);
-    if (!fresh)
-      return it->second;
-    ++out_.slots_;
-    auto& code = add(action::upload, from.node);
-    add_input(code, slot_of(from, here));
-    code.code.first_output = it->second;
-    code.code.output_count = 1;
-    if (internal_ops::is_constant(*from.node)) {
-      auto kept = std::make_shared<kept_upload>();
-      code.code.state = kept.get();
-      out_.states_.push_back(std::move(kept));
-    }
-    return it->second;
-  }
-
-  result<named_state*> state_behind(const node& maker) {
+  result<named_state*> state_behind(const node& maker) override {
     auto [it, fresh] = known_.emplace(&maker, nullptr);
     if (fresh && maker.op().per_step) {
       auto like = std::static_pointer_cast<variable>(maker.op().make(maker, maker.name()));
@@ -322,51 +224,13 @@ private:
       it->second = like.get();
       out_.temporaries_.push_back(std::move(like));
     } else if (fresh) {
-      auto state = find_state_(maker);
+      auto state = with_.find_state(maker);
       if (!state)
         return within(maker, state.status());
       it->second = state->get();
       out_.named_.push_back(*std::move(state));
     }
     return it->second;
-  }
-
-  status write_kernel(node& node, const gathered& operands) {
-    auto on_host = accelerator_ && kernel_sites_.runs_on_host(node);
-    auto& device = on_host ? accelerator_->host() : *out_.device_;
-    auto* kernel = graph_.ops().find_kernel(node.op().name, device.kind());
-    auto run = kernel ? kernel->find(node) : nullptr;
-    if (!run)
-      return failure(error_kind::unimplemented, node.description(), ": there is no ",
-                     to_string(device.kind()), " kernel for its types");
-    std::shared_ptr<void> state;
-    if (kernel->prepare) {
-      kernel_state_maker prepare = [&] { return kernel->prepare({node, device}); };
-      auto shared = find_kernel_state_ && has(node.op().effects, effect::stateful);
-      auto prepared = shared ? find_kernel_state_(node, prepare) : prepare();
-      if (!prepared)
-        return within(node, prepared.status());
-      state = *std::move(prepared);
-    }
-    auto& code = add(on_host ? action::run_on_host : action::run, &node);
-    code.code.run = run;
-    code.code.state = state.get();
-    if (state)
-      out_.states_.push_back(std::move(state));
-    for (auto slot : operands.slots)
-      add_input(code, slot);
-    if (!operands.states.empty()) {
-      code.states = out_.state_pool_.size();
-      out_.state_pool_.insert(out_.state_pool_.end(), operands.states.begin(),
-                              operands.states.end());
-    }
-    code.code.first_output = first_slot_.at(&node);
-    code.code.output_count = static_cast<uint16_t>(node.outputs());
-    code.types = out_.type_pool_.size();
-    for (int i = 0; i < node.outputs(); ++i)
-      out_.type_pool_.push_back(node.output_type(i));
-    write_tokens(node);
-    return {};
   }
 
   // Tensors leave for other regions as soon as they exist.
@@ -384,53 +248,16 @@ private:
     }
   }
 
-  // Whether the last user of a tensor may have it. A kernel may write its output over what it has:
-  // that is what `forwardable` allows. One that takes the tensor twice would still read it as the
-  // other input, unless it reads each element just before it writes that element.
-  static bool may_end(const instruction& code, int uses) {
-    if (code.what != action::run)
-      return true;
-    auto effects = code.origin->op().effects;
-    return has(effects, effect::forwardable) && (uses == 1 || has(effects, effect::elementwise));
-  }
-
-  void release_after_last_use(const region& region) {
-    std::map<uint32_t, bool> dead; // slots seen from behind
-    auto begin = region.first, end = region.first + region.count;
-    for (auto at = end; at-- > begin;) {
-      auto& draft = drafts_[at];
-      auto& code = draft.code;
-      std::vector<uint32_t> releases;
-      for (uint16_t i = 0; i < code.output_count; ++i)
-        if (!dead.contains(code.first_output + i))
-          releases.push_back(code.first_output + i); // nobody reads it
-      std::set<uint32_t> dying;
-      std::map<uint32_t, int> uses; // by this instruction
-      for (uint16_t i = 0; i < code.input_count; ++i) {
-        if (draft.states != npos && out_.state_pool_[draft.states + i])
-          continue; // a ref has no slot
-        auto slot = out_.slot_pool_[draft.inputs + i];
-        ++uses[slot];
-        if (dead.emplace(slot, true).second)
-          dying.insert(slot);
-      }
-      for (uint16_t i = 0; i < std::min<uint16_t>(code.input_count, 64); ++i)
-        if (auto slot = out_.slot_pool_[draft.inputs + i];
-            dying.contains(slot) && may_end(code, uses[slot]))
-          code.last_uses |= uint64_t{1} << i;
-      releases.insert(releases.end(), dying.begin(), dying.end());
-      draft.releases = out_.slot_pool_.size();
-      code.release_count = static_cast<uint16_t>(std::min<size_t>(releases.size(), UINT16_MAX));
-      out_.slot_pool_.insert(out_.slot_pool_.end(), releases.begin(), releases.end());
-    }
+  void release(const region& region) {
+    auto read = release_after_last_use(region.first, region.count);
     // No instruction would release an answer or a feed that nobody reads.
     for (auto& wait : out_.waits_)
       if (&out_.regions_[wait.region] == &region)
         for (auto& slot : wait.slots)
-          if (!dead.contains(slot))
+          if (!read.contains(slot))
             slot = UINT32_MAX;
     if (&region == &out_.regions_[0])
-      std::erase_if(out_.feeds_, [&](const auto& one) { return !dead.contains(one.slot); });
+      std::erase_if(out_.feeds_, [&](const auto& one) { return !read.contains(one.slot); });
   }
 
   // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its
@@ -442,7 +269,7 @@ private:
     for (auto& region : out_.regions_)
       for (auto at = region.first + region.count; at-- > region.first;) {
         auto& code = drafts_[at].code;
-        if (code.what == action::run)
+        if (code.what == action::run || code.what == action::call)
           region.nanoseconds += expected_nanoseconds(*code.origin, options_.measured);
         code.long_tail = code.what == action::token && region.nanoseconds >= enough;
       }
@@ -450,36 +277,16 @@ private:
       region.heavy = region.nanoseconds >= enough;
   }
 
-  void resolve_pointers() {
-    for (auto& draft : drafts_) {
-      auto code = draft.code;
-      code.inputs = out_.slot_pool_.data() + draft.inputs;
-      code.releases = out_.slot_pool_.data() + draft.releases;
-      code.output_types = out_.type_pool_.data() + draft.types;
-      if (draft.states != npos)
-        code.states = out_.state_pool_.data() + draft.states;
-      out_.code_.push_back(code);
-    }
-  }
-
-  program& out_;
-  graph& graph_;
-  accelerator* const accelerator_; // or null
-  const state_finder& find_state_;
   const region_options& options_;
-  const kernel_state_finder& find_kernel_state_;
-  const kernel_sites kernel_sites_;
   region_map regions_;
   std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
   std::vector<std::map<uint32_t, const node*>> after_; // per region: who waits for which node
   std::vector<uint32_t> started_;                      // regions that need only the start
   std::vector<std::vector<node*>> members_;            // per region, in order
   std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
-  std::map<const node*, uint32_t> first_slot_, wait_of_;
+  std::map<const node*, uint32_t> wait_of_;
   std::set<uint32_t> looked_at_; // waits for what the host reads
   std::map<const node*, named_state*> known_;
-  std::map<std::tuple<const node*, int, uint32_t>, uint32_t> uploads_; // slots, by edge and region
-  std::vector<draft> drafts_;
 };
 
 result<std::shared_ptr<const program>>
@@ -492,7 +299,8 @@ program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_find
   auto regions = options;
   if (on.as_accelerator())
     regions.workers = 1; // all that it runs stands in one line
-  TROUPE_TRY(compiler{*made, find_state, regions, find_kernel_state}.run());
+  program_writer with{*made, find_state, find_kernel_state, {}, {}, {}};
+  TROUPE_TRY(compiler{with, regions}.run());
   if (on.as_accelerator())
     made->pending_inputs_ = find_pending_inputs(*made);
   made->replays_.resize(made->regions_.size());
@@ -516,8 +324,9 @@ std::string program::describe() const {
     out << "region " << r << ", after " << regions_[r].required_tokens << " tokens:\n";
     for (uint32_t i = 0; i < regions_[r].count; ++i) {
       const auto& code = code_[regions_[r].first + i];
-      constexpr const char* names[] = {
-          "run", "run on the host", "upload", "read", "token to region", "send", "fetch", "wait"};
+      constexpr const char* names[] = {"run",  "run on the host", "upload", "call",
+                                       "read", "token to region", "send",   "fetch",
+                                       "wait"};
       out << "  " << names[static_cast<size_t>(code.what)];
       if (code.what > action::read)
         out << ' ' << code.target;

@@ -19,15 +19,6 @@ struct unwatched {
   status after(const instruction&) const { return {}; }
 };
 
-// How many instructions may run until one looks at the clock: kernels that take more than 0.1 ms
-// look themselves.
-constexpr std::ptrdiff_t instructions_per_look = 64;
-
-status stopped(const stop_signal& stop) {
-  return stop.late() ? failure(error_kind::deadline_exceeded, "the step was not done in time")
-                     : failure(error_kind::cancelled, "the step was stopped");
-}
-
 // Of its memory: each instruction makes a tensor or two, and lets go of as many.
 constexpr size_t moments_per_instruction = 4;
 
@@ -163,18 +154,15 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
           slots[code->first_output] = *std::move(value);
           break;
         }
+      case action::call: {
+        call_frame at{program_->device(), *memory_, temporaries_.data(), stop};
+        if (auto ran = run_call(*code, slots, at); !ran) [[unlikely]]
+          return stop.raised() ? stopped(stop) : explain_memory(std::move(ran));
+        break;
+      }
       case action::read: {
-        auto in_step = (*code->states)->index_in_step();
-        auto value = in_step < 0 ? (*code->states)->read()
-                                 : temporaries_[static_cast<size_t>(in_step)]->read();
-        if (!value) {
-          auto why = value.status();
-          if (code->origin->op().name.starts_with('_')) // no node that the user knows
-            why = std::move(why).about({}, (*code->states)->name());
-          return within(*code->origin, std::move(why));
-        }
         auto& slot = slots[code->first_output];
-        slot = *std::move(value);
+        TROUPE_ASSIGN(slot, read_variable(*code, temporaries_.data()));
         if (slot.space() != space_) [[unlikely]]
           TROUPE_TRY(bring_here(slot, *code));
         break;
@@ -254,10 +242,7 @@ status instance::await(std::span<const uint32_t> slots) const {
 status instance::bring_here(tensor& value, const instruction& at) const {
   auto* device = program_->device().as_accelerator();
   if (!device || !value.on_host())
-    return failure(error_kind::failed_precondition, at.origin->description(),
-                   ": reads a variable that lies in the memory of ",
-                   value.on_host() ? "the host" : value.space()->name(),
-                   ": place the variable and who reads it on one device");
+    return lies_elsewhere(at, value);
   auto there = device->upload(value);
   if (!there)
     return explain(there.status(), at);
@@ -266,7 +251,10 @@ status instance::bring_here(tensor& value, const instruction& at) const {
 }
 
 status instance::explain(status error, const instruction& at) const {
-  error = within(*at.origin, std::move(error));
+  return explain_memory(within(*at.origin, std::move(error)));
+}
+
+status instance::explain_memory(status error) const {
   if (error.kind() != error_kind::resource_exhausted)
     return error;
   const auto& device = program_->device();
@@ -322,6 +310,7 @@ status instance::run_dead(uint32_t which, emission_sink& out) {
       case action::run:
       case action::run_on_host:
       case action::upload:
+      case action::call:
       case action::read: break;
       case action::token: out.send_token({.region = code.target, .dead = true}); break;
       case action::send: out.send_export(code.target, {}, true); break;

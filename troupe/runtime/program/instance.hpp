@@ -97,6 +97,7 @@ private:
   status run_again(uint32_t region, emission_sink& out, stop_signal& stop, bool& done);
   status run_dead(uint32_t region, emission_sink& out);
   status explain(status error, const instruction& at) const;
+  status explain_memory(status error) const;
   status await(std::span<const uint32_t> slots) const;
   status bring_here(tensor& value, const instruction& at) const;
   void take_idle_memory();

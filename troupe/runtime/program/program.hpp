@@ -2,8 +2,10 @@
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/program/block.hpp"
 #include "troupe/runtime/program/regions.hpp"
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -102,6 +104,8 @@ public:
 
 private:
   friend class compiler;
+  friend class code_writer;
+  friend struct program_writer;
   program() = default;
 
   std::unique_ptr<graph> graph_;
@@ -112,6 +116,7 @@ private:
   std::vector<feed_point> feeds_;
   std::vector<export_point> exports_;
   std::vector<uint32_t> fetches_;
+  std::deque<block> blocks_; // of functions
   uint32_t slots_ = 0;
   // What the instructions point to.
   std::vector<uint32_t> slot_pool_;

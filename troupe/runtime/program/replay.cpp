@@ -17,9 +17,8 @@ namespace {
 constexpr int fewest_launches = 4; // that are worth a recording
 constexpr int enough_runs = 3;     // with the same shapes
 constexpr int max_runs = 4096;     // of patience, which doubles with each disappointment
-constexpr size_t max_signatures = 4;
 constexpr int max_failures = 4, max_strangers = 100;
-constexpr size_t max_value_bytes = 1024;
+constexpr size_t max_signatures = 4, max_value_bytes = 1024;
 
 bool needs_no_elements(const node& node) {
   return has(node.op().effects, effect::of_shape) || node.inputs().empty();
@@ -159,6 +158,7 @@ struct region_replay::analysis {
         if (code.input_count)
           part_of(code.inputs[0]);
         return role::leave;
+      case action::call: break;
     }
     return {};
   }

@@ -6,10 +6,13 @@
 namespace troupe {
 
 std::string_view to_string(attr_kind kind) noexcept {
-  constexpr std::array<std::string_view, 12> names{
-      "bool",          "int",           "float",        "string",         "type",
-      "shape",         "tensor",        "list of ints", "list of floats", "list of strings",
-      "list of types", "list of shapes"};
+  constexpr std::array<std::string_view, 14> names{"bool",           "int",
+                                                   "float",          "string",
+                                                   "type",           "shape",
+                                                   "tensor",         "list of ints",
+                                                   "list of floats", "list of strings",
+                                                   "list of types",  "list of shapes",
+                                                   "function",       "list of functions"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -28,6 +31,10 @@ bool attr_value::operator==(const attr_value& other) const noexcept {
           return value == *other.get_if<T>();
       },
       content_);
+}
+
+std::ostream& operator<<(std::ostream& out, const function_value& value) {
+  return out << value.name;
 }
 
 std::ostream& operator<<(std::ostream& out, const attr_value& value) {

@@ -5,11 +5,14 @@
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace troupe {
+
+class function;
 
 enum class attr_kind : uint8_t {
   boolean,
@@ -24,9 +27,22 @@ enum class attr_kind : uint8_t {
   texts,
   types,
   shapes,
+  function,
+  functions,
 };
 
 TROUPE_API std::string_view to_string(attr_kind kind) noexcept;
+
+/// A function (graph/function.hpp) that a node runs. Without a body it is the one of that name
+/// whose body the node is a part of, perhaps of a part: so a function calls itself.
+struct function_value {
+  std::string name;
+  std::shared_ptr<const function> body = {};
+
+  bool operator==(const function_value&) const = default;
+};
+
+TROUPE_API std::ostream& operator<<(std::ostream& out, const function_value& value);
 
 /// One of the kinds of attr_kind, in that order.
 class TROUPE_API attr_value {
@@ -34,7 +50,8 @@ public:
   using content =
       std::variant<bool, int64_t, double, std::string, dtype, partial_shape, troupe::tensor,
                    std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
-                   std::vector<dtype>, std::vector<partial_shape>>;
+                   std::vector<dtype>, std::vector<partial_shape>, function_value,
+                   std::vector<function_value>>;
 
   attr_value() : content_(false) {}
   attr_value(bool value) : content_(value) {}
@@ -54,6 +71,8 @@ public:
   attr_value(std::vector<std::string> value) : content_(std::move(value)) {}
   attr_value(std::vector<dtype> value) : content_(std::move(value)) {}
   attr_value(std::vector<partial_shape> value) : content_(std::move(value)) {}
+  attr_value(function_value value) : content_(std::move(value)) {}
+  attr_value(std::vector<function_value> value) : content_(std::move(value)) {}
 
   attr_kind kind() const noexcept { return static_cast<attr_kind>(content_.index()); }
   /// Returns nullptr when the value is of another kind.

@@ -40,8 +40,14 @@ constexpr std::string_view anonymous = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
 
 class graph_def_reader {
 public:
-  graph_def_reader(const GraphDef& from, graph& into, const graph_def_options& options)
-      : nodes_(from.node()), into_(into), file_(options.file), budget_{options.filled_bytes} {}
+  graph_def_reader(const GraphDef& from, graph& into, const function_source& with)
+      : nodes_(from.node()), into_(into), with_(with),
+        file_(with.options.file), budget_{with.options.filled_bytes} {}
+
+  void give(const std::map<std::string, edge>& nodes) {
+    for (const auto& [name, one] : nodes)
+      passed_[name] = {one, nullptr};
+  }
 
   result<passed_handles> read() {
     TROUPE_TRY(index_names());
@@ -103,6 +109,8 @@ private:
   }
 
   result<node*> add(const NodeDef& from) {
+    if (auto given = passed_.find(from.name()); given != passed_.end())
+      return given->second.of.node;
     node_spec spec;
     spec.op = from.op();
     spec.name = from.name();
@@ -139,7 +147,7 @@ private:
       auto passed = passed_.find(std::string{name.node});
       if (passed != passed_.end() && !name.control && name.output == 0) {
         spec.inputs.push_back(passed->second.of);
-        if (!producer->controls().empty())
+        if (passed->second.after && !producer->controls().empty())
           spec.controls.push_back(producer);
       } else if (name.control)
         spec.controls.push_back(producer);
@@ -161,6 +169,10 @@ private:
     for (const auto& [view, value] : attrs) {
       std::string name{view};
       if (const auto* as = op->find_attr(name)) {
+        if (op->calls != calling::never && as->kind == attr_kind::types)
+          continue; // TensorFlow calls what variables hold "resource": it follows from the inputs
+        if (value->has_func() || value->list().func_size() > 0)
+          continue; // see below
         if (name == "shared_name" && value->s() == anonymous)
           continue;
         TROUPE_ASSIGN(auto read, read_attr(*value, *as, budget_));
@@ -170,11 +182,46 @@ private:
                        "', which the file sets to { ", to_text(*value), " }");
       }
     }
+    return op->calls == calling::never ? status{} : fill_functions(spec, from, *op);
+  }
+
+  status fill_functions(node_spec& spec, const NodeDef& from, const op_def& op) {
+    auto first = static_cast<size_t>(first_argument(op));
+    if (spec.inputs.size() < first)
+      return invalid("has ", spec.inputs.size(), " inputs");
+    std::vector<edge> arguments(spec.inputs.begin() + static_cast<std::ptrdiff_t>(first),
+                                spec.inputs.end());
+    std::vector<partial_shape> dims;
+    if (op.calls != calling::while_true)
+      for (const auto& one : arguments)
+        dims.push_back(one.dims());
+    else if (auto given = spec.attrs.find("output_shapes"); given != spec.attrs.end())
+      dims = *given->second.get_if<std::vector<partial_shape>>();
+    auto read = [&](const NameAttrList& which) {
+      return read_function(which, into_, arguments, dims, with_);
+    };
+    for (const auto& attr : op.attrs) {
+      auto it = from.attr().find(std::string{attr.name});
+      if (it == from.attr().end())
+        continue;
+      if (attr.kind == attr_kind::function) {
+        TROUPE_ASSIGN(auto value, read(it->second.func()));
+        spec.attrs[std::string{attr.name}] = std::move(value);
+      } else if (attr.kind == attr_kind::functions) {
+        std::vector<function_value> values;
+        for (const auto& each : it->second.list().func()) {
+          TROUPE_ASSIGN(auto value, read(each));
+          values.push_back(std::move(value));
+        }
+        spec.attrs[std::string{attr.name}] = std::move(values);
+      }
+    }
     return {};
   }
 
   const google::protobuf::RepeatedPtrField<NodeDef>& nodes_;
   graph& into_;
+  const function_source& with_;
   const std::string& file_;
   fill_budget budget_;
   std::unordered_map<std::string_view, uint32_t> by_name_;
@@ -184,9 +231,11 @@ private:
 
 } // namespace
 
-result<passed_handles> add_nodes(const GraphDef& from, graph& into,
-                                 const graph_def_options& options) {
-  return graph_def_reader{from, into, options}.read();
+result<passed_handles> add_nodes(const GraphDef& from, graph& into, const function_source& with,
+                                 const std::map<std::string, edge>& given) {
+  graph_def_reader reader{from, into, with};
+  reader.give(given);
+  return reader.read();
 }
 
 } // namespace troupe::graph_def

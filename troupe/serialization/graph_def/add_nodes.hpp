@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/graph_def/graph_def.pb.h"
+#include "troupe/serialization/graph_def/read_function.hpp"
 
 #include <map>
 #include <string>
@@ -17,8 +18,8 @@ struct passed_handle {
 using passed_handles = std::map<std::string, passed_handle>;
 
 /// Adds the nodes, of ops that exist, each after its inputs, with every check. Returns those that
-/// only passed handles on, by their names in the file.
-result<passed_handles> add_nodes(const GraphDef& from, graph& into,
-                                 const graph_def_options& options);
+/// only passed handles on, by their names in the file. `given` stands for nodes of these names.
+result<passed_handles> add_nodes(const GraphDef& from, graph& into, const function_source& with,
+                                 const std::map<std::string, edge>& given = {});
 
 } // namespace troupe::graph_def

@@ -44,11 +44,28 @@ private:
         if (seen_.insert(call.body).second)
           called_.push_back(call.body);
       } else if (auto [at, fresh] = uses_.emplace(each.op(), use{}); fresh) {
+        look_at_functions(each);
         // Asked once: a registry thinks long about names that it does not know.
         at->second = {ops_.find_op(each.op()).ok(), 1, each.name()};
       } else {
+        look_at_functions(each);
         ++at->second.count;
       }
+  }
+
+  void look_at_functions(const NodeDef& of) {
+    auto look = [&](const NameAttrList& which) {
+      NodeDef call;
+      call.set_op(which.name());
+      if (auto called = functions_.callee(call); called && seen_.insert(called.body).second)
+        called_.push_back(called.body);
+    };
+    for (const auto& [name, value] : of.attr()) {
+      if (value.has_func())
+        look(value.func());
+      for (const auto& each : value.list().func())
+        look(each);
+    }
   }
 
   function_library functions_;

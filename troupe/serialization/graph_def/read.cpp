@@ -33,7 +33,7 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
   auto calls = inline_calls(from, into.ops());
   if (!calls)
     return calls.status().within(options.file);
-  TROUPE_ASSIGN(auto handles, add_nodes(from, into, options));
+  TROUPE_ASSIGN(auto handles, add_nodes(from, into, {from.library(), options}));
   imported_graph made{into, into.scope()};
   for (const auto& [name, passed] : handles)
     made.add_call(name, {passed.of}, passed.after);

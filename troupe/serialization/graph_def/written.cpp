@@ -54,6 +54,7 @@ public:
   void operator()(const partial_shape& value) {
     *written.mutable_shape() = graph_def::written(value);
   }
+  void operator()(const function_value& value) { written.mutable_func()->set_name(value.name); }
   void operator()(const tensor& value) { *written.mutable_tensor() = graph_def::written(value); }
 
   template <class T>
@@ -68,6 +69,9 @@ private:
   static void add(list_value& to, int64_t value) { to.add_i(value); }
   static void add(list_value& to, double value) { to.add_f(static_cast<float>(value)); }
   static void add(list_value& to, const std::string& value) { to.add_s(value); }
+  static void add(list_value& to, const function_value& value) {
+    to.add_func()->set_name(value.name);
+  }
   static void add(list_value& to, dtype value) { to.add_type(graph_def::written(value)); }
   static void add(list_value& to, const partial_shape& value) {
     *to.add_shape() = graph_def::written(value);

@@ -43,6 +43,8 @@ result<attr_value> text_scanner::attr(attr_kind kind) {
     case attr_kind::texts: return many<std::string>(*this, next_text);
     case attr_kind::types: return many<dtype>(*this, next_type);
     case attr_kind::shapes: return many<partial_shape>(*this, next_shape);
+    case attr_kind::function:
+    case attr_kind::functions: break; // the graph's parser knows them
   }
   return unexpected("an attribute of a known kind");
 }

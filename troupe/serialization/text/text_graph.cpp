@@ -1,9 +1,12 @@
 #include "troupe/serialization/text/text_graph.hpp"
 
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/text/text_scanner.hpp"
 #include "troupe/serialization/wire/origin.hpp"
+
+#include <map>
 
 namespace troupe {
 namespace {
@@ -20,7 +23,7 @@ class text_graph_parser {
 public:
   text_graph_parser(std::string_view text, std::string_view file, graph& into,
                     const text_limits& limits)
-      : in_(text, file, limits.literal_bytes), file_(file), graph_(into) {}
+      : in_(text, file, limits.literal_bytes), file_(file), graph_(&into) {}
 
   result<text_graph> parse() {
     while (in_.next_statement())
@@ -52,6 +55,8 @@ private:
       end_run();
       return in_.end_statement();
     }
+    if (take_statement("body"))
+      return body();
     if (take_statement("feed"))
       TROUPE_TRY(feed(start));
     else if (take_statement("fetch"))
@@ -162,7 +167,9 @@ private:
       TROUPE_ASSIGN(auto index, in_.integer());
       name += concat(':', index);
     }
-    auto found = graph_.find_edge(name);
+    if (auto it = arguments_.find(name); it != arguments_.end())
+      return it->second;
+    auto found = graph_->find_edge(name);
     if (!found)
       return found.status().within(in_.place(start));
     return *found;
@@ -171,10 +178,10 @@ private:
   result<node*> existing_node(std::string_view what) {
     auto start = in_.position();
     TROUPE_ASSIGN(auto name, in_.name(what));
-    if (auto* found = graph_.find(name))
+    if (auto* found = graph_->find(name))
       return found;
     std::vector<std::string_view> known;
-    for (const auto& each : graph_.nodes())
+    for (const auto& each : graph_->nodes())
       known.push_back(each->name());
     return failure(error_kind::not_found, in_.place(start), ": there is no node '", name, "'",
                    did_you_mean(name, known));
@@ -195,7 +202,7 @@ private:
     TROUPE_ASSIGN(spec.op, in_.name("an op or a literal"));
     if (in_.take('('))
       TROUPE_TRY(inputs(spec));
-    auto op = graph_.ops().find_op(spec.op);
+    auto op = graph_->ops().find_op(spec.op);
     if (!op)
       return refused(op_at, op.status());
     TROUPE_TRY(attributes(**op, spec, true));
@@ -204,7 +211,7 @@ private:
 
   result<node*> add(size_t start, node_spec spec) {
     auto origin = concat(file_, ':', in_.line_of(start));
-    auto added = add_with_origin(graph_, std::move(spec), std::move(origin));
+    auto added = add_with_origin(*graph_, std::move(spec), std::move(origin));
     if (!added)
       return refused(start, added.status());
     return added;
@@ -212,7 +219,7 @@ private:
 
   // A literal gets a node; as an input it has no name of its own.
   result<node*> constant(size_t start, tensor value, std::string name, bool statement) {
-    auto op = graph_.ops().find_op("Const");
+    auto op = graph_->ops().find_op("Const");
     if (!op)
       return refused(start, op.status());
     node_spec spec;
@@ -270,15 +277,123 @@ private:
         return refused(
             at, invalid(op.name, " has no attribute '", name, "'", did_you_mean(name, known)));
       }
-      TROUPE_ASSIGN(auto value, in_.attr(attr->kind));
+      TROUPE_ASSIGN(auto value, attribute(*attr));
       if (!spec.attrs.emplace(std::move(name), std::move(value)).second)
         return in_.error_at(at, "the attribute '", attr->name, "' is given twice");
     }
   }
 
+  result<attr_value> attribute(const attr_def& attr) {
+    if (attr.kind == attr_kind::function) {
+      TROUPE_ASSIGN(auto one, function_name());
+      return attr_value{std::move(one)};
+    }
+    if (attr.kind != attr_kind::functions)
+      return in_.attr(attr.kind);
+    std::vector<function_value> several;
+    auto listed = in_.list([&]() -> status {
+      TROUPE_ASSIGN(auto one, function_name());
+      several.push_back(std::move(one));
+      return {};
+    });
+    TROUPE_TRY(std::move(listed));
+    return attr_value{std::move(several)};
+  }
+
+  result<function_value> function_name() {
+    auto start = in_.position();
+    TROUPE_ASSIGN(auto name, in_.name("the name of a function"));
+    if (auto it = functions_.find(name); it != functions_.end())
+      return it->second;
+    std::vector<std::string_view> known;
+    for (const auto& [one, body] : functions_)
+      known.push_back(one);
+    return failure(error_kind::not_found, in_.place(start), ": there is no function '", name,
+                   "' above this line", did_you_mean(name, known));
+  }
+
+  // `body name(x: f32[-1], v: variable f32[]) {`, nodes, `return y, z`, `}`.
+  status body() {
+    auto start = in_.position();
+    if (dynamic_cast<function_body*>(graph_))
+      return in_.error_at(start, "a function within a function: write it before this one");
+    TROUPE_ASSIGN(auto name, in_.name("the name of a function"));
+    if (functions_.contains(name))
+      return in_.error_at(start, "there is a function '", name, "' already");
+    functions_.emplace(name, function_value{name, {}}); // it may call itself
+    auto* around = graph_;
+    auto body = std::make_unique<function_body>(*around);
+    graph_ = body.get();
+    std::vector<edge> results;
+    auto read = read_body(results);
+    graph_ = around;
+    arguments_.clear();
+    TROUPE_TRY(std::move(read));
+    auto made = function_body::finish(std::move(body), name, results);
+    if (!made)
+      return refused(start, made.status());
+    functions_[name].body = *std::move(made);
+    return in_.end_statement();
+  }
+
+  status read_body(std::vector<edge>& results) {
+    TROUPE_TRY(in_.expect('(', "'(' and the arguments"));
+    if (!in_.take(')')) {
+      do
+        TROUPE_TRY(argument());
+      while (in_.take(','));
+      TROUPE_TRY(in_.expect(')', "',' or ')'"));
+    }
+    TROUPE_TRY(in_.expect('{', "'{' and the nodes of the function"));
+    for (bool returned = false; in_.next_statement();) {
+      auto start = in_.position();
+      if (in_.take('}'))
+        return {};
+      if (returned)
+        return in_.unexpected("'}' after what the function returns");
+      if (!take_statement("return")) {
+        TROUPE_TRY(node_statement(start));
+        continue;
+      }
+      returned = true;
+      if (in_.end_statement().ok())
+        continue;
+      do {
+        TROUPE_ASSIGN(auto result, existing_edge("the name of a node to return"));
+        results.push_back(result);
+      } while (in_.take(','));
+      TROUPE_TRY(in_.end_statement());
+    }
+    return in_.unexpected("'}'");
+  }
+
+  status argument() {
+    auto start = in_.position();
+    TROUPE_ASSIGN(auto name, in_.name("the name of an argument"));
+    if (arguments_.contains(name))
+      return in_.error_at(start, "there is an argument '", name, "' already");
+    TROUPE_TRY(in_.expect(':', "':' and the argument's type"));
+    auto& into = static_cast<function_body&>(*graph_);
+    auto add = [&](const result<edge>& made) -> status {
+      if (!made || !*made)
+        return refused(start, made ? into.take_note() : made.status());
+      arguments_.emplace(name, *made);
+      return {};
+    };
+    if (in_.take_word("table"))
+      return add(into.add_state_argument(resource::table, dtype::none, {}));
+    auto is_variable = in_.take_word("variable");
+    TROUPE_ASSIGN(auto type, in_.type());
+    TROUPE_ASSIGN(auto dims, in_.partial());
+    return add(is_variable ? into.add_state_argument(resource::variable, type, dims)
+                           : result<edge>{into.add_argument(type, dims)});
+  }
+
   text_scanner in_;
   std::string_view file_;
-  graph& graph_;
+  graph* graph_;                                       // or the function that is being read
+  std::map<std::string, edge, std::less<>> arguments_; // of that
+  std::map<std::string, function_value, std::less<>> functions_;
   text_graph parsed_;
   text_run run_;
   bool graph_refused_ = false;

@@ -44,7 +44,15 @@ struct Attr {
     texts @10 :List(Data);
     types @11 :List(UInt8);
     shapes @12 :List(PartialShape);
+    function @13 :Function;
+    functions @14 :List(Function);
   }
+}
+
+struct Function {
+  name @0 :Text;
+  body @1 :Tensor;             # a graph of its own; nothing: the function around the node
+  handedOn @2 :List(Int32);    # for each result the argument that it is; -1: a _Fetch gives it
 }
 
 struct Input {

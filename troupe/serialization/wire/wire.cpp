@@ -1,5 +1,6 @@
 #include "troupe/serialization/wire/wire.hpp"
 
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/serialization/wire/capnp_text.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/graph_header.hpp"
@@ -55,8 +56,25 @@ public:
       write(list[i], values[i]);
     return {};
   }
-  status operator()(const tensor& value) {
-    auto to = to_.initTensor();
+  status operator()(const function_value& value) { return write(to_.initFunction(), value); }
+  status operator()(const std::vector<function_value>& values) {
+    auto list = to_.initFunctions(size(values));
+    for (unsigned i = 0; i < list.size(); ++i)
+      TROUPE_TRY(write(list[i], values[i]));
+    return {};
+  }
+  status operator()(const tensor& value) { return write(to_.initTensor(), value); }
+
+private:
+  status write(wire::Function::Builder to, const function_value& value) {
+    to.setName(as_text(value.name));
+    if (!value.body)
+      return {};
+    TROUPE_ASSIGN(auto body, write_graph(value.body->body()));
+    TROUPE_TRY(write(to.initBody(), body));
+    return numbers(to.initHandedOn(size(value.body->handed_on())), value.body->handed_on());
+  }
+  status write(wire::Tensor::Builder to, const tensor& value) {
     if (value.empty())
       return {};
     to.setType(static_cast<uint8_t>(value.type()));
@@ -73,8 +91,6 @@ public:
     }
     return {};
   }
-
-private:
   template <class T>
   static unsigned size(const std::vector<T>& values) {
     return static_cast<unsigned>(values.size());

@@ -1,4 +1,5 @@
 // Reads graphs that others wrote: nothing in them is believed.
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/serialization/wire/capnp_text.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/graph_header.hpp"
@@ -34,10 +35,17 @@ result<dtype> type_of(uint8_t number) {
   return static_cast<dtype>(number);
 }
 
+// How deep functions may lie within functions: reading them takes stack.
+constexpr int max_depth = 64;
+
+status read_graph(std::span<const std::byte> bytes, graph& into, int depth);
+
 class graph_reader {
 public:
-  graph_reader(wire::Graph::Reader from, std::span<const std::byte> payloads, graph& into)
-      : nodes_(from.getNodes()), sizes_(from.getPayloads()), rest_(payloads), into_(into) {}
+  graph_reader(wire::Graph::Reader from, std::span<const std::byte> payloads, graph& into,
+               int depth)
+      : nodes_(from.getNodes()), sizes_(from.getPayloads()), rest_(payloads), into_(into),
+        depth_(depth) {}
 
   status read() {
     TROUPE_TRY(find_payloads());
@@ -161,8 +169,39 @@ private:
         }
         return attr_value{std::move(values)};
       }
+      case wire::Attr::FUNCTION: {
+        TROUPE_ASSIGN(auto value, read(from.getFunction()));
+        return attr_value{std::move(value)};
+      }
+      case wire::Attr::FUNCTIONS: {
+        std::vector<function_value> values;
+        for (auto each : from.getFunctions()) {
+          TROUPE_ASSIGN(auto value, read(each));
+          values.push_back(std::move(value));
+        }
+        return attr_value{std::move(values)};
+      }
     }
     return damaged_graph("attribute ", text_of(from.getName()), " is of unknown kind");
+  }
+
+  result<function_value> read(wire::Function::Reader from) {
+    function_value made{text_of(from.getName()), {}};
+    TROUPE_ASSIGN(auto bytes, read(from.getBody()));
+    if (bytes.empty())
+      return made;
+    if (bytes.type() != dtype::u8)
+      return damaged_graph("function '", made.name, "' is of type ", bytes.type());
+    if (depth_ == max_depth)
+      return damaged_graph("functions lie more than ", max_depth, " deep within functions");
+    auto body = std::make_unique<graph>(into_.ops());
+    TROUPE_TRY(read_graph(bytes_of(bytes), *body, depth_ + 1)
+                   .within(concat("function '", made.name, "'")));
+    std::vector<int> handed_on;
+    for (auto each : from.getHandedOn())
+      handed_on.push_back(each);
+    TROUPE_ASSIGN(made.body, function::make(made.name, std::move(body), std::move(handed_on)));
+    return made;
   }
 
   static result<partial_shape> read(wire::PartialShape::Reader from) {
@@ -201,14 +240,13 @@ private:
   capnp::List<uint64_t>::Reader sizes_;
   std::span<const std::byte> rest_;
   graph& into_;
+  const int depth_;
   std::vector<std::span<const std::byte>> payloads_;
   std::vector<bool> used_;
   std::vector<node*> added_;
 };
 
-} // namespace
-
-status read_graph(std::span<const std::byte> bytes, graph& into) {
+status read_graph(std::span<const std::byte> bytes, graph& into, int depth) {
   uint32_t magic = 0, version = 0;
   uint64_t structure = 0, checksum = 0;
   if (bytes.size() < graph_header_bytes)
@@ -240,10 +278,16 @@ status read_graph(std::span<const std::byte> bytes, graph& into) {
   limits.nestingLimit = 16;
   try {
     capnp::FlatArrayMessageReader reader{words, limits};
-    return graph_reader{reader.getRoot<wire::Graph>(), bytes, into}.read();
+    return graph_reader{reader.getRoot<wire::Graph>(), bytes, into, depth}.read();
   } catch (const kj::Exception& thrown) {
     return damaged_graph(thrown.getDescription().cStr());
   }
+}
+
+} // namespace
+
+status read_graph(std::span<const std::byte> bytes, graph& into) {
+  return read_graph(bytes, into, 0);
 }
 
 } // namespace troupe

@@ -1,0 +1,280 @@
+// Branches, loops and functions as users write them.
+#include "tests/support/catch.hpp"
+#include "troupe/troupe.hpp"
+
+namespace troupe::test::control_flow_test {
+namespace {
+
+using list = std::vector<edge>;
+
+template <class T>
+std::vector<T> values(const tensor& of) {
+  return {of.values<T>().begin(), of.values<T>().end()};
+}
+
+template <class T>
+T value(const tensor& of) {
+  return *of.data<T>();
+}
+
+template <class Act>
+std::string error_of(Act act) {
+  try {
+    act();
+  } catch (const error& why) {
+    return why.what();
+  }
+  return "no error";
+}
+
+} // namespace
+
+TEST_CASE("only the chosen branch runs, with its effects") {
+  graph_builder g;
+  auto v = g.variable(0.0f, "v"), w = g.variable(0.0f, "w");
+  auto p = g.placeholder(dtype::boolean, {}, "p");
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto y = cond(
+      p, [&] { return assign_add(v, x); }, [&] { return assign_add(w, x * 2); }, "choice");
+  auto s = session::local();
+  s.run(g.initializer());
+  CHECK(value<float>(s.fetch(y, {{p, true}, {x, 3.0f}})) == 3);
+  CHECK(value<float>(s.fetch(v)) == 3);
+  CHECK(value<float>(s.fetch(w)) == 0);
+  CHECK(value<float>(s.fetch(y, {{p, false}, {x, 3.0f}})) == 6);
+  CHECK(value<float>(s.fetch(v)) == 3);
+  CHECK(value<float>(s.fetch(w)) == 6);
+}
+
+TEST_CASE("branches that return nothing have their effects") {
+  graph_builder g;
+  auto v = g.variable(0.0f, "v");
+  auto p = g.placeholder(dtype::boolean, {}, "p");
+  auto* choice = cond(
+      p, [&] { assign(v, 1.0f); }, [&] { assign(v, 2.0f); });
+  auto s = session::local();
+  s.run(g.initializer());
+  s.run(choice, {{p, false}});
+  CHECK(value<float>(s.fetch(v)) == 2);
+  s.run(choice, {{p, true}});
+  CHECK(value<float>(s.fetch(v)) == 1);
+}
+
+TEST_CASE("a case beyond the branches takes the last") {
+  graph_builder g;
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto y = case_of(
+      n, {[&] { return list{x + 1}; }, [&] { return list{x * x}; }, [&] { return list{-x}; }});
+  auto s = session::local();
+  auto of = [&](int32_t which) {
+    return values<float>(s.fetch(y[0], {{n, which}, {x, {2.0f, 3.0f}}}));
+  };
+  CHECK(of(0) == std::vector{3.0f, 4.0f});
+  CHECK(of(1) == std::vector{4.0f, 9.0f});
+  CHECK(of(2) == std::vector{-2.0f, -3.0f});
+  CHECK(of(7) == std::vector{-2.0f, -3.0f});
+  CHECK(of(-1) == std::vector{-2.0f, -3.0f});
+}
+
+TEST_CASE("a loop computes until its condition fails") {
+  graph_builder g;
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto found = while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        return list{v[0] + 1, v[1] * 2 + x};
+      });
+  auto s = session::local();
+  CHECK(values<float>(s.fetch(found[1], {{n, 3}, {x, {1.0f, -1.0f}}})) ==
+        std::vector{15.0f, -15.0f});
+  CHECK(values<float>(s.fetch(found[1], {{n, 0}, {x, {1.0f, -1.0f}}})) == std::vector{1.0f, -1.0f});
+  CHECK(value<int>(s.fetch(found[0], {{n, 10000}, {x, {0.0f}}})) == 10000);
+}
+
+TEST_CASE("loop variables may change places and shapes") {
+  graph_builder g;
+  auto a = g.placeholder(dtype::f32, {}, "a"), b = g.placeholder(dtype::f32, {}, "b");
+  auto found = while_loop(
+      {g.constant(0), a, b, reshape(a, {1})}, [](auto& v) { return less(v[0], 3); },
+      [](auto& v) {
+        return list{v[0] + 1, v[2], v[1], concatenate(list{v[3], reshape(v[2], {1})}, 0)};
+      });
+  CHECK(found[3].dims() == partial_shape{-1});
+  auto s = session::local();
+  auto got = s.run({{a, 1.0f}, {b, 2.0f}}, found);
+  CHECK(value<float>(got[1]) == 2);
+  CHECK(value<float>(got[2]) == 1);
+  CHECK(values<float>(got[3]) == std::vector{1.0f, 2.0f, 1.0f, 2.0f});
+}
+
+TEST_CASE("loops lie within loops, and branches within them") {
+  graph_builder g;
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  // The sum over i < n of the sum over j < i of j, where i is odd.
+  auto found = while_loop(
+      {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        auto more = cond(
+            equal(floor_mod(v[0], 2), 1),
+            [&] {
+              return while_loop(
+                  {g.constant(0), v[1]}, [&](auto& w) { return less(w[0], v[0]); },
+                  [&](auto& w) {
+                    return list{w[0] + 1, w[1] + w[0]};
+                  })[1];
+            },
+            [&] { return v[1]; });
+        return list{v[0] + 1, more};
+      });
+  auto s = session::local();
+  for (int of : {0, 1, 5, 12}) {
+    int expected = 0;
+    for (int i = 1; i < of; i += 2)
+      expected += i * (i - 1) / 2;
+    CHECK(value<int>(s.fetch(found[1], {{n, of}})) == expected);
+  }
+}
+
+TEST_CASE("a variable that a loop changes is another in each turn") {
+  graph_builder g;
+  auto v = g.variable(1.0f, "v");
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto found = while_loop(
+      {g.constant(0), g.constant(0.0f)}, [&](auto& x) { return less(x[0], n); },
+      [&](auto& x) {
+        auto doubled = assign_add(v, v); // 2, 4, 8, ...
+        return list{x[0] + 1, x[1] + doubled};
+      });
+  auto s = session::local();
+  s.run(g.initializer());
+  CHECK(value<float>(s.fetch(found[1], {{n, 4}})) == 2 + 4 + 8 + 16);
+  CHECK(value<float>(s.fetch(v)) == 16);
+}
+
+TEST_CASE("a read in a turn that does not depend on the update sees the value before it") {
+  graph_builder g;
+  auto v = g.variable(1.0f, "v");
+  auto found = while_loop(
+      {g.constant(0), g.constant(0.0f)}, [](auto& x) { return less(x[0], 3); },
+      [&](auto& x) {
+        assign_add(v, 10.0f);
+        return list{x[0] + 1, x[1] + v};
+      });
+  auto s = session::local();
+  s.run(g.initializer());
+  CHECK(value<float>(s.fetch(found[1])) == 1 + 11 + 21);
+}
+
+TEST_CASE("functions are defined once and called often") {
+  graph_builder g;
+  auto w = g.variable({2.0f, 3.0f}, "w");
+  auto scaled = define(g, "scaled", {argument{dtype::f32, {-1}}}, [&](auto& v) {
+    return list{v[0] * w, sum(v[0], {0})};
+  });
+  auto x = g.placeholder(dtype::f32, {2}, "x");
+  auto once = call(g, scaled, {x}), twice = call(g, scaled, {once[0]});
+  auto s = session::local();
+  s.run(g.initializer());
+  auto got = s.run({{x, {1.0f, 10.0f}}}, {twice[0], twice[1]});
+  CHECK(values<float>(got[0]) == std::vector{4.0f, 90.0f});
+  CHECK(value<float>(got[1]) == 32);
+}
+
+TEST_CASE("a function may call itself, with the variables that it was given") {
+  graph_builder g;
+  auto calls = g.variable(0, "calls");
+  auto fibonacci = define_recursive(
+      g, "fibonacci", {argument{dtype::i32, {}}, argument{calls}}, {dtype::i32},
+      [&](auto& self, auto& v) {
+        auto* noted = assign_add(v[1], 1).node;
+        return list{cond(
+            less(v[0], 2), [&] { return v[0]; },
+            [&] {
+              auto later = g.after({noted});
+              return call(g, self, {v[0] - 1, v[1]})[0] + call(g, self, {v[0] - 2, v[1]})[0];
+            })};
+      });
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto y = call(g, fibonacci, {n, calls});
+  auto s = session::local();
+  s.run(g.initializer());
+  CHECK(value<int>(s.fetch(y[0], {{n, 12}})) == 144);
+  CHECK(value<int>(s.fetch(calls)) == 465);
+  auto endless = error_of([&] {
+    auto forever = define_recursive(g, "forever", {argument{dtype::i32, {}}}, {dtype::i32},
+                                    [&](auto& self, auto& v) { return call(g, self, {v[0] + 1}); });
+    s.fetch(call(g, forever, {n}, "deep")[0], {{n, 0}});
+  });
+  CHECK(endless.find("calls lie more than 1000 deep") != std::string::npos);
+}
+
+TEST_CASE("an error in a loop names the node and the turn") {
+  graph_builder g;
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto found = while_loop(
+      {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], 10); },
+      [&](auto& v) {
+        return list{v[0] + 1, floor_div(100, n - v[0])};
+      },
+      {.name = "train"});
+  auto s = session::local();
+  auto text = error_of([&] { s.fetch(found[1], {{n, 7}}); });
+  CHECK(text.find("'train'") != std::string::npos);
+  CHECK(text.find("iteration 7]") != std::string::npos);
+  CHECK(text.find("FloorDiv") != std::string::npos);
+  CHECK(value<int>(s.fetch(found[1], {{n, 50}})) == 2);
+}
+
+TEST_CASE("a loop that never ends is ended by its deadline") {
+  graph_builder g;
+  auto found = while_loop(
+      {g.constant(0)}, [](auto& v) { return greater_equal(v[0], 0); },
+      [](auto& v) { return list{v[0] * 1}; });
+  auto s = session::local();
+  CHECK_THROWS_WITH(s.fetch(found[0], {}, {.timeout = std::chrono::milliseconds{50}}),
+                    Catch::Contains("not done in time"));
+}
+
+TEST_CASE("what does not fit is refused where it is built") {
+  graph_builder g;
+  auto p = g.placeholder(dtype::boolean, {}, "p");
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  CHECK(error_of([&] {
+          cond(
+              p, [&] { return x; }, [&] { return g.constant(1); });
+        }).find("branches return f32 and i32 as value 0") != std::string::npos);
+  CHECK(error_of([&] {
+          cond(
+              p, [&] { return static_cast<edge>(g.variable(1.0f)); }, [&] { return x; });
+        }).find("lives longer than a call") != std::string::npos);
+  CHECK(error_of([&] {
+          while_loop(
+              {x}, [&](auto& v) { return less(v[0], 1); }, [&](auto&) { return list{}; });
+        }).find("returns 0 values for 1 loop variables") != std::string::npos);
+  edge inside;
+  cond(
+      p, [&] { return inside = x + 1; }, [&] { return x; });
+  CHECK(error_of([&] { g.constant(1.0f) + inside; }).find("belongs to another graph") !=
+        std::string::npos);
+  // After all that the graph is as good as before.
+  CHECK(value<float>(session::local().fetch(x + 1, {{x, 1.0f}})) == 2);
+}
+
+TEST_CASE("a loop on variables runs on the task that has them") {
+  graph_builder g;
+  auto s = session::local();
+  auto v = g.variable({1.0f, 2.0f}, "v");
+  auto found = while_loop(
+      {g.constant(0)}, [](auto& x) { return less(x[0], 100); },
+      [&](auto& x) {
+        assign_add(v, {1.0f, 1.0f});
+        return list{x[0] + 1};
+      });
+  s.run(g.initializer());
+  s.run(found[0].node);
+  CHECK(values<float>(s.fetch(v)) == std::vector{101.0f, 102.0f});
+}
+
+} // namespace troupe::test::control_flow_test

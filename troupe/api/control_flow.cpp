@@ -1,0 +1,235 @@
+#include "troupe/api/control_flow.hpp"
+
+#include "troupe/api/error.hpp"
+#include "troupe/api/reject.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+using builder = std::function<std::vector<edge>(const std::vector<edge>&)>;
+
+// A function on its way, after the user's code has added its nodes.
+struct built_function {
+  std::unique_ptr<function_body> body;
+  std::vector<edge> results;
+};
+
+// Takes the edges that functions beside it have captured as arguments first, so that all take the
+// same.
+built_function build(graph& in, const std::vector<argument>& arguments,
+                     const std::vector<edge>& captured, const builder& user, std::string_view what,
+                     std::source_location where) {
+  built_function made{std::make_unique<function_body>(in), {}};
+  std::vector<edge> own;
+  for (const auto& one : arguments) {
+    const auto* state = one.like && one.like.node->output_is_ref(one.like.index)
+                            ? resource_behind(one.like)
+                            : nullptr;
+    own.push_back(state ? value_or_throw(made.body->add_state_argument(
+                              state->op().makes, state->output_type(0), state->output_shape(0)))
+                        : made.body->add_argument(one.type, one.dims));
+    throw_if_failed(made.body->take_note());
+  }
+  for (const auto& one : captured)
+    value_or_throw(made.body->capture(one));
+  auto given = user(own);
+  for (const auto& one : given) {
+    if (!one)
+      reject(what, where, "a function returns an edge to nothing");
+    made.results.push_back(value_or_throw(made.body->own(one)));
+  }
+  made.body->leave();
+  return made;
+}
+
+// What has been captured by functions that were built later.
+void capture_rest(built_function& what, const std::vector<edge>& all) {
+  for (size_t i = what.body->captured().size(); i < all.size(); ++i)
+    value_or_throw(what.body->capture(all[i]));
+}
+
+function_value finish(built_function&& what, std::string name) {
+  auto made = function_body::finish(std::move(what.body), name, what.results);
+  return {std::move(name), value_or_throw(std::move(made))};
+}
+
+std::vector<node*> waits_of(const std::vector<node*>& all) {
+  auto once = all;
+  std::ranges::sort(once, {}, &node::id);
+  auto twice = std::ranges::unique(once);
+  once.erase(twice.begin(), twice.end());
+  return once;
+}
+
+} // namespace
+
+namespace detail {
+
+node& add_branches(edge which, bool by_number, const std::vector<branch_builder>& branches,
+                   std::string_view name, std::source_location where) {
+  if (!which || branches.empty())
+    reject(by_number ? "case_of" : "cond", where,
+           "needs an edge that chooses, and something to choose from");
+  auto& in = which.node->graph().innermost();
+  std::vector<built_function> made;
+  std::vector<edge> captured;
+  std::vector<node*> waits;
+  for (const auto& each : branches) {
+    made.push_back(build(
+        in, {}, captured, [&](auto&) { return each(); }, by_number ? "case_of" : "cond", where));
+    captured = made.back().body->captured();
+    const auto& more = made.back().body->after();
+    waits.insert(waits.end(), more.begin(), more.end());
+  }
+  std::vector<function_value> functions;
+  auto has_effects = false;
+  for (size_t i = 0; i < made.size(); ++i) {
+    capture_rest(made[i], captured);
+    functions.push_back(finish(std::move(made[i]), concat("branch_", i)));
+    has_effects = has_effects || functions.back().body->has_effects();
+  }
+  const auto& first = *functions.front().body;
+  for (const auto& each : functions) {
+    if (each.body->results() != first.results())
+      reject(by_number ? "case_of" : "cond", where, "branches return ", first.results(), " and ",
+             each.body->results(), " values");
+    for (size_t i = 0; i < first.results(); ++i)
+      if (each.body->result_type(i) != first.result_type(i))
+        reject(by_number ? "case_of" : "cond", where, "branches return ", first.result_type(i),
+               " and ", each.body->result_type(i), " as value ", i);
+  }
+  attr_map attrs;
+  if (by_number) {
+    attrs["branches"] = functions;
+  } else {
+    attrs["then_branch"] = functions[0];
+    attrs["else_branch"] = functions[1];
+  }
+  std::vector<edge> inputs{which};
+  inputs.insert(inputs.end(), captured.begin(), captured.end());
+  const char* op =
+      by_number ? (has_effects ? "Case" : "StatelessCase") : (has_effects ? "If" : "StatelessIf");
+  return *value_or_throw(in.add({.op = op,
+                                 .name = std::string{name},
+                                 .inputs = std::move(inputs),
+                                 .attrs = std::move(attrs),
+                                 .controls = waits_of(waits),
+                                 .where = where}));
+}
+
+} // namespace detail
+
+std::vector<edge> case_of(edge number, const std::vector<detail::branch_builder>& branches,
+                          std::string_view name, std::source_location where) {
+  auto& made = detail::add_branches(number, true, branches, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+std::vector<edge> while_loop(const std::vector<edge>& initial,
+                             const std::function<edge(const std::vector<edge>&)>& condition,
+                             const builder& body, const while_options& options,
+                             std::source_location where) {
+  if (initial.empty() || std::ranges::any_of(initial, [](const edge& one) { return !one; }))
+    reject("while_loop", where, "a loop needs loop variables that are edges to something");
+  auto& in = initial.front().node->graph().innermost();
+  std::vector<argument> variables(initial.begin(), initial.end());
+  for (size_t i = 0; i < options.shapes.size(); ++i)
+    variables.at(i).dims = options.shapes[i];
+  for (auto& one : variables) // what enters is a value, though it be read from a variable
+    one.like = {};
+  // Shapes that the body does not keep are left open, which may open others.
+  for (;;) {
+    auto test = build(
+        in, variables, {}, [&](auto& v) { return std::vector{condition(v)}; }, "while_loop", where);
+    auto turn = build(in, variables, test.body->captured(), body, "while_loop", where);
+    if (turn.results.size() != variables.size())
+      reject("while_loop", where, "the body returns ", turn.results.size(), " values for ",
+             variables.size(), " loop variables");
+    auto kept = true;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const auto& now = turn.results[i];
+      if (now.type() != variables[i].type)
+        reject("while_loop", where, "loop variable ", i, " is ", variables[i].type,
+               ", and the body returns ", now.type());
+      auto both = widened(variables[i].dims, now.dims());
+      if (both == variables[i].dims)
+        continue;
+      if (!options.shapes.empty())
+        reject("while_loop", where, "loop variable ", i, " has shape ", variables[i].dims,
+               ", as the options say, and the body returns ", now.dims());
+      variables[i].dims = both;
+      kept = false;
+    }
+    if (!kept)
+      continue;
+    auto captured = turn.body->captured();
+    capture_rest(test, captured);
+    auto waits = test.body->after();
+    waits.insert(waits.end(), turn.body->after().begin(), turn.body->after().end());
+    for (size_t i = 0; i < captured.size(); ++i)
+      turn.results.push_back(turn.body->argument(variables.size() + i));
+    auto inputs = initial;
+    inputs.insert(inputs.end(), captured.begin(), captured.end());
+    auto test_value = finish(std::move(test), "condition");
+    auto turn_value = finish(std::move(turn), "body");
+    auto has_effects = test_value.body->has_effects() || turn_value.body->has_effects();
+    auto* made =
+        value_or_throw(in.add({.op = has_effects ? "While" : "StatelessWhile",
+                               .name = std::string{options.name},
+                               .inputs = std::move(inputs),
+                               .attrs = {{"cond", test_value},
+                                         {"body", turn_value},
+                                         {"parallel_iterations", options.parallel_iterations}},
+                               .controls = waits_of(waits),
+                               .where = where}));
+    std::vector<edge> found;
+    for (size_t i = 0; i < initial.size(); ++i)
+      found.push_back(made->output(static_cast<int>(i)));
+    return found;
+  }
+}
+
+defined_function define(graph& in, std::string_view name, const std::vector<argument>& arguments,
+                        const builder& user, std::source_location where) {
+  auto made = build(in.innermost(), arguments, {}, user, "define", where);
+  defined_function found{{}, made.body->captured(), {}};
+  found.value = finish(std::move(made), std::string{name});
+  for (size_t i = 0; i < found.value.body->results(); ++i)
+    found.results.push_back(found.value.body->result_type(i));
+  return found;
+}
+
+defined_function define_recursive(
+    graph& in, std::string_view name, const std::vector<argument>& arguments,
+    const std::vector<dtype>& results,
+    const std::function<std::vector<edge>(const defined_function&, const std::vector<edge>&)>& user,
+    std::source_location where) {
+  defined_function self{{std::string{name}, {}}, {}, results};
+  auto found = define(
+      in, name, arguments, [&](const std::vector<edge>& v) { return user(self, v); }, where);
+  if (!found.captured.empty())
+    reject("define_recursive", where, "function '", name, "' calls itself and takes '",
+           found.captured.front(), "' from outside: make it an argument");
+  if (found.results != results)
+    reject("define_recursive", where, "function '", name,
+           "' returns other types than it was said to");
+  return found;
+}
+
+std::vector<edge> call(graph& in, const defined_function& what, const std::vector<edge>& arguments,
+                       std::string_view name, std::source_location where) {
+  auto inputs = arguments;
+  inputs.insert(inputs.end(), what.captured.begin(), what.captured.end());
+  auto has_effects = !what.value.body || what.value.body->has_effects();
+  auto* made = value_or_throw(
+      in.innermost().add({.op = has_effects ? "StatefulPartitionedCall" : "PartitionedCall",
+                          .name = std::string{name},
+                          .inputs = std::move(inputs),
+                          .attrs = {{"f", what.value}, {"Tout", what.results}},
+                          .where = where}));
+  return detail::outputs(*made, 0, 0);
+}
+
+} // namespace troupe

@@ -1,0 +1,358 @@
+#include "troupe/runtime/graph/function.hpp"
+
+#include "troupe/runtime/graph/internal_ops.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+constexpr size_t copied_constant = 1024; // bytes
+
+bool is_argument(const node& one) {
+  return &one.op() == &internal_ops::feed || &one.op() == &internal_ops::variable_argument ||
+         &one.op() == &internal_ops::table_argument;
+}
+
+// Beside handing its results out.
+bool has_an_effect(const node& one) {
+  if (&one.op() == &internal_ops::fetch)
+    return false;
+  if (has(one.op().effects, effect::stateful | effect::random | effect::blocking))
+    return true;
+  for (int i = 0; i < static_cast<int>(one.inputs().size()); ++i)
+    if (one.input_is_ref(i) && !runs_functions(one.op()))
+      return true;
+  return std::ranges::any_of(functions_of(one), [](const function_value* each) {
+    return !each->body || each->body->has_effects();
+  });
+}
+
+} // namespace
+
+result<std::shared_ptr<const function>>
+function::make(std::string name, std::unique_ptr<graph> body, const std::vector<edge>& results) {
+  std::vector<int> handed;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const auto& from = results[i];
+    if (!from || &from.node->graph() != body.get())
+      return invalid("function '", name, "': result ", i, " is ",
+                     from ? from.node->description() : std::string{"nothing"},
+                     ", which is no part of it");
+    handed.push_back(-1);
+    if (is_argument(*from.node)) {
+      handed.back() = static_cast<int>(from.node->attr<int64_t>("index"));
+      continue;
+    }
+    // What an update hands on is the value after it.
+    if (auto* state = from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
+        state && is_argument(*state) && !has(from.node->op().effects, effect::stateful)) {
+      handed.back() = static_cast<int>(state->attr<int64_t>("index"));
+      continue;
+    }
+    TROUPE_TRY(body->add({.op = "_Fetch",
+                          .name = concat("_result_", i),
+                          .inputs = {from},
+                          .attrs = {{"index", i}},
+                          .where = from.node->where()}));
+  }
+  return make(std::move(name), std::move(body), std::move(handed));
+}
+
+result<std::shared_ptr<const function>>
+function::make(std::string name, std::unique_ptr<graph> body, std::vector<int> handed_on) {
+  std::shared_ptr<function> made{new function};
+  made->name_ = std::move(name);
+  made->body_ = std::move(body);
+  made->handed_on_ = std::move(handed_on);
+  TROUPE_TRY(made->note_arguments().within(concat("function '", made->name_, "'")));
+  TROUPE_TRY(made->note_results().within(concat("function '", made->name_, "'")));
+  for (const auto& one : made->body_->nodes())
+    made->has_effects_ = made->has_effects_ || has_an_effect(*one);
+  return std::shared_ptr<const function>{std::move(made)};
+}
+
+status function::note_arguments() {
+  for (const auto& one : body_->nodes()) {
+    if (!is_argument(*one)) {
+      if (one->op().makes != resource::none)
+        return invalid(one->description(), ": a ", to_string(one->op().makes),
+                       " lives longer than a call: make it outside, and use it here");
+      continue;
+    }
+    auto at = static_cast<size_t>(one->attr<int64_t>("index"));
+    if (at >= body_->nodes().size())
+      return invalid(one->description(), ": is argument ", at, " of fewer");
+    arguments_.resize(std::max(arguments_.size(), at + 1));
+    if (arguments_[at])
+      return invalid(one->description(), ": is argument ", at, " as is ",
+                     arguments_[at]->description());
+    arguments_[at] = one.get();
+  }
+  for (size_t i = 0; i < arguments_.size(); ++i)
+    if (!arguments_[i])
+      return invalid("argument ", i, " of ", arguments_.size(), " is missing");
+  return {};
+}
+
+status function::note_results() {
+  computed_.resize(handed_on_.size());
+  for (const auto& one : body_->nodes()) {
+    if (&one->op() != &internal_ops::fetch)
+      continue;
+    auto at = static_cast<size_t>(one->attr<int64_t>("index"));
+    if (at >= computed_.size() || computed_[at] || handed_on_[at] >= 0)
+      return invalid(one->description(), ": there is no result ", at, " to be computed");
+    computed_[at] = one.get();
+  }
+  for (size_t i = 0; i < handed_on_.size(); ++i)
+    if (!computed_[i] &&
+        (handed_on_[i] < 0 || static_cast<size_t>(handed_on_[i]) >= arguments_.size()))
+      return invalid("result ", i, " is missing");
+  return {};
+}
+
+dtype function::result_type(size_t i) const {
+  return computed_[i] ? computed_[i]->inputs()[0].type()
+                      : arguments_[static_cast<size_t>(handed_on_[i])]->output_type(0);
+}
+
+const partial_shape& function::result_dims(size_t i) const {
+  return computed_[i] ? computed_[i]->inputs()[0].dims()
+                      : arguments_[static_cast<size_t>(handed_on_[i])]->output_shape(0);
+}
+
+bool function::result_is_ref(size_t i) const {
+  return !computed_[i] && argument_is_ref(static_cast<size_t>(handed_on_[i]));
+}
+
+// -- building -------------------------------------------------------------------------------------
+
+function_body::function_body(graph& around) : graph(around.ops()), around_(&around.innermost()) {
+  around_->begin_function(*this);
+}
+
+function_body::~function_body() { leave(); }
+
+void function_body::leave() noexcept {
+  if (around_)
+    std::exchange(around_, nullptr)->end_function();
+}
+
+bool function_body::reaches(const node& what) const noexcept {
+  return graph::reaches(what) || (around_ && around_->reaches(what));
+}
+
+status function_body::come_after(node& before) {
+  if (!around_ || !around_->reaches(before))
+    return graph::come_after(before);
+  after_.push_back(&before);
+  return {};
+}
+
+edge function_body::argument(size_t i) {
+  auto* found = find(concat("argument_", i));
+  return found ? found->output(0) : edge{};
+}
+
+edge function_body::add_argument(dtype type, const partial_shape& dims) {
+  auto index = arguments_++;
+  auto made = add_here({.op = "_Feed",
+                        .name = concat("argument_", index),
+                        .attrs = {{"index", index}, {"dtype", type}, {"shape", dims}}});
+  if (made)
+    return (*made)->output(0);
+  note(made.status());
+  return {};
+}
+
+result<edge> function_body::add_state_argument(resource kind, dtype type,
+                                               const partial_shape& dims) {
+  auto is_variable = kind == resource::variable;
+  if (!is_variable && kind != resource::table)
+    return failure(error_kind::unimplemented, "functions cannot take a ", to_string(kind), " yet");
+  auto index = arguments_++;
+  attr_map attrs{{"index", index}};
+  if (is_variable) {
+    attrs["dtype"] = type;
+    attrs["shape"] = dims;
+  }
+  TROUPE_ASSIGN(auto* made, add_here({.op = is_variable ? "_VariableArgument" : "_TableArgument",
+                                      .name = concat("argument_", index),
+                                      .attrs = std::move(attrs)}));
+  return made->output(0);
+}
+
+result<edge> function_body::bring_in(edge from) {
+  if (!around_)
+    return graph::bring_in(from);
+  TROUPE_ASSIGN(auto outside, around_->own(from));
+  if (const auto* value = constant_value(outside);
+      value && value->bytes() <= copied_constant && value->type() != dtype::string) {
+    auto& known = known_[{outside.node, outside.index}];
+    if (!known) {
+      TROUPE_ASSIGN(auto* copy, add_here({.op = "Const",
+                                          .attrs = {{"dtype", value->type()}, {"value", *value}},
+                                          .where = outside.node->where()}));
+      known = copy->output(0);
+    }
+    return known;
+  }
+  return capture(outside);
+}
+
+result<edge> function_body::capture(edge from) {
+  const auto* state = from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
+  auto key =
+      state ? std::pair{state, -1} : std::pair{static_cast<const node*>(from.node), from.index};
+  if (auto it = known_.find(key); it != known_.end()) {
+    if (state)
+      after_.push_back(from.node); // as it is now, not as it was when it was captured first
+    return it->second;
+  }
+  edge made;
+  if (!state) {
+    made = add_argument(from.type(), from.dims());
+  } else {
+    auto added =
+        add_state_argument(state->op().makes, state->output_type(0), state->output_shape(0));
+    if (!added)
+      return added.status().within(concat('\'', from, '\''));
+    made = *added;
+  }
+  if (!made)
+    return take_note();
+  known_[key] = made;
+  captured_.push_back(from);
+  return made;
+}
+
+result<std::shared_ptr<const function>> function_body::finish(std::unique_ptr<function_body> body,
+                                                              std::string name,
+                                                              const std::vector<edge>& results) {
+  std::vector<edge> own;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i])
+      return invalid("function '", name, "': result ", i, " is an edge to nothing");
+    auto here = body->own(results[i]);
+    if (!here)
+      return here.status().within(concat("function '", name, "': result ", i));
+    own.push_back(*here);
+  }
+  TROUPE_TRY(body->take_note());
+  body->leave();
+  return function::make(std::move(name), std::move(body), own);
+}
+
+partial_shape widened(const partial_shape& a, const partial_shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank())
+    return partial_shape::unknown();
+  auto made = a;
+  for (int axis = 0; axis < a.rank(); ++axis)
+    if (a[axis] != b[axis])
+      made.set(axis, unknown_extent);
+  return made;
+}
+
+// -- nodes that run functions ---------------------------------------------------------------------
+
+std::vector<const function_value*> functions_of(const op_def& op, const attr_map& attrs) {
+  std::vector<const function_value*> found;
+  for (const auto& one : op.attrs) {
+    auto it = attrs.find(one.name);
+    if (it == attrs.end())
+      continue;
+    if (const auto* single = it->second.get_if<function_value>())
+      found.push_back(single);
+    else if (const auto* several = it->second.get_if<std::vector<function_value>>())
+      for (const auto& each : *several)
+        found.push_back(&each);
+  }
+  return found;
+}
+
+std::vector<const function_value*> functions_of(const node& of) {
+  if (!runs_functions(of.op()))
+    return {};
+  return functions_of(of.op(), of.attrs());
+}
+
+const port ref_argument = ref("input", {}, resource::none);
+
+bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge from) {
+  if (!from.node->output_is_ref(from.index))
+    return false;
+  for (const auto* each : functions_of(op, attrs))
+    if (each->body)
+      return argument < each->body->arguments() && each->body->argument_is_ref(argument);
+  return true; // what a function calls itself with it has been given
+}
+
+bool gives_ref(const op_def& op, const attr_map& attrs, size_t output) {
+  if (handed_on(op, attrs, output) < 0)
+    return false;
+  for (const auto* each : functions_of(op, attrs))
+    if (each->body && output < each->body->results() && each->body->handed_on(output) >= 0)
+      return each->body->result_is_ref(output);
+  return false;
+}
+
+int first_argument(const op_def& op) noexcept {
+  int before = 0;
+  for (const auto& at : op.inputs) {
+    auto* attr = op.find_attr(at.type);
+    if (attr && attr->kind == attr_kind::types)
+      return before;
+    ++before;
+  }
+  return before;
+}
+
+status check_call(const function& called, const std::vector<edge>& inputs, size_t first,
+                  const std::vector<dtype>& results) {
+  auto bad = [&](const auto&... parts) {
+    return invalid("function '", called.name(), "' ", parts...);
+  };
+  if (inputs.size() - first != called.arguments())
+    return bad("takes ", called.arguments(), " arguments, got ", inputs.size() - first);
+  for (size_t i = 0; i < called.arguments(); ++i) {
+    const auto& from = inputs[first + i];
+    const auto& argument = called.argument(i);
+    auto* state = from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
+    if (called.argument_is_ref(i) && (!state || state->op().makes != argument.op().makes))
+      return bad("takes a ", to_string(argument.op().makes), " as argument ", i, ", got '", from,
+                 state ? concat("', a ", to_string(state->op().makes)) : "', a value");
+    if (argument.output_type(0) != from.type() && argument.op().makes != resource::table)
+      return bad("takes ", argument.output_type(0), " as argument ", i, ", got ", from.type(),
+                 " from '", from, "'");
+    if (!argument.output_shape(0).compatible(from.dims()))
+      return bad("takes shape ", argument.output_shape(0), " as argument ", i, ", got ",
+                 from.dims(), " from '", from, "'");
+  }
+  if (results.size() != called.results())
+    return bad("gives ", called.results(), " results, not ", results.size());
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i] != called.result_type(i))
+      return bad("gives ", called.result_type(i), " as result ", i, ", not ", results[i]);
+  return {};
+}
+
+int handed_on(const op_def& op, const attr_map& attrs, size_t output) {
+  int found = -1;
+  bool any = false;
+  auto all = functions_of(op, attrs);
+  for (const auto* each : all) {
+    if (!each->body || (op.calls == calling::while_true && each == all.front()))
+      continue;
+    if (output >= each->body->results())
+      return -1;
+    auto here = each->body->handed_on(output);
+    if (here < 0 || (any && here != found))
+      return -1;
+    found = here;
+    any = true;
+  }
+  return found;
+}
+
+} // namespace troupe

@@ -1,0 +1,122 @@
+// Functions: named parts of graphs that nodes run, as calls, branches and loops do (white paper,
+// 4.4). Every level of a graph stays without cycles: a loop is a node, and what it repeats is a
+// function.
+#pragma once
+#include "troupe/runtime/graph/graph.hpp"
+
+#include <map>
+
+namespace troupe {
+
+/// A graph with arguments and results. Immutable; nodes hold it as an attribute.
+class TROUPE_API function {
+public:
+  /// Takes a graph whose arguments are nodes of function_body, and the edges that are its results.
+  /// One that is an argument itself is handed on as it is.
+  static result<std::shared_ptr<const function>> make(std::string name, std::unique_ptr<graph> body,
+                                                      const std::vector<edge>& results);
+  /// The same where nodes _Fetch stand for the results that are not handed on.
+  static result<std::shared_ptr<const function>> make(std::string name, std::unique_ptr<graph> body,
+                                                      std::vector<int> handed_on);
+
+  const std::string& name() const noexcept { return name_; }
+  const graph& body() const noexcept { return *body_; }
+
+  size_t arguments() const noexcept { return arguments_.size(); }
+  const node& argument(size_t i) const { return *arguments_[i]; }
+  /// Takes a variable or table itself instead of a value.
+  bool argument_is_ref(size_t i) const { return arguments_[i]->output_is_ref(0); }
+
+  size_t results() const noexcept { return handed_on_.size(); }
+  dtype result_type(size_t i) const;
+  const partial_shape& result_dims(size_t i) const;
+  bool result_is_ref(size_t i) const;
+  /// The argument that the result is, or -1 where it is computed.
+  int handed_on(size_t i) const { return handed_on_[i]; }
+  /// For each result the argument that it is, or -1.
+  const std::vector<int>& handed_on() const noexcept { return handed_on_; }
+
+  /// Whether a node of it does more than compute: two calls may differ, and a call counts although
+  /// nobody reads what it gives.
+  bool has_effects() const noexcept { return has_effects_; }
+
+private:
+  function() = default;
+  status note_arguments();
+  status note_results();
+
+  std::string name_;
+  std::unique_ptr<graph> body_;
+  std::vector<const node*> arguments_;
+  std::vector<const node*> computed_; // by result: its _Fetch, or nullptr
+  std::vector<int> handed_on_;
+  bool has_effects_ = false;
+};
+
+/// A graph on its way to be a function. From its construction to its end, what is added to the
+/// graph around it becomes a part of it, and the edges of graphs around it that it takes become
+/// arguments (captures), small constants excepted.
+class TROUPE_API function_body final : public graph {
+public:
+  explicit function_body(graph& around);
+  ~function_body() override;
+
+  /// Adds the next argument, a value.
+  edge add_argument(dtype type, const partial_shape& dims);
+  /// The same for a variable, or for a table, which has neither type nor shape.
+  result<edge> add_state_argument(resource kind, dtype type, const partial_shape& dims);
+  /// Adds the next argument for what the edge of the graph around carries, and captures it.
+  result<edge> capture(edge from);
+  /// What was captured, in the order of the arguments; they follow those that were added before.
+  const std::vector<edge>& captured() const noexcept { return captured_; }
+  edge argument(size_t i);
+  /// Nodes around that the function must come after.
+  const std::vector<node*>& after() const noexcept { return after_; }
+
+  /// The end: what is added to the graph around it from here is its own again.
+  void leave() noexcept;
+  /// Makes the function of the graph. `body` is this one.
+  static result<std::shared_ptr<const function>>
+  finish(std::unique_ptr<function_body> body, std::string name, const std::vector<edge>& results);
+
+private:
+  bool reaches(const node& what) const noexcept override;
+  result<edge> bring_in(edge from) override;
+  status come_after(node& before) override;
+
+  graph* around_;
+  int64_t arguments_ = 0;
+  std::vector<edge> captured_;
+  std::map<std::pair<const node*, int>, edge> known_; // by what was captured
+  std::vector<node*> after_;
+};
+
+/// A result of another graph's function that is known to be both.
+partial_shape widened(const partial_shape& a, const partial_shape& b);
+
+// -- nodes that run functions ---------------------------------------------------------------------
+
+/// Whether nodes of the op run functions.
+inline bool runs_functions(const op_def& op) noexcept { return op.calls != calling::never; }
+
+/// The functions that a node runs, in the order of its attributes.
+std::vector<const function_value*> functions_of(const node& of);
+std::vector<const function_value*> functions_of(const op_def& op, const attr_map& attrs);
+
+/// Which input is the functions' first argument.
+int first_argument(const op_def& op) noexcept;
+
+/// Checks that a function takes what these inputs carry, from the first argument on, and gives
+/// `results`.
+status check_call(const function& called, const std::vector<edge>& inputs, size_t first,
+                  const std::vector<dtype>& results);
+
+/// The argument that an output is for all functions of the node: it hands it on. -1 if it does not.
+int handed_on(const op_def& op, const attr_map& attrs, size_t output);
+
+/// The port of what goes to a function as a variable or table itself.
+extern const port ref_argument;
+bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge from);
+bool gives_ref(const op_def& op, const attr_map& attrs, size_t output);
+
+} // namespace troupe

@@ -1,0 +1,213 @@
+#include "troupe/runtime/passes/functions.hpp"
+
+#include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/passes/rewriter.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace troupe {
+namespace {
+
+constexpr size_t max_nodes = 1'000'000;
+
+// The function that stands for the node, if it is known before the step runs.
+const function_value* callee(const node& one, const std::vector<edge>& inputs) {
+  if (!runs_functions(one.op()) || one.op().calls == calling::while_true)
+    return nullptr;
+  auto all = functions_of(one);
+  if (one.op().calls == calling::once)
+    return all.front();
+  const auto* which = constant_value(inputs[0]);
+  if (!which || which->rank() != 0)
+    return nullptr;
+  if (one.op().calls == calling::if_true)
+    return which->type() == dtype::boolean ? all[*which->data<bool>() ? 0 : 1] : nullptr;
+  auto at = *which->data<int32_t>();
+  auto last = static_cast<int32_t>(all.size()) - 1;
+  return all[static_cast<size_t>(at < 0 || at > last ? last : at)];
+}
+
+// Whether a function of this name is run without being there: within itself.
+bool calls_itself(const graph& body, std::string_view name) {
+  return std::ranges::any_of(body.nodes(), [&](const auto& one) {
+    return std::ranges::any_of(functions_of(*one), [&](const function_value* each) {
+      return each->body ? each->name != name && calls_itself(each->body->body(), name)
+                        : each->name == name;
+    });
+  });
+}
+
+const function_value* inlined(const node& one, const std::vector<edge>& inputs) {
+  const auto* found = callee(one, inputs);
+  return found && found->body && !calls_itself(found->body->body(), found->name) ? found : nullptr;
+}
+
+bool has_an_effect(const node& one) {
+  return has(one.op().effects, effect::stateful | effect::random | effect::blocking) ||
+         !is_pure(one);
+}
+
+// Copies a graph, with the nodes of functions instead of their calls.
+class inliner {
+public:
+  explicit inliner(step_graph& of) : of_(of), made_(std::make_unique<graph>(of.nodes->ops())) {}
+
+  status run() {
+    auto copies = frame{};
+    for (const auto& one : of_.nodes->nodes())
+      TROUPE_TRY(copy(*one, {}, copies));
+    for (auto*& target : of_.targets)
+      target = copies.last.at(target);
+    of_.nodes = std::move(made_);
+    return {};
+  }
+
+private:
+  // What stands for nodes of one graph in the new one.
+  struct frame {
+    std::map<std::pair<const node*, int>, edge> edges;
+    std::map<const node*, node*> last; // what must have run when the node has run
+    std::vector<node*> before;         // what all nodes with effects come after
+    std::string device;
+  };
+
+  status copy(const node& one, const std::string& prefix, frame& in) {
+    if (made_->nodes().size() >= max_nodes)
+      return failure(error_kind::resource_exhausted, one.description(),
+                     ": functions within functions make more than ", max_nodes, " nodes");
+    std::vector<edge> inputs;
+    for (const auto& input : one.inputs())
+      inputs.push_back(in.edges.at({input.node, input.index}));
+    std::vector<node*> controls;
+    for (auto* before : one.controls())
+      controls.push_back(in.last.at(before));
+    if (has_an_effect(one) || runs_functions(one.op()))
+      controls.insert(controls.end(), in.before.begin(), in.before.end());
+    sort_controls(controls);
+    if (const auto* called = inlined(one, inputs))
+      return expand(one, *called, prefix, std::move(inputs), std::move(controls), in);
+    auto* made = made_->add_copy(one, prefix + one.name(), std::move(inputs), std::move(controls));
+    if (made->device().empty() && !in.device.empty())
+      rewriter::set_device(*made, in.device);
+    in.last[&one] = made;
+    for (int i = 0; i < one.outputs(); ++i)
+      in.edges[{&one, i}] = {made, i};
+    return {};
+  }
+
+  status expand(const node& call, const function_value& called, const std::string& prefix,
+                std::vector<edge> inputs, std::vector<node*> controls, frame& around) {
+    const auto& body = *called.body;
+    std::vector<edge> arguments(inputs.begin() + first_argument(call.op()), inputs.end());
+    auto inner = prefix + call.name() + '/';
+    frame in;
+    in.device = call.device();
+    if (in.device.empty())
+      in.device = around.device;
+    in.before = std::move(controls);
+    for (size_t i = 0; i < body.arguments(); ++i) {
+      in.edges[{&body.argument(i), 0}] = arguments[i];
+      in.last[&body.argument(i)] = arguments[i].node;
+    }
+    std::vector<edge> results(body.results());
+    std::vector<node*> effects;
+    for (size_t i = 0; i < body.results(); ++i)
+      if (auto argument = body.handed_on(i); argument >= 0)
+        results[i] = arguments[static_cast<size_t>(argument)];
+    for (const auto& one : body.body().nodes()) {
+      if (in.last.contains(one.get()))
+        continue; // an argument
+      if (&one->op() == &internal_ops::fetch) {
+        const auto& from = one->inputs()[0];
+        results[static_cast<size_t>(one->attr<int64_t>("index"))] =
+            in.edges.at({from.node, from.index});
+        continue;
+      }
+      TROUPE_TRY(copy(*one, inner, in));
+      if (has_an_effect(*one) || runs_functions(one->op()))
+        effects.push_back(in.last.at(one.get()));
+    }
+    for (int i = 0; i < call.outputs(); ++i)
+      around.edges[{&call, i}] = results[static_cast<size_t>(i)];
+    return end_call(call, inner, std::move(effects), in.before, results, around);
+  }
+
+  // Who comes after the call comes after all that it does.
+  status end_call(const node& call, const std::string& inner, std::vector<node*> effects,
+                  const std::vector<node*>& before, const std::vector<edge>& results,
+                  frame& around) {
+    effects.insert(effects.end(), before.begin(), before.end());
+    for (const auto& one : results)
+      effects.push_back(one.node);
+    sort_controls(effects);
+    std::erase_if(effects, [](const node* one) {
+      return one->op().makes != resource::none || has(one->op().effects, effect::fed);
+    });
+    auto end = made_->add({.op = "NoOp",
+                           .name = inner + "_end",
+                           .controls = std::move(effects),
+                           .device = call.device().empty() ? around.device : call.device(),
+                           .where = call.where()});
+    if (!end)
+      return within(call, end.status());
+    around.last[&call] = *end;
+    return {};
+  }
+
+  step_graph& of_;
+  std::unique_ptr<graph> made_;
+};
+
+bool runs_any(const graph& of) {
+  return std::ranges::any_of(of.nodes(), [](const auto& one) { return runs_functions(one->op()); });
+}
+
+} // namespace
+
+status inline_calls(step_graph& of) {
+  auto can = [](const auto& one) { return inlined(*one, one->inputs()) != nullptr; };
+  if (std::ranges::none_of(of.nodes->nodes(), can))
+    return {};
+  return inliner{of}.run();
+}
+
+status change_functions(step_graph& of, const std::function<status(step_graph&)>& change) {
+  if (!runs_any(*of.nodes))
+    return {};
+  std::map<const function*, std::shared_ptr<const function>> changed;
+  auto change_one = [&](function_value& value) -> status {
+    if (!value.body)
+      return {};
+    auto& made = changed[value.body.get()];
+    if (!made) {
+      const auto& body = value.body->body();
+      step_graph copy{std::make_unique<graph>(body.ops()), {}};
+      for (const auto& one : body.nodes()) {
+        std::vector<edge> inputs;
+        for (const auto& input : one->inputs())
+          inputs.push_back({copy.nodes->nodes()[input.node->index()].get(), input.index});
+        std::vector<node*> controls;
+        for (auto* before : one->controls())
+          controls.push_back(copy.nodes->nodes()[before->index()].get());
+        auto* added = copy.nodes->add_copy(*one, std::move(inputs), std::move(controls));
+        auto is_argument = has(one->op().effects, effect::fed) || one->op().makes != resource::none;
+        // All arguments stay, read or not, and all effects.
+        if (is_argument || has_an_effect(*one))
+          copy.targets.push_back(added);
+      }
+      TROUPE_TRY(change(copy).within(concat("function '", value.name, "'")));
+      TROUPE_ASSIGN(made,
+                    function::make(value.name, std::move(copy.nodes), value.body->handed_on()));
+    }
+    value.body = made;
+    return {};
+  };
+  for (const auto& one : of.nodes->nodes())
+    if (runs_functions(one->op()))
+      TROUPE_TRY(rewriter::change_functions(*one, change_one));
+  return {};
+}
+
+} // namespace troupe

@@ -1,0 +1,17 @@
+// What passes do with nodes that run functions.
+#pragma once
+#include "troupe/runtime/passes/extract.hpp"
+
+#include <functional>
+
+namespace troupe {
+
+/// Puts the nodes of functions in the place of their calls, of branches whose choice is constant as
+/// well, again and again; they are named `call/node`. Functions that call themselves stay calls.
+/// Fails where copies of copies would become more than a million nodes.
+status inline_calls(step_graph& of);
+
+/// Changes each function that a node runs, once for all nodes that run it.
+status change_functions(step_graph& of, const std::function<status(step_graph&)>& change);
+
+} // namespace troupe

@@ -1,0 +1,231 @@
+#include "troupe/runtime/program/block.hpp"
+
+#include "troupe/runtime/graph/graph.hpp"
+
+#include <array>
+
+namespace troupe {
+namespace {
+
+// Calls within calls take stack.
+constexpr int max_depth = 1000;
+
+// Room for the tensors of one run of a block; few need no heap memory.
+class tensors {
+public:
+  explicit tensors(size_t count)
+      : size_(count), far_(count > near_.size() ? new tensor[count] : nullptr) {}
+  tensor* data() noexcept { return far_ ? far_.get() : near_.data(); }
+  tensor& operator[](size_t i) noexcept { return data()[i]; }
+  std::span<tensor> all() noexcept { return {data(), size_}; }
+
+private:
+  size_t size_;
+  std::array<tensor, 12> near_;
+  std::unique_ptr<tensor[]> far_;
+};
+
+status run_code(const block& what, tensor* slots, std::span<tensor> results, const call_frame& at) {
+  kernel_context context{slots, at.device, at.memory, &at.stop};
+  context.set_temporaries(at.temporaries);
+  const auto* code = what.code.data();
+  const auto* look = code + instructions_per_look;
+  for (const auto* end = code + what.code.size(); code != end; ++code) {
+    if (code == look) {
+      look += instructions_per_look;
+      at.stop.due(); // raises it
+    }
+    if (at.stop.raised()) [[unlikely]]
+      return stopped(at.stop);
+    switch (code->what) {
+      case action::run: {
+        context.step_to(*code);
+        if (auto ran = run_kernel(*code, context); !ran) [[unlikely]]
+          return at.stop.raised() ? stopped(at.stop) : within(*code->origin, std::move(ran));
+        break;
+      }
+      case action::call: TROUPE_TRY(run_call(*code, slots, at)); break;
+      case action::read: {
+        auto& slot = slots[code->first_output];
+        TROUPE_ASSIGN(slot, read_variable(*code, at.temporaries));
+        if (slot.space() != at.device.memory().space()) [[unlikely]]
+          return lies_elsewhere(*code, slot);
+        break;
+      }
+      case action::fetch: {
+        auto& value = slots[code->inputs[0]];
+        results[code->target] = code->last_uses & 1 ? std::move(value) : value;
+        break;
+      }
+      default: return failure(error_kind::internal, "an instruction that no function has");
+    }
+    for (uint16_t i = 0; i < code->release_count; ++i)
+      slots[code->releases[i]].reset();
+  }
+  return at.stop.raised() ? stopped(at.stop) : status{}; // the last kernel may have left off
+}
+
+// Runs a block in slots that are empty, and leaves them so.
+status run_block(const block& what, tensor* slots, std::span<tensor> results,
+                 const call_frame& at) {
+  auto ran = run_code(what, slots, results, at);
+  if (!ran) [[unlikely]]
+    for (uint32_t i = 0; i < what.slots; ++i)
+      slots[i].reset();
+  return ran;
+}
+
+// The arguments go where the block looks for them; what is a result as well stays.
+void enter(const block& what, std::span<tensor> arguments, bool keep_all, tensor* slots) {
+  for (size_t i = 0; i < what.arguments.size(); ++i)
+    if (auto to = what.arguments[i]; to != block::no_slot)
+      slots[to] = keep_all || what.kept[i] ? arguments[i] : std::move(arguments[i]);
+}
+
+template <class T>
+bool is_not_zero(const tensor& what) {
+  return *what.data<T>() != T{};
+}
+
+// As TensorFlow has it: a scalar holds if it is not 0 or empty, anything else if it has elements.
+bool holds(const tensor& what) {
+  if (what.rank() != 0)
+    return what.elements() > 0;
+  switch (what.type()) {
+    case dtype::boolean: return *what.data<bool>();
+    case dtype::u8: return is_not_zero<uint8_t>(what);
+    case dtype::u16: return is_not_zero<uint16_t>(what);
+    case dtype::u32: return is_not_zero<uint32_t>(what);
+    case dtype::u64: return is_not_zero<uint64_t>(what);
+    case dtype::i8: return is_not_zero<int8_t>(what);
+    case dtype::i16: return is_not_zero<int16_t>(what);
+    case dtype::i32: return is_not_zero<int32_t>(what);
+    case dtype::i64: return is_not_zero<int64_t>(what);
+    case dtype::f16: return float{*what.data<float16>()} != 0;
+    case dtype::bf16: return float{*what.data<bfloat16>()} != 0;
+    case dtype::f32: return is_not_zero<float>(what);
+    case dtype::f64: return is_not_zero<double>(what);
+    case dtype::c64: return is_not_zero<std::complex<float>>(what);
+    case dtype::c128: return is_not_zero<std::complex<double>>(what);
+    case dtype::string: return !what.data<std::string>()->empty();
+    case dtype::none: break;
+  }
+  return false;
+}
+
+status call(const block& what, std::span<tensor> arguments, tensor* outputs, const call_frame& at) {
+  tensors slots{what.slots}, results{what.handed_on.size()};
+  enter(what, arguments, false, slots.data());
+  TROUPE_TRY(run_block(what, slots.data(), results.all(), at));
+  for (size_t i = 0; i < what.handed_on.size(); ++i)
+    outputs[i] = what.handed_on[i] < 0 ? std::move(results[i])
+                                       : arguments[static_cast<size_t>(what.handed_on[i])];
+  return {};
+}
+
+status loop(const instruction& code, const block& condition, const block& body,
+            std::span<tensor> variables, tensor* outputs, const call_frame& at) {
+  tensors condition_slots{condition.slots}, body_slots{body.slots};
+  tensors verdict{1}, results{body.handed_on.size()}, before{variables.size()};
+  auto swaps = false; // whether a variable becomes another
+  for (size_t i = 0; i < body.handed_on.size(); ++i)
+    swaps = swaps || (body.handed_on[i] >= 0 && static_cast<size_t>(body.handed_on[i]) != i);
+  int64_t turn = 0;
+  auto told = [&](status why) {
+    if (why.ok() || why.kind() == error_kind::deadline_exceeded)
+      return why;
+    return std::move(why).within(concat("[", code.origin->description(), " iteration ", turn, "]"));
+  };
+  for (;; ++turn) {
+    enter(condition, variables, true, condition_slots.data());
+    TROUPE_TRY(told(run_block(condition, condition_slots.data(), verdict.all(), at)));
+    const auto& found = condition.handed_on[0] < 0
+                            ? verdict[0]
+                            : variables[static_cast<size_t>(condition.handed_on[0])];
+    if (!holds(found))
+      break;
+    if (turn % instructions_per_look == 0)
+      at.stop.due();
+    if (swaps)
+      for (size_t i = 0; i < body.handed_on.size(); ++i)
+        if (auto from = body.handed_on[i]; from >= 0 && static_cast<size_t>(from) != i)
+          before[i] = variables[static_cast<size_t>(from)];
+    enter(body, variables, false, body_slots.data());
+    TROUPE_TRY(told(run_block(body, body_slots.data(), results.all(), at)));
+    for (size_t i = 0; i < body.handed_on.size(); ++i)
+      if (body.handed_on[i] < 0)
+        variables[i] = std::move(results[i]);
+      else if (static_cast<size_t>(body.handed_on[i]) != i)
+        variables[i] = std::move(before[i]);
+  }
+  for (size_t i = 0; i < variables.size(); ++i)
+    outputs[i] = std::move(variables[i]);
+  return {};
+}
+
+} // namespace
+
+status run_call(const instruction& code, tensor* slots, const call_frame& around) {
+  const auto& site = *static_cast<const call_site*>(code.state);
+  if (around.depth == max_depth)
+    return failure(error_kind::resource_exhausted, code.origin->description(),
+                   ": calls lie more than ", max_depth, " deep within calls");
+  auto at = around;
+  ++at.depth;
+  tensors inputs{code.input_count};
+  for (uint16_t i = 0; i < code.input_count; ++i) {
+    if (code.states && code.states[i])
+      continue; // the blocks know which variable it is
+    auto& slot = slots[code.inputs[i]];
+    inputs[i] = i < 64 && (code.last_uses >> i & 1) ? std::move(slot) : slot;
+  }
+  auto arguments = inputs.all().subspan(site.first_argument);
+  auto* outputs = slots + code.first_output;
+  const auto* chosen = site.blocks.front();
+  switch (site.how) {
+    case calling::while_true: return loop(code, *chosen, *site.blocks[1], arguments, outputs, at);
+    case calling::if_true: chosen = site.blocks[holds(inputs[0]) ? 0 : 1]; break;
+    case calling::by_number: {
+      if (inputs[0].rank() != 0)
+        return within(*code.origin, invalid("branch_index must be a scalar, got ", inputs[0]));
+      auto which = *inputs[0].data<int32_t>();
+      auto last = static_cast<int32_t>(site.blocks.size()) - 1;
+      chosen = site.blocks[static_cast<size_t>(which < 0 || which > last ? last : which)];
+      break;
+    }
+    case calling::once:
+    case calling::never: break;
+  }
+  auto ran = call(*chosen, arguments, outputs, at);
+  // The deepest calls say where it was; a stack of a thousand lines helps nobody.
+  if (!ran && !at.stop.raised() && at.depth <= 8)
+    return std::move(ran).within(concat("[", code.origin->description(), "]"));
+  return ran;
+}
+
+result<tensor> read_variable(const instruction& code,
+                             const std::unique_ptr<variable>* temporaries) {
+  auto in_step = (*code.states)->index_in_step();
+  auto value =
+      in_step < 0 ? (*code.states)->read() : temporaries[static_cast<size_t>(in_step)]->read();
+  if (value)
+    return value;
+  auto why = value.status();
+  if (code.origin->op().name.starts_with('_')) // no node that the user knows
+    why = std::move(why).about({}, (*code.states)->name());
+  return within(*code.origin, std::move(why));
+}
+
+status lies_elsewhere(const instruction& reader, const tensor& value) {
+  return failure(error_kind::failed_precondition, reader.origin->description(),
+                 ": reads a variable that lies in the memory of ",
+                 value.on_host() ? "the host" : value.space()->name(),
+                 ": place the variable and who reads it on one device");
+}
+
+status stopped(const stop_signal& stop) {
+  return stop.late() ? failure(error_kind::deadline_exceeded, "the step was not done in time")
+                     : failure(error_kind::cancelled, "the step was stopped");
+}
+
+} // namespace troupe

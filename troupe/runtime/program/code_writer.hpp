@@ -1,0 +1,92 @@
+// Writes the instructions of nodes: what regions and blocks have in common.
+#pragma once
+#include "troupe/runtime/placement/kernel_site.hpp"
+#include "troupe/runtime/program/block.hpp"
+#include "troupe/runtime/program/program.hpp"
+
+#include <deque>
+#include <map>
+
+namespace troupe {
+
+/// An instruction whose operands are still offsets into the program's pools.
+struct draft {
+  instruction code;
+  size_t inputs = 0, states = npos, types = 0, releases = 0;
+  static constexpr size_t npos = SIZE_MAX;
+};
+
+/// What the writers of one program share.
+struct program_writer {
+  program& out;
+  const state_finder& find_state;
+  const kernel_state_finder& find_kernel_state;
+
+  /// The code of a function whose state arguments are these; nullptr for values.
+  using state_list = std::vector<named_state*>;
+  result<const block*> block_of(const function_value& called, const state_list& states);
+  /// Points the instructions of all blocks to their operands.
+  void finish();
+
+  struct written_block {
+    block* made;
+    std::vector<draft> drafts;
+  };
+  struct open_function {
+    std::string name;
+    std::shared_ptr<const function> body;
+  };
+  std::map<std::pair<const function*, state_list>, block*> blocks;
+  std::deque<written_block> written;
+  std::vector<open_function> open; // whose code is being written, the outermost first
+};
+
+class code_writer {
+public:
+  virtual ~code_writer() = default;
+
+protected:
+  code_writer(program_writer& with, graph& of);
+
+  /// Where the code that is being written finds a tensor.
+  virtual uint32_t slot_of(edge from) const = 0;
+  virtual result<named_state*> state_behind(const node& maker) = 0;
+  /// Called when the code that makes a node's outputs is written.
+  virtual void outputs_made(const node&) {}
+
+  struct gathered {
+    std::vector<uint32_t> slots;
+    std::vector<named_state*> states; // empty when there are no refs
+  };
+  result<gathered> gather(node& node);
+  draft& add(action what, const node* origin);
+  void add_input(draft& to, uint32_t slot);
+  /// A node that reads, calls or runs a kernel.
+  status write_read(node& node);
+  status write_kernel(node& node, const gathered& operands);
+  status write_call(node& node, const gathered& operands);
+  /// Lets go of each tensor behind its last use. Returns the slots that are read.
+  std::map<uint32_t, bool> release_after_last_use(size_t first, size_t count);
+
+  static instruction resolved(const draft& from, const program& in);
+  friend struct program_writer;
+
+  program_writer& with_;
+  program& out_;
+  graph& graph_;
+  accelerator* const accelerator_; // or null
+  const kernel_sites kernel_sites_;
+  uint32_t slots_ = 0;
+  uint32_t here_ = 0; // the region that is being written
+  std::map<const node*, uint32_t> first_slot_;
+  std::vector<draft> drafts_;
+
+private:
+  void add_read(const node& by, uint32_t slot, named_state* state);
+  uint32_t upload(edge from);
+  void finish_operands(draft& code, node& node, const gathered& operands);
+
+  std::map<std::tuple<const node*, int, uint32_t>, uint32_t> uploads_; // slots, by edge and region
+};
+
+} // namespace troupe

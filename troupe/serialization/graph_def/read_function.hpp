@@ -1,0 +1,27 @@
+// Functions that nodes of a GraphDef run: the bodies of branches and loops.
+#pragma once
+#include "troupe/runtime/graph/function.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.pb.h"
+
+#include <string>
+#include <vector>
+
+namespace troupe::graph_def {
+
+/// What reading a function takes beside its name.
+struct function_source {
+  const FunctionDefLibrary& library;
+  const graph_def_options& options;
+  /// The functions that are being read, the outermost first: one that runs itself is named only.
+  std::vector<std::string> open = {};
+};
+
+/// Reads a function that takes what the edges carry, with shapes as they are given, if any is.
+/// Calls in it are replaced by what they call, as in graphs.
+result<function_value> read_function(const NameAttrList& which, graph& around,
+                                     const std::vector<edge>& arguments,
+                                     const std::vector<partial_shape>& dims,
+                                     const function_source& from);
+
+} // namespace troupe::graph_def
