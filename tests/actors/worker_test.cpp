@@ -77,9 +77,11 @@ struct worker_world : actor_world {
     run();
     return box;
   }
-  void from_peer(message what) {
-    if (!server->serve(what, connection, peer))
-      caf::anon_send(worker, incoming{std::move(what), peer, connection});
+  void from_peer(message what, connection_ptr from = {}) {
+    if (!from)
+      from = connection;
+    if (!server->serve(what, from, peer))
+      caf::anon_send(worker, incoming{std::move(what), peer, from});
     run();
   }
   // Another connection of the same peer.
@@ -499,6 +501,60 @@ TEST_CASE("a step without a deadline is not overdue") {
   for (int i = 0; i < 10; ++i)
     world.pass(1h);
   CHECK(world.steps.size() == 1);
+}
+
+TEST_CASE("what a step took waits for the end of the whole step, which its connection says") {
+  worker_world world;
+  text_case text{queue};
+  enum { get, put };
+  auto other = worker_world::connect();
+  auto take = world.register_from_peer(text, get), give = world.register_from_peer(text, put);
+  world.from_peer(world.graph_of(text, get), other);
+  auto take_too = std::get<register_reply>(world.sent.back()).handle;
+  uint64_t step = 0;
+  auto begin = [&](uint64_t handle, const connection_ptr& from) {
+    ++step;
+    world.from_peer(
+        run_step{.request = step, .handle = handle, .step = {0, step}, .deadline_ms = 9000}, from);
+    return std::get<step_done>(world.sent.back());
+  };
+  auto answers = [&] {
+    return std::ranges::count_if(
+        world.sent, [](const auto& one) { return std::holds_alternative<step_done>(one); });
+  };
+  CHECK(!begin(give, world.connection).holds);
+  auto taken = begin(take, world.connection);
+  CHECK(taken.outcome.ok());
+  CHECK(taken.holds);
+  CHECK(world.server->unsettled() == 1);
+  CHECK(world.connection->running == 1);
+
+  // Another waits, and gets it when the step has failed elsewhere.
+  auto before = answers();
+  begin(take_too, other);
+  CHECK(answers() == before);
+  world.from_peer(cancel_step{{0, 2}, failure(error_kind::cancelled, "elsewhere")});
+  CHECK(answers() == before + 1);
+  CHECK(std::get<step_done>(world.sent.back()).fetches.at(0).value.data<int32_t>()[0] == 7);
+  CHECK(world.connection->running == 0);
+
+  // Its connection ends before it has said how the step ended.
+  before = answers();
+  begin(take, world.connection);
+  CHECK(answers() == before);
+  world.lose(*other);
+  CHECK(answers() == before + 1);
+  CHECK(other->running == 0);
+
+  // All has ended well: it does not come again.
+  world.from_peer(settle_step{{0, step}});
+  world.from_peer(settle_step{{0, step}});
+  world.from_peer(cancel_step{{0, step}, failure(error_kind::cancelled, "too late")});
+  CHECK(world.server->unsettled() == 0);
+  CHECK(world.connection->running == 0);
+  before = answers();
+  begin(take, world.connection);
+  CHECK(answers() == before);
 }
 
 TEST_CASE("a worker that ends answers what it was asked, and nothing runs any more") {

@@ -30,7 +30,8 @@ node* add(graph& to, node_spec what) {
   return *made;
 }
 
-// A partition that counts in a variable, waits for a tensor, or waits for a queue.
+// A partition that counts in a variable, waits for a tensor, or waits for a queue; or puts
+// something into the queue first.
 tensor make_graph(int kind) {
   graph nodes{all_ops()};
   if (kind == 0) {
@@ -57,8 +58,15 @@ tensor make_graph(int kind) {
     auto* queue = add(
         nodes,
         {.op = "FIFOQueue", .name = "q", .attrs = {{"component_types", std::vector{dtype::i32}}}});
+    std::vector<node*> before;
+    if (kind == 3) {
+      auto* one = add(
+          nodes, {.op = "Const", .attrs = {{"value", tensor::scalar(1)}, {"dtype", dtype::i32}}});
+      before.push_back(add(nodes, {.op = "QueueEnqueue", .inputs = {{queue, 0}, {one, 0}}}));
+    }
     auto* got = add(nodes, {.op = "QueueDequeue",
                             .inputs = {{queue, 0}},
+                            .controls = before,
                             .attrs = {{"component_types", std::vector{dtype::i32}}}});
     add(nodes, {.op = "_Fetch",
                 .inputs = {{got, 0}},
@@ -70,7 +78,7 @@ tensor make_graph(int kind) {
 }
 
 const tensor& graph_of(int kind) {
-  static const std::array graphs{make_graph(0), make_graph(1), make_graph(2)};
+  static const std::array graphs{make_graph(0), make_graph(1), make_graph(2), make_graph(3)};
   return graphs[static_cast<size_t>(kind) % graphs.size()];
 }
 
@@ -132,7 +140,12 @@ void act(world& in, uint8_t what, uint8_t of) {
       ++in.asked;
       in.tell(run_step{.request = of, .handle = what / 10u, .step = step, .deadline_ms = of}, from);
       break;
-    case 4: in.tell(cancel_step{step, failure(error_kind::cancelled, "fuzzed")}, from); break;
+    case 4:
+      if (what / 10u % 2u)
+        in.tell(settle_step{step}, from);
+      else
+        in.tell(cancel_step{step, failure(error_kind::cancelled, "fuzzed")}, from);
+      break;
     case 5:
       in.tell(tensor_push{.step = step,
                           .key = what / 10u % 5u,
@@ -173,6 +186,7 @@ FUZZ_TARGET(worker) {
     in.server->lose(*one, failure(error_kind::unavailable, "the end"));
   in.run();
   require(in.server->programs().size() == 0);
+  require(in.server->unsettled() == 0);
   return 0;
 }
 

@@ -120,13 +120,15 @@ TEST_CASE("means of integers and of 16-bit numbers are rounded once") {
   CHECK(float(*done.back().tensors.at(0).data<bfloat16>()) == 1.f); // 256 + 1 is 256 in 16 bits
 }
 
-TEST_CASE("an accumulator does what a list of gradients would, whoever comes and goes") {
+namespace {
+
+void compare_with_a_list(unsigned rounds) {
   struct take {
     uint64_t step;
     size_t required;
   };
   auto base = std::random_device{}();
-  for (unsigned round = 0; round < 300; ++round) {
+  for (unsigned round = 0; round < rounds; ++round) {
     INFO("seed " << base + round);
     std::mt19937 dice{base + round};
     auto made = *accumulator::make({.name = "a", .type = dtype::i64, .mean = false});
@@ -170,6 +172,16 @@ TEST_CASE("an accumulator does what a list of gradients would, whoever comes and
       }
     REQUIRE(sums == expected.size());
   }
+}
+
+} // namespace
+
+TEST_CASE("an accumulator does what a list of gradients would, whoever comes and goes") {
+  compare_with_a_list(300);
+}
+
+TEST_CASE("an accumulator does what a list would through a million requests", "[slow]") {
+  compare_with_a_list(10'000);
 }
 
 } // namespace troupe::test::accumulator_test

@@ -122,9 +122,11 @@ TEST_CASE("what a step takes of a barrier goes back if it fails") {
   CHECK(t.answered() == "1:ok 2:ok 3:[x] 4:[y] 5:[x]");
 }
 
-TEST_CASE("no element of a barrier is lost or doubled, whoever comes, goes and fails") {
+namespace {
+
+void keep_books(unsigned rounds) {
   auto base = std::random_device{}();
-  for (unsigned round = 0; round < 300; ++round) {
+  for (unsigned round = 0; round < rounds; ++round) {
     INFO("seed " << base + round);
     std::mt19937 dice{base + round};
     theatre t{static_cast<int64_t>(dice() % 4) - 1};
@@ -176,5 +178,13 @@ TEST_CASE("no element of a barrier is lost or doubled, whoever comes, goes and f
     }
   }
 }
+
+} // namespace
+
+TEST_CASE("no element of a barrier is lost or doubled, whoever comes, goes and fails") {
+  keep_books(300);
+}
+
+TEST_CASE("a barrier keeps its books through a million requests", "[slow]") { keep_books(8500); }
 
 } // namespace troupe::test::barrier_test

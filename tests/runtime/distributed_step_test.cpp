@@ -49,6 +49,25 @@ TEST_CASE("tasks that do not answer when they are cancelled are given up") {
   CHECK(step.outcome().message() == "time is over");
 }
 
+TEST_CASE("tasks that hold what the step took hear of its end, each once") {
+  distributed_step well{2};
+  CHECK(well.answer(0, {}) == next::wait);
+  well.hold(0);
+  CHECK(well.take_holders().empty()); // it may still go either way
+  CHECK(well.answer(1, {}) == next::end);
+  CHECK(well.take_holders() == std::vector<size_t>{0});
+  CHECK(well.take_holders().empty());
+
+  distributed_step badly{3};
+  badly.hold(1);
+  CHECK(badly.answer(1, {}) == next::wait);
+  CHECK(badly.answer(0, broken("cause")) == next::cancel_others);
+  CHECK(badly.take_holders() == std::vector<size_t>{1});
+  CHECK(badly.give_up() == next::end);
+  badly.hold(2); // its answer was late
+  CHECK(badly.take_holders() == std::vector<size_t>{2});
+}
+
 TEST_CASE("in any order of events a distributed step ends once, with its first cause") {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     INFO("seed " << seed);

@@ -17,6 +17,28 @@ TEST_CASE("a task that has been replaced is refused, the latest may come again")
   CHECK(known.meet("/job:ps/task:1", 6).ok());
 }
 
+TEST_CASE("an old process that is met late does not take its successor's place") {
+  incarnations known;
+  CHECK(known.meet("/job:ps/task:0", 7).ok());
+  CHECK(!known.meet("/job:ps/task:0", 5).ok()); // it calls for the first time
+  CHECK(known.meet("/job:ps/task:0", 7).ok());
+
+  incarnations misled; // the old one was met first
+  CHECK(misled.meet("/job:ps/task:0", 5).ok());
+  CHECK(misled.meet("/job:ps/task:0", 7, true).ok());
+  CHECK(!misled.meet("/job:ps/task:0", 5).ok());
+}
+
+TEST_CASE("who answers at a task's address is the task, whatever its clock says") {
+  incarnations known;
+  CHECK(known.meet("/job:ps/task:0", 9).ok());
+  CHECK(known.meet("/job:ps/task:0", 7, true).ok());
+  CHECK(!known.meet("/job:ps/task:0", 9).ok());
+  CHECK(known.meet("/job:ps/task:0", 7).ok());
+  CHECK(known.meet("/job:ps/task:0", 9, true).ok());
+  CHECK(!known.meet("/job:ps/task:0", 7).ok());
+}
+
 TEST_CASE("of very many incarnations the latest are remembered") {
   incarnations known;
   for (uint64_t incarnation = 1; incarnation <= 1000; ++incarnation)

@@ -171,6 +171,9 @@ TEST_CASE("a container that is cleared leaves its variables uninitialised, never
   all.clear();
   CHECK(all.size() == 0);
   CHECK_FALSE(v->initialized());
+  CHECK(v->assign(tensor::scalar<int64_t>(2)).ok()); // by a program that had found it before
+  all.clear();
+  CHECK_FALSE(v->initialized());
 }
 
 TEST_CASE("a variable that a program holds through a reset stays the one of its name") {

@@ -59,8 +59,11 @@ struct printer {
     all(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds, m.times,
         m.check_numerics, m.incarnation);
   }
-  void operator()(const step_done& m) { all(m.request, m.outcome, m.fetches, m.statistics); }
+  void operator()(const step_done& m) {
+    all(m.request, m.outcome, m.fetches, m.statistics, m.holds);
+  }
   void operator()(const cancel_step& m) { all(m.step.session, m.step, m.why); }
+  void operator()(const settle_step& m) { all(m.step.session, m.step); }
   void operator()(const tensor_push& m) {
     all(m.step.session, m.step, m.key, m.dead, m.value, m.frame, m.iteration);
   }

@@ -50,7 +50,8 @@ inline std::vector<message> example_messages() {
                true,
                true,
                79},
-      step_done{10, {}, {{1, tensor::of<bool>({2, 0}, {})}}, tensor::vector<uint8_t>({3, 4, 5})},
+      step_done{
+          10, {}, {{1, tensor::of<bool>({2, 0}, {})}}, tensor::vector<uint8_t>({3, 4, 5}), true},
       cancel_step{{0, 11}, failure(error_kind::cancelled, "enough")},
       tensor_push{{81, 12}, 13, false, tensor::of<bool>({2}, {true, false}), 14, 15},
       pull{14},
@@ -66,6 +67,7 @@ inline std::vector<message> example_messages() {
       borrow{24},
       lent{25, 26},
       returned{27},
+      settle_step{{82, 32}},
   };
 }
 

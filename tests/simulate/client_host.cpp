@@ -20,6 +20,11 @@ constexpr duration slack = 200ms;
 constexpr duration prepare_slack = 1500ms, reset_bound = 22s;
 constexpr duration end_patience = 2s;
 
+// For what another step may never do.
+bool waits(run_kind kind) {
+  return kind >= run_kind::take && kind != run_kind::apply && kind != run_kind::shut;
+}
+
 std::string first_line(const status& what) {
   auto text = concat(what);
   return text.substr(0, text.find('\n'));
@@ -27,21 +32,24 @@ std::string first_line(const status& what) {
 
 } // namespace
 
-client_host::client_host(core& of, network& in, ledger& book, const probes& watch,
-                         const cluster_spec& cluster, const layout& lay, int number,
+client_host::client_host(core& of, network& in, ledger& book, const cluster_spec& cluster,
+                         const layout& lay, int number,
                          std::vector<std::unique_ptr<task_host>>& tasks)
-    : core_(of), network_(in), ledger_(book), probes_(watch), cluster_(cluster), layout_(lay),
-      number_(number), tasks_(tasks), chance_(of.with.seed, concat("client ", number)) {
+    : core_(of), network_(in), ledger_(book), cluster_(cluster), layout_(lay), number_(number),
+      tasks_(tasks), chance_(of.with.seed, concat("client ", number)) {
   int64_t factor = 2 + number * 100;
   for (int server = 0; server < lay.servers; ++server) {
     auto worker = static_cast<int>(chance_.below(static_cast<uint64_t>(lay.workers)));
-    for (auto kind :
-         {run_kind::init, run_kind::read, run_kind::update, run_kind::put, run_kind::take})
-      steps_.push_back(make_step(kind, lay, number, worker, server, factor++, 0));
+    const auto& there = kinds_.emplace_back(server_kinds::draw(of.with.seed, server));
+    auto kinds = there.runs();
+    for (auto kind : {run_kind::update, run_kind::read, run_kind::init})
+      kinds.insert(kinds.begin(), kind);
+    for (auto kind : kinds)
+      steps_.push_back(make_step(kind, lay, there, number, worker, server, factor++, 0));
   }
   // Torn and large together are more reads than there is time for.
   for (int worker = 0; worker < lay.workers; ++worker)
-    steps_.push_back(make_step(run_kind::train, lay, number, worker, 0, factor++,
+    steps_.push_back(make_step(run_kind::train, lay, {}, number, worker, 0, factor++,
                                of.with.torn                     ? 0
                                : chance_.permille(of.with.huge) ? 250'000
                                : chance_.permille(300)          ? 20'000
@@ -156,12 +164,20 @@ void client_host::lane(uint64_t generation) {
     return list_devices(next);
   auto which = chance_.below(steps_.size());
   if (chance_.permille(core_.with.queues))
-    while (steps_[which].kind != run_kind::put && steps_[which].kind != run_kind::take)
+    while (steps_[which].kind < run_kind::put)
       which = chance_.below(steps_.size());
+  while (steps_[which].kind == run_kind::shut && !chance_.permille(200))
+    which = chance_.below(steps_.size());
   auto patience = chance_.between(duration{2s}, duration{6s});
   if (!calm_ && chance_.permille(core_.with.short_deadlines))
     patience = chance_.between(duration{1us}, duration{60ms});
   auto again = [=, this](const status& why) {
+    // Or it would stay closed.
+    if (generation == generation_ && why.ok() && steps_[which].kind == run_kind::shut)
+      return core_.after(100ms, [=, this] {
+        if (generation == generation_)
+          reset(next);
+      });
     // The first step on a variable of a task that has just begun finds no value.
     if (generation == generation_ && why.kind() == error_kind::failed_precondition)
       for (size_t i = 0; i < steps_.size(); ++i)
@@ -222,7 +238,7 @@ void client_host::start_run(size_t which, time_point deadline, on_end then, uint
                              .slots = step.slots,
                              .issued = core_.now,
                              .deadline = deadline,
-                             .incarnation = incarnation_of(step.server)});
+                             .session = generation_});
   auto what = concat(to_string(step.kind), ' ', record->number);
   auto wait = expect(what, std::max(deadline, core_.now) + slack);
   core_.tell(name(), "asks", what);
@@ -251,8 +267,10 @@ void client_host::ended(size_t which, run_record& run, const status& why,
   run.answered = core_.now;
   if (!why.ok()) {
     ++failed_;
+    if (is_end_of_queue(run, why))
+      return;
     return check_error(why, run.processes, run.issued, run.deadline,
-                       concat(to_string(run.kind), ' ', run.number), run.kind == run_kind::take,
+                       concat(to_string(run.kind), ' ', run.number), waits(run.kind),
                        proven_[which]);
   }
   proven_[which] = run.issued;
@@ -262,12 +280,26 @@ void client_host::ended(size_t which, run_record& run, const status& why,
     return;
   auto value = *fetches.front().data<int64_t>();
   if (run.kind == run_kind::read)
-    ledger_.read(run, value, incarnation_of(run.server));
-  else if (run.kind == run_kind::take)
+    ledger_.read(run, value);
+  else if (run.kind == run_kind::take || run.kind == run_kind::take_own)
     ledger_.dequeued(run, value / of.factor);
+  else if (run.kind == run_kind::collect)
+    return; // the ledger has seen it
   else if (value != of.expected(run.number))
     core_.violated("a step computes what its graph says", to_string(run.kind), ' ', run.number,
                    " gave ", value, ", not ", of.expected(run.number));
+}
+
+// A queue of the client's own container is closed by itself, and reset with the container.
+bool client_host::is_end_of_queue(const run_record& run, const status& why) const {
+  auto uses_own = run.kind == run_kind::put_own || run.kind == run_kind::take_own;
+  auto says = [&](std::string_view text) { return why.message().find(text) != std::string::npos; };
+  auto expected = why.kind() == error_kind::out_of_range && run.kind == run_kind::take_own;
+  expected |= why.kind() == error_kind::cancelled && run.kind == run_kind::put_own;
+  if (uses_own && expected && says("is closed"))
+    return ledger_.was_shut(run.client, run.server);
+  return uses_own && why.kind() == error_kind::cancelled && says("was reset") &&
+         core_.had_fault({fault_kind::reset}, run.processes, {}, core_.now);
 }
 
 // Of all tasks, by process.
@@ -293,9 +325,9 @@ void client_host::check_error(const status& why, const std::vector<int>& process
   auto wrong = [&](std::string_view promise) {
     core_.violated(promise, name(), ": ", what, ": ", first_line(why));
   };
-  const std::initializer_list<fault_kind> lost{fault_kind::loss, fault_kind::partition,
-                                               fault_kind::pause, fault_kind::crash,
-                                               fault_kind::reopen};
+  const std::initializer_list<fault_kind> lost{fault_kind::loss,   fault_kind::partition,
+                                               fault_kind::pause,  fault_kind::crash,
+                                               fault_kind::reopen, fault_kind::split};
   // A prepared step hears of a loss when it is run again, however long ago that was.
   auto since = std::min(issued - 2 * timeout - 5s, proven - 2 * timeout);
   // Whoever cannot reach a task is told so a little before the deadline.
@@ -308,7 +340,7 @@ void client_host::check_error(const status& why, const std::vector<int>& process
       break;
     case error_kind::aborted:
       if (!core_.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
-                            fault_kind::crash, fault_kind::reset},
+                            fault_kind::crash, fault_kind::reset, fault_kind::split},
                            blamed, {}, core_.now))
         return wrong("a step is aborted only where something was lost or reset");
       break;
@@ -378,11 +410,14 @@ void client_host::reset(on_end then) {
 void client_host::final_round(std::function<void()> then) {
   std::function<void()> last = then;
   if (number_ == 0)
-    last = [=, this] { drain(0, 4, then); };
-  auto chain = last;
-  for (size_t i = steps_.size(); i-- > 0;)
-    if (steps_[i].kind != run_kind::take) // there may be nothing to take
+    last = [=, this] { drain(0, run_kind::take, 4, then); };
+  std::function<void()> chain = [=, this] { final_shut(0, last); };
+  for (size_t i = steps_.size(); i-- > 0;) {
+    auto kind = steps_[i].kind;
+    // There may be nothing to take, and a queue of its own may be closed.
+    if (kind != run_kind::take && kind != run_kind::collect && kind < run_kind::put_own)
       chain = [=, this] { final_step(i, 4, chain); };
+  }
   chain();
 }
 
@@ -399,29 +434,72 @@ void client_host::final_step(size_t which, int tries, std::function<void()> then
   });
 }
 
-void client_host::drain(size_t server, int tries, std::function<void()> then) {
-  if (server == static_cast<size_t>(layout_.servers))
+size_t client_host::step_of(run_kind kind, int process) const {
+  return static_cast<size_t>(
+      std::ranges::find_if(
+          steps_, [&](const auto& one) { return one.kind == kind && one.server == process; }) -
+      steps_.begin());
+}
+
+void client_host::final_shut(int server, std::function<void()> then) {
+  if (server == layout_.servers)
     return then();
-  auto process = layout_.server(static_cast<int>(server));
-  auto which = static_cast<size_t>(std::ranges::find_if(steps_,
-                                                        [&](const auto& one) {
-                                                          return one.kind == run_kind::take &&
-                                                                 one.server == process;
-                                                        }) -
-                                   steps_.begin());
-  run(which, core_.now + 1s, [=, this](const status& why) {
+  auto next = [=, this] { final_shut(server + 1, then); };
+  if (kinds_[static_cast<size_t>(server)].extra == extra_kind::own_queue)
+    final_own(server, 0, 4, next);
+  else
+    next();
+}
+
+// A queue of its own that is new takes elements until it is closed, and gives them until it is
+// empty.
+void client_host::final_own(int server, size_t stage, int tries, std::function<void()> then) {
+  constexpr run_kind kinds[] = {run_kind::put_own,  run_kind::put_own,  run_kind::shut,
+                                run_kind::put_own,  run_kind::take_own, run_kind::take_own,
+                                run_kind::take_own, run_kind::take_own};
+  constexpr error_kind ends[] = {error_kind::ok,           error_kind::ok,          error_kind::ok,
+                                 error_kind::cancelled,    error_kind::ok,          error_kind::ok,
+                                 error_kind::out_of_range, error_kind::out_of_range};
+  if (core_.found())
+    return;
+  auto go_on = [=, this](const status& why, size_t done, error_kind wanted, std::string_view what) {
+    if (why.kind() == wanted)
+      return final_own(server, done, tries, then);
+    if (tries == 1)
+      return core_.violated("all works again when faults are over", name(), ": ", what, ' ', stage,
+                            ": ", first_line(why));
+    core_.after(100ms, [=, this] { final_own(server, 0, tries - 1, then); }); // with a new one
+  };
+  if (stage == 0)
+    return reset([=](const status& why) { go_on(why, 1, error_kind::ok, "reset"); });
+  if (stage > std::size(kinds))
+    return then();
+  auto kind = kinds[stage - 1];
+  run(step_of(kind, layout_.server(server)), core_.now + 5s,
+      [=](const status& why) { go_on(why, stage + 1, ends[stage - 1], to_string(kind)); });
+}
+
+// Takes until nothing comes; then the books must agree.
+void client_host::drain(int server, run_kind kind, int tries, std::function<void()> then) {
+  if (server == layout_.servers)
+    return then();
+  const auto& there = kinds_[static_cast<size_t>(server)];
+  auto process = layout_.server(server);
+  run(step_of(kind, process), core_.now + 1s, [=, this](const status& why) {
     if (why.ok())
-      return drain(server, 4, then);
+      return drain(server, kind, 4, then);
     if (why.kind() != error_kind::deadline_exceeded && tries > 1)
-      return core_.after(100ms, [=, this] { drain(server, tries - 1, then); });
+      return core_.after(100ms, [=, this] { drain(server, kind, tries - 1, then); });
     if (why.kind() != error_kind::deadline_exceeded)
-      return core_.violated("all works again when faults are over", name(),
-                            ": take: ", first_line(why));
-    std::optional<uint64_t> came;
-    if (!probes::all().empty())
-      came = probes_.count("a queue's element comes to its step");
-    ledger_.drained(process, incarnation_of(process), came);
-    drain(server + 1, 4, then);
+      return core_.violated("all works again when faults are over", name(), ": ", to_string(kind),
+                            ": ", first_line(why));
+    if (kind == run_kind::collect)
+      ledger_.gathered(process, incarnation_of(process));
+    else
+      ledger_.drained(process, incarnation_of(process), there.may_stay(), there.in_order());
+    if (kind == run_kind::take && there.extra == extra_kind::accumulator)
+      return drain(server, run_kind::collect, 4, then);
+    drain(server + 1, run_kind::take, 4, then);
   });
 }
 

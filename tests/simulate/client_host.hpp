@@ -1,7 +1,6 @@
 // A simulated machine with a client: a session, and lanes that run one step after another.
 #pragma once
 #include "tests/simulate/network.hpp"
-#include "tests/simulate/probes.hpp"
 #include "tests/simulate/step_texts.hpp"
 #include "tests/simulate/task_host.hpp"
 #include "troupe/actors/prepared_step.hpp"
@@ -10,8 +9,8 @@ namespace troupe::simulate {
 
 class client_host {
 public:
-  client_host(core& of, network& in, ledger& book, const probes& watch, const cluster_spec& cluster,
-              const layout& lay, int number, std::vector<std::unique_ptr<task_host>>& tasks);
+  client_host(core& of, network& in, ledger& book, const cluster_spec& cluster, const layout& lay,
+              int number, std::vector<std::unique_ptr<task_host>>& tasks);
 
   void open();
   /// Ends the session and what it runs.
@@ -48,8 +47,12 @@ private:
   std::vector<int> tasks_named_in(const status& why) const;
   void check_error(const status& why, const std::vector<int>& processes, time_point issued,
                    time_point deadline, const std::string& what, bool may_wait, time_point proven);
+  bool is_end_of_queue(const run_record& run, const status& why) const;
   void final_step(size_t which, int tries, std::function<void()> then);
-  void drain(size_t server, int tries, std::function<void()> then);
+  void final_shut(int server, std::function<void()> then);
+  void final_own(int server, size_t stage, int tries, std::function<void()> then);
+  void drain(int server, run_kind kind, int tries, std::function<void()> then);
+  size_t step_of(run_kind kind, int process) const;
   uint64_t incarnation_of(int process) const;
   std::vector<int> everybody() const;
   uint64_t expect(std::string what, time_point bound);
@@ -61,12 +64,12 @@ private:
   core& core_;
   network& network_;
   ledger& ledger_;
-  const probes& probes_;
   const cluster_spec& cluster_;
   const layout layout_;
   int number_;
   std::vector<std::unique_ptr<task_host>>& tasks_;
   dice chance_;
+  std::vector<server_kinds> kinds_; // of each server
   std::vector<step_text> steps_;
   std::unique_ptr<process> process_;
   caf::actor session_;

@@ -11,8 +11,8 @@ constexpr time_point start{std::chrono::seconds{1000}};
 } // namespace
 
 std::string_view to_string(fault_kind kind) {
-  constexpr std::string_view names[] = {"loss",     "partition", "pause",  "crash",
-                                        "shortage", "buggify",   "reopen", "reset"};
+  constexpr std::string_view names[] = {"loss",    "partition", "pause", "crash", "shortage",
+                                        "buggify", "reopen",    "reset", "split"};
   return names[static_cast<size_t>(kind)];
 }
 

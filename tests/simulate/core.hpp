@@ -13,7 +13,18 @@
 
 namespace troupe::simulate {
 
-enum class fault_kind : uint8_t { loss, partition, pause, crash, shortage, buggify, reopen, reset };
+/// split: a task was cut off and replaced, and lives on.
+enum class fault_kind : uint8_t {
+  loss,
+  partition,
+  pause,
+  crash,
+  shortage,
+  buggify,
+  reopen,
+  reset,
+  split
+};
 std::string_view to_string(fault_kind kind);
 
 /// Something that was done to processes, by index; -1 for all of them.

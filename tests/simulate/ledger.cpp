@@ -15,12 +15,12 @@ result<shapes> infer_tally(const infer_context& at) { return shapes{at.input(1)}
 
 status tally(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(1).dims()));
-  auto value = *at.input(1).data<int64_t>();
-  *out->data<int64_t>() = value;
+  std::span values{at.input(1).data<int64_t>(), static_cast<size_t>(at.input(1).elements())};
+  std::ranges::copy(values, out->data<int64_t>());
   auto& on = dynamic_cast<simulated_device&>(at.device());
   ledger::current->executed(
       on.process, on.incarnation, static_cast<uint64_t>(*at.input(0).data<int64_t>()),
-      at.origin().attr<int64_t>("slot"), at.origin().attr<int64_t>("event"), value);
+      at.origin().attr<int64_t>("slot"), at.origin().attr<int64_t>("event"), values);
   return {};
 }
 
@@ -42,7 +42,8 @@ constexpr kernel_def tally_kernel{.op = "Tally", .run = {{dtype::none, tally}}};
 ledger* ledger::current = nullptr;
 
 std::string_view to_string(run_kind kind) {
-  constexpr std::string_view names[] = {"update", "train", "read", "init", "put", "take"};
+  constexpr std::string_view names[] = {"update", "train",   "read", "init",    "put",      "take",
+                                        "apply",  "collect", "hold", "put_own", "take_own", "shut"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -58,12 +59,17 @@ const registry& ledger::ops() {
 
 run_record& ledger::begin(run_record what) {
   what.number = runs_.size() + 1;
+  what.met = met_[{what.client, what.session}];
   runs_.push_back(std::move(what));
   return runs_.back();
 }
 
+void ledger::started(size_t process, uint64_t incarnation) {
+  starts_[{process, incarnation}] = ++order_;
+}
+
 void ledger::executed(size_t process, uint64_t incarnation, uint64_t number, int64_t slot,
-                      int64_t event, int64_t value) {
+                      int64_t event, std::span<const int64_t> values) {
   if (number == 0 || number > runs_.size())
     return core_.violated("no step runs that no client asked for", "run ", number);
   auto& run = at(number);
@@ -72,24 +78,48 @@ void ledger::executed(size_t process, uint64_t incarnation, uint64_t number, int
   if (!run.executed.insert(slot).second)
     return core_.violated("a step runs once at most", to_string(run.kind), ' ', number,
                           " has run its slot ", slot, " twice");
-  if (event == took && !taken_.insert(value).second)
-    return core_.violated("an element is dequeued once at most", "element ", value,
-                          " came again in run ", number);
-  if (event != took)
-    cells_[{run.client, process, incarnation}].push_back({event, number, core_.now});
+  if (!run.ran_on.emplace(process, incarnation).second && run.ran_on[process] != incarnation)
+    return core_.violated("a step runs on one incarnation of a task", to_string(run.kind), ' ',
+                          number, " has run on two of process ", process);
+  place here{process, incarnation};
+  switch (event) {
+    case took: takings_[here].push_back({values[0], number, core_.now}); break;
+    case collected: gatherings_[here].push_back({values[0], values[1]}); break;
+    case enter:
+      run.entered = ++order_;
+      entries_[here].push_back(number);
+      break;
+    case leave: run.left = ++order_; break;
+    case came: break;
+    default: cells_[{run.client, process, incarnation}].push_back({event, number, core_.now});
+  }
 }
 
 void ledger::succeeded(run_record& run) {
   run.succeeded = true;
   if (run.executed.size() != static_cast<size_t>(run.slots))
-    core_.violated("a step that was acknowledged has run completely", to_string(run.kind), ' ',
-                   run.number, " has run ", run.executed.size(), " of ", run.slots, " slots");
+    return core_.violated("a step that was acknowledged has run completely", to_string(run.kind),
+                          ' ', run.number, " has run ", run.executed.size(), " of ", run.slots,
+                          " slots");
+  auto& met = met_[{run.client, run.session}];
+  for (const auto& [process, incarnation] : run.ran_on) {
+    auto since = starts_[{process, incarnation}];
+    if (auto known = run.met.find(process); known != run.met.end() && known->second > since)
+      core_.violated("who has met a task's successor does not go back", to_string(run.kind), ' ',
+                     run.number, " has run on an old incarnation of process ", process);
+    met[process] = std::max(met[process], since);
+    // A task that cannot hear of the holder gives its lock to another.
+    if (run.kind == run_kind::hold && static_cast<int>(process) == run.server && !was_lost(run))
+      for (auto other : entries_[{process, incarnation}])
+        if (at(other).entered > run.entered && at(other).entered < run.left)
+          core_.violated("one step at a time holds a lock", "run ", other,
+                         " has entered while run ", run.number, " held it");
+  }
 }
 
-void ledger::read(const run_record& run, int64_t value, uint64_t incarnation) {
-  if (incarnation != run.incarnation)
-    return; // the server has been restarted meanwhile: which one was it?
-  auto it = cells_.find({run.client, static_cast<size_t>(run.server), incarnation});
+void ledger::read(const run_record& run, int64_t value) {
+  auto server = static_cast<size_t>(run.server);
+  auto it = cells_.find({run.client, server, run.ran_on.at(server)});
   if (it == cells_.end())
     return core_.violated("a variable that was never initialised has no value", "run ", run.number,
                           " has read ", value);
@@ -125,35 +155,116 @@ void ledger::read(const run_record& run, int64_t value, uint64_t incarnation) {
                    run.number, " has read ", value, ", possible are ", least, " to ", most);
 }
 
-void ledger::dequeued(const run_record& by, int64_t element) {
-  auto known = element > 0 && static_cast<uint64_t>(element) <= runs_.size() &&
-               at(static_cast<uint64_t>(element)).kind == run_kind::put;
-  if (!known || at(static_cast<uint64_t>(element)).server != by.server)
-    return core_.violated("a queue invents nothing", "run ", by.number, " got ", element);
-  if (!dequeued_.insert(element).second)
-    core_.violated("an element is dequeued once at most", "run ", by.number, " got ", element,
-                   ", which somebody had got before");
+// -- elements ------------------------------------------------------------------------------------
+
+// What tells its tasks that a step has ended well may be lost with a connection.
+bool ledger::was_lost(const run_record& run) const {
+  auto around = 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{5};
+  return core_.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
+                          fault_kind::crash, fault_kind::reopen, fault_kind::split,
+                          fault_kind::buggify},
+                         run.processes, run.answered - around, run.answered + around);
 }
 
-void ledger::drained(int server, uint64_t incarnation, std::optional<uint64_t> came_to_steps) {
+void ledger::dequeued(const run_record& by, int64_t element) {
+  auto own = by.kind == run_kind::take_own;
+  auto known = element > 0 && static_cast<uint64_t>(element) <= runs_.size() &&
+               at(static_cast<uint64_t>(element)).kind == (own ? run_kind::put_own : run_kind::put);
+  if (!known || at(static_cast<uint64_t>(element)).server != by.server ||
+      (own && at(static_cast<uint64_t>(element)).client != by.client))
+    return core_.violated("a queue invents nothing", "run ", by.number, " got ", element);
+  auto [first, is_new] = dequeued_.emplace(element, by.number);
+  if (!is_new && !was_lost(at(first->second)))
+    core_.violated("an element is spent once", "run ", by.number, " got ", element, ", which run ",
+                   first->second, " had got before");
+}
+
+void ledger::drained(int server, uint64_t incarnation, size_t may_stay, bool in_order) {
+  place here{static_cast<size_t>(server), incarnation};
+  std::set<int64_t> spent;
+  for (const auto& one : takings_[here])
+    if (at(one.run).succeeded)
+      spent.insert(one.element);
+  size_t missing = 0;
   uint64_t example = 0;
   for (const auto& one : runs_)
-    if (one.kind == run_kind::put && one.server == server && one.incarnation == incarnation &&
-        one.succeeded && !taken_.contains(static_cast<int64_t>(one.number))) {
-      ++missing_;
+    if (auto where = one.ran_on.find(here.first);
+        one.kind == run_kind::put && one.succeeded && where != one.ran_on.end() &&
+        where->second == incarnation && !spent.contains(static_cast<int64_t>(one.number))) {
+      ++missing;
       example = one.number;
     }
-  // A step that has failed may have taken an element with it, before its Tally has run.
-  if (came_to_steps && missing_ > *came_to_steps - taken_.size())
-    core_.violated("no element is lost but with its step or task", missing_,
-                   " are missing, such as ", example, ", and steps have lost ",
-                   *came_to_steps - taken_.size());
+  if (missing > may_stay)
+    return core_.violated("no element is lost", missing, " are missing, such as ", example);
+  if (in_order)
+    for (const auto& [at, all] : takings_)
+      if (at.first == here.first)
+        check_order(at);
 }
 
-uint64_t ledger::count(run_kind kind, bool succeeded) const {
-  return static_cast<uint64_t>(std::ranges::count_if(runs_, [&](const auto& one) {
-    return one.kind == kind && one.is_answered && one.succeeded == succeeded;
-  }));
+// Whether an element may have been with a step when another came out that had come after it.
+bool ledger::may_have_taken(const place& here, int64_t element, const taking& before) const {
+  auto all = takings_.find(here);
+  for (const auto& one : all->second)
+    if (one.element == element && runs_[one.run - 1].issued < before.when)
+      return true;
+  // Of one that failed on its way nobody knows what it had, or when that was given back.
+  auto late = 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{5};
+  return std::ranges::any_of(runs_, [&](const run_record& one) {
+    return one.kind == run_kind::take && static_cast<size_t>(one.server) == here.first &&
+           !one.succeeded && one.issued < before.when &&
+           (!one.is_answered || one.answered + late > runs_[before.run - 1].issued);
+  });
+}
+
+void ledger::check_order(const place& here) const {
+  std::vector<const run_record*> puts;
+  for (const auto& one : runs_)
+    if (auto where = one.ran_on.find(here.first);
+        one.kind == run_kind::put && where != one.ran_on.end() && where->second == here.second)
+      puts.push_back(&one);
+  for (const auto& taken : takings_.at(here)) {
+    const auto& element = runs_.at(static_cast<size_t>(taken.element) - 1);
+    for (const auto* earlier : puts)
+      if (earlier->succeeded && earlier->answered < element.issued &&
+          !may_have_taken(here, static_cast<int64_t>(earlier->number), taken))
+        return core_.violated("a queue gives in order", "element ", taken.element, " came to run ",
+                              taken.run, " before element ", earlier->number);
+  }
+}
+
+void ledger::gathered(int server, uint64_t incarnation) {
+  place here{static_cast<size_t>(server), incarnation};
+  int64_t least = 0, most = 0, least_sum = 0, most_sum = 0, count = 0, sum = 0;
+  bool some_lost = false; // what a step took that failed does not come back
+  for (const auto& one : runs_) {
+    some_lost |= one.kind == run_kind::collect && one.server == server && !one.succeeded &&
+                 one.executed.empty();
+    auto where = one.ran_on.find(here.first);
+    if (one.kind != run_kind::apply || where == one.ran_on.end() || where->second != incarnation)
+      continue;
+    auto number = static_cast<int64_t>(one.number);
+    most += 1;
+    most_sum += number;
+    least += one.succeeded;
+    least_sum += one.succeeded ? number : 0;
+  }
+  for (const auto& one : gatherings_[here]) {
+    count += one.count;
+    sum += one.sum;
+  }
+  if (count > most || sum > most_sum)
+    core_.violated("an accumulator adds up each gradient once", count, " gradients came, sum ", sum,
+                   ", at most ", most, ", sum ", most_sum);
+  else if (!some_lost && (count < least || sum < least_sum))
+    core_.violated("an accumulator loses no gradient", count, " gradients came, sum ", sum,
+                   ", at least ", least, ", sum ", least_sum);
+}
+
+bool ledger::was_shut(int client, int server) const {
+  return std::ranges::any_of(runs_, [&](const run_record& one) {
+    return one.kind == run_kind::shut && one.client == client && one.server == server;
+  });
 }
 
 } // namespace troupe::simulate

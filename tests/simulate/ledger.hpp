@@ -5,10 +5,26 @@
 
 #include <map>
 #include <set>
+#include <span>
 
 namespace troupe::simulate {
 
-enum class run_kind : uint8_t { update, train, read, init, put, take };
+/// put_own, take_own and shut use a queue of the client's own container, which is closed now and
+/// then; put and take one of several kinds that all clients share.
+enum class run_kind : uint8_t {
+  update,
+  train,
+  read,
+  init,
+  put,
+  take,
+  apply,
+  collect,
+  hold,
+  put_own,
+  take_own,
+  shut
+};
 std::string_view to_string(run_kind kind);
 
 /// One run of a step, as its client sees it. Its number is fed to the step, and is its mark in what
@@ -22,8 +38,11 @@ struct run_record {
   int slots = 0;              ///< how many Tally nodes it has
   time_point issued{}, deadline{}, answered{};
   bool is_answered = false, succeeded = false;
-  uint64_t incarnation = 0;        ///< of the server, when it was issued
-  std::set<int64_t> executed = {}; ///< slots
+  uint64_t session = 0;                   ///< which of its client's
+  std::set<int64_t> executed = {};        ///< slots
+  std::map<size_t, uint64_t> ran_on = {}; ///< incarnations of processes
+  std::map<size_t, uint64_t> met = {};    ///< the newest that its session had used before
+  uint64_t entered = 0, left = 0;         ///< when it got a lock, and last needed it
 };
 
 /// The op Tally(run, value) -> value tells the ledger that a step has come so far.
@@ -38,19 +57,23 @@ public:
   run_record& begin(run_record what);
   run_record& at(uint64_t number) { return runs_.at(number - 1); }
 
-  enum event : int64_t { add = 0, init_begin = 1, init_end = 2, took = 3 };
+  enum event : int64_t { add, init_begin, init_end, took, came, collected, enter, leave };
   void executed(size_t process, uint64_t incarnation, uint64_t run, int64_t slot, int64_t event,
-                int64_t value);
+                std::span<const int64_t> values);
+  /// A process begins.
+  void started(size_t process, uint64_t incarnation);
 
-  // What clients hear. The incarnation is that of the server when the answer came.
+  // What clients hear.
   void succeeded(run_record& run);
-  void read(const run_record& run, int64_t value, uint64_t incarnation);
+  void read(const run_record& run, int64_t value);
   void dequeued(const run_record& by, int64_t element);
-  /// The queue of a server is empty. `came_to_steps`: elements that queues have given to steps that
-  /// still ran; nothing where that was not counted.
-  void drained(int server, uint64_t incarnation, std::optional<uint64_t> came_to_steps);
-
-  uint64_t count(run_kind kind, bool succeeded) const;
+  /// The shared queue of a server is empty, but for so many. `in_order`: it gives elements in the
+  /// order in which they came.
+  void drained(int server, uint64_t incarnation, size_t may_stay, bool in_order);
+  /// The accumulator of a server is empty.
+  void gathered(int server, uint64_t incarnation);
+  /// Whether a client has closed its queue on a server.
+  bool was_shut(int client, int server) const;
 
 private:
   struct cell_event {
@@ -59,12 +82,30 @@ private:
     time_point when;
   };
   using cell_key = std::tuple<int, size_t, uint64_t>; // client, process, incarnation
+  using place = std::pair<size_t, uint64_t>;          // process, incarnation
+  struct taking {
+    int64_t element;
+    uint64_t run;
+    time_point when;
+  };
+  struct gathering {
+    int64_t count, sum;
+  };
+
+  void check_order(const place& at) const;
+  bool may_have_taken(const place& at, int64_t element, const taking& before) const;
+  bool was_lost(const run_record& run) const;
 
   core& core_;
   std::deque<run_record> runs_;
   std::map<cell_key, std::vector<cell_event>> cells_;
-  std::set<int64_t> dequeued_, taken_; // as clients were told; as kernels saw
-  uint64_t missing_ = 0;               // of the queues that were drained
+  std::map<int64_t, uint64_t> dequeued_; // by whom, as clients were told
+  std::map<place, std::vector<taking>> takings_;
+  std::map<place, std::vector<gathering>> gatherings_;
+  std::map<place, std::vector<uint64_t>> entries_; // to the mutex, by run
+  std::map<place, uint64_t> starts_;
+  std::map<std::pair<int, uint64_t>, std::map<size_t, uint64_t>> met_; // by client and session
+  uint64_t order_ = 0;
 };
 
 } // namespace troupe::simulate

@@ -384,6 +384,14 @@ void network::leave(process& who, leaving how) {
       drop_if_over(id);
 }
 
+void network::move(process& who, std::string name, size_t to) {
+  who.become(std::move(name), to);
+  for (auto& [id, one] : wires_)
+    for (auto& at : one.ends)
+      if (at.owner == &who)
+        at.host = to;
+}
+
 void network::unblock(size_t from, size_t to) {
   auto it = blocked_.find({from, to});
   if (it == blocked_.end() || --it->second > 0)

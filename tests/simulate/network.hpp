@@ -33,6 +33,8 @@ public:
   /// The process is gone, or about to end; nothing reaches it any more.
   void leave(process& who, leaving how);
 
+  /// Its connections are those of another host from now on.
+  void move(process& who, std::string name, size_t to);
   void block(size_t from, size_t to) { ++blocked_[{from, to}]; }
   void unblock(size_t from, size_t to);
   bool readable(int socket) const override;

@@ -29,6 +29,7 @@ constexpr option_entry entries[] = {
     {"pauses", &options::pauses, 0, "paused processes in a minute"},
     {"crashes", &options::crashes, 0, "crashed tasks in a minute"},
     {"machines", &options::machines, 0, "permille of crashes, nothing tells the peers"},
+    {"splits", &options::splits, 0, "tasks replaced that live on, in a minute"},
     {"shortages", &options::shortages, 0, "shortages of memory in a minute"},
     {"reopens", &options::reopens, 0, "sessions closed in a minute"},
     {"resets", &options::resets, 0, "permille of steps, a container's reset instead"},
@@ -77,6 +78,7 @@ options options::draw(uint64_t seed) {
   made.listings = sometimes(30);
   made.max_concurrent = chance.permille(300) ? chance.between(1, 2) : 0;
   made.huge = chance.permille(200) ? chance.between(1, 500) : 0;
+  made.splits = chance.permille(300) ? chance.between(1, 8) : 0;
   return made;
 }
 

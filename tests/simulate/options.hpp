@@ -29,6 +29,7 @@ struct options {
   int64_t pauses = 0;          ///< of processes, in a minute
   int64_t crashes = 0;         ///< of tasks, in a minute
   int64_t machines = 0;        ///< permille of the crashes of which no peer is told
+  int64_t splits = 0;          ///< tasks that are replaced and live on, in a minute
   int64_t shortages = 0;       ///< of memory on a task, in a minute
   int64_t reopens = 0;         ///< of sessions, in a minute
   int64_t resets = 0;          ///< permille of the steps that are a container's reset instead

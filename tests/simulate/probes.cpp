@@ -35,7 +35,6 @@ bool probes::interferes(const simulation_probe& at) noexcept {
 void probes::reached(const simulation_probe& at) noexcept { hit(at); }
 
 void probes::hit(const simulation_probe& at) {
-  ++counts_[at.name];
   const auto& known = all();
   auto it = std::ranges::find(known, std::string_view{at.name},
                               [](auto* one) { return std::string_view{one->name}; });

@@ -15,11 +15,6 @@ public:
   void reached(const simulation_probe& at) noexcept override;
   void calm_down() { calm_ = true; }
 
-  /// How often a place was reached.
-  uint64_t count(std::string_view name) const {
-    auto it = counts_.find(name);
-    return it == counts_.end() ? 0 : it->second;
-  }
   /// Bit i: all()[i] was reached, or has interfered.
   uint64_t hits() const noexcept { return hits_; }
   /// Those of the program, in the order of their names; one for each name.
@@ -31,7 +26,6 @@ private:
   core& core_;
   dice chance_;
   std::map<std::string_view, bool> active_;
-  std::map<std::string_view, uint64_t> counts_;
   uint64_t hits_ = 0;
   bool calm_ = false;
 };

@@ -19,6 +19,11 @@ public:
 
   const std::string& name() const noexcept { return name_; }
   size_t index() const noexcept { return index_; }
+  /// It has another name in the trace, and another host, from now on.
+  void become(std::string name, size_t index) {
+    name_ = std::move(name);
+    index_ = index;
+  }
   caf::actor_system& system() { return *system_; }
   const std::shared_ptr<simulated_loop>& loop() const noexcept { return loop_; }
 

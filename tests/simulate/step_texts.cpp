@@ -1,17 +1,78 @@
 #include "tests/simulate/step_texts.hpp"
 
+#include "tests/simulate/dice.hpp"
+
 namespace troupe::simulate {
 namespace {
 
-std::string queue_at(const std::string& ps) {
-  return concat(
-      "q = FIFOQueue component_types=[i64] shapes=[[]] capacity=100000 container=\"queues\" "
-      "shared_name=\"q\" @",
-      ps, '\n');
+const char* declaration_of(holder_kind kind) {
+  switch (kind) {
+    case holder_kind::fifo: return "FIFOQueue component_types=[i64] shapes=[[]] capacity=100000";
+    case holder_kind::padding: return "PaddingFIFOQueue component_types=[i64] shapes=[[-1]]";
+    case holder_kind::barrier: return "Barrier component_types=[i64, i64] shapes=[[], []]";
+    case holder_kind::shuffle:
+      return "RandomShuffleQueue component_types=[i64] shapes=[[]] min_after_dequeue=1";
+    case holder_kind::priority: return "PriorityQueue component_types=[i64] shapes=[[]]";
+    default: return nullptr; // the ops that use it make it
+  }
 }
 
-std::string text_of(run_kind kind, const layout& of, int worker, int server, int64_t factor,
-                    int elements) {
+// An element is the number of the run that brings it.
+std::string put_text(holder_kind kind, const std::string& ps) {
+  const std::string shared = " container=\"queues\" shared_name=\"q\"", at = concat(" @", ps, '\n');
+  auto text = concat("t = Tally(id, id) slot=0 event=4", at);
+  if (auto* made = declaration_of(kind))
+    text += concat("q = ", made, shared, at);
+  switch (kind) {
+    case holder_kind::fifo:
+    case holder_kind::shuffle: return text + "put = QueueEnqueue(q, t)" + at;
+    case holder_kind::padding:
+      return text + "one = Reshape(t, i32[1])" + at + "put = QueueEnqueue(q, one)" + at;
+    case holder_kind::priority:
+      return text + "less = Neg(t)" + at + "put = QueueEnqueue(q, less, t)" + at;
+    case holder_kind::stage: return text + "put = Stage(t)" + shared + at;
+    case holder_kind::map_stage:
+      return text + "put = MapStage(t, i32[0], t) dtypes=[i64]" + shared + at;
+    case holder_kind::barrier:
+      return text + "name = AsString(t)" + at + "key = Reshape(name, i32[1])" + at +
+             "one = Reshape(t, i32[1])" + at + "first = BarrierInsertMany(q, key, one) " +
+             "component_index=0" + at + "put = BarrierInsertMany(q, key, one, ^first) " +
+             "component_index=1" + at;
+  }
+  return {};
+}
+
+std::string take_text(holder_kind kind, const std::string& ps) {
+  const std::string shared = " container=\"queues\" shared_name=\"q\"", at = concat(" @", ps, '\n');
+  std::string text, got = "got";
+  if (auto* made = declaration_of(kind))
+    text = concat("q = ", made, shared, at);
+  switch (kind) {
+    case holder_kind::fifo:
+    case holder_kind::shuffle: text += "got = QueueDequeue(q) component_types=[i64]" + at; break;
+    case holder_kind::padding:
+      text += "got = QueueDequeueMany(q, i32(1)) component_types=[i64]" + at;
+      break;
+    case holder_kind::priority:
+      text += "got = QueueDequeue(q) component_types=[i64, i64]" + at;
+      got = "got:1";
+      break;
+    case holder_kind::stage: text += "got = Unstage dtypes=[i64]" + shared + at; break;
+    case holder_kind::map_stage:
+      text += "got = MapUnstageNoKey(i32[0]) dtypes=[i64]" + shared + at;
+      got = "got:1";
+      break;
+    case holder_kind::barrier: // both components, or what is no element
+      text += "got = BarrierTakeMany(q, i32(1)) component_types=[i64, i64]" + at +
+              "wrong = Sub(got:2, got:3)" + at + "both = Add(got:2, wrong)" + at;
+      got = "both";
+      break;
+  }
+  return concat(text, "t = Tally(id, ", got, ") slot=0 event=3", at);
+}
+
+std::string text_of(run_kind kind, const layout& of, const server_kinds& there, int client,
+                    int worker, int server, int64_t factor, int elements) {
   auto w = concat("\"/job:worker/task:", worker, '"');
   auto p = [](int i) { return concat("\"/job:ps/task:", i, '"'); };
   auto ps = p(server);
@@ -24,8 +85,8 @@ std::string text_of(run_kind kind, const layout& of, int worker, int server, int
   // Worker -> server -> worker, with an update between.
   auto round = [&](const std::string& back, const std::string& from, int i, int slot) {
     auto n = std::to_string(i);
-    auto there = concat("a", n);
-    auto text = concat(there, " = Mul(id, i64(", factor, ")) @", w, '\n');
+    auto made = concat("a", n);
+    auto text = concat(made, " = Mul(id, i64(", factor, ")) @", w, '\n');
     if (elements > 0)
       text += concat("big", n, " = Fill(i32[", elements, "], a", n, ") @", w, "\nm", n,
                      " = Max(big", n, ", i32[0]) @", p(i), '\n');
@@ -35,6 +96,13 @@ std::string text_of(run_kind kind, const layout& of, int worker, int server, int
                ") @", p(i), '\n', back, " = Add(t", n, ", ", from, ", ^add", n, ") @", w, '\n');
     return text;
   };
+  auto accumulator =
+      concat("acc = ConditionalAccumulator dtype=i64 shape=[2] reduction_type=\"SUM\" "
+             "container=\"queues\" shared_name=\"acc\" @",
+             ps, '\n');
+  auto own_queue = concat("cq = FIFOQueue component_types=[i64] shapes=[[]] capacity=3 "
+                          "shared_name=\"cq\" @",
+                          ps, '\n');
   switch (kind) {
     case run_kind::update:
       return id_at(w) + round("back", concat("i64(", factor, ")"), server, 0) +
@@ -49,42 +117,91 @@ std::string text_of(run_kind kind, const layout& of, int worker, int server, int
       }
       return text + "feed id = i64(1)\nfetch " + sum + "\n";
     }
-    case run_kind::read: return variable("v", ps) + "fetch v\n";
+    case run_kind::read:
+      return id_at(ps) + variable("v", ps) + concat("t = Tally(id, v) slot=0 event=4 @", ps) +
+             "\nfeed id = i64(1)\nfetch t\n";
     case run_kind::init:
       return id_at(ps) + concat("b = Tally(id, id) slot=0 event=1 @", ps, '\n', variable("v", ps),
                                 "set = Assign(v, i64(0), ^b) @", ps,
                                 "\ne = Tally(id, id, ^set) slot=1 event=2 @", ps,
                                 "\nfeed id = i64(1)\nfetch e\n");
     case run_kind::put:
-      return queue_at(ps) + id_at(w) +
-             concat("put = QueueEnqueue(q, id) @", ps, "\nfeed id = i64(1)\ntarget put\n");
+      return id_at(w) + put_text(there.holder, ps) + "feed id = i64(1)\ntarget put\n";
     case run_kind::take:
-      return queue_at(ps) + id_at(w) +
-             concat("get = QueueDequeue(q) component_types=[i64] @", ps,
-                    "\nt = Tally(id, get) slot=0 event=3 @", ps, "\nback = Mul(t, i64(", factor,
+      return id_at(w) + take_text(there.holder, ps) +
+             concat("back = Mul(t, i64(", factor, ")) @", w, "\nfeed id = i64(1)\nfetch back\n");
+    case run_kind::apply: // [1, id]: how many there are, and which
+      return id_at(w) + accumulator +
+             concat("t = Tally(id, id) slot=0 event=4 @", ps, "\nwhich = Mul(t, i64[0, 1]) @", ps,
+                    "\ngrad = Add(which, i64[1, 0]) @", ps,
+                    "\nput = AccumulatorApplyGradient(acc, i64(1000000000), grad) @", ps,
+                    "\nfeed id = i64(1)\ntarget put\n");
+    case run_kind::collect:
+      return id_at(w) + accumulator +
+             concat("got = AccumulatorTakeGradient(acc, i32(", 1 + client % 2, ")) dtype=i64 @", ps,
+                    "\nt = Tally(id, got) slot=0 event=5 @", ps, "\nback = Mul(t, i64(", factor,
                     ")) @", w, "\nfeed id = i64(1)\nfetch back\n");
+    case run_kind::hold: // what needs the lock is on two tasks
+      return id_at(w) + concat("m = MutexV2 container=\"queues\" shared_name=\"m\" @", ps,
+                               "\nlock = MutexLock(m) @", ps,
+                               "\nt = Tally(id, id, ^lock) slot=0 event=6 @", ps,
+                               "\nback = Add(t, i64(", factor, ")) @", w,
+                               "\nlast = Tally(id, back) slot=1 event=7 @", w,
+                               "\nfeed id = i64(1)\nfetch last\n");
+    case run_kind::put_own:
+      return id_at(w) + own_queue +
+             concat("t = Tally(id, id) slot=0 event=4 @", ps, "\nput = QueueEnqueue(cq, t) @", ps,
+                    "\nfeed id = i64(1)\ntarget put\n");
+    case run_kind::take_own:
+      return id_at(w) + own_queue +
+             concat("got = QueueDequeue(cq) component_types=[i64] @", ps,
+                    "\nt = Tally(id, got) slot=0 event=4 @", ps, "\nback = Mul(t, i64(", factor,
+                    ")) @", w, "\nfeed id = i64(1)\nfetch back\n");
+    case run_kind::shut:
+      return id_at(w) + own_queue +
+             concat("t = Tally(id, id) slot=0 event=4 @", ps,
+                    "\nclose = QueueClose(cq, ^t) cancel_pending_enqueues=",
+                    client % 2 == 0 ? "true" : "false", " @", ps,
+                    "\nfeed id = i64(1)\ntarget close\n");
   }
   return {};
 }
 
 } // namespace
 
-step_text make_step(run_kind kind, const layout& of, int client, int worker, int server,
-                    int64_t factor, int elements) {
-  step_text made{.kind = kind,
-                 .server = kind == run_kind::train ? -1 : of.server(server),
-                 .factor = factor,
-                 .processes = {of.client(client)},
-                 .slots = 0,
-                 .text = test::text_case{text_of(kind, of, worker, server, factor, elements),
-                                         "step", &ledger::ops()}};
+server_kinds server_kinds::draw(uint64_t seed, int server) {
+  dice chance{seed, concat("server ", server)};
+  return {static_cast<holder_kind>(chance.below(7)), static_cast<extra_kind>(chance.below(3))};
+}
+
+std::vector<run_kind> server_kinds::runs() const {
+  switch (extra) {
+    case extra_kind::accumulator:
+      return {run_kind::put, run_kind::take, run_kind::apply, run_kind::collect};
+    case extra_kind::mutex: return {run_kind::put, run_kind::take, run_kind::hold};
+    case extra_kind::own_queue: break;
+  }
+  return {run_kind::put, run_kind::take, run_kind::put_own, run_kind::take_own, run_kind::shut};
+}
+
+step_text make_step(run_kind kind, const layout& of, const server_kinds& there, int client,
+                    int worker, int server, int64_t factor, int elements) {
+  step_text made{
+      .kind = kind,
+      .server = kind == run_kind::train ? -1 : of.server(server),
+      .factor = factor,
+      .processes = {of.client(client)},
+      .slots = 0,
+      .text = test::text_case{text_of(kind, of, there, client, worker, server, factor, elements),
+                              "step", &ledger::ops()}};
   if (kind != run_kind::read && kind != run_kind::init)
     made.processes.push_back(of.worker(worker));
   for (int i = 0; i < of.servers; ++i)
     if (kind == run_kind::train || i == server)
       made.processes.push_back(of.server(i));
-  constexpr int slots[] = {1, 0, 0, 2, 0, 1};
-  made.slots = kind == run_kind::train ? of.servers : slots[static_cast<size_t>(kind)];
+  made.slots = kind == run_kind::train                            ? of.servers
+               : kind == run_kind::init || kind == run_kind::hold ? 2
+                                                                  : 1;
   return made;
 }
 
@@ -93,6 +210,7 @@ int64_t step_text::expected(uint64_t run) const {
   switch (kind) {
     case run_kind::update: return number * factor + factor;
     case run_kind::train: return number * factor * slots;
+    case run_kind::hold: return number + factor;
     default: return number;
   }
 }

@@ -47,12 +47,29 @@ caf::behavior listener_behavior(caf::stateful_actor<listener_state>* self, netwo
 
 } // namespace
 
-task_host::task_host(core& of, network& in, const cluster_spec& cluster, task_name self,
-                     size_t index)
-    : core_(of), network_(in), cluster_(cluster), self_(std::move(self)), index_(index) {}
+task_host::task_host(core& of, network& in, ledger& book, const cluster_spec& cluster,
+                     task_name self, size_t index)
+    : core_(of), network_(in), ledger_(book), cluster_(cluster), self_(std::move(self)),
+      index_(index) {}
+
+std::unique_ptr<task_host> task_host::split(size_t host) {
+  auto old = std::make_unique<task_host>(core_, network_, ledger_, cluster_, self_, index_);
+  std::swap(old->incarnation_, incarnation_);
+  std::swap(old->devices_, devices_);
+  std::swap(old->process_, process_);
+  std::swap(old->server_, server_);
+  std::swap(old->listener_, listener_);
+  std::swap(old->membership_, membership_);
+  std::swap(old->worker_, worker_);
+  old->set_short_of_memory(false); // its shortage ends with that of its successor, or before
+  network_.move(*old->process_, concat(to_string(self_), " old ", ++splits_), host);
+  return old;
+}
 
 void task_host::start() {
-  incarnation_ = random_id();
+  incarnation_ =
+      new_incarnation(std::chrono::system_clock::time_point{core_.now.time_since_epoch()});
+  ledger_.started(index_, incarnation_);
   process_ = std::make_unique<process>(to_string(self_), index_, network_);
   process_->enter(core_.now);
   process_->loop()->ticks = looks_for_silence;

@@ -1,6 +1,7 @@
 // A simulated machine with a task of the cluster: production actors over a simulated network.
 #pragma once
 #include "tests/simulate/device.hpp"
+#include "tests/simulate/ledger.hpp"
 #include "tests/simulate/network.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/serialization/files/cluster.hpp"
@@ -9,11 +10,15 @@ namespace troupe::simulate {
 
 class task_host {
 public:
-  task_host(core& of, network& in, const cluster_spec& cluster, task_name self, size_t index);
+  task_host(core& of, network& in, ledger& book, const cluster_spec& cluster, task_name self,
+            size_t index);
 
   void start();
   /// Ends the task as ~running_task does, orderly or cut off from the network.
   void stop(network::leaving how);
+  /// It goes on as another machine, with its connections, and no longer answers at its address:
+  /// start() begins its successor.
+  std::unique_ptr<task_host> split(size_t host);
   bool runs() const noexcept { return process_ != nullptr; }
   process* running() noexcept { return process_.get(); }
   uint64_t incarnation() const noexcept { return incarnation_; }
@@ -26,9 +31,11 @@ public:
 private:
   core& core_;
   network& network_;
+  ledger& ledger_;
   const cluster_spec& cluster_;
   task_name self_;
   size_t index_;
+  uint64_t splits_ = 0;
   uint64_t incarnation_ = 0;
   std::vector<std::shared_ptr<simulated_device>> devices_; // of all incarnations
   std::unique_ptr<process> process_;

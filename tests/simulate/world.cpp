@@ -36,14 +36,14 @@ world::world(const options& with, bool tracing, canary planted)
   for (int i = 0; i < layout_.workers + layout_.servers; ++i) {
     auto is_worker = i < layout_.workers;
     task_name name{is_worker ? "worker" : "ps", is_worker ? i : i - layout_.workers};
-    tasks_.push_back(
-        std::make_unique<task_host>(core_, network_, cluster_, name, static_cast<size_t>(i)));
+    tasks_.push_back(std::make_unique<task_host>(core_, network_, ledger_, cluster_, name,
+                                                 static_cast<size_t>(i)));
     if (planted == canary::deaf_listener)
       tasks_.back()->looks_for_silence = false;
   }
   for (int i = 0; i < layout_.clients; ++i) {
-    clients_.push_back(std::make_unique<client_host>(core_, network_, ledger_, probes_, cluster_,
-                                                     layout_, i, tasks_));
+    clients_.push_back(
+        std::make_unique<client_host>(core_, network_, ledger_, cluster_, layout_, i, tasks_));
     clients_.back()->repeats_updates = planted == canary::repeated_updates;
   }
 }
@@ -120,6 +120,7 @@ void world::faults() {
   every(with.crashes, [this] { crash(); });
   every(with.shortages, [this] { shortage(); });
   every(with.reopens, [this] { reopen(); });
+  every(with.splits, [this] { split(); });
 }
 
 void world::heal() {
@@ -252,6 +253,54 @@ void world::reopen() {
   });
 }
 
+// A task that is cut off, from some or from all, is started anew elsewhere, under its name and
+// address; the old one lives on, and is not cut off for ever.
+void world::split() {
+  auto index = static_cast<int>(chance_.below(tasks_.size()));
+  auto& task = *tasks_[static_cast<size_t>(index)];
+  auto all = chance_.permille(400);
+  auto cut_off = chance_.between(duration{0}, duration{20s}), lives = chance_.between(1s, 40s),
+       gap = chance_.between(duration{0}, chance_.permille(500) ? duration{100ms} : 8s);
+  if (!task.runs() || task.running()->wakes() > core_.now)
+    return;
+  auto host = static_cast<size_t>(layout_.processes()) + ++splits_;
+  core_.tell(task.running()->name(), "is cut off", "and lives on as host ", host);
+  auto* old = replaced_.emplace_back(task.split(host)).get();
+  std::vector<size_t> others;
+  for (size_t i = 0; i < host; ++i)
+    if (all || chance_.permille(500))
+      others.push_back(i);
+  for (auto one : others) {
+    network_.block(one, host);
+    network_.block(host, one);
+  }
+  auto which = core_.begin_fault({fault_kind::split, index, -1, core_.now});
+  auto joined = std::make_shared<bool>(false), over = std::make_shared<bool>(false);
+  auto join = [=, this] {
+    if (std::exchange(*joined, true))
+      return;
+    for (auto one : others) {
+      network_.unblock(one, host);
+      network_.unblock(host, one);
+    }
+  };
+  auto end = [=, this] {
+    join();
+    if (std::exchange(*over, true))
+      return;
+    if (old->runs())
+      old->stop(network::leaving::crashed);
+    core_.end_fault(which);
+  };
+  cures_.push_back(end);
+  core_.after(cut_off, join);
+  core_.after(lives, end);
+  core_.after(gap, [&task] {
+    if (!task.runs())
+      task.start();
+  });
+}
+
 // -- the loop ------------------------------------------------------------------------------------
 
 // Has one thing happen; false when nothing is left.
@@ -261,13 +310,18 @@ bool world::step() {
   auto next = core_.next_event();
   auto event = next;
   std::vector<process*> ready;
+  auto look_at = [&](process* one) {
+    if (!one)
+      return;
+    auto when = one->next();
+    next = std::min(next, when);
+    if (when <= core_.now)
+      ready.push_back(one);
+  };
   for (int i = 0; i < layout_.processes(); ++i)
-    if (auto* one = process_of(i)) {
-      auto when = one->next();
-      next = std::min(next, when);
-      if (when <= core_.now)
-        ready.push_back(one);
-    }
+    look_at(process_of(i));
+  for (const auto& one : replaced_)
+    look_at(one->running());
   if (next == time_point::max())
     return false;
   if (next > core_.now) {

@@ -40,6 +40,7 @@ private:
   void crash();
   void shortage();
   void reopen();
+  void split();
   process* process_of(int index);
 
   // The loop.
@@ -57,6 +58,8 @@ private:
   cluster_spec cluster_;
   std::vector<std::unique_ptr<task_host>> tasks_;
   std::vector<std::unique_ptr<client_host>> clients_;
+  std::vector<std::unique_ptr<task_host>> replaced_; // tasks that live on
+  size_t splits_ = 0;
   std::vector<std::function<void()>> cures_; // of what still lasts, by fault
   bool faulty_ = false, watching_ = true;
   uint64_t messages_ = 0, crash_at_ = 0;

@@ -23,6 +23,7 @@ public:
     steps_->end(in_->step(), !conductor.outcome().ok());
     step_result result{conductor.outcome(), {}, {}};
     in_->collect(result.statistics);
+    result.holds = conductor.holds();
     if (result.outcome.ok()) {
       for (auto index : program_->fetch_indexes())
         result.fetches.push_back({index, std::move(conductor.fetches()[index])});
@@ -99,7 +100,7 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   }
   auto in = step->instance();
   auto* observer = step.release(); // deletes itself at the end
-  in->conductor().begin(what.step.sequence, *observer, unit, kernels_until);
+  in->conductor().begin(what.step.sequence, *observer, unit, kernels_until, !what.alone);
   // What came early is handed over after the start, because a step that has not started takes
   // nothing.
   if (auto known = steps->attach(what.step, in, unit, what.deadline); !known)

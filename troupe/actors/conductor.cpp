@@ -13,9 +13,11 @@ status overdue(uint64_t step) {
 }
 
 void conductor_actor::begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
-                            stop_signal::clock::time_point deadline) {
+                            stop_signal::clock::time_point deadline, bool parts_elsewhere) {
   const auto& program = of_.program();
   observer_ = &observer;
+  parts_elsewhere_ = parts_elsewhere;
+  holds_ = false;
   stop_.arm(deadline);
   error_ = {};
   blamed_.store(false, std::memory_order_relaxed);
@@ -73,10 +75,10 @@ void conductor_actor::fail(status why) {
 
 void conductor_actor::tell_responders(step_ended::how outcome) {
   const auto& all = of_.program().responders();
-  if (!all.empty() && outcome != step_ended::how::well)
+  if (!all.empty() && !error_.ok())
     of_.program().recorder().note(flight_event::queues_asked, step());
   for (auto* one : all)
-    deliver(*one, step_ended{of_.step(), outcome}, nullptr);
+    deliver(*one, step_ended{of_.step(), outcome, &holds_}, nullptr);
 }
 
 void conductor_actor::end(bool badly, caf::execution_unit* unit) {
@@ -89,7 +91,7 @@ void conductor_actor::end(bool badly, caf::execution_unit* unit) {
     for (auto* one : of_.program().accelerators())
       one->when_done([](const status&) {});
   } else if (of_.program().takes_things()) {
-    tell_responders(step_ended::how::well);
+    tell_responders(parts_elsewhere_ ? step_ended::how::well_here : step_ended::how::well);
   }
   std::exchange(observer_, nullptr)->step_ended(unit);
 }

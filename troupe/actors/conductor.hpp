@@ -26,9 +26,11 @@ public:
   conductor_actor(caf::actor_config& config, task_instance& of) : inline_actor(config), of_(of) {}
 
   /// Starts a step: sends the start tokens. `observer` must stay until it was told. Regions that
-  /// run at the deadline notice it; while none runs, nobody does.
+  /// run at the deadline notice it; while none runs, nobody does. Of a step that has parts
+  /// elsewhere what it took here may be held when it has ended.
   void begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
-             stop_signal::clock::time_point deadline = stop_signal::clock::time_point::max());
+             stop_signal::clock::time_point deadline = stop_signal::clock::time_point::max(),
+             bool parts_elsewhere = false);
 
   /// Fails the step, if it has not ended yet; the first cause counts. Another step than the one
   /// meant, for which the instance may serve by now, is left alone.
@@ -54,6 +56,8 @@ public:
   // After the observer was told:
   const status& outcome() const noexcept { return error_; }
   std::vector<tensor>& fetches() noexcept { return fetches_; }
+  /// The step took what goes back unless it ends well elsewhere, too.
+  bool holds() const noexcept { return holds_; }
   uint64_t step() const noexcept { return step_.load(std::memory_order_relaxed); }
 
   const char* name() const override { return "troupe.conductor"; }
@@ -82,6 +86,7 @@ private:
   std::atomic<uint64_t> step_{0};
   std::atomic<bool> blamed_{false}; // somebody has set the error
   step_observer* observer_ = nullptr;
+  bool parts_elsewhere_ = false, holds_ = false;
   stop_signal stop_;
   status error_;
   std::vector<tensor> fetches_;

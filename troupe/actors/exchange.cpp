@@ -369,7 +369,7 @@ private:
       return failure(error_kind::failed_precondition, peer(), " belongs to the cluster '",
                      who.cluster, "', this process to '", options_.self.cluster, "'");
     if (options_.known && who.role == "task")
-      TROUPE_TRY(options_.known->meet(peer(), who.incarnation));
+      TROUPE_TRY(options_.known->meet(peer(), who.incarnation, options_.expected.has_value()));
     if (options_.near_memory && near_memory::within_machine(stream_->socket()))
       if (auto there = near_memory::find(stream_->socket(), who)) {
         from_->near = true;
@@ -406,7 +406,7 @@ private:
       });
     } else if (auto* step = std::get_if<step_done>(&what)) {
       settle(step->request, [&](const question& from) {
-        step_result result{std::move(step->outcome), std::move(step->fetches)};
+        step_result result{std::move(step->outcome), std::move(step->fetches), {}, step->holds};
         if (!step->statistics.empty())
           if (auto read = read_statistics(bytes_of(step->statistics)))
             result.statistics = *std::move(read);

@@ -334,6 +334,7 @@ void link_was_lost(master_self self, const link_lost& what) {
       for (size_t i = 0; i < step->participants.size(); ++i)
         if (step->participants[i].task == what.task)
           step->parts.lose(i);
+  self->state.runs->lose(what.task, what.why);
 }
 
 // -- the rest ------------------------------------------------------------------------------------

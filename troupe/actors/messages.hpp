@@ -42,11 +42,13 @@ struct ask {
 };
 
 /// Conductor -> responder: a step fails, so that nothing it waits for is wanted; or it has ended,
-/// so that what it was given goes back or is spent. No answer.
+/// so that what it was given goes back or is spent; or it has ended here alone: what it was given
+/// is kept until the step is settled. No answer.
 struct step_ended {
-  enum class how : uint8_t { fails, failed, well };
+  enum class how : uint8_t { fails, failed, well, well_here };
   step_id step;
   how outcome = how::well;
+  bool* holds = nullptr; ///< well_here: set where there is such a thing; valid until this returns
 };
 
 /// Worker -> responder: become as new, and give up all that waits. No answer.
@@ -94,12 +96,14 @@ struct run_request {
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
   uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
+  bool alone = false;       ///< the step has no other part, and its answer cannot be lost
 };
 
 struct step_result {
   status outcome;
   std::vector<indexed_tensor> fetches;
   task_statistics statistics = {}; ///< where the request asked for times; by the worker's clock
+  bool holds = false; ///< what it took waits for the whole step's end: settle_step or cancel_step
 };
 
 /// A step's conductor -> worker: a step that somebody asked for by run_request has ended. No

@@ -23,6 +23,12 @@ uint64_t random_id() {
   return id;
 }
 
+uint64_t new_incarnation(std::chrono::system_clock::time_point now) {
+  constexpr int random_bits = 22; // and 42 of milliseconds: until the year 2109
+  auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  return static_cast<uint64_t>(ms) << random_bits | random_id() >> (64 - random_bits) | 1;
+}
+
 void draw_random_ids_from(std::function<uint64_t()> source) { other_source() = std::move(source); }
 
 } // namespace troupe

@@ -69,9 +69,11 @@ private:
     } else if (auto* end = content_if<step_ended>(message)) {
       under_lock(out, [&](answers& done) {
         using how = step_ended::how;
-        if (end->outcome != how::well)
+        if (end->outcome == how::fails || end->outcome == how::failed)
           machine_->cancel(end->step, failure(error_kind::cancelled, "the step has failed"), done);
-        if (end->outcome != how::fails)
+        if (end->outcome == how::well_here && machine_->holds_for(end->step))
+          *end->holds = true;
+        else if (end->outcome != how::fails)
           machine_->settle(end->step, end->outcome == how::failed, done);
       });
     } else if (content_if<responder_reset>(message)) {

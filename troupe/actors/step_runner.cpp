@@ -43,7 +43,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   std::vector<tensor> fetches;
   step_statistics statistics;
   bool in_line = false; // at the gate
-  bool done = false;
+  bool done = false, succeeded = false;
 };
 
 namespace {
@@ -123,8 +123,14 @@ void step_runner::start(const running_ptr& run) {
                       [=, this] { follow(run, run->state.fail(overdue_step(*run))); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
-    run_request what{one.handle,         run->id,        run->request.deadline, {},
-                     run->request.watch, one.incarnation};
+    run_request what{one.handle,
+                     run->id,
+                     run->request.deadline,
+                     {},
+                     run->request.watch,
+                     one.incarnation,
+                     // In this process no answer is lost.
+                     step.participants.size() == 1 && !one.graphs};
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
     // Without a time-out of CAF's, which it would keep until the deadline though the answer has
@@ -147,8 +153,10 @@ void step_runner::answer(const running_ptr& run, size_t from, step_result& what)
   if (!step.local && (what.outcome.kind() == error_kind::unavailable ||
                       what.outcome.kind() == error_kind::aborted))
     step.parts.lose(from);
+  if (what.holds)
+    run->state.hold(from);
   if (run->done)
-    return;
+    return settle(run);
   add_statistics(*run, from, std::move(what.statistics));
   for (auto& one : what.fetches)
     if (one.index < run->fetches.size())
@@ -162,7 +170,18 @@ void step_runner::follow(const running_ptr& run, distributed_step::next what) {
   if (what == distributed_step::next::cancel_others)
     cancel(run);
   else if (what == distributed_step::next::end)
-    finish(run, std::move(run->state.outcome()));
+    finish(run, status{run->state.outcome()});
+  settle(run);
+}
+
+// Who keeps what the step took hears how all of it has ended.
+void step_runner::settle(const running_ptr& run) {
+  for (auto i : run->state.take_holders())
+    if (run->succeeded)
+      self_->send(run->part(i).worker, outgoing{settle_step{run->id}});
+    else
+      self_->send(run->part(i).worker,
+                  outgoing{cancel_step{run->id, without_reports(run->state.outcome())}});
 }
 
 void step_runner::cancel(const running_ptr& run) {
@@ -187,15 +206,28 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   auto& gate = run->request.step->gate;
   if (!run->in_line || !gate.withdraw(*run))
     gate.leave();
+  run->succeeded = outcome.ok();
   if (!outcome)
     run->fetches.clear();
   run->reply.deliver(
       step_outcome{std::move(outcome), std::move(run->fetches), std::move(run->statistics)});
 }
 
+void step_runner::lose(const task_name& task, const status& why) {
+  for (const auto& [number, run] : std::map{running_})
+    for (size_t i = 0; i < run->state.tasks(); ++i)
+      if (run->part(i).task == task && run->state.holds(i)) {
+        TROUPE_REACHED("a task is lost that holds what a running step took");
+        follow(run, run->state.fail(
+                        failure(error_kind::unavailable, task,
+                                " was lost, which held what the step took there: ", why.message())
+                            .on_task(to_string(task))));
+      }
+}
+
 void step_runner::close(const status& why) {
   for (const auto& [number, run] : std::map{running_})
-    finish(run, why);
+    finish(run, why); // what tasks keep for them goes back when the connections end
 }
 
 } // namespace troupe

@@ -27,6 +27,8 @@ public:
 
   caf::result<step_outcome> run(const step_request& what);
   void enter(const turn_came& what);
+  /// The connection to a task has ended: what it held for steps that still run has gone back.
+  void lose(const task_name& task, const status& why);
   /// Answers all steps that run.
   void close(const status& why);
 
@@ -38,6 +40,7 @@ private:
   void answer(const running_ptr& run, size_t from, step_result& what);
   void follow(const running_ptr& run, distributed_step::next what);
   void cancel(const running_ptr& run);
+  void settle(const running_ptr& run);
   void finish(const running_ptr& run, status outcome);
 
   caf::event_based_actor* self_;

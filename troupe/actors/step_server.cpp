@@ -23,7 +23,10 @@ bool step_server::serve(message& what, const connection_ptr& owner, const caf::a
   } else if (auto* run = std::get_if<run_step>(&what)) {
     serve_run(std::move(*run), owner, from, unit);
   } else if (auto* cancel = std::get_if<cancel_step>(&what)) {
-    steps_->abort(cancel->step, std::move(cancel->why), unit);
+    if (!unsettled_->settle(cancel->step, true))
+      steps_->abort(cancel->step, std::move(cancel->why), unit);
+  } else if (auto* settled = std::get_if<settle_step>(&what)) {
+    unsettled_->settle(settled->step, false);
   } else {
     return false;
   }
@@ -34,7 +37,7 @@ bool step_server::serve(message& what, const connection_ptr& owner, const caf::a
 void step_server::serve_run(run_step&& what, const connection_ptr& owner, const caf::actor& from,
                             caf::execution_unit* unit) {
   auto on_end = [from, request = what.request](step_result result) {
-    step_done done{request, std::move(result.outcome), std::move(result.fetches)};
+    step_done done{request, std::move(result.outcome), std::move(result.fetches), {}, result.holds};
     if (result.statistics.subjects)
       if (auto bytes = write_statistics(result.statistics)) // a step is not lost for want of them
         done.statistics = *std::move(bytes);
@@ -69,8 +72,13 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
     return refuse(failure(error_kind::resource_exhausted, owner->peer, " has ", max_running,
                           " steps on ", name_, " already, as many as may be"));
   }
-  auto ended = [owner, tell = std::move(on_end)](step_result result) {
-    owner->running.fetch_sub(1, std::memory_order_relaxed);
+  // A step whose part here has ended counts until it is settled.
+  auto ended = [owner, of = *program, step = what.step, keep = unsettled_,
+                tell = std::move(on_end)](step_result result) {
+    if (result.holds)
+      keep->add(step, of, owner); // before anybody can settle it
+    else
+      owner->running.fetch_sub(1, std::memory_order_relaxed);
     tell(std::move(result));
   };
   begin_in_background(*program, steps_, what, name_, std::move(ended), unit,
@@ -94,6 +102,7 @@ void step_server::lose(peer_connection& which, const status& why) {
   steps_->abort_all(which.peer, which.incarnation, reason, nullptr);
   for (const auto& one : dropped) // nobody waits for its steps any more
     steps_->abort_all(*one, reason, nullptr);
+  unsettled_->lose(which);
 }
 
 void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, const status& why) {
@@ -104,6 +113,7 @@ void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, con
 
 void step_server::close(const status& why) {
   steps_->close(why, nullptr);
+  unsettled_->close();
   programs_.clear();
 }
 

@@ -5,6 +5,7 @@
 #include "troupe/actors/background_step.hpp"
 #include "troupe/actors/program_store.hpp"
 #include "troupe/actors/step_table.hpp"
+#include "troupe/actors/unsettled_steps.hpp"
 
 #include <atomic>
 #include <functional>
@@ -23,8 +24,11 @@ public:
   step_table& steps() noexcept { return *steps_; }
   program_store& programs() noexcept { return programs_; }
 
-  /// Serves what belongs to a running step: run_step, cancel_step, tensor_push; `from` gets the
-  /// answers as `outgoing`. Says whether it was one of them; else the message is left as it is.
+  /// Steps whose parts here have ended, and that are not settled yet.
+  size_t unsettled() const { return unsettled_->size(); }
+
+  /// Serves what belongs to a step: run_step, cancel_step, settle_step, tensor_push; `from` gets
+  /// the answers as `outgoing`. Says whether it was one of them; else the message is left as it is.
   bool serve(message& what, const connection_ptr& owner, const caf::actor& from,
              caf::execution_unit* unit = nullptr);
   /// Begins a step of a program of that owner, who may have so many at once.
@@ -57,6 +61,7 @@ private:
   const uint64_t incarnation_;
   const step_table::clock now_;
   std::shared_ptr<step_table> steps_;
+  std::shared_ptr<unsettled_steps> unsettled_ = std::make_shared<unsettled_steps>();
   program_store programs_;
   std::function<void()> on_busy_;
   std::atomic<bool> busy_{false};

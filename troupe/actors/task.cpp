@@ -92,7 +92,7 @@ private:
   caf::actor_system system_;
   std::shared_ptr<step_server> server_;
   caf::actor listener_, membership_, worker_, supervisor_;
-  uint64_t incarnation_ = random_id();
+  uint64_t incarnation_ = new_incarnation(std::chrono::system_clock::now());
   uint16_t port_ = 0;
 };
 

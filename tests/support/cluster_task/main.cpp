@@ -1,7 +1,8 @@
 // One task of a cluster as a process of its own, for tests that kill, stop and restart it:
 // cluster_task JOB TASK CLUSTER_JSON PEER_TIMEOUT_MS. Prints "ready PORT"; ends with its parent.
 // As the job "client" it is no task, but gives the queue 'begun' on task 0 an element, and waits
-// for one of the queue 'q' there.
+// for one of the queue 'q' there; its task 1 takes an element of 'q', puts it into 'begun' on task
+// 1, and waits there in the same step for what does not come.
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/troupe.hpp"
@@ -32,6 +33,24 @@ int wait_for_an_element(const cluster_spec& cluster) {
   return 0;
 }
 
+int wait_with_an_element(const cluster_spec& cluster) {
+  graph_builder g;
+  g.push_device("/job:worker/task:0");
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "q"});
+  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  g.push_device("/job:worker/task:1");
+  auto news = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "begun"});
+  auto never = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "never"});
+  auto later = g.after({queue_enqueue(news, {taken})});
+  auto waits = queue_dequeue(never, {dtype::i32})[0];
+  auto s = session::connect(cluster);
+  auto wait = s.prepare({}, {waits});
+  std::printf("ready 0\n");
+  std::fflush(stdout);
+  wait.run();
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -46,7 +65,7 @@ int main(int argc, char** argv) {
   if (!cluster)
     return 3;
   if (std::string_view{argv[1]} == "client")
-    return wait_for_an_element(*cluster);
+    return std::atoi(argv[2]) == 0 ? wait_for_an_element(*cluster) : wait_with_an_element(*cluster);
   auto running =
       task::start({.ops = &library(),
                    .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },

@@ -3,7 +3,9 @@
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace troupe {
@@ -34,6 +36,15 @@ public:
     return missing_ == 0 ? end() : next::wait;
   }
 
+  /// A task whose part has ended well keeps what it took until it is told how the step has ended.
+  void hold(size_t task) { holders_.push_back(task); }
+  bool holds(size_t task) const { return std::ranges::find(holders_, task) != holders_.end(); }
+  /// Whom to tell now, each once: nobody while the step may still end well. Also after the end: an
+  /// answer may come late.
+  std::vector<size_t> take_holders() {
+    return over_ || !error_.ok() ? std::exchange(holders_, {}) : std::vector<size_t>{};
+  }
+
   /// The step shall not run on: its time is over, or its client has gone.
   next fail(status why) {
     if (over_ || !error_.ok())
@@ -59,6 +70,7 @@ private:
   }
 
   std::vector<bool> silent_;
+  std::vector<size_t> holders_;
   size_t missing_;
   bool over_ = false;
   status error_;

@@ -12,15 +12,21 @@
 namespace troupe {
 
 /// Processes come and go under one name. One that another has taken the place of is refused from
-/// then on: a process that was frozen, or cut off, must not go on as if nothing had happened. Any
-/// thread may call.
+/// then on: a process that was frozen, or cut off, must not go on as if nothing had happened. It
+/// may be the first to be met, or call when its successor is long known: what counts is who answers
+/// at the task's address; of those that call, the one that began last (greater numbers are later).
+/// Any thread may call.
 class incarnations {
 public:
-  /// A task has introduced itself. Fails where it is not the latest that was met.
-  status meet(const std::string& task, uint64_t incarnation) {
+  /// A task has introduced itself, having called, or having been called at its address. Fails where
+  /// another has taken its place.
+  status meet(const std::string& task, uint64_t incarnation, bool at_its_address = false) {
     std::lock_guard guard{mutex_};
     auto& known = tasks_[task];
-    if (std::ranges::find(known.former, incarnation) != known.former.end())
+    auto replaced = std::ranges::find(known.former, incarnation) != known.former.end();
+    if (at_its_address)
+      std::erase(known.former, incarnation);
+    else if (replaced || incarnation < known.latest)
       return failure(error_kind::failed_precondition, task, " with the incarnation ", incarnation,
                      " has been replaced by ", known.latest, ": end the old process");
     if (known.latest != 0 && known.latest != incarnation) {

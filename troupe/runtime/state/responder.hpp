@@ -76,6 +76,8 @@ public:
 
   /// Gives up those that wait, each with `why`. What waited has changed nothing.
   virtual void cancel(const which_requests& which, const status& why, answers& done) = 0;
+  /// Whether a step has been given what goes back if it fails.
+  virtual bool holds_for(step_id) const { return false; }
   /// A step has ended that was given something: it is spent now, or goes back if the step has
   /// failed.
   virtual void settle(step_id step, bool failed, answers& done) = 0;

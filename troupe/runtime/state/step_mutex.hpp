@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-/// Given in the order of arrival. A step that asks again while it holds the lock gets it again.
+/// Given in the order of arrival, until the step has ended on all its tasks, or fails. A step that
+/// asks again while it holds the lock gets it again.
 class step_mutex final : public responder {
 public:
   explicit step_mutex(std::string name) : responder(std::move(name)) {}
@@ -20,6 +21,8 @@ public:
   std::string_view kind() const noexcept override { return "mutex"; }
   status declare_again(const responder&) const override { return {}; }
   void cancel(const which_requests& which, const status& why, answers& done) override;
+  /// What the lock keeps others from may be on another task.
+  bool holds_for(step_id step) const override { return holder_ == step; }
   void settle(step_id step, bool failed, answers& done) override;
   /// A step that holds it has failed from now on: it no longer keeps others out.
   void reset(const status& why, answers& done) override;

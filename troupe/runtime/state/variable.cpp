@@ -139,9 +139,9 @@ void container::clear() {
   std::vector<std::shared_ptr<named_state>> cleared;
   {
     std::lock_guard guard{mutex_};
-    for (auto& [name, one] : all_)
-      if (one.held)
-        cleared.push_back(std::exchange(one.held, nullptr));
+    for (auto& [name, one] : all_) // programs may have used again what was cleared before
+      if (auto known = one.held ? std::exchange(one.held, nullptr) : one.known.lock())
+        cleared.push_back(std::move(known));
   }
   for (auto& one : cleared)
     std::exchange(one, nullptr)->clear();

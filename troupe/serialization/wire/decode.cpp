@@ -114,7 +114,11 @@ private:
         if (!statistics.empty() && statistics.type() != dtype::u8)
           return damaged_message("statistics are of type ", statistics.type());
         return message{step_done{in.getRequest(), status_of(in.getOutcome()), std::move(fetches),
-                                 std::move(statistics)}};
+                                 std::move(statistics), in.getHolds()}};
+      }
+      case wire::Envelope::SETTLE_STEP: {
+        auto in = from.getSettleStep();
+        return message{settle_step{{in.getSession(), in.getStep()}}};
       }
       case wire::Envelope::CANCEL_STEP: {
         auto in = from.getCancelStep();

@@ -37,6 +37,7 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "borrow",
     "lent",
     "returned",
+    "settle_step",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -122,12 +123,18 @@ public:
     write(to.initOutcome(), what.outcome);
     write(to.initFetches(static_cast<unsigned>(what.fetches.size())), what.fetches);
     write(to.initStatistics(), what.statistics);
+    to.setHolds(what.holds);
   }
   void operator()(const cancel_step& what) {
     auto to = to_.initCancelStep();
     to.setStep(what.step.sequence);
     to.setSession(what.step.session);
     write(to.initWhy(), what.why);
+  }
+  void operator()(const settle_step& what) {
+    auto to = to_.initSettleStep();
+    to.setStep(what.step.sequence);
+    to.setSession(what.step.session);
   }
   void operator()(const tensor_push& what) {
     auto to = to_.initTensorPush();

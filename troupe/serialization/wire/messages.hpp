@@ -25,7 +25,7 @@ struct hello {
   std::string role;     ///< "task" or "client"
   std::string job;      ///< of a task
   int32_t task = 0;
-  uint64_t incarnation = 0;      ///< a random number that a task draws when it starts
+  uint64_t incarnation = 0;      ///< of a task: the later it began, the greater
   uint64_t max_message = 0;      ///< the longest message that the sender accepts; the link fills in
   uint64_t max_tensor_bytes = 0; ///< the most payload that one message may bring; likewise
   std::string cluster = {};      ///< its name; empty where it has none
@@ -111,12 +111,21 @@ struct step_done {
   status outcome;
   std::vector<indexed_tensor> fetches;
   tensor statistics = {}; ///< u8, as write_statistics() made it; nothing where nobody asked
+  /// The step was given what goes back if it fails elsewhere: settle_step or cancel_step says so.
+  bool holds = false;
 };
 
-/// Either way: the step has failed or is not wanted any more. May come before its run_step.
+/// Either way: the step has failed or is not wanted any more. May come before its run_step, and
+/// after a step_done that `holds`.
 struct cancel_step {
   step_id step;
   status why;
+};
+
+/// Master to worker, after a step_done that `holds`: the step has ended well on all tasks, and what
+/// it was given is spent. No answer.
+struct settle_step {
+  step_id step;
 };
 
 /// Worker to worker: what a Send produced. May come before its run_step.
@@ -204,10 +213,11 @@ struct device_list_reply {
   std::vector<device_entry> devices;
 };
 
-using message = std::variant<hello, refusal, register_graph, register_reply, deregister_graph,
-                             run_step, step_done, cancel_step, tensor_push, pull, ping, pong,
-                             goodbye, container_reset, reply, device_list_request,
-                             device_list_reply, unwanted, withdrawn, borrow, lent, returned>;
+using message =
+    std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
+                 step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
+                 reply, device_list_request, device_list_reply, unwanted, withdrawn, borrow, lent,
+                 returned, settle_step>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;

@@ -102,6 +102,7 @@ struct Envelope {
     borrow @20 :UInt64;
     lent @21 :Lent;
     returned @22 :UInt64;
+    settleStep @23 :SettleStep;
   }
 }
 
@@ -173,12 +174,18 @@ struct StepDone {
   outcome @1 :Status;
   fetches @2 :List(IndexedTensor);
   statistics @3 :Tensor;       # u8: TaskStatistics
+  holds @4 :Bool;              # what the step took waits for its end: settleStep or cancelStep
 }
 
 struct CancelStep {
   step @0 :UInt64;
   why @1 :Status;
   session @2 :UInt64;
+}
+
+struct SettleStep {
+  step @0 :UInt64;
+  session @1 :UInt64;
 }
 
 struct TensorPush {
