@@ -94,6 +94,8 @@ struct Envelope {
     borrow @20 :UInt64;
     lent @21 :Lent;
     returned @22 :UInt64;
+    stateListRequest @23 :UInt64;
+    stateListReply @24 :StateListReply;
   }
 }
 
@@ -213,6 +215,13 @@ struct Device {
 struct DeviceListReply {
   request @0 :UInt64;
   devices @1 :List(Device);
+}
+
+struct StateListReply {
+  request @0 :UInt64;
+  texts @1 :Tensor;            # strings [n, 6]: task, container, kind, name, holds, content
+  bytes @2 :Tensor;            # u64 [n]
+  leftOut @3 :UInt64;          # that the task did not list
 }
 
 # ---- statistics of a step on one task
