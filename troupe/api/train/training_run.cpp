@@ -116,9 +116,14 @@ public:
     }
     {
       std::vector<std::jthread> threads;
-      for (size_t replica = of_.steps.size(); replica-- > 0;)
-        for (int i = replica == 0 ? 1 : 0; i < of_.steps[replica].at_once; ++i)
-          threads.emplace_back([this, replica] { work(replica); });
+      try {
+        for (size_t replica = of_.steps.size(); replica-- > 0;)
+          for (int i = replica == 0 ? 1 : 0; i < of_.steps[replica].at_once; ++i)
+            threads.emplace_back([this, replica] { work(replica); });
+      } catch (...) { // there are no more threads: those that run must not train to the end
+        std::lock_guard guard{of_.mutex};
+        give_up(std::current_exception());
+      }
       work(0);
     }
     input_.reset();
