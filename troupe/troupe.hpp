@@ -28,6 +28,8 @@
 #include "troupe/api/train/moving_average.hpp"
 #include "troupe/api/train/optimizers.hpp"
 #include "troupe/api/train/saver.hpp"
+#include "troupe/api/train/summaries.hpp"
+#include "troupe/api/train/training_run.hpp"
 #include "troupe/runtime/version.hpp"
 #include "troupe/serialization/files/node_times_file.hpp"
 #include "troupe/serialization/files/trace.hpp"

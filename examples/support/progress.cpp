@@ -24,7 +24,17 @@ double progress::seconds() const {
 void progress::step_done(float loss) {
   std::lock_guard guard{mutex_};
   ++done_;
-  loss_ = done_ == 1 ? loss : 0.95f * loss_ + 0.05f * loss;
+  note(loss);
+}
+
+void progress::step_done(int64_t step, float loss) {
+  std::lock_guard guard{mutex_};
+  done_ = step;
+  note(loss);
+}
+
+void progress::note(float loss) {
+  loss_ = ++count_ == 1 ? loss : 0.95f * loss_ + 0.05f * loss;
   if (terminal_) {
     auto now = std::chrono::steady_clock::now();
     if (now - drawn_ < redraw)
@@ -38,7 +48,7 @@ void progress::step_done(float loss) {
 
 void progress::draw(bool last) {
   auto share = total_ > 0 ? static_cast<double>(done_) / static_cast<double>(total_) : 1.0;
-  auto rate = static_cast<double>(done_) / std::max(seconds(), 1e-9);
+  auto rate = static_cast<double>(count_) / std::max(seconds(), 1e-9);
   if (terminal_) {
     auto filled = static_cast<size_t>(share * bar_width);
     std::printf("\r[%-*s] %3.0f %%  %.0f steps/s  loss %.4f ", bar_width,
@@ -55,7 +65,7 @@ void progress::draw(bool last) {
 void progress::finish() {
   std::lock_guard guard{mutex_};
   draw(true);
-  std::printf("%lld steps in %.1f s\n", static_cast<long long>(done_), seconds());
+  std::printf("%lld steps in %.1f s\n", static_cast<long long>(count_), seconds());
 }
 
 } // namespace examples

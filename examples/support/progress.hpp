@@ -13,10 +13,13 @@ public:
   explicit progress(int64_t total);
 
   void step_done(float loss);
+  /// The same where steps are counted elsewhere, with those of runs before.
+  void step_done(int64_t step, float loss);
   /// Ends the bar; says how long it took.
   void finish();
 
 private:
+  void note(float loss);
   void draw(bool last);
   double seconds() const;
 
@@ -25,8 +28,8 @@ private:
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point drawn_{};
   std::mutex mutex_;
-  int64_t done_ = 0;
-  float loss_ = 0; // smoothed
+  int64_t done_ = 0, count_ = 0; // in all, and by this run
+  float loss_ = 0;               // smoothed
 };
 
 } // namespace examples

@@ -84,6 +84,8 @@ void local_cluster::start(const std::string& command, const std::string& job, in
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
       _exit(1);
+    setpgid(0,
+            0); // Ctrl-C is for the program, which then ends its tasks when it needs them no more
     auto nothing = open("/dev/null", O_WRONLY);
     dup2(nothing, STDOUT_FILENO);
     execv(command.c_str(), const_cast<char* const*>(arguments));

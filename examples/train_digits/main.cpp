@@ -2,18 +2,16 @@
 // with asynchronous steps, through the same API.
 #include "examples/support/digits.hpp"
 #include "examples/support/progress.hpp"
+#include "examples/support/stop_signals.hpp"
 #include "examples/train_digits/local_cluster.hpp"
 #include "examples/train_digits/model.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <optional>
-#include <thread>
 
 namespace {
 
@@ -23,43 +21,15 @@ struct options {
   int64_t batch = 32;
   digits::model_options model;
   int workers = 0, parameter_servers = 1;
+  std::string cluster;    // a file; empty: processes are started
   std::string trace;      // the file to write; none when empty
   std::string checkpoint; // the folder; none when empty
   double checkpoint_seconds = 5;
   bool resume = false;
+  std::string summaries; // the folder; none when empty
 };
 
-/// What the first steps did, for a picture of them. Any thread may call.
-class recording {
-public:
-  explicit recording(std::string path) : path_(std::move(path)) {}
-
-  /// Runs a step, and keeps its statistics while they are few enough to look at.
-  std::vector<troupe::tensor> run(troupe::step& one, const digits::batch& batch) {
-    if (path_.empty() || count_.fetch_add(1) >= 100)
-      return one.run({batch.images, batch.labels});
-    troupe::step_statistics statistics;
-    auto fetched = one.run({batch.images, batch.labels}, {.statistics = &statistics});
-    std::lock_guard guard{mutex_};
-    steps_.push_back(std::move(statistics));
-    return fetched;
-  }
-  void save() const {
-    if (path_.empty())
-      return;
-    troupe::throw_if_failed(troupe::write_trace(path_, steps_));
-    std::printf("what the first %zu steps did stands in %s: open it in ui.perfetto.dev\n",
-                steps_.size(), path_.c_str());
-  }
-
-private:
-  const std::string path_;
-  std::atomic<int> count_{0};
-  std::mutex mutex_;
-  std::vector<troupe::step_statistics> steps_;
-};
-
-/// Batches in a fresh order for every epoch, for any number of threads.
+/// Batches in a fresh order for every epoch; any thread may ask for any.
 class batches {
 public:
   batches(const digits::dataset& from, const options& chosen) : from_(from), size_(chosen.batch) {
@@ -70,15 +40,12 @@ public:
     }
   }
   int64_t count() const { return (rows() + size_ - 1) / size_; }
-  void done() { ++done_; } ///< a step with one of them
-  int64_t steps_done() const { return done_; }
-  /// Goes on behind the first so many.
-  void skip(int64_t count) { next_ = done_ = count; }
-  std::optional<digits::batch> next() {
-    auto first = next_.fetch_add(1) * size_;
+  std::optional<std::vector<troupe::tensor>> at(int64_t n) const {
+    auto first = n * size_;
     if (first >= rows())
       return std::nullopt;
-    return digits::gather(from_, rows_.data() + first, std::min(size_, rows() - first));
+    auto one = digits::gather(from_, rows_.data() + first, std::min(size_, rows() - first));
+    return std::vector{one.images, one.labels};
   }
 
 private:
@@ -87,77 +54,27 @@ private:
   const digits::dataset& from_;
   const int64_t size_;
   std::vector<int64_t> rows_;
-  std::atomic<int64_t> next_{0}, done_{0};
 };
 
-void train(const digits::model& model, troupe::session& in, batches& from, recording& trace,
-           examples::progress& shown) {
-  auto step = in.prepare({model.images, model.labels}, {model.loss}, {model.train});
-  while (auto one = from.next()) {
-    auto loss = troupe::to_scalar<float>(trace.run(step, *one)[0]);
-    from.done();
-    shown.step_done(loss);
+/// Says what happens beside the steps, each on a line of its own.
+void say(const troupe::training_event& what) {
+  using kind = troupe::training_event::kind;
+  auto step = static_cast<long long>(what.step);
+  switch (what.what) {
+    case kind::restored:
+      std::printf("goes on at step %lld with %s\n", step, what.text.c_str());
+      break;
+    case kind::saved: std::printf("saved in %s\n", what.text.c_str()); break;
+    case kind::retrying:
+      std::printf("\nstep %lld: attempt %d to go on after: %s\n", step, what.retry,
+                  what.cause->what());
+      break;
+    case kind::recovered: std::printf("runs again from step %lld\n", step); break;
+    case kind::initialized:
+    case kind::saving: break;
   }
+  std::fflush(stdout);
 }
-
-/// One client thread per replica. The first error of any of them counts.
-void train_all(const std::vector<digits::model>& replicas, troupe::session& in, batches& from,
-               recording& trace, examples::progress& shown) {
-  std::exception_ptr problem;
-  std::mutex mutex;
-  {
-    std::vector<std::jthread> threads;
-    for (const auto& replica : replicas)
-      threads.emplace_back([&] {
-        try {
-          train(replica, in, from, trace, shown);
-        } catch (...) {
-          std::lock_guard guard{mutex};
-          if (!problem)
-            problem = std::current_exception();
-        }
-      });
-  }
-  if (problem)
-    std::rethrow_exception(problem);
-}
-
-/// Saves the variables now and then while it lives.
-class saving {
-public:
-  saving(troupe::saver& by, troupe::session& in, const batches& from, double seconds)
-      : thread_([&by, &in, &from, seconds, this](const std::stop_token& stop) {
-          std::mutex mutex;
-          std::unique_lock lock{mutex};
-          std::condition_variable_any wake;
-          auto pause = std::chrono::duration<double>{seconds};
-          while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }))
-            if (!save(by, in, from))
-              return;
-        }) {}
-  /// Stops saving, and throws what that failed with.
-  void finish() {
-    thread_.request_stop();
-    thread_.join();
-    if (problem_)
-      std::rethrow_exception(problem_);
-  }
-
-private:
-  bool save(troupe::saver& by, troupe::session& in, const batches& from) {
-    try {
-      auto step = from.steps_done(); // those that end while it reads are run again after a crash
-      by.save(in, step);
-      return true;
-    } catch (...) {
-      problem_ = std::current_exception();
-      return false;
-    }
-  }
-
-  std::exception_ptr problem_;
-  std::jthread thread_;
-};
 
 void report(const digits::model& model, troupe::session& in, const digits::dataset& test) {
   auto all = digits::whole(test);
@@ -183,12 +100,17 @@ void report(const digits::model& model, troupe::session& in, const digits::datas
               100.0 * static_cast<double>(right) / static_cast<double>(test.rows()));
 }
 
-void run(const options& chosen) {
+/// Returns whether it went through all epochs.
+bool run(const options& chosen) {
+  auto held = examples::hold_stop_signals();
   std::optional<digits::local_cluster> cluster; // started first, while there are no other threads
-  if (chosen.workers > 0) {
+  auto spec = chosen.cluster;
+  if (chosen.workers > 0 && spec.empty()) {
     cluster.emplace(chosen.workers, chosen.parameter_servers);
     std::printf("started %d worker and %d ps processes: %s\n", chosen.workers,
                 chosen.parameter_servers, cluster->spec().c_str());
+    std::fflush(stdout);
+    spec = cluster->spec();
   }
   auto data = digits::split(digits::read(chosen.data));
   std::printf("%lld digits to learn from, %lld held back for the test\n",
@@ -197,7 +119,7 @@ void run(const options& chosen) {
 
   auto model = chosen.model;
   std::vector<digits::model> replicas;
-  if (cluster) {
+  if (chosen.workers > 0) {
     for (int i = 0; i < chosen.parameter_servers; ++i)
       model.parameters.push_back("/job:ps/task:" + std::to_string(i));
     for (int i = 0; i < chosen.workers; ++i) {
@@ -208,35 +130,53 @@ void run(const options& chosen) {
     replicas.push_back(digits::build(model));
   }
 
-  // Replicas share the variables: they have the same names.
-  std::optional<troupe::saver> saver;
-  if (!chosen.checkpoint.empty())
-    saver.emplace(*replicas.front().graph, chosen.checkpoint);
-  auto session = cluster ? troupe::session::connect(cluster->spec()) : troupe::session::local();
   batches from{data.training, chosen};
-  std::optional<troupe::restore_report> restored;
-  if (saver && chosen.resume)
-    restored = saver->restore(session);
-  if (restored) {
-    from.skip(restored->step);
-    std::printf("goes on at step %lld with %s\n", static_cast<long long>(restored->step),
-                restored->path.c_str());
-  } else {
-    session.run(replicas.front().initializer);
+  examples::progress shown{from.count()};
+  auto& first = replicas.front();
+  troupe::training_options how{.batch = [&](int64_t n) { return from.at(n); },
+                               .initializer = first.initializer,
+                               .checkpoints = chosen.checkpoint,
+                               .resume = chosen.resume,
+                               .checkpoint_seconds =
+                                   chosen.checkpoint.empty() ? 0 : chosen.checkpoint_seconds,
+                               .summaries = chosen.summaries,
+                               .last_step = from.count(),
+                               .on_step =
+                                   [&](const troupe::training_progress& now) {
+                                     shown.step_done(now.step, static_cast<float>(now.loss));
+                                   },
+                               .on_event = say,
+                               .trace_steps = chosen.trace.empty() ? 0 : 100};
+  if (!chosen.summaries.empty()) {
+    troupe::summaries all;
+    all.scalar("loss", first.loss);
+    for (const auto& one : first.weights)
+      all.histogram(one.name(), one);
+    how.summary = all.merged();
   }
-  examples::progress shown{from.count() - from.steps_done()};
-  recording trace{chosen.trace};
-  std::optional<saving> saves;
-  if (saver)
-    saves.emplace(*saver, session, from, chosen.checkpoint_seconds);
-  train_all(replicas, session, from, trace, shown);
+  // Replicas share the variables: they have the same names.
+  std::vector<troupe::training_step> steps;
+  for (const auto& one : replicas)
+    steps.push_back({.feeds = {one.images, one.labels}, .loss = one.loss, .train = {one.train}});
+  troupe::training_run training{*first.graph, std::move(steps), std::move(how)};
+
+  auto session = chosen.workers > 0 ? troupe::session::connect(spec) : troupe::session::local();
+  std::optional<examples::stop_signals> stops;
+  stops.emplace(held, [&] { training.request_stop(); });
+  auto done = training.run(session);
+  stops.reset();
   shown.finish();
-  if (saves) {
-    saves->finish();
-    std::printf("saved in %s\n", saver->save(session, from.count()).c_str());
+  if (!chosen.trace.empty()) {
+    troupe::throw_if_failed(troupe::write_trace(chosen.trace, done.trace));
+    std::printf("what the first %zu steps did stands in %s: open it in ui.perfetto.dev\n",
+                done.trace.size(), chosen.trace.c_str());
   }
-  trace.save();
-  report(replicas.front(), session, data.test);
+  if (done.why == troupe::training_end::asked) {
+    std::printf("stopped at step %lld\n", static_cast<long long>(done.step));
+    return false;
+  }
+  report(first, session, data.test);
+  return true;
 }
 
 } // namespace
@@ -264,6 +204,9 @@ int main(int argc, char** argv) {
                  "Processes that hold the variables, with --workers")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  app.add_option("--cluster", chosen.cluster,
+                 "Use so many tasks of this running cluster instead of starting processes")
+      ->needs("--workers");
   app.add_option("--trace", chosen.trace,
                  "Write what the first 100 steps did to this file, for ui.perfetto.dev");
   app.add_option("--checkpoint", chosen.checkpoint, "Save the variables in this folder");
@@ -272,6 +215,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.01, 1e6));
   app.add_flag("--resume", chosen.resume, "Go on with what --checkpoint has saved, if anything")
       ->needs("--checkpoint");
+  app.add_option("--summaries", chosen.summaries,
+                 "Write the loss and the weights to this folder, for TensorBoard");
   CLI11_PARSE(app, argc, argv);
   try {
     run(chosen);

@@ -33,6 +33,7 @@ model build(const model_options& options) {
     auto in = g.scope(name);
     auto w = weights(from, to, "weights");
     auto b = biases(to, "biases");
+    made.weights.push_back(w);
     return bias_add(matmul(input, w), b);
   };
 

@@ -19,9 +19,10 @@ struct model_options {
 /// One replica: its graph, and the ends of it that a training program holds.
 struct model {
   std::unique_ptr<troupe::graph_builder> graph;
-  troupe::edge images, labels; ///< to be fed
-  troupe::edge loss;           ///< mean over the batch
-  troupe::edge guess;          ///< the most likely class of each image
+  troupe::edge images, labels;       ///< to be fed
+  troupe::edge loss;                 ///< mean over the batch
+  troupe::edge guess;                ///< the most likely class of each image
+  std::vector<troupe::edge> weights; ///< of the layers
   troupe::node* train = nullptr;
   troupe::node* initializer = nullptr;
 };

@@ -3,6 +3,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import struct
@@ -294,6 +296,33 @@ class CommandTest(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(result.stdout, "y = f32[2] {2, 4}\n")
 
+    def test_state_is_listed_and_reset(self):
+        with Cluster(2) as cluster:
+            graph = write("state.txt", """
+v = VariableV2 dtype=f32 shape=[2] container="box"
+a = Assign(v, f32[1, 2])
+fetch a = f32[1, 2]
+""")
+            result = troupe("run", graph, "--cluster", cluster.file)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            listed = troupe("state", "ls", "--cluster", cluster.file)
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+            self.assertEqual(listed.stdout,
+                             "/job:worker/task:0  box  variable  v  f32[2]  8 bytes  initialised\n")
+            other = troupe("state", "ls", "--cluster", cluster.file, "--task", "/job:worker/task:1")
+            self.assertEqual((other.returncode, other.stdout), (0, ""))
+            none = troupe("state", "ls", "--cluster", cluster.file, "--container", "")
+            self.assertEqual((none.returncode, none.stdout), (0, ""))
+            self.assertEqual(troupe("state", "reset", "--cluster", cluster.file).returncode, 2)
+            reset = troupe("state", "reset", "--cluster", cluster.file, "--container", "box")
+            self.assertEqual(reset.returncode, 0, reset.stderr)
+            self.assertEqual(troupe("state", "ls", "--cluster", cluster.file).stdout, "")
+            cluster.processes[0].kill()
+            cluster.processes[0].wait()
+            lost = troupe("state", "ls", "--cluster", cluster.file, "--timeout", "1")
+            self.assertEqual(lost.returncode, 1)
+            self.one_line(lost, "/job:worker/task:0")
+
     def test_a_cluster_that_is_not_there_is_an_error_in_time(self):
         file = write("nobody.json", json.dumps({"worker": [f"127.0.0.1:{free_port()}"]}))
         start = time.monotonic()
@@ -320,6 +349,66 @@ class CommandTest(unittest.TestCase):
                         write("one.json", '{"worker": ["127.0.0.1:1"]}'))
         self.assertEqual(result.returncode, 1)
         self.one_line(result, "--insecure")
+
+
+TRAINED = """
+v = VariableV2 dtype=f32 shape=[]
+init = Assign(v, f32(0))
+x = Placeholder dtype=f32 shape=[]
+step = AssignAdd(v, x)
+loss = Neg(v)
+said = ScalarSummary(string("v"), v)
+q = FIFOQueueV2 component_types=[i32] shapes=[[]] capacity=5
+fill = QueueEnqueueV2(q, i32(1))
+"""
+
+
+class Train(unittest.TestCase):
+    def train(self, folder, *more):
+        return ["train", write("trained.txt", TRAINED), "--init", "init", "--target", "step",
+                "--feed", "x=2", "--loss", "loss", "--checkpoint", os.path.join(FOLDER, folder), *more]
+
+    def test_training_goes_on_where_it_was(self):
+        folder = os.path.join(FOLDER, "trained")
+        shutil.rmtree(folder, ignore_errors=True)
+        logs = os.path.join(FOLDER, "logs")
+        first = troupe(*self.train("trained", "--steps", "50", "--summaries", logs, "--summary", "said",
+                                   "--enqueue", "fill"))
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertIn("begins\n", first.stdout)
+        self.assertIn("ended at step 50: the last step was done\n", first.stdout)
+        self.assertTrue(os.listdir(logs)[0].startswith("events.out.tfevents."))
+        again = troupe(*self.train("trained", "--steps", "80", "--checkpoint-steps", "10"))
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn(f"goes on at step 50 with {folder}/step-50\n", again.stdout)
+        self.assertIn(f"saved in {folder}/step-80\n", again.stdout)
+        anew = troupe(*self.train("trained", "--steps", "3", "--anew"))
+        self.assertIn("begins\n", anew.stdout)
+
+    def test_sigterm_saves_and_ends_well(self):
+        folder = os.path.join(FOLDER, "stopped")
+        shutil.rmtree(folder, ignore_errors=True)
+        command = [TROUPE, *self.train("stopped", "--checkpoint-seconds", "0.05")]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "begins\n")
+        process.send_signal(signal.SIGTERM)
+        output = process.communicate(timeout=60)[0]
+        self.assertEqual(process.returncode, 0, output)
+        ended = re.search(r"ended at step (\d+): it was asked to", output)
+        self.assertTrue(ended, output)
+        shown = troupe("checkpoint", "show", folder)
+        self.assertIn(f": step {ended[1]},", shown.stdout)
+
+    def test_what_cannot_be_trained_is_an_error(self):
+        result = troupe(*self.train("none", "--loss", "said"))
+        self.assertEqual(result.returncode, 2)  # twice
+        result = troupe("train", write("trained.txt", TRAINED), "--init", "init", "--target", "stop")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("did you mean 'step'", result.stderr)
+        result = troupe("train", write("trained.txt", TRAINED), "--init", "init", "--target", "init",
+                        "--enqueue", "loss")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("fills no queue", result.stderr)
 
 
 class Checkpoint(unittest.TestCase):

@@ -102,6 +102,35 @@ TEST_CASE("variables keep their values from run to run, until they are reset") {
   error_of([&] { s.fetch(count); }, error_kind::failed_precondition);
 }
 
+TEST_CASE("a session tells what its containers hold") {
+  graph_builder g;
+  auto w = g.variable({1.0f, 2.0f}, "w");
+  auto q = fifo_queue(g, {dtype::f32, dtype::i64}, {.shapes = {{2}, shape{}}, .capacity = 3}, "q");
+  auto* put = queue_enqueue(q, {w, g.constant(int64_t{7})});
+  auto s = session::local({.container = "mine"});
+  auto listed = [&] {
+    std::vector<std::string> lines;
+    for (const auto& one : s.state_of().entries) {
+      CHECK(one.task == "/job:local/task:0");
+      CHECK(one.container == "mine");
+      lines.push_back(
+          concat(one.kind, ' ', one.name, ' ', one.holds, ' ', one.bytes, ' ', one.content));
+    }
+    return lines;
+  };
+  CHECK(listed().empty());
+  error_of([&] { s.run(put); }, error_kind::failed_precondition);
+  CHECK(listed() == std::vector<std::string>{"queue q (f32[2], i64[]) 0 0 of 3 elements",
+                                             "variable w f32[2] 0 uninitialised"});
+  s.run(g.initializer());
+  s.run(put);
+  CHECK(listed() == std::vector<std::string>{"queue q (f32[2], i64[]) 16 1 of 3 elements",
+                                             "variable w f32[2] 8 initialised"});
+  s.reset();
+  CHECK(listed().empty());
+  contains(error_of([&] { s.state_of("/job:chef/task:0"); }, error_kind::not_found), "chef");
+}
+
 TEST_CASE("prepared steps run with tensors in the order of their feeds") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x"), y = g.placeholder(dtype::f32, {}, "y");

@@ -99,7 +99,8 @@ struct world : test::actor_world {
         answered += std::holds_alternative<step_done>(what.content) ||
                     std::holds_alternative<register_reply>(what.content) ||
                     std::holds_alternative<reply>(what.content) ||
-                    std::holds_alternative<device_list_reply>(what.content);
+                    std::holds_alternative<device_list_reply>(what.content) ||
+                    std::holds_alternative<state_list_reply>(what.content);
       }};
     });
   }
@@ -159,8 +160,10 @@ void act(world& in, uint8_t what, uint8_t of) {
       ++in.asked;
       if (of % 2)
         in.tell(container_reset{of, of % 4 ? "" : "other"}, from);
-      else
+      else if (of % 8)
         in.tell(device_list_request{of}, from);
+      else
+        in.tell(state_list_request{of}, from);
       break;
     case 8:
       in.server->lose(*from, failure(error_kind::unavailable, "fuzzed"));

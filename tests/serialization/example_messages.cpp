@@ -37,6 +37,10 @@ struct printer {
   void one(const device_entry& value) {
     all(value.name, value.kind, value.memory_bytes, value.description);
   }
+  void one(const state_info& value) {
+    all(value.task, value.container, value.kind, value.name, value.holds, value.content,
+        value.bytes);
+  }
   template <class T>
   void one(const std::vector<T>& values) {
     out << values.size() << ':';
@@ -80,6 +84,8 @@ struct printer {
   void operator()(const reply& m) { all(m.request, m.outcome); }
   void operator()(const device_list_request& m) { all(m.request); }
   void operator()(const device_list_reply& m) { all(m.request, m.devices); }
+  void operator()(const state_list_request& m) { all(m.request); }
+  void operator()(const state_list_reply& m) { all(m.request, m.list.entries, m.list.left_out); }
 };
 
 } // namespace

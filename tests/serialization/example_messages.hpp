@@ -68,6 +68,11 @@ inline std::vector<message> example_messages() {
       lent{25, 26},
       returned{27},
       settle_step{{82, 32}},
+      state_list_request{28},
+      state_list_reply{29,
+                       {.entries = {{"/job:ps/task:0", "", "variable", "w", "f32[2]", "fine", 8},
+                                    {"/job:ps/task:0", "box", "queue", "q", "(i32)", "none", 0}},
+                        .left_out = 30}},
   };
 }
 

@@ -229,6 +229,10 @@ public:
     return taken ? outcome : taken;
   }
 
+  result<state_list> list_state(const std::string& task, step_clock::time_point deadline) override {
+    return ask_for<state_list>(patience_until(deadline), troupe::list_state{task});
+  }
+
 private:
   status start(result<caf::actor> session) {
     TROUPE_ASSIGN(session_, std::move(session));

@@ -7,6 +7,7 @@
 #include "troupe/runtime/graph/step_signature.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
+#include "troupe/runtime/state/state_info.hpp"
 
 #include <chrono>
 #include <functional>
@@ -99,6 +100,10 @@ public:
 
   /// Forgets the variables of a container on every task.
   virtual status reset(const std::string& container, step_clock::time_point deadline) = 0;
+
+  /// Lists the named state of a task ("/job:ps/task:0"), or of all.
+  virtual result<state_list> list_state(const std::string& task,
+                                        step_clock::time_point deadline) = 0;
 
   const client_options& options() const noexcept { return options_; }
 

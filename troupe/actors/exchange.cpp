@@ -180,6 +180,8 @@ private:
       send(deregister_graph{unused->handle});
     else if (auto* reset = content_if<reset_request>(message))
       ask(container_reset{.request = 0, .container = reset->container}, from);
+    else if (content_if<list_state>(message))
+      ask(state_list_request{}, from);
     else if (content_if<list_devices_atom>(message))
       ask(device_list_request{}, from);
     else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
@@ -421,6 +423,8 @@ private:
           devices.push_back({one.name, one.kind, one.memory_bytes, one.description});
         from.answer(std::move(devices));
       });
+    } else if (auto* state = std::get_if<state_list_reply>(&what)) {
+      settle(state->request, [&](const question& from) { from.answer(std::move(state->list)); });
     } else if (std::holds_alternative<goodbye>(what)) {
       end(failure(error_kind::unavailable, "it has shut down"));
     } else if (options_.owner) {

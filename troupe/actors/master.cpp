@@ -368,6 +368,31 @@ caf::result<std::vector<device_info>> list_devices(master_self self) {
   return caf::delegated<std::vector<device_info>>{};
 }
 
+caf::result<state_list> list_state_of(master_self self, const list_state& what) {
+  auto answer = owe(self, self->make_response_promise<state_list>());
+  auto tasks = all_tasks(self);
+  if (!what.task.empty())
+    std::erase_if(tasks, [&](const auto& one) { return to_string(one) != what.task; });
+  if (tasks.empty()) {
+    answer->fail(failure(error_kind::not_found, "there is no task ", what.task));
+    return caf::delegated<state_list>{};
+  }
+  ask_tasks<state_list>(
+      self, tasks, soon(self),
+      [=](const std::vector<result<state_list>>& all) {
+        state_list found;
+        for (const auto& one : all) {
+          if (!one)
+            return answer->fail(one.status());
+          found.entries.insert(found.entries.end(), one->entries.begin(), one->entries.end());
+          found.left_out += one->left_out;
+        }
+        answer->deliver(std::move(found));
+      },
+      what);
+  return caf::delegated<state_list>{};
+}
+
 void close(master_self self) {
   auto closed = failure(error_kind::cancelled, "the session is closed");
   auto& state = self->state;
@@ -407,6 +432,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const link_lost& what) { link_was_lost(self, what); },
       [=](const reset_request& what) { return reset(self, what); },
       [=](list_devices_atom) { return list_devices(self); },
+      [=](const list_state& what) { return list_state_of(self, what); },
   };
 }
 

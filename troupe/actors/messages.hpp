@@ -66,6 +66,11 @@ struct region_ended {
   status outcome;
 };
 
+/// Worker -> responder: what do you hold? Filled in before the send returns. No answer.
+struct responder_look {
+  state_info* about = nullptr;
+};
+
 // -- around a step -------------------------------------------------------------------------------
 
 /// Master -> worker: compile these and keep them. Answered by registered, or an error.
@@ -182,6 +187,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_answer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_look)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)

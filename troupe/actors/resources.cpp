@@ -70,6 +70,33 @@ void resources::reset(const std::string& name) {
     containers_.erase(it);
 }
 
+// Described without the lock: nobody waits until a long queue has been looked through.
+state_list resources::list(const std::string& task) const {
+  std::vector<std::pair<std::string, std::shared_ptr<container>>> all;
+  {
+    std::lock_guard guard{mutex_};
+    all.assign(containers_.begin(), containers_.end());
+  }
+  state_list made;
+  size_t text = 0;
+  for (const auto& [name, held] : all)
+    for (const auto& one : held->all()) {
+      if (made.left_out > 0 || made.entries.size() >= state_list::max_entries) {
+        ++made.left_out;
+        continue;
+      }
+      auto about = one->describe();
+      about.task = task;
+      about.container = name;
+      text += name.size() + about.name.size() + about.holds.size() + about.content.size();
+      if (text > state_list::max_text)
+        ++made.left_out;
+      else
+        made.entries.push_back(std::move(about));
+    }
+  return made;
+}
+
 void resources::close() {
   std::lock_guard guard{mutex_};
   for (const auto& one : responders_)

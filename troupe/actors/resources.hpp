@@ -22,6 +22,8 @@ public:
                                     task_program& program);
   /// Forgets what a container holds.
   void reset(const std::string& container);
+  /// What all containers hold. `task` is ours.
+  state_list list(const std::string& task) const;
   /// Has all that nodes wait for answer, with an error.
   void close();
 
@@ -30,7 +32,7 @@ private:
                                                    std::shared_ptr<named_state> declared);
 
   caf::actor_system& system_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<container>> containers_;
   std::vector<caf::actor_addr> responders_;
 };

@@ -19,6 +19,12 @@
 namespace troupe {
 namespace {
 
+void fill_in(state_info& about, const responder& of) {
+  about.holds = of.holds();
+  about.content = of.describe();
+  about.bytes = of.bytes();
+}
+
 // Handles a message on its sender's thread, as regions do: who puts in an element brings it to who
 // waits for it. The lock is held for the rules alone; answers leave behind it.
 class responder_actor final : public inline_actor {
@@ -82,6 +88,9 @@ private:
             failure(error_kind::cancelled, machine_->kind(), " '", machine_->name(), "' was reset"),
             done);
       });
+    } else if (auto* look = content_if<responder_look>(message)) {
+      std::lock_guard guard{mutex_};
+      fill_in(*look->about, *machine_);
     } else if (content_if<wake_atom>(message)) {
       under_lock(out, [&](answers& done) {
         overdue_ = &done;
@@ -255,6 +264,17 @@ void responder_state::clear() {
   }
   if (to)
     caf::anon_send(to, responder_reset{});
+}
+
+state_info responder_state::describe() const {
+  auto about = named_state::describe();
+  std::lock_guard guard{mutex_};
+  if (actor_)
+    deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
+            responder_look{&about}, nullptr);
+  else
+    fill_in(about, *machine_);
+  return about;
 }
 
 caf::actor responder_state::actor(caf::actor_system& system) {

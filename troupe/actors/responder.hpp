@@ -25,6 +25,7 @@ public:
   result<tensor> read() const override;
   /// Drops what it holds, gives up what waits, and opens it again.
   void clear() override;
+  state_info describe() const override;
 
   /// The actor, an inline one, which understands ask, step_ended and responder_reset; made at the
   /// first call. After an exit message it answers all questions with `cancelled`.
@@ -33,7 +34,7 @@ public:
 private:
   explicit responder_state(std::unique_ptr<responder> machine);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   const std::shared_ptr<responder> machine_; // the actor's
   caf::actor actor_;
 };

@@ -5,6 +5,7 @@
 #include "troupe/runtime/graph/step_signature.hpp"
 #include "troupe/runtime/insight/profile_options.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
+#include "troupe/runtime/state/state_info.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
@@ -70,6 +71,12 @@ struct reset_request {
   std::string container;
 };
 
+/// Client -> session -> master -> workers: list the named state of tasks. Answered by state_list,
+/// or an error.
+struct list_state {
+  std::string task; ///< "/job:ps/task:0"; empty: all tasks
+};
+
 /// Anybody -> session, worker or exchange: list your devices. Answered by std::vector<device_info>.
 using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
 
@@ -81,4 +88,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::shared_ptr<troupe::prepared_step>)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_outcome)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::reset_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::list_state)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::state_list)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<troupe::device_info>)

@@ -176,6 +176,10 @@ std::vector<device_info> list_devices(worker_self self) {
   return all;
 }
 
+state_list list_state_here(worker_self self) {
+  return self->state.state->list(to_string(self->state.server->self()));
+}
+
 void serve_register(worker_self self, register_graph&& what, const incoming& from) {
   const auto& server = *self->state.server;
   auto name = to_string(server.self());
@@ -217,6 +221,8 @@ void serve(worker_self self, incoming& what) {
     for (const auto& device : list_devices(self))
       all.devices.push_back({device.name, device.kind, device.memory_bytes, device.description});
     answer(std::move(all));
+  } else if (auto* look = std::get_if<state_list_request>(&what.content)) {
+    answer(state_list_reply{look->request, list_state_here(self)});
   }
 }
 
@@ -289,6 +295,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
         self->state.server->programs().erase(what.handle, *self->state.here);
       },
       [=](list_devices_atom) { return list_devices(self); },
+      [=](const list_state&) { return list_state_here(self); },
       [=](const reset_request& what) {
         self->state.state->reset(what.container);
         return status{};

@@ -350,6 +350,20 @@ edge atanh(operand x, std::string_view name, std::source_location where) {
   return made.output(0);
 }
 
+edge audio_summary(operand tag, operand tensor, double sample_rate,
+    const audio_summary_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AudioSummary", {{tag}, {tensor}},
+      {{"sample_rate", sample_rate}, {"max_outputs", options.max_outputs}}, name, where);
+  return made.output(0);
+}
+
+edge audio_summary_v2(operand tag, operand tensor, operand sample_rate,
+    const audio_summary_v2_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AudioSummaryV2", {{tag}, {tensor}, {sample_rate}},
+      {{"max_outputs", options.max_outputs}}, name, where);
+  return made.output(0);
+}
+
 edge avg_pool(operand value, const std::vector<int64_t>& ksize,
     const std::vector<int64_t>& strides, std::string_view padding,
     const avg_pool_options& options, std::string_view name, std::source_location where) {
@@ -1324,6 +1338,13 @@ edge histogram_fixed_width(operand values, operand value_range, operand nbins,
   return made.output(0);
 }
 
+edge histogram_summary(operand tag, operand values, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "HistogramSummary", {{tag}, {values}},
+      {}, name, where);
+  return made.output(0);
+}
+
 edge identity(operand input, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Identity", {{input}},
       {}, name, where);
@@ -1359,6 +1380,13 @@ edge imag(operand input, const imag_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "Imag", {{input}},
       {{"Tout", options.tout}}, name, where);
+  return made.output(0);
+}
+
+edge image_summary(operand tag, operand tensor, const image_summary_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ImageSummary", {{tag}, {tensor}},
+      {{"max_images", options.max_images}, {"bad_color", options.bad_color}}, name, where);
   return made.output(0);
 }
 
@@ -1903,6 +1931,13 @@ edge mean(operand input, operand reduction_indices, const mean_options& options,
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Mean", {{input}, {reduction_indices}},
       {{"keep_dims", options.keep_dims}}, name, where);
+  return made.output(0);
+}
+
+edge merge_summary(const std::vector<edge>& inputs, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "MergeSummary", {detail::list(inputs, where)},
+      {}, name, where);
   return made.output(0);
 }
 
@@ -3192,6 +3227,13 @@ edge rsqrt_grad(operand y, operand dy, std::string_view name, std::source_locati
   return made.output(0);
 }
 
+edge scalar_summary(operand tags, operand values, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ScalarSummary", {{tags}, {values}},
+      {}, name, where);
+  return made.output(0);
+}
+
 edge scatter_add(operand ref, operand indices, operand updates,
     const scatter_add_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "ScatterAdd", {{ref}, {indices}, {updates}},
@@ -4135,6 +4177,20 @@ edge tensor_scatter_update(operand tensor, operand indices, operand updates,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "TensorScatterUpdate", {{tensor}, {indices}, {updates}},
       {{"bad_indices_policy", options.bad_indices_policy}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_summary(operand tensor, const tensor_summary_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorSummary", {{tensor}},
+      {{"description", options.description}, {"labels", options.labels}, {"display_name", options.display_name}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_summary_v2(operand tag, operand tensor, operand serialized_summary_metadata,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorSummaryV2", {{tag}, {tensor}, {serialized_summary_metadata}},
+      {}, name, where);
   return made.output(0);
 }
 

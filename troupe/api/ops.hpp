@@ -606,6 +606,34 @@ edge atan2(operand y, operand x, std::string_view name = {},
 edge atanh(operand x, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+struct audio_summary_options {
+  int64_t max_outputs = 3;
+};
+/// Does the same as AudioSummaryV2, whose sample rate is an input.
+edge audio_summary(operand tag, operand tensor, double sample_rate,
+    const audio_summary_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge audio_summary(operand tag, operand tensor, double sample_rate, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return audio_summary(tag, tensor, sample_rate, audio_summary_options{}, name, where);
+}
+
+struct audio_summary_v2_options {
+  int64_t max_outputs = 3;
+};
+/// Writes sounds [batch, frames] or [batch, frames, channels] as WAV files in a Summary.
+///
+/// Samples lie between -1 and 1 and become 16 bits; sample_rate is in hertz. Of each batch, the
+/// first max_outputs are written, with the tags tag/audio/0 and so on; if only one is to be
+/// written, tag/audio.
+edge audio_summary_v2(operand tag, operand tensor, operand sample_rate,
+    const audio_summary_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge audio_summary_v2(operand tag, operand tensor, operand sample_rate,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return audio_summary_v2(tag, tensor, sample_rate, audio_summary_v2_options{}, name, where);
+}
+
 struct avg_pool_options {
   std::string data_format = "NHWC";
 };
@@ -2409,6 +2437,13 @@ inline edge histogram_fixed_width(operand values, operand value_range, operand n
   return histogram_fixed_width(values, value_range, nbins, histogram_fixed_width_options{}, name, where);
 }
 
+/// Counts elements in ranges that grow by a tenth, and writes the counts as a Summary.
+///
+/// The ranges go from 1e-12 to 1e20 and from there on, on both sides of zero; neighbours without
+/// elements are joined. Fails for elements that are not finite.
+edge histogram_summary(operand tag, operand values, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 /// Gives its input.
 ///
 /// It shares the memory and copies nothing.
@@ -2449,6 +2484,24 @@ edge imag(operand input, const imag_options& options = {}, std::string_view name
 inline edge imag(operand input, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return imag(input, imag_options{}, name, where);
+}
+
+struct image_summary_options {
+  int64_t max_images = 3;
+  troupe::tensor bad_color = {};
+};
+/// Writes images [batch, height, width, channels] as PNG files in a Summary.
+///
+/// There are 1, 3 or 4 channels. Of each batch, the first max_images are written, with the tags
+/// tag/image/0 and so on; if only one is to be written, tag/image. Elements of u8 stay as they are.
+/// Others are scaled for each image by itself: if none is negative, so that the largest becomes
+/// 255; else so that 0 becomes 128 and the one that is farthest from it 1 or 255. Pixels that are
+/// not finite get bad_color, by default red.
+edge image_summary(operand tag, operand tensor, const image_summary_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge image_summary(operand tag, operand tensor, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return image_summary(tag, tensor, image_summary_options{}, name, where);
 }
 
 /// Says for each row whether the prediction of its target class is among the k greatest.
@@ -3311,6 +3364,12 @@ inline edge mean(operand input, operand reduction_indices, std::string_view name
     std::source_location where = std::source_location::current()) {
   return mean(input, reduction_indices, mean_options{}, name, where);
 }
+
+/// Makes one Summary of all values of several.
+///
+/// Inputs may have any shape. Fails where two values have one tag.
+edge merge_summary(const std::vector<edge>& inputs, std::string_view name = {},
+    std::source_location where = std::source_location::current());
 
 struct min_options {
   bool keep_dims = false;
@@ -5629,6 +5688,13 @@ edge rsqrt(operand x, std::string_view name = {},
 edge rsqrt_grad(operand y, operand dy, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+/// Writes numbers with their tags as a Summary, the message that event files are made of.
+///
+/// A summary_writer of the API adds it to such a file; MergeSummary makes one of several. Numbers
+/// become f32.
+edge scalar_summary(operand tags, operand values, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 struct scatter_add_options {
   bool use_locking = true;
 };
@@ -7229,6 +7295,28 @@ inline edge tensor_scatter_update(operand tensor, operand indices, operand updat
     std::string_view name, std::source_location where = std::source_location::current()) {
   return tensor_scatter_update(tensor, indices, updates, tensor_scatter_update_options{}, name, where);
 }
+
+struct tensor_summary_options {
+  std::string description = {};
+  std::vector<std::string> labels = {};
+  std::string display_name = {};
+};
+/// Writes a tensor as a Summary, under the name of the node instead of a tag.
+///
+/// description, labels and display_name are kept in graphs and say nothing here, as in TensorFlow.
+edge tensor_summary(operand tensor, const tensor_summary_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge tensor_summary(operand tensor, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_summary(tensor, tensor_summary_options{}, name, where);
+}
+
+/// Writes a tensor with its tag as a Summary.
+///
+/// serialized_summary_metadata, a SummaryMetadata, says which plugin of TensorBoard shows it; it
+/// may be empty.
+edge tensor_summary_v2(operand tag, operand tensor, operand serialized_summary_metadata,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
 
 struct thread_unsafe_unigram_candidate_sampler_options {
   int64_t seed = 0;

@@ -366,6 +366,13 @@ std::vector<device_info> session::devices(location where) {
   return found;
 }
 
+state_list session::state_of(const std::string& task, location where) {
+  auto found = unwrap(shared_->state->client->list_state(task, shared_->state->deadline({})),
+                      "session::state_of", where);
+  std::ranges::stable_sort(found.entries, {}, &state_info::task); // they answer in any order
+  return found;
+}
+
 void session::reset(location where) { reset(shared_->state->client->options().container, where); }
 
 void session::reset(const std::string& container, location where) {

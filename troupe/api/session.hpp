@@ -5,6 +5,7 @@
 #include "troupe/api/session_options.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/export.hpp"
+#include "troupe/runtime/state/state_info.hpp"
 #include "troupe/serialization/files/cluster.hpp"
 
 #include <functional>
@@ -129,6 +130,10 @@ public:
 
   /// All devices that steps may use, on all tasks.
   std::vector<device_info> devices(location where = location::current());
+
+  /// What the containers of tasks hold: of the task "/job:ps/task:0", say, or of all. `left_out`
+  /// counts what a task did not list because it has very much. Throws where one cannot be asked.
+  state_list state_of(const std::string& task = {}, location where = location::current());
 
   /// Clears the variables, tables and queues of a container; by default those of the session's own.
   /// Steps from before and after share what they name. What is declared with another type or shape

@@ -32,6 +32,8 @@ int run(int argc, char** argv) {
   add_worker(app);
   add_devices(app);
   add_ops(app);
+  add_state(app);
+  add_train(app);
   add_checkpoint(app, exit_code);
   add_run(app, exit_code);
   app.add_subcommand("version", "Print the version")->callback([] {

@@ -11,6 +11,8 @@ namespace troupe::cli {
 void add_worker(CLI::App& to);
 void add_devices(CLI::App& to);
 void add_ops(CLI::App& to);
+void add_state(CLI::App& to);
+void add_train(CLI::App& to);
 /// Sets the exit code to 1 when two checkpoints differ.
 void add_checkpoint(CLI::App& to, int& exit_code);
 /// Sets the exit code to 1 when a run is not what the file promises.

@@ -1,6 +1,7 @@
 // troupe worker: serves as one task of a cluster.
 #include "troupe/actors/task.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 
@@ -22,17 +23,6 @@ struct worker_options {
   device_choice devices;
   size_t inter_op_threads = 0;
 };
-
-/// From now on these signals wait to be asked for; threads started later inherit that.
-sigset_t block_stop_signals() {
-  sigset_t stop;
-  sigemptyset(&stop);
-  sigaddset(&stop, SIGTERM);
-  sigaddset(&stop, SIGINT);
-  sigaddset(&stop, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
-  return stop;
-}
 
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
 

@@ -314,4 +314,13 @@ std::string accumulator::describe() const {
   return text;
 }
 
+std::string accumulator::holds() const { return concat(options_.type, options_.dims); }
+
+uint64_t accumulator::bytes() const {
+  uint64_t all = sum_.empty() ? 0 : sum_.bytes();
+  for (const auto& [index, one] : rows_)
+    all += one.sum.bytes();
+  return all;
+}
+
 } // namespace troupe

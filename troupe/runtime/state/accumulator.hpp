@@ -48,6 +48,8 @@ public:
   void settle(step_id, bool, answers&) override {}
   void reset(const status& why, answers& done) override;
   std::string describe() const override;
+  std::string holds() const override;
+  uint64_t bytes() const override;
 
 private:
   struct pending {

@@ -238,4 +238,15 @@ std::string barrier::describe() const {
   return text + (closed_ ? ", closed" : "");
 }
 
+std::string barrier::holds() const { return describe_components(options_.types, options_.shapes); }
+
+uint64_t barrier::bytes() const {
+  uint64_t all = 0;
+  for (const auto& [key, one] : incomplete_)
+    all += bytes_of(one.components);
+  for (const auto& [number, one] : ready_)
+    all += bytes_of(one.components);
+  return all;
+}
+
 } // namespace troupe

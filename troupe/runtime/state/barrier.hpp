@@ -57,6 +57,8 @@ public:
   void settle(step_id step, bool failed, answers& done) override;
   void reset(const status& why, answers& done) override;
   std::string describe() const override;
+  std::string holds() const override;
+  uint64_t bytes() const override;
 
 private:
   struct entry {

@@ -254,11 +254,8 @@ result<element> element_queue::join(const elements& all) const {
 status element_queue::declare_again(const responder& other) const {
   auto described = [](const queue_options& of) {
     constexpr std::string_view orders[] = {"", ", shuffled", ", by priority"};
-    std::string text;
-    for (size_t i = 0; i < of.types.size(); ++i)
-      text += concat(i ? ", " : "", of.types[i], of.shapes.empty() ? "" : concat(of.shapes[i]));
-    text = concat("(", text, ") of capacity ", of.capacity, orders[static_cast<size_t>(of.order)],
-                  of.pads ? ", padded" : "");
+    auto text = concat(describe_components(of.types, of.shapes), " of capacity ", of.capacity,
+                       orders[static_cast<size_t>(of.order)], of.pads ? ", padded" : "");
     if (of.order == queue_order::shuffled)
       text += concat(", min_after_dequeue ", of.min_after_dequeue,
                      of.declared_seed ? concat(", seed ", of.seed) : "");
@@ -291,5 +288,11 @@ std::string element_queue::describe() const {
     text += concat(", ", dequeues_.size(), " dequeues wait");
   return text + (closed_ ? ", closed" : "");
 }
+
+std::string element_queue::holds() const {
+  return describe_components(options_.types, options_.shapes);
+}
+
+uint64_t element_queue::bytes() const { return store_->bytes(); }
 
 } // namespace troupe

@@ -4,6 +4,23 @@
 #include <utility>
 
 namespace troupe {
+namespace {
+
+uint64_t bytes_of_numbered(const auto& elements) {
+  uint64_t all = 0;
+  for (const auto& one : elements)
+    all += bytes_of(one.tensors);
+  return all;
+}
+
+} // namespace
+
+uint64_t bytes_of(const element& what) {
+  uint64_t all = 0;
+  for (const auto& one : what)
+    all += one.empty() ? 0 : one.bytes();
+  return all;
+}
 
 void fifo_store::put(numbered_element what) {
   // What comes back belongs near the front.
@@ -27,6 +44,17 @@ numbered_element shuffle_store::take() {
   std::swap(chosen, elements_.back());
   elements_.pop_back();
   return taken;
+}
+
+uint64_t fifo_store::bytes() const { return bytes_of_numbered(elements_); }
+
+uint64_t shuffle_store::bytes() const { return bytes_of_numbered(elements_); }
+
+uint64_t priority_store::bytes() const {
+  uint64_t all = 0;
+  for (const auto& [place, tensors] : elements_)
+    all += bytes_of(tensors);
+  return all;
 }
 
 void priority_store::put(numbered_element what) {

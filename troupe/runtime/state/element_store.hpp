@@ -13,6 +13,9 @@ namespace troupe {
 /// A tuple of tensors, one for each component.
 using element = std::vector<tensor>;
 
+/// The bytes of all its tensors.
+uint64_t bytes_of(const element& what);
+
 /// An element with its place among all that were ever put in.
 struct numbered_element {
   uint64_t number = 0;
@@ -33,6 +36,7 @@ public:
   /// Takes out one; there is one.
   virtual numbered_element take() = 0;
   virtual void clear() = 0;
+  virtual uint64_t bytes() const = 0; ///< of all elements
 };
 
 /// The oldest first.
@@ -42,6 +46,7 @@ public:
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
   numbered_element take() override;
   void clear() override { elements_.clear(); }
+  uint64_t bytes() const override;
 
 private:
   std::deque<numbered_element> elements_; // by number
@@ -58,6 +63,7 @@ public:
   int64_t reserve() const noexcept override { return least_; }
   numbered_element take() override;
   void clear() override { elements_.clear(); }
+  uint64_t bytes() const override;
 
 private:
   int64_t least_;
@@ -72,6 +78,7 @@ public:
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
   numbered_element take() override;
   void clear() override { elements_.clear(); }
+  uint64_t bytes() const override;
 
 private:
   std::map<std::pair<int64_t, uint64_t>, element> elements_; // by priority and number

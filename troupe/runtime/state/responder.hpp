@@ -85,10 +85,23 @@ public:
   virtual void reset(const status& why, answers& done) = 0;
   /// What it holds now, in a few words: "3 of 10 elements, 2 dequeues wait".
   virtual std::string describe() const = 0;
+  /// The types and shapes of an element: "(f32[28,28], i64[])"; empty where it holds none.
+  virtual std::string holds() const { return {}; }
+  /// Of the tensors that it holds now. Looks at each.
+  virtual uint64_t bytes() const { return 0; }
 
 private:
   const std::string name_;
 };
+
+/// Types with their shapes: "(f32[28,28], i64[])". Without shapes, the types alone.
+inline std::string describe_components(const std::vector<dtype>& types,
+                                       const std::vector<partial_shape>& shapes) {
+  std::string text;
+  for (size_t i = 0; i < types.size(); ++i)
+    text += concat(i ? ", " : "", types[i], i < shapes.size() ? concat(shapes[i]) : "");
+  return concat('(', text, ')');
+}
 
 /// Ends those requests of a waiting line.
 template <class Line>

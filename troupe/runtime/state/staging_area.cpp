@@ -6,13 +6,6 @@
 namespace troupe {
 namespace {
 
-size_t bytes_of(const element& what) {
-  size_t all = 0;
-  for (const auto& one : what)
-    all += one.bytes();
-  return all;
-}
-
 bool is_complete(const element& what) {
   return std::ranges::none_of(what, [](const auto& one) { return one.empty(); });
 }

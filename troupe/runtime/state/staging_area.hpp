@@ -64,6 +64,7 @@ public:
   void settle(step_id step, bool failed, answers& done) override;
   void reset(const status& why, answers& done) override;
   std::string describe() const override;
+  uint64_t bytes() const override { return bytes_; }
 
 private:
   struct pending_put {

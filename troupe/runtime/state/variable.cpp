@@ -44,6 +44,20 @@ status variable::assign(tensor value) {
   return {};
 }
 
+state_info variable::describe() const {
+  auto about = named_state::describe();
+  std::lock_guard guard{mutex_};
+  if (value_.empty()) {
+    about.holds = concat(type_, dims_);
+    about.content = destroyed_ ? "destroyed" : "uninitialised";
+  } else {
+    about.holds = concat(type_, value_.dims());
+    about.content = value_.space() ? concat("on ", value_.space()->name()) : "initialised";
+    about.bytes = value_.bytes();
+  }
+  return about;
+}
+
 void variable::clear() {
   std::lock_guard guard{mutex_};
   value_.reset();
@@ -154,6 +168,15 @@ bool container::unused() const {
   std::lock_guard guard{mutex_};
   return std::ranges::all_of(
       all_, [](const auto& one) { return !one.second.held && one.second.known.expired(); });
+}
+
+std::vector<std::shared_ptr<named_state>> container::all() const {
+  std::vector<std::shared_ptr<named_state>> found;
+  std::lock_guard guard{mutex_};
+  for (const auto& [name, one] : all_)
+    if (one.held)
+      found.push_back(one.held);
+  return found;
 }
 
 size_t container::size() const {

@@ -1,5 +1,6 @@
 // State that outlives steps, held by name in containers: variables (white paper 2, 4.7).
 #pragma once
+#include "troupe/runtime/state/state_info.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
@@ -31,6 +33,8 @@ public:
   /// Returns the value where the state is a single tensor.
   virtual result<tensor> read() const = 0;
   virtual void clear() = 0; ///< becomes uninitialised
+  /// What it holds now; kind and name at least. Who holds it is not known here.
+  virtual state_info describe() const { return {.kind = std::string{kind()}, .name = name_}; }
 
   /// Where it stands for what each step has of its own (op_def::per_step): which of these it is;
   /// else -1. To be set before any step runs.
@@ -72,6 +76,7 @@ public:
   /// Fails when type or shape do not fit.
   status assign(tensor value);
   void clear() override;
+  state_info describe() const override;
   /// Lets go of the value until another is assigned; errors say so until then. Returns whether
   /// there was one.
   bool destroy();
@@ -120,6 +125,8 @@ public:
   /// later, so that one name never stands for two variables.
   void clear();
   size_t size() const; ///< declared since the last clear()
+  /// What was declared since the last clear(), by kind and name.
+  std::vector<std::shared_ptr<named_state>> all() const;
   /// Whether it holds nothing, and no program holds what it held before.
   bool unused() const;
 

@@ -202,6 +202,16 @@ std::string write_event(const event& what) {
   return to.SerializeAsString();
 }
 
+result<std::string> write_summary_event(double seconds, int64_t step, std::string_view summary) {
+  events::Event to;
+  to.set_wall_time(seconds);
+  to.set_step(step);
+  if (summary.size() > INT32_MAX / 2 ||
+      !to.mutable_summary()->ParseFromArray(summary.data(), static_cast<int>(summary.size())))
+    return invalid(summary.size(), " bytes are no Summary");
+  return to.SerializeAsString();
+}
+
 result<event> parse_event(std::string_view record) {
   events::Event from;
   if (record.size() > INT32_MAX ||

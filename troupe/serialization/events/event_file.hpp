@@ -48,6 +48,9 @@ struct event {
 };
 
 std::string write_event(const event& what);
+/// The same with values that a step has written as a Summary (ScalarSummary and its like), whatever
+/// they are. Fails with invalid_argument for bytes that are none.
+result<std::string> write_summary_event(double seconds, int64_t step, std::string_view summary);
 /// Fails with data_loss for what is no event. Kinds of events that we do not know are empty.
 result<event> parse_event(std::string_view record);
 
@@ -61,6 +64,10 @@ public:
   static result<event_writer> create(file_system& files, const std::string& path, double seconds);
 
   status add(const event& what) { return records_.add(write_event(what)); }
+  status add(double seconds, int64_t step, std::string_view summary) {
+    TROUPE_ASSIGN(auto record, write_summary_event(seconds, step, summary));
+    return records_.add(record);
+  }
   /// TensorBoard sees all events so far.
   status flush() { return records_.flush(); }
   /// Ends the file, and syncs it.

@@ -69,7 +69,9 @@ private:
         continue;
       const auto& own = from.attrs().find(attr.name)->second;
       auto value = written(own);
-      auto is_unused = name.starts_with('_') && own == default_of(attr);
+      const auto* nothing = own.get_if<tensor>(); // as ImageSummary's bad_color
+      auto is_unused =
+          nothing ? nothing->empty() : name.starts_with('_') && own == default_of(attr);
       if (!is_default_list(attr, value) && !is_unused)
         (*to.mutable_attr())[std::string{name}] = std::move(value);
     }

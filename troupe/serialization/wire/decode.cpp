@@ -156,6 +156,9 @@ private:
       case wire::Envelope::DEVICE_LIST_REQUEST:
         return message{device_list_request{from.getDeviceListRequest()}};
       case wire::Envelope::DEVICE_LIST_REPLY: return read(from.getDeviceListReply());
+      case wire::Envelope::STATE_LIST_REQUEST:
+        return message{state_list_request{from.getStateListRequest()}};
+      case wire::Envelope::STATE_LIST_REPLY: return read(from.getStateListReply());
     }
     return damaged_message("its kind is unknown");
   }
@@ -205,6 +208,23 @@ private:
     for (auto each : in.getDevices())
       made.devices.push_back({text_of(each.getName()), text_of(each.getKind()),
                               each.getMemoryBytes(), text_of(each.getDescription())});
+    return message{std::move(made)};
+  }
+
+  result<message> read(wire::StateListReply::Reader in) {
+    state_list_reply made{in.getRequest(), {.entries = {}, .left_out = in.getLeftOut()}};
+    TROUPE_ASSIGN(auto texts, read(in.getTexts()));
+    TROUPE_ASSIGN(auto bytes, read(in.getBytes()));
+    if (texts.empty() && bytes.empty())
+      return message{std::move(made)};
+    if (texts.type() != dtype::string || bytes.type() != dtype::u64 || bytes.rank() != 1 ||
+        texts.dims() != shape{bytes.elements(), 6})
+      return damaged_message("state is listed as ", texts.type(), texts.dims(), " and ",
+                             bytes.type(), bytes.dims());
+    const auto* text = texts.data<std::string>();
+    for (int64_t i = 0; i < bytes.elements(); ++i, text += 6)
+      made.list.entries.push_back(
+          {text[0], text[1], text[2], text[3], text[4], text[5], bytes.data<uint64_t>()[i]});
     return message{std::move(made)};
   }
 

@@ -38,6 +38,8 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "lent",
     "returned",
     "settle_step",
+    "state_list_request",
+    "state_list_reply",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -184,6 +186,33 @@ public:
       list[i].setMemoryBytes(what.devices[i].memory_bytes);
       list[i].setDescription(as_text(what.devices[i].description));
     }
+  }
+
+  void operator()(const state_list_request& what) { to_.setStateListRequest(what.request); }
+  // As tensors, which may lie beside the message.
+  void operator()(const state_list_reply& what) {
+    auto to = to_.initStateListReply();
+    to.setRequest(what.request);
+    to.setLeftOut(what.list.left_out);
+    if (what.list.entries.empty())
+      return;
+    auto count = static_cast<int64_t>(what.list.entries.size());
+    auto texts = tensor::make(dtype::string, shape{count, 6});
+    auto bytes = tensor::make(dtype::u64, shape{count});
+    if (!texts || !bytes) {
+      failed = texts ? bytes.status() : texts.status();
+      return;
+    }
+    auto* text = texts->data<std::string>();
+    auto* size = bytes->data<uint64_t>();
+    for (const auto& one : what.list.entries) {
+      for (const auto* each :
+           {&one.task, &one.container, &one.kind, &one.name, &one.holds, &one.content})
+        *text++ = *each;
+      *size++ = one.bytes;
+    }
+    write(to.initTexts(), *texts);
+    write(to.initBytes(), *bytes);
   }
 
 private:

@@ -1,5 +1,6 @@
 // What tasks and clients say to each other over a link, as plain structs, and their bytes.
 #pragma once
+#include "troupe/runtime/state/state_info.hpp"
 #include "troupe/runtime/types/step_id.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -213,11 +214,21 @@ struct device_list_reply {
   std::vector<device_entry> devices;
 };
 
+/// Answered by state_list_reply.
+struct state_list_request {
+  uint64_t request = 0;
+};
+
+struct state_list_reply {
+  uint64_t request = 0;
+  state_list list;
+};
+
 using message =
     std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
                  step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
                  reply, device_list_request, device_list_reply, unwanted, withdrawn, borrow, lent,
-                 returned, settle_step>;
+                 returned, settle_step, state_list_request, state_list_reply>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;

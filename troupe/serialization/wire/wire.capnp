@@ -103,6 +103,8 @@ struct Envelope {
     lent @21 :Lent;
     returned @22 :UInt64;
     settleStep @23 :SettleStep;
+    stateListRequest @24 :UInt64;
+    stateListReply @25 :StateListReply;
   }
 }
 
@@ -228,6 +230,13 @@ struct Device {
 struct DeviceListReply {
   request @0 :UInt64;
   devices @1 :List(Device);
+}
+
+struct StateListReply {
+  request @0 :UInt64;
+  texts @1 :Tensor;            # strings [n, 6]: task, container, kind, name, holds, content
+  bytes @2 :Tensor;            # u64 [n]
+  leftOut @3 :UInt64;          # that the task did not list
 }
 
 # ---- statistics of a step on one task

@@ -42,6 +42,9 @@ struct jpeg_options {
 result<tensor> read_png(std::string_view file, const png_options& how, allocator& memory);
 result<tensor> read_jpeg(std::string_view file, const jpeg_options& how, allocator& memory,
                          stop_signal* stop);
+/// Encodes [height, width, channels], of u8 or u16. `compression` goes from 0 to 9; -1 is zlib's
+/// own choice.
+result<std::string> write_png(const tensor& image, int compression);
 
 inline bool is_png(std::string_view file) { return file.starts_with("\x89PNG\r\n\x1a\n"); }
 inline bool is_jpeg(std::string_view file) { return file.starts_with("\xff\xd8\xff"); }

@@ -210,6 +210,19 @@ void lookup_table::clear() {
   initialized_ = false;
 }
 
+state_info lookup_table::describe() const {
+  auto about = named_state::describe();
+  about.holds = concat(holds_.key, " to ", holds_.value,
+                       holds_.value_dims.rank() == 0 ? "" : concat(holds_.value_dims));
+  std::shared_lock guard{mutex_};
+  about.content =
+      holds_.constant && !initialized_ ? "uninitialised" : concat(pairs_.size(), " pairs");
+  const auto& room = pairs_.room();
+  if (!room.keys.empty())
+    about.bytes = room.keys.bytes() + room.values.bytes();
+  return about;
+}
+
 int64_t lookup_table::size() const {
   std::shared_lock guard{mutex_};
   return pairs_.size();

@@ -85,6 +85,7 @@ public:
   status declare_again(const named_state& other) override;
   result<tensor> read() const override; ///< fails: use content()
   void clear() override;
+  state_info describe() const override;
 
   const table_signature& holds() const noexcept { return holds_; }
   int64_t size() const; ///< 0 while it is not initialised

@@ -1,23 +1,8 @@
-#include "troupe/ops/parsing/shared/proto_reader.hpp"
+#include "troupe/ops/parsing/shared/proto_writer.hpp"
 #include "troupe/ops/parsing/shared/tensor_proto.hpp"
 #include "troupe/ops/parsing/shared/tensor_types.hpp"
 
 namespace troupe::ops {
-namespace {
-
-// A field of bytes: its tag, its length, what it holds.
-void put_bytes(std::string& to, int field, std::string_view bytes) {
-  put_varint(to, static_cast<uint64_t>(field) << 3 | 2);
-  put_varint(to, bytes.size());
-  to += bytes;
-}
-
-void put_number(std::string& to, int field, uint64_t value) {
-  put_varint(to, static_cast<uint64_t>(field) << 3);
-  put_varint(to, value);
-}
-
-} // namespace
 
 std::string to_tensor_proto(const tensor& value) {
   std::string dims, to;

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Asks train_digits to stop: stopped_test.py TRAIN_DIGITS TROUPE FOLDER
+
+It saves what it has learnt at the very step, ends well, and goes on from there."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+program, troupe, folder = sys.argv[1:4]
+shutil.rmtree(folder, ignore_errors=True)
+command = [program, "--epochs", "100000", "--checkpoint", folder, "--checkpoint-seconds", "0.05",
+           "--resume"]
+
+
+def stopped(which):
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    before = set(os.listdir(folder)) if os.path.isdir(folder) else set()
+    deadline = time.monotonic() + 60
+    while not os.path.isdir(folder) or set(os.listdir(folder)) <= before:
+        if time.monotonic() > deadline or process.poll() is not None:
+            process.kill()
+            sys.exit(f"it does not save anything: {process.communicate()[0]}")
+        time.sleep(0.01)
+    process.send_signal(which)
+    output = process.communicate(timeout=60)[0]
+    if process.returncode != 0:
+        sys.exit(f"it ended with {process.returncode}: {output}")
+    step = int(re.search(r"stopped at step (\d+)", output)[1])
+    if f"step-{step}" not in re.search(r"saved in (.*)", output)[1]:
+        sys.exit(f"it did not save the step at which it stopped: {output}")
+    shown = subprocess.run([troupe, "checkpoint", "show", folder], capture_output=True, text=True)
+    if f": step {step}," not in shown.stdout:
+        sys.exit(f"the newest checkpoint is another: {shown.stdout}")
+    return step, output
+
+
+first, _ = stopped(signal.SIGTERM)
+second, output = stopped(signal.SIGINT)
+if f"goes on at step {first} " not in output or second < first:
+    sys.exit(f"it did not go on at step {first}: {output}")
+print("stopped at", first, "and at", second)

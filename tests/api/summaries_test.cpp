@@ -1,0 +1,96 @@
+#include "troupe/api/train/summaries.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "troupe/serialization/events/event_file.hpp"
+#include "troupe/serialization/records/tfrecord.hpp"
+#include "troupe/troupe.hpp"
+
+#include <filesystem>
+
+namespace troupe::test::summaries_test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+std::vector<event> events_in(const std::string& path) {
+  auto reader = value_or_throw(open_tfrecord(real_files(), path));
+  std::vector<event> found;
+  for (std::string record; value_or_throw(reader->next(record));)
+    found.push_back(value_or_throw(parse_event(record)));
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("what a step says of itself stands in an event file") {
+  temporary_folder folder;
+  graph_builder g;
+  auto w = g.variable({1.0f, -2.0f, 0.5f}, "w");
+  summaries all;
+  all.scalar("loss", mean(square(w)));
+  all.histogram("layer/w", w);
+  all.images("input", g.constant(tensor::of<float>({1, 1, 3, 1}, {0.0f, 0.5f, 1.0f})), 1);
+  all.sounds("song", g.constant(tensor::of<float>({1, 2}, {0.0f, 1.0f})), 8000);
+  auto merged = all.merged();
+  auto s = session::local();
+  s.run(g.initializer());
+  auto path = [&] {
+    summary_writer to{folder.path() + "/logs/run"};
+    to.add_graph(g);
+    to.add(s.fetch(merged), 7);
+    to.add("speed", 120.5f, 8);
+    to.flush();
+    CHECK(events_in(to.path()).size() == 4);
+    return to.path();
+  }();
+  auto events = events_in(path);
+  REQUIRE(events.size() == 4);
+  CHECK(events[0].file_version == "brain.Event:2");
+  CHECK(events[1].graph_def == value_or_throw(write_graph_def(g)));
+  CHECK(events[2].step == 7);
+  CHECK(events[2].seconds > 1e9);
+  const auto& values = events[2].values;
+  REQUIRE(values.size() == 4);
+  CHECK(values[0] == event_value{"loss", 1.75f});
+  CHECK(values[1].tag == "layer/w");
+  CHECK(std::get<histogram>(values[1].value).count == 3);
+  CHECK(std::get<histogram>(values[1].value).min == -2);
+  CHECK(values[2].tag == "input/image");
+  CHECK(std::get<event_image>(values[2].value).width == 3);
+  CHECK(values[3].tag == "song/audio/0");
+  CHECK(events[3] == event{events[3].seconds, 8, {{"speed", 120.5f}}});
+}
+
+TEST_CASE("each writer has a file of its own, and a closed one writes no more") {
+  temporary_folder folder;
+  summary_writer one{folder.path()}, other{folder.path()};
+  CHECK(one.path() != other.path());
+  one.close();
+  try {
+    one.add("x", 1, 1);
+    FAIL("it wrote");
+  } catch (const error& why) {
+    CHECK(why.kind() == error_kind::failed_precondition);
+    CHECK_THAT(why.what(), Contains(one.path()));
+  }
+  CHECK_THROWS_AS(other.add(tensor::scalar(1.0f), 1), error);
+  CHECK_THROWS_AS(other.add(tensor::scalar(std::string{"no summary"}), 1), error);
+}
+
+TEST_CASE("summaries need something to say, and tags of their own") {
+  graph_builder g;
+  summaries all;
+  CHECK_THROWS_AS(all.merged(), error);
+  all.scalar("a", g.constant(1.0f));
+  all.scalar("a", g.constant(2.0f));
+  auto s = session::local();
+  try {
+    s.fetch(all.merged());
+    FAIL("two values have one tag");
+  } catch (const error& why) {
+    CHECK_THAT(why.what(), Contains("'a'"));
+  }
+}
+
+} // namespace troupe::test::summaries_test

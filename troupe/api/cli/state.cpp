@@ -1,0 +1,65 @@
+// troupe state: what the tasks of a cluster keep from step to step.
+#include "troupe/api/cli/commands.hpp"
+#include "troupe/api/session.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace troupe::cli {
+namespace {
+
+struct state_options {
+  std::string cluster, task;
+  std::string container;
+  double timeout = 10;
+};
+
+session connect(const state_options& to) {
+  return session::connect(
+      to.cluster, {.timeout = std::chrono::milliseconds{static_cast<int64_t>(to.timeout * 1000)}});
+}
+
+std::string or_none(const std::string& text) { return text.empty() ? "-" : text; }
+
+void list_state(const state_options& of, bool one_container) {
+  auto found = connect(of).state_of(of.task);
+  for (const auto& one : found.entries)
+    if (!one_container || one.container == of.container)
+      std::cout << one.task << "  " << or_none(one.container) << "  " << one.kind << "  "
+                << one.name << "  " << or_none(one.holds) << "  " << one.bytes << " bytes  "
+                << one.content << '\n';
+  if (found.left_out > 0)
+    std::cout << "and " << found.left_out << " more\n";
+}
+
+} // namespace
+
+void add_state(CLI::App& to) {
+  auto chosen = std::make_shared<state_options>();
+  auto* command = to.add_subcommand(
+      "state", "Variables, queues and the like that tasks keep from step to step");
+  command->require_subcommand(1);
+  auto add = [&](const char* name, const char* doc, const char* container) {
+    auto* one = command->add_subcommand(name, doc);
+    one->add_option("--cluster", chosen->cluster,
+                    "File with the addresses of all tasks, or that text itself")
+        ->required();
+    one->add_option("--container", chosen->container, container);
+    one->add_option("--timeout", chosen->timeout, "Seconds")->capture_default_str();
+    return one;
+  };
+  auto* list = add("ls",
+                   "List it: task, container (- for that of sessions that name none), kind, name, "
+                   "types and shapes, bytes, and what it holds now",
+                   "Only of this container; \"\" for that of sessions that name none");
+  list->add_option("--task", chosen->task, "Only of this task: /job:ps/task:0");
+  list->callback([chosen, list] { list_state(*chosen, list->count("--container") > 0); });
+  add("reset", "Clear a container on all tasks; what waits there fails",
+      "Which; \"\" for that of sessions that name none")
+      ->callback([chosen] { connect(*chosen).reset(chosen->container); });
+  command->get_subcommand("reset")->get_option("--container")->required();
+}
+
+} // namespace troupe::cli

@@ -1,0 +1,144 @@
+#include "troupe/api/train/summaries.hpp"
+
+#include "troupe/api/ops.hpp"
+#include "troupe/api/reject.hpp"
+#include "troupe/serialization/events/event_file.hpp"
+#include "troupe/serialization/graph_def.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include <unistd.h>
+
+namespace troupe {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Seconds since 1970, as event files want them.
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+// Another one for each writer of this machine.
+uint64_t next_number() {
+  static std::atomic<uint64_t> count{0};
+  return static_cast<uint64_t>(getpid()) << 20 | (count++ & 0xfffff);
+}
+
+} // namespace
+
+edge summaries::scalar(const std::string& tag, edge value, location where) {
+  all_.push_back(scalar_summary(tensor::scalar(tag), value, {}, where));
+  return all_.back();
+}
+
+edge summaries::histogram(const std::string& tag, edge values, location where) {
+  all_.push_back(histogram_summary(tensor::scalar(tag), values, {}, where));
+  return all_.back();
+}
+
+edge summaries::images(const std::string& tag, edge images, int64_t most, location where) {
+  all_.push_back(image_summary(tensor::scalar(tag), images, {.max_images = most}, {}, where));
+  return all_.back();
+}
+
+edge summaries::sounds(const std::string& tag, edge sounds, float sample_rate, int64_t most,
+                       location where) {
+  all_.push_back(
+      audio_summary_v2(tensor::scalar(tag), sounds, sample_rate, {.max_outputs = most}, {}, where));
+  return all_.back();
+}
+
+edge summaries::merged(location where) const {
+  if (all_.empty())
+    reject("merged", where, "there are no summaries yet");
+  return merge_summary(all_, {}, where);
+}
+
+struct summary_writer::state {
+  std::mutex mutex;
+  std::string path;
+  std::optional<event_writer> to;
+  std::chrono::steady_clock::time_point flushed = std::chrono::steady_clock::now();
+
+  void check(status outcome, const char* function, const location& where) const {
+    if (!outcome)
+      throw error{std::move(outcome).within(concat(function, " (", to_string(where), "): ", path))};
+  }
+
+  template <class Write>
+  void write(const char* function, const location& where, Write&& act) {
+    std::lock_guard guard{mutex};
+    if (!to)
+      check(failure(error_kind::failed_precondition, "the file was closed"), function, where);
+    check(act(*to), function, where);
+    if (auto now = std::chrono::steady_clock::now(); now - flushed > 1s) {
+      flushed = now;
+      check(to->flush(), function, where);
+    }
+  }
+};
+
+summary_writer::summary_writer(const std::string& folder, location where)
+    : state_(std::make_unique<state>()) {
+  auto now = seconds_now();
+  state_->path = path_in(folder, event_file_name(now, host_name(), next_number()));
+  state_->check(real_files().make_folder(folder), "summary_writer", where);
+  auto made = event_writer::create(real_files(), state_->path, now);
+  state_->check(made.status(), "summary_writer", where);
+  state_->to.emplace(*std::move(made));
+}
+
+summary_writer::summary_writer(summary_writer&&) noexcept = default;
+summary_writer& summary_writer::operator=(summary_writer&&) noexcept = default;
+
+summary_writer::~summary_writer() {
+  if (state_ && state_->to)
+    (void)state_->to->finish().ok();
+}
+
+void summary_writer::add(const tensor& summary, int64_t step, location where) {
+  if (summary.type() != dtype::string || summary.elements() != 1)
+    reject("summary_writer::add", where, "a summary is a string, got ", summary.type(),
+           summary.dims());
+  state_->write("summary_writer::add", where, [&](event_writer& to) {
+    return to.add(seconds_now(), step, summary.data<std::string>()[0]);
+  });
+}
+
+void summary_writer::add(const std::string& tag, float value, int64_t step, location where) {
+  state_->write("summary_writer::add", where, [&](event_writer& to) {
+    return to.add({.seconds = seconds_now(), .step = step, .values = {{tag, value}}});
+  });
+}
+
+void summary_writer::add_graph(const graph& what, location where) {
+  auto bytes = write_graph_def(what);
+  state_->check(bytes.status(), "summary_writer::add_graph", where);
+  state_->write("summary_writer::add_graph", where, [&](event_writer& to) {
+    return to.add({.seconds = seconds_now(), .graph_def = *std::move(bytes)});
+  });
+}
+
+void summary_writer::flush(location where) {
+  state_->write("summary_writer::flush", where, [](event_writer& to) { return to.flush(); });
+}
+
+void summary_writer::close(location where) {
+  state_->write("summary_writer::close", where, [](event_writer& to) { return to.finish(); });
+  std::lock_guard guard{state_->mutex};
+  state_->to.reset();
+}
+
+const std::string& summary_writer::path() const noexcept { return state_->path; }
+
+} // namespace troupe
