@@ -140,7 +140,10 @@ TEST_CASE("the ops of version 1 write one file, which RestoreV2 reads as well") 
     std::vector<edge> inputs{one.file, one.g.constant(tensor::scalar<std::string>("w"))};
     inputs.insert(inputs.end(), more.begin(), more.end());
     auto* from = one.add({.op = op, .inputs = inputs, .attrs = {{"dt", attr_value{dtype::f32}}}});
-    return to_string(s.run({one.to(folder / "old-?????-of-00001")}, {{from, 0}}).at(0));
+    return to_string(s.run({one.to(folder / "old-????"
+                                            "?-of-00001")},
+                           {{from, 0}})
+                         .at(0));
   };
   CHECK(restored("Restore", {}) == "f32[2,2] {1, 2, 3, 4}");
   CHECK(restored("RestoreSlice", {one.g.constant(tensor::scalar<std::string>("2 2 -:0,1"))}) ==
