@@ -16,6 +16,7 @@
 #include "troupe/api/npy.hpp"
 #include "troupe/api/operators.hpp"
 #include "troupe/api/ops.hpp"
+#include "troupe/api/saved_model.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/api/train/clipping.hpp"
 #include "troupe/api/train/coordinator.hpp"

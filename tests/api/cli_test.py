@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import unittest
+import zipfile
 
 TROUPE, FOLDER = sys.argv[1], sys.argv[2]
 
@@ -169,6 +170,31 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(result.stdout, "twice = f32[2] {2, 4}\nx:0 = f32[2] {1, 2}\n")
         result = troupe("run", path, "--feed", "names/count=three", "--fetch", "names/same")
         self.assertEqual(result.stdout, 'names/same = string[] {"three"}\n', result.stderr)
+
+    def test_a_saved_model_lists_its_signatures_and_runs_them(self):
+        model = os.path.join(FOLDER, "saved", "model")
+        archive = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "graphs", "tensorflow",
+                               "saved_first_version.zip")
+        with zipfile.ZipFile(archive) as files:
+            files.extractall(os.path.join(FOLDER, "saved"))
+        result = troupe("run", model)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for line in ("graph with the tags serve", "signature serving_default", "  feed  x f32[?,3]",
+                     "  fetch y f32[?,2]", "signature number_of", "  fetch number i64[?]"):
+            self.assertIn(line, result.stdout.splitlines())
+        result = troupe("run", model, "--feed", "x=[[1, 0, 0]]")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, "y = f32[1,2] {1.5, 1.5}\n")
+        result = troupe("run", model, "--signature", "number_of", "--feed", 'word=["two", "none"]',
+                        "--fetch", "number")
+        self.assertEqual(result.stdout, "number = i64[2] {2, -1}\n", result.stderr)
+        for arguments, part in ((["--signature", "number"], "did you mean 'number_of'?"),
+                                (["--tags", "train", "--feed", "x=1"], "has no graph with the tags {train}"),
+                                (["--feed", "z=1"], "the graph has no node 'z'")):
+            with self.subTest(arguments=arguments):
+                result = troupe("run", model, *arguments)
+                self.assertEqual(result.returncode, 1)
+                self.one_line(result, part)
 
     def test_what_is_saved_twice_is_refused(self):
         graph = write("save.txt", "x = Const value=f32[1] dtype=f32\n")

@@ -4,6 +4,7 @@
 #include "tests/support/wanted_ops.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/ops/all.hpp"
+#include "troupe/serialization/checkpoint_work.hpp"
 
 #include <algorithm>
 
@@ -13,6 +14,8 @@ const registry& library() {
   static const auto all = [] {
     auto made = std::make_unique<registry>();
     if (auto added = ops::add_all(*made); !added)
+      throw std::logic_error{added.message()};
+    if (auto added = add_checkpoint_work(*made); !added)
       throw std::logic_error{added.message()};
     return made;
   }();

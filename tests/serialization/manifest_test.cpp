@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/damage.hpp"
-#include "troupe/serialization/checkpoint/slices.hpp"
+#include "troupe/serialization/storage/slices.hpp"
 
 namespace troupe::test::manifest_test {
 namespace {

@@ -45,6 +45,8 @@ private:
     if (wait.by == answered_by::state)
       return concat(wait.origin->description(), " on ", to_string(wait.state->op().makes), " '",
                     wait.state->name(), '\'');
+    if (wait.by == answered_by::work)
+      return concat(wait.origin->description(), ", which reads or writes files");
     return concat(wait.origin->description(), " from ", wait.origin->attr<std::string>("from"));
   }
 

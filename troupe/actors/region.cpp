@@ -189,16 +189,19 @@ bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* u
 status region_actor::check(const wait_answer& what) const {
   const auto& wait = in_->part(program_).program().waits()[what.wait];
   const auto& from = *wait.origin;
+  auto source = [&] {
+    return wait.state ? concat(to_string(wait.state->op().makes), " '", wait.state->name(), '\'')
+                      : std::string{"its work"};
+  };
   if (static_cast<size_t>(from.outputs()) != what.values.size())
     return within(from, failure(error_kind::internal, "expected ", from.outputs(), " tensors of ",
-                                to_string(wait.state->op().makes), " '", wait.state->name(),
-                                "', got ", what.values.size()));
+                                source(), ", got ", what.values.size()));
   for (int i = 0; i < from.outputs(); ++i) {
     const auto& value = what.values[static_cast<size_t>(i)];
     if (value.type() != from.output_type(i) || !from.output_shape(i).compatible(value.dims()))
-      return within(from, invalid("expected ", from.output_type(i), from.output_shape(i),
-                                  " as output ", i, ", ", to_string(wait.state->op().makes), " '",
-                                  wait.state->name(), "' gave ", value.type(), value.dims()));
+      return within(from,
+                    invalid("expected ", from.output_type(i), from.output_shape(i), " as output ",
+                            i, ", ", source(), " gave ", value.type(), value.dims()));
   }
   return {};
 }

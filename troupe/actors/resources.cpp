@@ -1,5 +1,6 @@
 #include "troupe/actors/resources.hpp"
 
+#include "troupe/actors/long_worker.hpp"
 #include "troupe/actors/responder.hpp"
 
 #include <caf/send.hpp>
@@ -39,8 +40,19 @@ result<std::shared_ptr<named_state>> resources::find(const node& maker,
   return find_or_add(held_by, maker.op().make(maker, name));
 }
 
+result<caf::actor> resources::find_long_worker() {
+  std::lock_guard guard{mutex_};
+  if (closed_)
+    return failure(error_kind::cancelled, "the task shuts down");
+  if (!long_worker_)
+    long_worker_ = spawn_long_worker(system_);
+  return long_worker_;
+}
+
 result<caf::actor> resources::find_responder(const node& maker, const std::string& fallback,
                                              task_program& program) {
+  if (!maker.op().make_responder)
+    return find_long_worker();
   auto [held_by, name] = full_name(maker, fallback);
   TROUPE_ASSIGN(auto declared, responder_state::declare(maker, name));
   auto found = find_or_add(held_by, std::move(declared));
@@ -99,6 +111,9 @@ state_list resources::list(const std::string& task) const {
 
 void resources::close() {
   std::lock_guard guard{mutex_};
+  closed_ = true;
+  if (long_worker_)
+    caf::anon_send_exit(std::exchange(long_worker_, {}), caf::exit_reason::user_shutdown);
   for (const auto& one : responders_)
     if (auto actor = caf::actor_cast<caf::actor>(one))
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);

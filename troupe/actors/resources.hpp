@@ -17,7 +17,8 @@ public:
   /// name none. Fails where it was declared otherwise.
   result<std::shared_ptr<named_state>> find(const node& maker, const std::string& fallback);
   /// The same for what nodes wait for; gives its actor. The program keeps the state, which may be
-  /// that of a container before a reset.
+  /// that of a container before a reset. For a node whose work is long it is the task's long
+  /// worker.
   result<caf::actor> find_responder(const node& maker, const std::string& fallback,
                                     task_program& program);
   /// Forgets what a container holds.
@@ -28,6 +29,7 @@ public:
   void close();
 
 private:
+  result<caf::actor> find_long_worker();
   result<std::shared_ptr<named_state>> find_or_add(const std::string& held_by,
                                                    std::shared_ptr<named_state> declared);
 
@@ -35,6 +37,8 @@ private:
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<container>> containers_;
   std::vector<caf::actor_addr> responders_;
+  caf::actor long_worker_; // made when first wanted
+  bool closed_ = false;
 };
 
 } // namespace troupe

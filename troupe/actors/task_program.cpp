@@ -66,8 +66,8 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
     auto& responders = responders_.emplace_back();
     for (const auto& wait : programs_[p]->waits()) {
       responders.emplace_back();
-      if (wait.by == answered_by::state) {
-        TROUPE_ASSIGN(auto actor, find_responder(*wait.state));
+      if (wait.by == answered_by::state || wait.by == answered_by::work) {
+        TROUPE_ASSIGN(auto actor, find_responder(wait.state ? *wait.state : *wait.origin));
         responders.back() =
             static_cast<inline_actor*>(caf::actor_cast<caf::abstract_actor*>(actor));
         if (std::ranges::find(distinct_responders_, responders.back()) ==

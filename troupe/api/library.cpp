@@ -4,6 +4,7 @@
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/cuda/cuda.hpp"
 #include "troupe/ops/all.hpp"
+#include "troupe/serialization/checkpoint_work.hpp"
 
 namespace troupe {
 
@@ -11,6 +12,7 @@ const registry& library() {
   static const registry all = [] {
     registry filled;
     throw_if_failed(ops::add_all(filled));
+    throw_if_failed(add_checkpoint_work(filled));
     return filled;
   }();
   return all;

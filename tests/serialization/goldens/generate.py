@@ -91,6 +91,32 @@ def tensor_bundle():
     shutil.rmtree(folder)
 
 
+def first_version():
+    """Checkpoints of version 1: a file with all types, and two with slices of one variable."""
+    import tensorflow as tf
+
+    v1, raw = tf.compat.v1, tf.raw_ops
+    whole = np.arange(6 * 4, dtype=np.int32).reshape(6, 4)
+    all_types = {
+        "f32": tf.reshape(tf.range(6, dtype=tf.float32), (2, 3)),
+        "f64": tf.constant(0.5, tf.float64),
+        "f16": tf.constant([1, -2], tf.float16),
+        "i64": tf.constant([-5], tf.int64),
+        "i32": tf.constant([-4]),
+        "i16": tf.constant([-3], tf.int16),
+        "i8": tf.constant([-2], tf.int8),
+        "u8": tf.constant([1, 255], tf.uint8),
+        "bool": tf.constant([True, False]),
+        "empty": tf.zeros((0, 3)),
+        "c64": tf.constant([1 - 2j], tf.complex64),
+        "string": tf.constant([["a", ""], ["b" * 200, b"\xff\0"]]),
+    }
+    raw.Save(filename=str(here / "first_types"), tensor_names=list(all_types), data=list(all_types.values()))
+    for shard, (spec, part) in enumerate((("6 4 0,2:-", whole[:2]), ("6 4 2,4:-", whole[2:]))):
+        raw.SaveSlices(filename=str(here / f"first_slices-{shard:05d}-of-00002"), tensor_names=["v"],
+                       shapes_and_slices=[spec], data=[tf.constant(part)])
+
+
 def tfrecord():
     import tensorflow as tf
 
@@ -127,7 +153,7 @@ def npz():
     np.savez_compressed(here / "deflated.npz", **arrays)
 
 
-FAMILIES = {each.__name__: each for each in (safetensors, tensor_bundle, tfrecord, events, npz)}
+FAMILIES = {each.__name__: each for each in (safetensors, tensor_bundle, first_version, tfrecord, events, npz)}
 
 if __name__ == "__main__":
     for family in sys.argv[1:] or FAMILIES:

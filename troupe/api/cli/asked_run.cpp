@@ -72,20 +72,22 @@ std::string ends_of(const graph& all) {
 
 } // namespace
 
-std::vector<asked_run> runs_of(const asked& words, const graph_import& in, const graph& all) {
+std::vector<asked_run> runs_of(const asked& words, const graph_import& in, const graph& all,
+                               const graph_import* fetched) {
   std::vector<asked_run> runs;
-  for (const auto& name : words.inits)
-    runs.push_back({{.feeds = {}, .fetches = {}, .targets = {in.target(name)}, .error = {}}});
   asked_run last;
   for (const auto& word : words.feeds)
     last.run.feeds.push_back(read_feed(word, in));
+  for (const auto& name : words.inits)
+    runs.push_back(
+        {{.feeds = last.run.feeds, .fetches = {}, .targets = {in.target(name)}, .error = {}}});
   for (const auto& name : words.targets)
     last.run.targets.push_back(in.target(name));
 
   auto fetch = [&](const std::string& name) {
     auto known = std::ranges::find(last.names, name) - last.names.begin();
     if (static_cast<size_t>(known) == last.names.size()) {
-      last.run.fetches.push_back({in[name], {}, 0, 0});
+      last.run.fetches.push_back({(fetched ? *fetched : in)[name], {}, 0, 0});
       last.names.push_back(name);
       last.files.emplace_back();
     }

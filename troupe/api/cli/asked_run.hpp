@@ -26,7 +26,9 @@ struct asked_run {
 };
 
 /// Reads the words: a run of its own for each --init, then one for all the rest. Throws for names
-/// that are not there, values that do not fit, and if there is nothing to compute.
-std::vector<asked_run> runs_of(const asked& words, const graph_import& in, const graph& all);
+/// that are not there, values that do not fit, and if there is nothing to compute. Fetches are
+/// looked up in `fetched`, if it is given.
+std::vector<asked_run> runs_of(const asked& words, const graph_import& in, const graph& all,
+                               const graph_import* fetched = nullptr);
 
 } // namespace troupe::cli

@@ -1,6 +1,6 @@
 // troupe run: runs a text graph (docs/text-graphs.md) and compares what comes out, or runs what the
 // command line asks for of a graph of any format.
-#include "troupe/api/cli/asked_run.hpp"
+#include "troupe/api/cli/asked_model.hpp"
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
@@ -91,11 +91,14 @@ struct command_options {
   size_t gpu_memory_limit = 0, gpu_memory_reserve = 0;
   bool deterministic = false, check_numerics = false, passes = true, dump = false;
   asked what;
+  asked_model model;
 };
 
 /// Reads the graph, and what to run of it.
 std::vector<asked_run> load(const command_options& chosen, graph_builder& to) {
   auto is = [&](std::string_view suffix) { return chosen.file.ends_with(suffix); };
+  if (is_saved_model(chosen.file))
+    return runs_of_model(chosen.file, chosen.model, chosen.what, to);
   if (is(".pb") || is(".pbtxt"))
     return runs_of(chosen.what, import_graph_def(to, chosen.file), to);
   auto content = value_or_throw(read_file(chosen.file));
@@ -130,6 +133,10 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
 }
 
 bool run_file(const command_options& chosen) {
+  if (is_saved_model(chosen.file) && !chosen.what.anything() && chosen.model.signature.empty()) {
+    std::cout << list_signatures(chosen.file);
+    return true;
+  }
   graph_builder g;
   auto runs = load(chosen, g);
   session_options options{
@@ -179,7 +186,8 @@ void add_run(CLI::App& to, int& exit_code) {
   auto* command = to.add_subcommand("run", "Run a graph and print what it fetches");
   command
       ->add_option("GRAPH", chosen->file,
-                   "A text graph (docs/text-graphs.md), or TensorFlow's .pb or .pbtxt")
+                   "A text graph (docs/text-graphs.md), TensorFlow's .pb or .pbtxt, or the folder "
+                   "of a SavedModel, whose signatures are listed where nothing is asked for")
       ->required();
   auto add = [&](const char* name, std::vector<std::string>& words, const char* help) {
     command->add_option(name, words, help)->allow_extra_args(false);
@@ -189,6 +197,10 @@ void add_run(CLI::App& to, int& exit_code) {
   add("--target", chosen->what.targets, "NAME of a node to run for its effect, with the fetches");
   add("--init", chosen->what.inits, "NAME of a node to run before all that, as a step of its own");
   add("--save", chosen->what.saves, "NAME=@FILE.npy: save a result instead of printing it");
+  command->add_option("--signature", chosen->model.signature,
+                      "The function of a SavedModel; --feed and --fetch take its names");
+  command->add_option("--tags", chosen->model.tags,
+                      "The graph of a SavedModel, such as serve,gpu; by default the only one");
   command->add_option("--out", chosen->what.out, "Folder to save all results in, as NAME.npy");
   command->add_option("--cluster", chosen->cluster,
                       "File with the addresses of the tasks to run on; by default here");

@@ -3,10 +3,14 @@
 #include "troupe/api/layers/partitioned.hpp"
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
+#include "troupe/api/train/task_saving.hpp"
 #include "troupe/runtime/version.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
+#include "troupe/serialization/storage/checksum.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <future>
 #include <map>
 
@@ -30,19 +34,45 @@ struct saved_variable {
   node* assign = nullptr;
 };
 
+// Any other value that a checkpoint has.
+struct kept_value {
+  std::string name;
+  edge value, placeholder;
+  node* restored = nullptr;
+};
+
+// The graph as people see it: the same however often the program is started.
+std::string digest_of(const graph& of) {
+  checksum_stream sum;
+  auto text = describe(of);
+  sum.add(std::as_bytes(std::span{text}));
+  return hex_text(sum.value());
+}
+
+std::string to_text(double number) {
+  char digits[32];
+  auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
+  return {digits, end};
+}
+
 std::vector<int64_t> extents_of(const shape& dims) { return {dims.begin(), dims.end()}; }
 
 } // namespace
 
 struct saver::state {
+  const graph* of;
   std::vector<saved_variable> all;
+  std::vector<kept_value> kept;
   checkpoint_folder folder;
   saver_options options;
-  bool cleaned = false;
+  std::optional<task_saving> tasks;
+  std::string digest;    // of the graph
+  uint64_t digested = 0; // its version
+  bool cleaned = false, shared = false;
   std::future<status> writing;
 
-  state(std::string path, const saver_options& with)
-      : folder(real_files(), std::move(path)), options(with) {}
+  state(const graph& in, std::string path, const saver_options& with)
+      : of(&in), folder(real_files(), std::move(path)), options(with) {}
 
   void add(graph_builder& to, edge variable, location where) {
     saved_variable made{.variable = variable, .name = variable.node->name()};
@@ -56,51 +86,126 @@ struct saver::state {
     all.push_back(std::move(made));
   }
 
-  std::vector<checkpoint_item> read(session& in, location where) const {
-    std::vector<edge> wanted;
+  void add_tasks(graph_builder& to, location where) {
+    std::vector<task_saving::variable> variables;
     for (const auto& one : all)
-      wanted.push_back(one.variable);
-    auto values = in.run({}, wanted, {}, {}, where);
+      variables.push_back({one.variable, one.name, one.slice});
+    tasks.emplace(to, variables, where);
+  }
+
+  // Once, before anything is saved or restored.
+  status check_shared(session& in, location where) {
+    if (!tasks || shared)
+      return {};
+    TROUPE_TRY(tasks->check_shared(in, folder.path(), where));
+    shared = true;
+    return {};
+  }
+
+  std::vector<edge> kept_edges() const {
+    std::vector<edge> wanted;
+    for (const auto& one : kept)
+      wanted.push_back(one.value);
+    return wanted;
+  }
+
+  std::vector<checkpoint_item> kept_items(std::vector<tensor> values) const {
     std::vector<checkpoint_item> items;
-    for (size_t i = 0; i < all.size(); ++i)
-      items.push_back({all[i].name, std::move(values[i]), all[i].slice});
+    for (size_t i = 0; i < kept.size(); ++i)
+      items.push_back({kept[i].name, std::move(values[i])});
     return items;
   }
 
-  result<std::string> write(int64_t step, const std::vector<checkpoint_item>& items) {
+  std::vector<checkpoint_item> read(session& in, location where) const {
+    std::vector<edge> wanted = kept_edges();
+    for (const auto& one : all)
+      wanted.push_back(one.variable);
+    auto values = in.run({}, wanted, {}, {}, where);
+    auto items = kept_items(values);
+    for (size_t i = 0; i < all.size(); ++i)
+      items.push_back({all[i].name, std::move(values[kept.size() + i]), all[i].slice});
+    return items;
+  }
+
+  checkpoint_manifest about(int64_t step, std::optional<double> metric) {
+    checkpoint_manifest made;
+    made.step = step;
+    made.made["by"] = concat("troupe ", library_version);
+    if (metric)
+      made.made[std::string{metric_key}] = to_text(*metric);
+    if (digest.empty() || digested != of->version()) {
+      digest = digest_of(*of);
+      digested = of->version();
+    }
+    made.graph_digest = digest;
+    return made;
+  }
+
+  // `save` writes a checkpoint and says its name.
+  template <class Save>
+  result<std::string> write(Save save) {
     if (!std::exchange(cleaned, true))
       TROUPE_TRY(folder.clean());
-    checkpoint_manifest about;
-    about.step = step;
-    about.made["by"] = concat("troupe ", library_version);
-    TROUPE_ASSIGN(auto name, folder.save(std::move(about), items));
-    if (auto kept = folder.retain({options.keep_newest, options.keep_every_steps}); !kept)
-      return std::move(kept).within("saved, but an older checkpoint could not be removed");
+    TROUPE_ASSIGN(auto name, save());
+    if (auto removed = folder.retain({.newest = options.keep_newest,
+                                      .every_steps = options.keep_every_steps,
+                                      .best = options.keep_best,
+                                      .lower_is_better = options.lower_is_better});
+        !removed)
+      return std::move(removed).within("saved, but an older checkpoint could not be removed");
     return folder.path_of(name);
+  }
+
+  result<std::string> write_items(checkpoint_manifest what,
+                                  const std::vector<checkpoint_item>& items) {
+    auto format = options.format == saver_format::tensorflow ? checkpoint_format::tensorflow
+                                                             : checkpoint_format::safetensors;
+    return write([&] { return folder.save(std::move(what), items, format); });
+  }
+
+  result<std::string> write_by_tasks(session& in, checkpoint_manifest what, location where) {
+    return write([&] {
+      return folder.save(std::move(what), [&](const std::string& draft, checkpoint_manifest& to) {
+        return tasks->write(
+            in, draft, kept_edges(),
+            [&](std::vector<tensor> values) { return kept_items(std::move(values)); }, to, where);
+      });
+    });
   }
 
   status wait() { return writing.valid() ? writing.get() : status{}; }
 
-  // What a checkpoint has for a variable, or what is wrong with it.
-  result<tensor> value_for(const checkpoint_reader& from, const saved_variable& one,
-                           restore_report& report) const {
+  // Whether a checkpoint has a value for a variable; reports what is wrong with it.
+  static bool fits(const checkpoint_reader& from, const saved_variable& one,
+                   restore_report& report) {
     auto known = from.find(one.name);
     const auto& at = *one.variable.node;
     if (!known) {
       report.missing.push_back(at.name());
-      return tensor{};
+      return false;
     }
     auto type = at.attr<dtype>("dtype");
     auto declared = at.attr<partial_shape>("shape");
     auto whole = one.slice ? partial_shape{one.slice->whole} : declared;
-    if (known->first != type || !whole.compatible(known->second)) {
-      report.unequal.push_back(concat(one.name, ": ", type, whole, " in the graph, ", known->first,
-                                      known->second, " in the checkpoint"));
-      return tensor{};
-    }
+    if (known->first == type && whole.compatible(known->second))
+      return true;
+    report.unequal.push_back(concat(one.name, ": ", type, whole, " in the graph, ", known->first,
+                                    known->second, " in the checkpoint"));
+    return false;
+  }
+
+  static result<tensor> value_for(const checkpoint_reader& from, const saved_variable& one) {
     if (!one.slice)
       return from.read(one.name);
-    return from.read_part(one.name, one.slice->offset, declared.known());
+    return from.read_part(one.name, one.slice->offset,
+                          one.variable.node->attr<partial_shape>("shape").known());
+  }
+
+  // Whether tasks can read it, each what it holds.
+  bool written_by_tasks(const checkpoint_reader& from) const {
+    return tasks && std::ranges::all_of(from.manifest().tensors, [](const auto& one) {
+             return one.file == concat(bundle_name, ".index");
+           });
   }
 
   std::optional<restore_report> restore(session& in, bool partly, location where) {
@@ -109,6 +214,8 @@ struct saver::state {
     };
     if (auto written = wait(); !written)
       fail(written);
+    if (auto seen = check_shared(in, where); !seen)
+      fail(seen);
     auto name = folder.latest();
     if (!name && name.status().kind() == error_kind::not_found)
       return {};
@@ -117,22 +224,43 @@ struct saver::state {
     auto from = checkpoint_reader::open(real_files(), folder.path_of(*name));
     if (!from)
       fail(from.status());
-    restore_report report{.step = from->manifest().step, .path = from->path()};
+    const auto& manifest = from->manifest();
+    restore_report report{.step = manifest.step, .path = from->path()};
+    report.same_graph = manifest.graph_digest.empty() ||
+                        manifest.graph_digest == about(manifest.step, {}).graph_digest;
+    std::vector<const saved_variable*> found;
+    for (const auto& one : all)
+      if (fits(*from, one, report))
+        found.push_back(&one);
     std::vector<feed> feeds;
     std::vector<target> targets;
-    for (const auto& one : all) {
-      auto value = value_for(*from, one, report);
+    for (const auto& one : kept) {
+      if (!from->find(one.name)) {
+        report.missing.push_back(one.name);
+        continue;
+      }
+      auto value = from->read(one.name);
       if (!value)
         fail(value.status());
-      if (value->empty())
+      feeds.push_back({one.placeholder, *std::move(value)});
+      targets.push_back(one.restored);
+      report.restored.push_back(one.name);
+    }
+    auto by_tasks = found.size() == all.size() && written_by_tasks(*from);
+    for (const auto* one : found) {
+      report.restored.push_back(one->variable.node->name());
+      if (by_tasks)
         continue;
-      feeds.push_back({one.value, *std::move(value)});
-      targets.push_back(one.assign);
-      report.restored.push_back(one.variable.node->name());
+      auto value = value_for(*from, *one);
+      if (!value)
+        fail(value.status());
+      feeds.push_back({one->value, *std::move(value)});
+      targets.push_back(one->assign);
     }
     std::map<std::string_view, bool> extra;
     for (const auto& one : from->manifest().tensors)
-      extra[one.name] = std::ranges::find(all, one.name, &saved_variable::name) == all.end();
+      extra[one.name] = std::ranges::find(all, one.name, &saved_variable::name) == all.end() &&
+                        std::ranges::find(kept, one.name, &kept_value::name) == kept.end();
     for (const auto& [tensor_name, is_extra] : extra)
       if (is_extra)
         report.extra.emplace_back(tensor_name);
@@ -145,6 +273,8 @@ struct saver::state {
       fail(failure(error_kind::failed_precondition, report.path,
                    ": does not fit the graph; restore_partly() takes what fits:", text));
     }
+    if (by_tasks)
+      tasks->restore(in, from->path(), where);
     if (!targets.empty())
       in.run(feeds, {}, targets, {}, where);
     return report;
@@ -156,7 +286,11 @@ saver::saver(graph_builder& of, std::string folder, const saver_options& options
 
 saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string folder,
              const saver_options& options, location where)
-    : state_(std::make_unique<state>(std::move(folder), options)) {
+    : state_(std::make_unique<state>(
+          of,
+          options.by_tasks ? std::filesystem::absolute(folder).lexically_normal().string()
+                           : std::move(folder),
+          options)) {
   if (variables.empty())
     reject("saver", where, "there are no variables to save");
   for (const auto& one : variables) {
@@ -165,6 +299,18 @@ saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string 
              " is no variable");
     state_->add(of, one, where);
   }
+  if (options.by_tasks)
+    state_->add_tasks(of, where);
+}
+
+void saver::also_keep(std::string name, edge value, edge placeholder, node* restored,
+                      location where) {
+  if (!value || !placeholder || !restored)
+    reject("also_keep", where, "'", name, "' needs a value, a placeholder and a node to run");
+  if (std::ranges::find(state_->all, name, &saved_variable::name) != state_->all.end() ||
+      std::ranges::find(state_->kept, name, &kept_value::name) != state_->kept.end())
+    reject("also_keep", where, "'", name, "' is saved already");
+  state_->kept.push_back({std::move(name), value, placeholder, restored});
 }
 
 saver::saver(saver&&) noexcept = default;
@@ -172,19 +318,52 @@ saver& saver::operator=(saver&&) noexcept = default;
 saver::~saver() = default; // the future of std::async waits
 
 std::string saver::save(session& in, int64_t step, location where) {
-  wait(where);
-  auto path = state_->write(step, state_->read(in, where));
-  if (!path)
-    throw error{status{path.status()}.within(concat("save (", to_string(where), ')'))};
-  return *std::move(path);
+  return save_with(in, step, {}, where);
+}
+
+std::string saver::save(session& in, int64_t step, double metric, location where) {
+  return save_with(in, step, metric, where);
 }
 
 void saver::save_async(session& in, int64_t step, location where) {
+  save_async_with(in, step, {}, where);
+}
+
+void saver::save_async(session& in, int64_t step, double metric, location where) {
+  save_async_with(in, step, metric, where);
+}
+
+std::string saver::save_with(session& in, int64_t step, std::optional<double> metric,
+                             location where) {
   wait(where);
-  state_->writing = std::async(
-      std::launch::async, [of = state_.get(), step, items = state_->read(in, where)]() -> status {
-        return of->write(step, items).status();
-      });
+  auto outcome = [&]() -> result<std::string> {
+    auto about = state_->about(step, metric);
+    if (!state_->tasks)
+      return state_->write_items(std::move(about), state_->read(in, where));
+    TROUPE_TRY(state_->check_shared(in, where));
+    return state_->write_by_tasks(in, std::move(about), where);
+  }();
+  if (!outcome)
+    throw error{status{outcome.status()}.within(concat("save (", to_string(where), ')'))};
+  return *std::move(outcome);
+}
+
+void saver::save_async_with(session& in, int64_t step, std::optional<double> metric,
+                            location where) {
+  wait(where);
+  auto* of = state_.get();
+  auto about = of->about(step, metric);
+  if (of->tasks) {
+    if (auto seen = of->check_shared(in, where); !seen)
+      throw error{std::move(seen).within(concat("save_async (", to_string(where), ')'))};
+    of->writing = std::async(std::launch::async, [=, &in]() -> status {
+      return of->write_by_tasks(in, about, where).status();
+    });
+    return;
+  }
+  of->writing = std::async(std::launch::async, [=, items = of->read(in, where)]() -> status {
+    return of->write_items(about, items).status();
+  });
 }
 
 void saver::wait(location where) {

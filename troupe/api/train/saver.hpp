@@ -13,16 +13,30 @@
 
 namespace troupe {
 
-/// Which checkpoints a saver keeps.
+/// In which format a saver writes the tensors of a checkpoint; it reads both.
+enum class saver_format : uint8_t {
+  safetensors,
+  tensorflow, ///< FOLDER/step-N/model: TensorFlow's `tf.train.load_checkpoint` reads it
+};
+
+/// Which checkpoints a saver keeps, and who writes them how.
 struct saver_options {
   int64_t keep_newest = 5;      ///< so many; 0: all
   int64_t keep_every_steps = 0; ///< and one of each so many steps, for good; 0: none
+  int64_t keep_best = 0;        ///< and so many of the best of those saved with a metric
+  bool lower_is_better = false; ///< such as a loss
+  saver_format format = saver_format::safetensors;
+  /// Each task writes and reads the variables that it holds, which then do not travel, in
+  /// TensorFlow's format. All of them and this process must see the folder by the same absolute
+  /// path: that is checked, once, before anything is saved or restored.
+  bool by_tasks = false;
 };
 
 /// What a checkpoint and a graph do not have in common.
 struct restore_report {
   int64_t step = 0;
   std::string path = {};
+  bool same_graph = true; ///< false where the checkpoint is of a graph that was built otherwise
   std::vector<std::string> restored = {};
   std::vector<std::string> missing = {}; ///< of the graph, not in the checkpoint
   std::vector<std::string> extra = {};   ///< in the checkpoint, not of the graph
@@ -30,11 +44,11 @@ struct restore_report {
       {}; ///< of another type or shape: "w: f32[2] in the graph, ..."
 };
 
-/// Saves and restores the variables of a graph, wherever they are: values travel to this process,
-/// which writes one folder for each checkpoint, as safetensors with a manifest (docs/files.md). One
-/// that is being written is invisible until it is complete. Slices of a partitioned variable are
-/// saved as parts of the whole, and can be restored into other slices. Throws troupe::error, whose
-/// message names the file and the tensor. One thread at a time.
+/// Saves and restores the variables of a graph, wherever they are: values travel to this process
+/// (unless saver_options::by_tasks), which writes one folder for each checkpoint, with a manifest
+/// (docs/files.md). One that is being written is invisible until it is complete. Slices of a
+/// partitioned variable are saved as parts of the whole, and can be restored into other slices.
+/// Throws troupe::error, whose message names the file and the tensor. One thread at a time.
 class TROUPE_API saver {
 public:
   using location = std::source_location;
@@ -51,12 +65,23 @@ public:
   /// Waits for what is being written.
   ~saver();
 
+  /// Keeps the value of an edge, too, under a name of its own: what a reader's position is, say,
+  /// or a table's content. It is read in the same step as the variables; restoring feeds it to
+  /// `placeholder` and runs `restored`, in the step that assigns them.
+  void also_keep(std::string name, edge value, edge placeholder, node* restored,
+                 location where = location::current());
+
   /// Saves all variables as of now, and returns when they will survive a crash: the path. All are
   /// read in one step: a consistent cut if no other step runs.
   std::string save(session& in, int64_t step, location where = location::current());
+  /// The same for a checkpoint that `metric` ranks among the others (saver_options::keep_best).
+  std::string save(session& in, int64_t step, double metric, location where = location::current());
   /// The same, but writes on a thread of its own. Values that training changes meanwhile are copied
-  /// as they change. Waits for the one before; throws what that failed with.
+  /// as they change. Waits for the one before; throws what that failed with. Where tasks write,
+  /// they read their variables a moment later, when that thread's step runs; the session must stay
+  /// until then: wait().
   void save_async(session& in, int64_t step, location where = location::current());
+  void save_async(session& in, int64_t step, double metric, location where = location::current());
   /// Waits until all is written, and throws what it failed with.
   void wait(location where = location::current());
 
@@ -70,6 +95,8 @@ public:
 
 private:
   struct state;
+  void save_async_with(session& in, int64_t step, std::optional<double> metric, location where);
+  std::string save_with(session& in, int64_t step, std::optional<double> metric, location where);
   std::unique_ptr<state> state_;
 };
 

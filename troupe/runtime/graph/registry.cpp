@@ -120,6 +120,22 @@ status registry::add(const kernel_def& kernel) {
   return {};
 }
 
+status registry::add(const work_def& work) {
+  auto op = ops_.find(work.op);
+  if (op == ops_.end() || !work.run || !has(op->second->effects, effect::blocking) ||
+      op->second->ask)
+    return failure(error_kind::internal, "the long work of ", work.op,
+                   " lacks a function, or the op does not wait for it");
+  if (!work_.emplace(op->second->name, work.run).second)
+    return failure(error_kind::already_exists, "op ", work.op, " has long work already");
+  return {};
+}
+
+work_fn registry::find_work(std::string_view op) const noexcept {
+  auto it = work_.find(op);
+  return it == work_.end() ? nullptr : it->second;
+}
+
 result<const op_def*> registry::find_op(std::string_view name) const {
   if (auto it = ops_.find(name); it != ops_.end())
     return it->second;

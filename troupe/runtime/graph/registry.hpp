@@ -3,6 +3,7 @@
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/graph/handle_op.hpp"
+#include "troupe/runtime/graph/long_work.hpp"
 #include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 
@@ -25,11 +26,15 @@ public:
   status add(const op_def& op);
   /// An op comes before its kernels.
   status add(const kernel_def& kernel);
+  /// Likewise; the op must be a blocking one.
+  status add(const work_def& work);
 
   /// Fails with not_found, proposing similar names.
   result<const op_def*> find_op(std::string_view name) const;
   /// Returns nullptr where the device has no kernel for the op.
   const kernel_def* find_kernel(std::string_view op, device_kind device) const noexcept;
+  /// Returns nullptr for an op that is no long work, or of which this build has none.
+  work_fn find_work(std::string_view op) const noexcept;
   std::vector<const op_def*> ops() const; ///< by name
 
 private:
@@ -42,6 +47,7 @@ private:
   std::map<std::string_view, std::shared_ptr<const second_name>> second_names_; // by the first
   std::map<std::string_view, std::shared_ptr<handle_op>> handle_ops_; // by the other's name
   std::map<std::pair<std::string_view, device_kind>, const kernel_def*> kernels_;
+  std::map<std::string_view, work_fn> work_; // by the op's name
 };
 
 /// The candidates most similar to a mistyped name, best first, at most three: "did you mean".

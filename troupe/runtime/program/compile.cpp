@@ -127,6 +127,8 @@ private:
                        to_string(node.op().inputs[0].to));
     } else if (is_collective(node.op())) {
       wait.by = answered_by::group;
+    } else if (node.graph().ops().find_work(node.op().name)) {
+      wait.by = answered_by::work;
     } else if (!is(node, internal_ops::recv) && !is(node, internal_ops::recv_control)) {
       return failure(error_kind::unimplemented, node.description(), ": nothing answers this wait");
     }

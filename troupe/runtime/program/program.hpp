@@ -26,6 +26,7 @@ enum class answered_by : uint8_t {
   channel, ///< a tensor of another device or task: a Recv
   group,   ///< the other members of a collective operation
   state,   ///< a responder: a queue, an accumulator, whatever an op makes
+  work,    ///< the thread that does long work for the task, such as files (long_work.hpp)
 };
 
 /// The end of one region and a token to the next: a Recv, or a question to state that answers.

@@ -1,16 +1,18 @@
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
-#include "troupe/serialization/checkpoint/slices.hpp"
+#include "troupe/serialization/storage/slices.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 namespace troupe {
 namespace {
 
 constexpr std::string_view manifest_file = "manifest.json", tensors_file = "tensors.safetensors",
-                           latest_file = "latest", step_prefix = "step-", writing = "writing-";
+                           latest_file = "latest", index_ending = ".index", step_prefix = "step-",
+                           writing = "writing-";
 
 std::optional<int64_t> take_number(std::string_view& from) {
   int64_t number = 0;
@@ -58,6 +60,14 @@ result<checkpoint_reader> checkpoint_reader::open(file_system& files, const std:
   made.path_ = path;
   TROUPE_ASSIGN(made.manifest_, read_manifest(files, path_in(path, manifest_file)));
   for (const auto& one : made.manifest_.tensors) {
+    if (one.file.ends_with(index_ending)) {
+      if (made.bundles_.contains(one.file))
+        continue;
+      auto prefix = one.file.substr(0, one.file.size() - index_ending.size());
+      TROUPE_ASSIGN(auto bundle, tensor_bundle_reader::open(files, path_in(path, prefix)));
+      made.bundles_[one.file] = std::make_unique<tensor_bundle_reader>(std::move(bundle));
+      continue;
+    }
     auto& shard = made.shards_[one.file];
     if (shard)
       continue;
@@ -83,13 +93,32 @@ std::optional<std::pair<dtype, shape>> checkpoint_reader::find(std::string_view 
   return std::pair{first.type, first.slice ? first.slice->whole : first.dims};
 }
 
+// The manifest has a checksum of its own, and says what must be there.
+static result<const bundle_entry*> entry_of(const tensor_bundle_reader& in,
+                                            const manifest_tensor& one, const std::string& path) {
+  const auto* found = in.find(one.stored_as);
+  if (!found || found->type != one.type || found->dims != one.dims || found->bytes != one.bytes ||
+      found->checksum != one.checksum)
+    return failure(error_kind::data_loss, path_in(path, one.file), ": tensor '", one.name,
+                   "' is not what the manifest says: its bytes have changed");
+  return found;
+}
+
+result<tensor> checkpoint_reader::read_entry(const manifest_tensor& one, allocator& from) const {
+  auto bundle = bundles_.find(one.file);
+  if (bundle == bundles_.end())
+    return read_stored(*shards_.at(one.file), one, from);
+  TROUPE_TRY(entry_of(*bundle->second, one, path_).status());
+  return bundle->second->read(one.stored_as, from);
+}
+
 result<tensor> checkpoint_reader::read(std::string_view name, allocator& from) const {
   auto known = find(name);
   if (!known)
     return failure(error_kind::not_found, path_, ": has no tensor '", name, "'");
   auto parts = parts_of(name);
   if (!parts.front()->slice)
-    return read_stored(*shards_.at(parts.front()->file), *parts.front(), from);
+    return read_entry(*parts.front(), from);
   std::vector<int64_t> origin(static_cast<size_t>(known->second.rank()), 0);
   return read_part(name, origin, known->second, from);
 }
@@ -102,13 +131,18 @@ result<tensor> checkpoint_reader::read_part(std::string_view name,
     return failure(error_kind::not_found, path_, ": has no tensor '", name, "'");
   if (auto fits = check_slice(known->second, offset, dims); !fits)
     return std::move(fits).within(concat(path_, ": tensor '", name, "'"));
+  if (auto bundle = bundles_.find(parts_of(name).front()->file); bundle != bundles_.end()) {
+    const auto& one = *parts_of(name).front();
+    TROUPE_TRY(entry_of(*bundle->second, one, path_).status());
+    return bundle->second->read_slice(one.stored_as, offset, dims, from);
+  }
   TROUPE_ASSIGN(auto made, tensor::make(known->first, dims, from));
   for (const auto* part : parts_of(name)) {
     auto at = part->slice ? part->slice->offset
                           : std::vector<int64_t>(static_cast<size_t>(dims.rank()), 0);
     if (!have_common(at, part->dims, offset, dims))
       continue;
-    TROUPE_ASSIGN(auto stored, read_stored(*shards_.at(part->file), *part, from));
+    TROUPE_ASSIGN(auto stored, read_entry(*part, from));
     copy_common(stored, at, made, offset);
   }
   return made;
@@ -116,13 +150,44 @@ result<tensor> checkpoint_reader::read_part(std::string_view name,
 
 status checkpoint_reader::verify() const {
   for (const auto& one : manifest_.tensors)
-    TROUPE_TRY(read_stored(*shards_.at(one.file), one).status());
+    TROUPE_TRY(read_entry(one, heap_allocator()).status());
   return {};
 }
 
 // -- writing -------------------------------------------------------------------------------------
 
-status checkpoint_folder::write(const std::string& folder, checkpoint_manifest about,
+std::vector<manifest_tensor> manifest_entries(const tensor_bundle_reader& of,
+                                              const std::string& file) {
+  std::vector<manifest_tensor> all;
+  for (const auto& one : of.tensors())
+    all.push_back({.name = one.name,
+                   .type = one.type,
+                   .dims = one.dims,
+                   .file = file,
+                   .stored_as = one.name,
+                   .bytes = one.bytes,
+                   .checksum = one.checksum});
+  return all;
+}
+
+status add_item(tensor_bundle_writer& to, const checkpoint_item& item) {
+  return item.slice ? to.add_slice(item.name, item.slice->whole, item.slice->offset, item.value)
+                    : to.add(item.name, item.value);
+}
+
+static status write_bundle(file_system& files, const std::string& folder,
+                           checkpoint_manifest& about, const std::vector<checkpoint_item>& items) {
+  auto prefix = path_in(folder, bundle_name);
+  TROUPE_ASSIGN(auto writer, tensor_bundle_writer::begin(files, prefix));
+  for (const auto& one : items)
+    TROUPE_TRY(add_item(writer, one));
+  TROUPE_TRY(writer.finish());
+  TROUPE_ASSIGN(auto written, tensor_bundle_reader::open(files, prefix));
+  about.tensors = manifest_entries(written, concat(bundle_name, index_ending));
+  return {};
+}
+
+status checkpoint_folder::write(const std::string& folder, checkpoint_manifest& about,
                                 const std::vector<checkpoint_item>& items) {
   // A slice is stored under the whole's name and its place.
   std::vector<std::pair<std::string, tensor>> tensors;
@@ -146,8 +211,7 @@ status checkpoint_folder::write(const std::string& folder, checkpoint_manifest a
     entry.stored_as = one.name;
     about.tensors.push_back(std::move(entry));
   }
-  TROUPE_TRY(write_manifest(*files_, path_in(folder, manifest_file), about));
-  return files_->sync_folder(folder);
+  return {};
 }
 
 // Where it was missing, its name must survive a crash, too.
@@ -161,7 +225,16 @@ status checkpoint_folder::make_folder() {
 }
 
 result<std::string> checkpoint_folder::save(checkpoint_manifest about,
-                                            const std::vector<checkpoint_item>& items) {
+                                            const std::vector<checkpoint_item>& items,
+                                            checkpoint_format format) {
+  return save(std::move(about), [&](const std::string& folder, checkpoint_manifest& of) {
+    return format == checkpoint_format::tensorflow ? write_bundle(*files_, folder, of, items)
+                                                   : write(folder, of, items);
+  });
+}
+
+result<std::string> checkpoint_folder::save(checkpoint_manifest about,
+                                            const tensor_writer& write_tensors) {
   TROUPE_TRY(make_folder());
   auto name = concat(step_prefix, about.step);
   for (int other = 2; files_->inspect(path_of(name)).ok(); ++other)
@@ -171,7 +244,9 @@ result<std::string> checkpoint_folder::save(checkpoint_manifest about,
     TROUPE_TRY(remove_folder(draft)); // of a process that died
   TROUPE_TRY(files_->make_folder(path_of(draft)));
   auto outcome = [&]() -> status {
-    TROUPE_TRY(write(path_of(draft), std::move(about), items));
+    TROUPE_TRY(write_tensors(path_of(draft), about));
+    TROUPE_TRY(write_manifest(*files_, path_in(path_of(draft), manifest_file), about));
+    TROUPE_TRY(files_->sync_folder(path_of(draft)));
     return files_->rename(path_of(draft), path_of(name));
   }();
   if (!outcome) {
@@ -217,6 +292,30 @@ status checkpoint_folder::remove_folder(const std::string& name) {
   return files_->remove(folder);
 }
 
+// The best of those that have a metric; of equal ones the newer.
+result<std::set<std::string>> checkpoint_folder::find_best(const checkpoint_retention& which,
+                                                           const std::vector<info>& all) const {
+  std::vector<std::pair<double, std::string>> ranked;
+  for (const auto& one : all) {
+    TROUPE_ASSIGN(auto manifest, read_manifest(*files_, path_in(path_of(one.name), manifest_file)));
+    auto text = manifest.made.find(std::string{metric_key});
+    double value = 0;
+    if (text == manifest.made.end() ||
+        std::from_chars(text->second.data(), text->second.data() + text->second.size(), value).ec !=
+            std::errc{} ||
+        std::isnan(value))
+      continue;
+    ranked.emplace_back(which.lower_is_better ? value : -value, one.name);
+  }
+  std::ranges::reverse(ranked);
+  std::ranges::stable_sort(ranked, {}, &std::pair<double, std::string>::first);
+  std::set<std::string> best;
+  for (const auto& [value, name] : ranked)
+    if (static_cast<int64_t>(best.size()) < which.best)
+      best.insert(name);
+  return best;
+}
+
 status checkpoint_folder::retain(const checkpoint_retention& which) {
   if (which.newest <= 0)
     return {};
@@ -226,12 +325,16 @@ status checkpoint_folder::retain(const checkpoint_retention& which) {
   auto at = std::ranges::find(all, newest, &info::name);
   std::rotate(all.begin(), at == all.end() ? at : at + 1, all.end());
   auto spare = static_cast<int64_t>(all.size()) - which.newest;
+  std::set<std::string> best;
+  if (which.best > 0) {
+    TROUPE_ASSIGN(best, find_best(which, all));
+  }
   std::set<int64_t> spans; // of which one stays
   for (const auto& one : all) {
     auto stays = which.every_steps > 0 && spans.insert(one.step / which.every_steps).second;
     if (spare-- <= 0)
       break;
-    if (!stays && one.name != newest)
+    if (!stays && one.name != newest && !best.contains(one.name))
       TROUPE_TRY(remove_folder(one.name));
   }
   return {};

@@ -7,9 +7,12 @@
 #include "troupe/serialization/checkpoint/manifest.hpp"
 #include "troupe/serialization/checkpoint/safetensors.hpp"
 #include "troupe/serialization/storage/file_system.hpp"
+#include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,14 @@ namespace troupe {
 struct checkpoint_retention {
   int64_t newest = 5;      ///< so many; 0: all
   int64_t every_steps = 0; ///< and one of each so many steps, for good; 0: none
+  int64_t best = 0;        ///< and so many of the best of those with a metric
+  bool lower_is_better = false;
+};
+
+/// In which format the tensors of a checkpoint lie in their files. Either has a manifest.
+enum class checkpoint_format : uint8_t {
+  safetensors,
+  tensorflow, ///< model.index and model.data-...: version 2 of its format
 };
 
 /// A tensor that is to be saved.
@@ -52,7 +63,10 @@ private:
 
   std::string path_;
   checkpoint_manifest manifest_;
+  result<tensor> read_entry(const manifest_tensor& one, allocator& from) const;
+
   std::map<std::string, std::unique_ptr<safetensors_reader>> shards_;
+  std::map<std::string, std::unique_ptr<tensor_bundle_reader>> bundles_;
 };
 
 /// Writes and finds checkpoints. One at a time may write.
@@ -73,7 +87,12 @@ public:
   /// `latest` names it. After a crash at any moment `latest` means this one or the one before. What
   /// fails leaves nothing behind but what clean() removes. `about` says everything but the tensors.
   /// Returns the name.
-  result<std::string> save(checkpoint_manifest about, const std::vector<checkpoint_item>& items);
+  result<std::string> save(checkpoint_manifest about, const std::vector<checkpoint_item>& items,
+                           checkpoint_format format = checkpoint_format::safetensors);
+  /// The same, where somebody else writes the tensors: `write` is given the folder that becomes the
+  /// checkpoint, writes and syncs the files, and says in the manifest what is in them.
+  using tensor_writer = std::function<status(const std::string& folder, checkpoint_manifest&)>;
+  result<std::string> save(checkpoint_manifest about, const tensor_writer& write);
   /// The complete ones, in the order of their steps.
   result<std::vector<info>> list() const;
   /// The name of the newest: the one that `latest` names, or, where that cannot be read, the one
@@ -86,13 +105,29 @@ public:
 
 private:
   status make_folder();
-  status write(const std::string& folder, checkpoint_manifest about,
+  status write(const std::string& folder, checkpoint_manifest& about,
                const std::vector<checkpoint_item>& items);
+  result<std::set<std::string>> find_best(const checkpoint_retention& which,
+                                          const std::vector<info>& all) const;
   status remove_folder(const std::string& name);
 
   file_system* files_;
   std::string path_;
   std::vector<std::string> unsynced_; // folders in which one on the way to ours was made
 };
+
+/// What a manifest says of the tensors of a checkpoint of TensorFlow, of which `file` is the index,
+/// beside it.
+std::vector<manifest_tensor> manifest_entries(const tensor_bundle_reader& of,
+                                              const std::string& file);
+
+/// Adds an item to such a checkpoint.
+status add_item(tensor_bundle_writer& to, const checkpoint_item& item);
+
+/// The key of the metric among what a manifest says for people (checkpoint_manifest::made).
+inline constexpr std::string_view metric_key = "metric";
+
+/// What those files are called beside the manifest.
+inline constexpr std::string_view bundle_name = "model";
 
 } // namespace troupe

@@ -1,8 +1,8 @@
 #include "troupe/serialization/checkpoint/manifest.hpp"
 
-#include "troupe/serialization/checkpoint/slices.hpp"
 #include "troupe/serialization/checkpoint/strict_json.hpp"
 #include "troupe/serialization/storage/checksum.hpp"
+#include "troupe/serialization/storage/slices.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,8 @@
 #include "troupe/serialization/graph_def/values.hpp"
+#include "troupe/serialization/storage/checksum.hpp"
 #include "troupe/serialization/storage/crc32c.hpp"
 #include "troupe/serialization/tensor_bundle/bundle_files.hpp"
+#include "troupe/serialization/tensor_bundle/slice_extents.hpp"
 #include "troupe/serialization/tensor_bundle/slice_key.hpp"
 #include "troupe/serialization/tensor_bundle/sorted_table.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
@@ -112,21 +114,8 @@ status tensor_bundle_reader::add(const std::string& key, const std::string& valu
     places.push_back(at);
   }
   for (const auto& each : entry.slices()) {
-    tensor_slice slice;
-    std::vector<slice_extent> extents;
-    if (each.extent_size() != made.dims.rank())
-      return invalid("it has a slice of ", each.extent_size(), " axes");
-    for (int axis = 0; axis < each.extent_size(); ++axis) {
-      const auto& extent = each.extent(axis);
-      auto whole = extent.has_length_case() == TensorSliceProto::Extent::HAS_LENGTH_NOT_SET;
-      extents.push_back({extent.start(), whole ? -1 : extent.length()});
-      slice.offset.push_back(whole ? 0 : extent.start());
-      auto length = whole ? made.dims[axis] : extent.length();
-      if (length < 0 || length > made.dims[axis])
-        return invalid("it has a slice of ", length, " of ", made.dims[axis], " rows");
-      slice.dims.push_back(length);
-    }
-    TROUPE_TRY(check_slice(made.dims, slice.offset, slice.dims));
+    auto extents = read_extents(each);
+    TROUPE_ASSIGN(auto slice, slice_within(made.dims, extents));
     auto found = rows.find(slice_key(key, extents));
     if (found == rows.end())
       return invalid("its slice ", slice.dims, " is missing");
@@ -134,8 +123,16 @@ status tensor_bundle_reader::add(const std::string& key, const std::string& valu
     places.push_back(at);
     made.slices.push_back(std::move(slice));
   }
-  if (!made.slices.empty())
-    TROUPE_TRY(check_cover(made.dims, made.slices));
+  if (!made.slices.empty()) {
+    TROUPE_TRY(check_disjoint(made.slices));
+    made.complete = check_cover(made.dims, made.slices).ok();
+  }
+  checksum_stream sums;
+  for (const auto& each : places) {
+    made.bytes += each.bytes;
+    sums.add(std::as_bytes(std::span{&each.crc, 1}));
+  }
+  made.checksum = sums.value();
   entries_.push_back(std::move(made));
   places_.push_back(std::move(places));
   return {};
@@ -263,6 +260,13 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
   if (entry->slices.empty() && dims == entry->dims)
     return read_at(name, places[0], entry->type, dims, from);
   TROUPE_ASSIGN(auto made, tensor::make(entry->type, dims, from));
+  int64_t found = 0;
+  for (const auto& each : entry->slices)
+    found += count_common(each.offset, each.dims, offset, dims);
+  if (!entry->complete && found != dims.elements())
+    return failure(error_kind::failed_precondition, index_path_, ": tensor '", name, "' has ",
+                   found, " of the ", dims.elements(),
+                   " elements: it is a shard, and others have the rest");
   const std::vector<int64_t> origin(static_cast<size_t>(entry->dims.rank()));
   for (size_t i = 0; i < places.size(); ++i) {
     const auto& begin = entry->slices.empty() ? origin : entry->slices[i].offset;

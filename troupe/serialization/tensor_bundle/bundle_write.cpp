@@ -1,6 +1,7 @@
 #include "troupe/serialization/graph_def/values.hpp"
 #include "troupe/serialization/storage/crc32c.hpp"
 #include "troupe/serialization/tensor_bundle/bundle_files.hpp"
+#include "troupe/serialization/tensor_bundle/slice_extents.hpp"
 #include "troupe/serialization/tensor_bundle/slice_key.hpp"
 #include "troupe/serialization/tensor_bundle/sorted_table.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
@@ -12,24 +13,19 @@ namespace {
 
 constexpr size_t written_part = size_t{1} << 20;
 
-// An axis that is there as a whole says so, as TensorFlow has it.
-std::vector<slice_extent> extents_of(const shape& whole, const tensor_slice& slice) {
-  std::vector<slice_extent> all;
-  for (int axis = 0; axis < whole.rank(); ++axis) {
-    auto start = slice.offset[static_cast<size_t>(axis)], length = slice.dims[axis];
-    all.push_back(length == whole[axis] ? slice_extent{} : slice_extent{start, length});
-  }
-  return all;
+std::string data_while_written(const std::string& prefix) {
+  return bundle_data_path(prefix, 0, 1) + ".new";
 }
 
 } // namespace
 
 result<tensor_bundle_writer> tensor_bundle_writer::begin(file_system& files,
-                                                         const std::string& prefix) {
+                                                         const std::string& prefix, bool partial) {
   tensor_bundle_writer made;
   made.files_ = &files;
   made.prefix_ = prefix;
-  TROUPE_ASSIGN(made.data_, files.create(bundle_data_path(prefix, 0, 1)));
+  made.partial_ = partial;
+  TROUPE_ASSIGN(made.data_, files.create(data_while_written(prefix)));
   tensor_bundle::BundleHeaderProto header;
   header.set_num_shards(1);
   header.mutable_version()->set_producer(1);
@@ -117,25 +113,18 @@ status tensor_bundle_writer::add_slice(const std::string& name, const shape& who
 
 status tensor_bundle_writer::finish() {
   for (const auto& [name, of] : partitioned_) {
-    auto covers = check_cover(of.whole, of.slices);
+    auto covers = partial_ ? check_disjoint(of.slices) : check_cover(of.whole, of.slices);
     if (!covers)
       return std::move(covers).within(concat(prefix_, ": tensor '", name, "'"));
     tensor_bundle::BundleEntryProto entry;
     entry.set_dtype(graph_def::written(of.type));
     *entry.mutable_shape() = graph_def::written(partial_shape{of.whole});
-    for (const auto& slice : of.slices) {
-      auto* to = entry.add_slices();
-      for (const auto& each : extents_of(of.whole, slice)) {
-        auto* extent = to->add_extent();
-        if (each.length < 0)
-          continue;
-        extent->set_start(each.start);
-        extent->set_length(each.length);
-      }
-    }
+    for (const auto& slice : of.slices)
+      write_extents(extents_of(of.whole, slice), *entry.add_slices());
     rows_[name] = entry.SerializeAsString();
   }
   TROUPE_TRY(data_->sync());
+  TROUPE_TRY(files_->rename(data_while_written(prefix_), bundle_data_path(prefix_, 0, 1)));
   TROUPE_TRY(files_->sync_folder(folder_of(prefix_)));
   std::vector<table_row> rows;
   for (const auto& [key, value] : rows_)

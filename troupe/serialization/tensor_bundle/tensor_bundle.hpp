@@ -3,8 +3,8 @@
 // format; their tensors have long names, and one string more, which describes the objects.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
-#include "troupe/serialization/checkpoint/slices.hpp"
 #include "troupe/serialization/storage/file_system.hpp"
+#include "troupe/serialization/storage/slices.hpp"
 
 #include <map>
 #include <memory>
@@ -17,6 +17,9 @@ struct bundle_entry {
   dtype type = dtype::none; ///< none: a type that we do not have, such as DT_RESOURCE
   shape dims = {};
   std::vector<tensor_slice> slices = {}; ///< of a partitioned variable; empty for others
+  uint64_t bytes = 0;                    ///< in the files of data
+  uint64_t checksum = 0;                 ///< XXH3 of the checksums that the index has of its parts
+  bool complete = true; ///< false where other checkpoints have the other slices, which is a shard
 };
 
 /// A checkpoint whose index has been read and checked. Threads may read at the same time.
@@ -32,7 +35,7 @@ public:
   const bundle_entry* find(std::string_view name) const noexcept;
 
   /// Reads a tensor, put together if it is partitioned. Every checksum is compared: fails with
-  /// data_loss for damage.
+  /// data_loss for damage, and with failed_precondition where slices of it are missing.
   result<tensor> read(std::string_view name, allocator& from = heap_allocator()) const;
 
   /// Reads a part of it, and no slices that have none of it.
@@ -58,11 +61,13 @@ private:
   std::vector<std::vector<place>> places_; // of each entry: one, or one for each slice
 };
 
-/// Writes a checkpoint with one file of data. A checkpoint that is there is replaced at the end,
-/// but its data are overwritten from the beginning: choose a new prefix for each.
+/// Writes a checkpoint with one file of data. A checkpoint that is there is replaced at the end; a
+/// crash between its two files leaves new data with an old index, so choose a new prefix for each.
 class tensor_bundle_writer {
 public:
-  static result<tensor_bundle_writer> begin(file_system& files, const std::string& prefix);
+  /// With `partial`, slices need not cover the whole: a shard, to be merged with others.
+  static result<tensor_bundle_writer> begin(file_system& files, const std::string& prefix,
+                                            bool partial = false);
 
   /// Writes a tensor, which must lie on the host, in any order of names.
   status add(const std::string& name, const tensor& value);
@@ -85,9 +90,16 @@ private:
 
   file_system* files_ = nullptr;
   std::string prefix_;
+  bool partial_ = false;
   std::unique_ptr<writable_file> data_;
   std::map<std::string, std::string> rows_; // of the index
   std::map<std::string, partitioned> partitioned_;
 };
+
+/// Makes one checkpoint of several, whose files of data get new names: they must be on one disk.
+/// Slices of one tensor come together; fails where a tensor is in two of them, or a slice overlaps
+/// another. The old indices are removed. With `allow_missing`, some may not be there.
+status merge_tensor_bundles(file_system& files, std::span<const std::string> prefixes,
+                            const std::string& destination, bool allow_missing = false);
 
 } // namespace troupe

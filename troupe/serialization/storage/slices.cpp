@@ -1,4 +1,4 @@
-#include "troupe/serialization/checkpoint/slices.hpp"
+#include "troupe/serialization/storage/slices.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -41,18 +41,25 @@ status check_slice(const shape& whole, std::span<const int64_t> offset, const sh
   return {};
 }
 
-status check_cover(const shape& whole, std::span<const tensor_slice> slices) {
+int64_t count_common(std::span<const int64_t> one_offset, const shape& one,
+                     std::span<const int64_t> other_offset, const shape& other) noexcept {
+  int64_t count = 1;
+  for (size_t axis = 0; axis < one_offset.size(); ++axis) {
+    auto at = static_cast<int>(axis);
+    count *=
+        std::max<int64_t>(0, std::min(one_offset[axis] + one[at], other_offset[axis] + other[at]) -
+                                 std::max(one_offset[axis], other_offset[axis]));
+  }
+  return count;
+}
+
+status check_disjoint(std::span<const tensor_slice> slices) {
   if (slices.size() > most_slices)
     return invalid("it has ", slices.size(), " slices, and at most ", most_slices, " are read");
   std::vector<const tensor_slice*> order;
-  int64_t elements = 0;
-  for (const auto& each : slices) {
-    if (each.dims.elements() == 0)
-      continue;
-    order.push_back(&each);
-    if (__builtin_add_overflow(elements, each.dims.elements(), &elements))
-      return invalid("its slices have too many elements");
-  }
+  for (const auto& each : slices)
+    if (each.dims.elements() > 0)
+      order.push_back(&each);
   std::ranges::sort(order, [](const auto* a, const auto* b) { return a->offset < b->offset; });
   for (size_t i = 0; i < order.size(); ++i)
     for (size_t k = i + 1; k < order.size(); ++k) {
@@ -65,6 +72,15 @@ status check_cover(const shape& whole, std::span<const tensor_slice> slices) {
       if (have_common(a.offset, a.dims, b.offset, b.dims))
         return invalid("its slices at ", print(a.offset), " and at ", print(b.offset), " overlap");
     }
+  return {};
+}
+
+status check_cover(const shape& whole, std::span<const tensor_slice> slices) {
+  TROUPE_TRY(check_disjoint(slices));
+  int64_t elements = 0;
+  for (const auto& each : slices)
+    if (__builtin_add_overflow(elements, each.dims.elements(), &elements))
+      return invalid("its slices have too many elements");
   if (elements != whole.elements())
     return invalid("its slices have ", elements, " of the ", whole.elements(), " elements of ",
                    whole);

@@ -15,12 +15,19 @@ struct tensor_slice {
 /// Fails unless the slice lies within the whole.
 status check_slice(const shape& whole, std::span<const int64_t> offset, const shape& dims);
 
+/// Fails if an element is in two of the slices, each of which lies within the whole.
+status check_disjoint(std::span<const tensor_slice> slices);
+
 /// Fails unless the slices, each of which lies within the whole, cover every element once.
 status check_cover(const shape& whole, std::span<const tensor_slice> slices);
 
 /// Whether two slices of one whole have an element in common.
 bool have_common(std::span<const int64_t> one_offset, const shape& one,
                  std::span<const int64_t> other_offset, const shape& other) noexcept;
+
+/// How many elements two slices have in common.
+int64_t count_common(std::span<const int64_t> one_offset, const shape& one,
+                     std::span<const int64_t> other_offset, const shape& other) noexcept;
 
 /// Copies what two slices of one whole have in common from the elements of one to those of the
 /// other. Both are on the host and of one type.

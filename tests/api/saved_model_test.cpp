@@ -1,0 +1,233 @@
+// SavedModels: those of TensorFlow (tests/graphs/tensorflow/saved_models.py), and our own.
+#include "tests/support/catch.hpp"
+#include "tests/support/data_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/files/zip.hpp"
+#include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
+#include "troupe/serialization/text/close_to.hpp"
+#include "troupe/troupe.hpp"
+
+#include <filesystem>
+
+namespace troupe::test::saved_model_test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+std::string failure_of(auto&& act) {
+  try {
+    act();
+  } catch (const error& e) {
+    return concat(to_string(e.kind()), ": ", e.what());
+  }
+  return "no error";
+}
+
+// What TensorFlow has written, and what to feed and to expect: folders of a signature's name.
+struct golden {
+  temporary_folder folder;
+
+  explicit golden(const std::string& name) {
+    auto path = data_folder("graphs/tensorflow") / concat("saved_", name, ".zip");
+    auto from = zip_reader::open(real_files(), path.string());
+    REQUIRE(from);
+    for (const auto& one : from->entries()) {
+      auto to = folder / one.name;
+      std::filesystem::create_directories(folder_of(to));
+      auto content = from->read(one);
+      REQUIRE(content);
+      REQUIRE(write_file(to, *content));
+    }
+  }
+
+  std::string model() const { return folder.path() + "/model"; }
+
+  std::map<std::string, tensor> arrays(const std::string& signature, const char* what) const {
+    std::map<std::string, tensor> all;
+    auto in = folder.path() + '/' + signature + '/' + what;
+    for (const auto& one : std::filesystem::directory_iterator{in})
+      all[one.path().stem().string()] = load_npy(one.path().string());
+    return all;
+  }
+};
+
+void runs_as_in_tensorflow(const std::string& name, const std::vector<std::string>& signatures) {
+  golden from{name};
+  for (const auto& which : signatures) {
+    INFO(name << ", " << which);
+    graph_builder g;
+    auto model = load_saved_model(g, from.model());
+    auto s = session::local();
+    model.initialize(s);
+    const auto& signature = model.signature(which);
+    std::vector<feed> feeds;
+    for (const auto& [key, value] : from.arrays(which, "feed"))
+      feeds.emplace_back(signature.inputs.at(key), value);
+    CHECK(feeds.size() == signature.inputs.size());
+    std::vector<edge> edges;
+    auto expected = from.arrays(which, "fetch");
+    for (const auto& [key, value] : expected)
+      edges.push_back(signature.outputs.at(key));
+    CHECK(edges.size() == signature.outputs.size());
+    auto fetched = s.run(feeds, edges);
+    size_t i = 0;
+    for (const auto& [key, value] : expected) {
+      std::string why;
+      auto close = close_to(fetched[i++], value, default_tolerance(value.type()), &why);
+      INFO(key << ": " << why);
+      CHECK(close);
+    }
+  }
+}
+
+// w x + b.
+struct line {
+  graph_builder g;
+  edge x = g.placeholder(dtype::f32, shape{2}, "x");
+  variable_handle w = g.resource_variable(tensor::vector<float>({2, 3}), "w");
+  variable_handle b = g.resource_variable(tensor::scalar(0.5f), "b");
+  edge y = w * x + b;
+  node* init = g.initializer();
+
+  save_model_options options() {
+    return {.signatures = {{"serving_default", {.inputs = {{"x", x}}, .outputs = {{"y", y}}}},
+                           {"weights", {.inputs = {}, .outputs = {{"w", w}}}}}};
+  }
+};
+
+} // namespace
+
+TEST_CASE("a SavedModel of TensorFlow's first API runs: variables, an asset, a table") {
+  runs_as_in_tensorflow("first_version", {"serving_default", "number_of"});
+}
+
+TEST_CASE("a SavedModel of a tf.Module runs: functions, handles, an asset, a table") {
+  runs_as_in_tensorflow("module", {"serving_default", "number_of"});
+}
+
+TEST_CASE("a SavedModel that Keras exports runs") {
+  runs_as_in_tensorflow("keras", {"serving_default"});
+}
+
+TEST_CASE("what a SavedModel holds is listed without its graph") {
+  golden from{"module"};
+  auto all = list_saved_model(real_files(), from.model());
+  REQUIRE(all);
+  REQUIRE(all->size() == 1);
+  CHECK(all->front().tags == std::vector<std::string>{"serve"});
+  const auto& of = all->front().signatures;
+  REQUIRE(of.size() == 2); // and not what initializes it
+  CHECK(of.at("serving_default").inputs.at("x").dims ==
+        *partial_shape::make(std::vector<int64_t>{-1, 2}));
+  CHECK(of.at("number_of").inputs.at("word").type == dtype::string);
+}
+
+TEST_CASE("a SavedModel keeps what training needs to itself, and its names can be looked up") {
+  golden from{"first_version"};
+  graph_builder g;
+  auto model = load_saved_model(g, from.model(), {.tags = {"serve"}});
+  CHECK(g.find("w"));
+  CHECK_FALSE(g.find("not_served"));
+  CHECK(model["y"] == model.signature().outputs.at("y"));
+  CHECK_THAT(failure_of([&] { model.signature("servin_default"); }),
+             Contains("did you mean 'serving_default'?"));
+}
+
+TEST_CASE("what is no SavedModel, or has no such graph, is told with the folder") {
+  temporary_folder folder;
+  graph_builder g;
+  auto load = [&](const std::string& path, std::vector<std::string> tags = {}) {
+    return failure_of([&] { load_saved_model(g, path, {.tags = tags}); });
+  };
+  CHECK_THAT(load(folder.path()), Contains("not_found") && Contains("saved_model.pb"));
+  REQUIRE(write_file(folder / "saved_model.pb", "\x12\xff no"));
+  CHECK_THAT(load(folder.path()), Contains("data_loss") && Contains("saved_model.pb"));
+  std::filesystem::remove(folder / "saved_model.pb");
+  REQUIRE(write_file(folder / "saved_model.pbtxt", "meta_graphs {}"));
+  CHECK_THAT(load(folder.path()), Contains("unimplemented") && Contains("as text"));
+  golden from{"keras"};
+  CHECK_THAT(load(from.model(), {"serve", "gpu"}),
+             Contains("has no graph with the tags {gpu, serve}, it has {serve}"));
+  std::filesystem::remove(from.model() + "/variables/variables.data-00000-of-00001");
+  auto model = load_saved_model(g, from.model());
+  auto s = session::local();
+  CHECK_THAT(failure_of([&] { model.initialize(s); }), Contains("variables.data-00000-of-00001"));
+}
+
+TEST_CASE("a SavedModel that we write runs again, with the values of its session") {
+  temporary_folder folder;
+  auto path = folder / "model";
+  {
+    line of;
+    auto s = session::local();
+    s.run(of.init);
+    s.run(assign_add_variable_op(of.w, tensor::vector<float>({1, 1})));
+    save_saved_model(s, of.g, path, of.options());
+    CHECK_THAT(failure_of([&] { save_saved_model(s, of.g, path, of.options()); }),
+               Contains("already_exists"));
+  }
+  graph_builder g;
+  auto model = load_saved_model(g, path);
+  auto s = session::local();
+  model.initialize(s);
+  const auto& of = model.signature();
+  CHECK(of.method == "tensorflow/serving/predict");
+  CHECK(to_string(
+            s.fetch(of.outputs.at("y"), {{of.inputs.at("x"), tensor::vector<float>({1, 2})}})) ==
+        "f32[2] {3.5, 8.5}");
+  CHECK(to_string(s.fetch(model.signature("weights").outputs.at("w"))) == "f32[2] {3, 4}");
+  CHECK_FALSE(g.find("init")); // nothing else comes along
+}
+
+TEST_CASE("assets and what fills tables go with a SavedModel") {
+  temporary_folder folder;
+  REQUIRE(write_file(folder / "words.txt", "zero\none\ntwo\n"));
+  auto path = folder / "model";
+  {
+    graph_builder g;
+    auto file = g.constant(tensor::scalar(folder / "words.txt"), "file");
+    auto table = hash_table(g, dtype::string, dtype::i64);
+    auto* fill = initialize_table_from_text_file(table, file, -2, -1);
+    auto word = g.placeholder(dtype::string, {}, "word");
+    auto number = lookup_table_find(table, word, tensor::scalar<int64_t>(-1));
+    auto s = session::local();
+    save_saved_model(
+        s, g, path,
+        {.signatures = {{"number_of", {.inputs = {{"word", word}}, .outputs = {{"n", number}}}}},
+         .assets = {{file, folder / "words.txt"}},
+         .initializer = fill});
+  }
+  std::filesystem::remove(folder / "words.txt");
+  graph_builder g;
+  auto model = load_saved_model(g, path);
+  auto s = session::local();
+  model.initialize(s);
+  const auto& of = model.signature("number_of");
+  CHECK(to_string(s.fetch(of.outputs.at("n"),
+                          {{of.inputs.at("word"), tensor::vector<std::string>({"two", "x"})}})) ==
+        "i64[2] {2, -1}");
+}
+
+TEST_CASE("slices of a partitioned variable go into a SavedModel as one") {
+  temporary_folder folder;
+  auto path = folder / "model";
+  {
+    graph_builder g;
+    partitioned_variable table{g, tensor::of<float>({4, 1}, {1, 2, 3, 4}), "table", {.slices = 2}};
+    auto s = session::local();
+    s.run(g.initializer());
+    save_saved_model(s, g, path,
+                     {.signatures = {{"all", {.inputs = {}, .outputs = {{"t", table.value()}}}}}});
+  }
+  auto reader = tensor_bundle_reader::open(real_files(), path + "/variables/variables");
+  REQUIRE(reader);
+  CHECK(reader->tensors().size() == 1);
+  graph_builder g;
+  auto model = load_saved_model(g, path);
+  auto s = session::local();
+  model.initialize(s);
+  CHECK(to_string(s.fetch(model.signature("all").outputs.at("t"))) == "f32[4,1] {1, 2, 3, 4}");
+}
+
+} // namespace troupe::test::saved_model_test

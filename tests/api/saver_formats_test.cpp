@@ -1,0 +1,243 @@
+// Who writes checkpoints, in which format, and which of them stay.
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
+#include "troupe/troupe.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace troupe::test::saver_formats_test {
+namespace {
+
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+std::string failure_of(auto&& act) {
+  try {
+    act();
+  } catch (const error& e) {
+    return concat(to_string(e.kind()), ": ", e.what());
+  }
+  return "no error";
+}
+
+tensor some_rows() { return tensor::of<float>(shape{5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}); }
+tensor no_rows() { return tensor::of<float>(shape{5, 2}, std::vector<float>(10)); }
+
+// A variable and the slices of another, if wanted on two tasks.
+struct model {
+  graph_builder g;
+  variable_handle step;
+  std::optional<partitioned_variable> table;
+  node* init = nullptr;
+
+  model(tensor rows, int64_t first, const partition_options& parts = {.slices = 2}) {
+    step = g.resource_variable(tensor::scalar(first), "step");
+    table.emplace(g, std::move(rows), "table", parts);
+    init = g.initializer();
+  }
+};
+
+void check_restored(model& into, session& s, const std::optional<restore_report>& report) {
+  REQUIRE(report);
+  CHECK((report->missing.empty() && report->unequal.empty() && report->extra.empty()));
+  CHECK(to_scalar<int64_t>(s.fetch(into.step)) == 7);
+  CHECK(identical(s.fetch(into.table->value()), some_rows()));
+}
+
+} // namespace
+
+TEST_CASE("a saver writes TensorFlow's format on request, and reads either") {
+  temporary_folder folder;
+  auto path = folder / "model";
+  model first{some_rows(), 7};
+  auto s = session::local();
+  s.run(first.init);
+  saver to{first.g, path, {.format = saver_format::tensorflow}};
+  CHECK(to.save(s, 1) == path + "/step-1");
+  auto bundle = tensor_bundle_reader::open(real_files(), path + "/step-1/model");
+  REQUIRE(bundle);
+  CHECK(bundle->find("table")->slices.size() == 2);
+  for (int64_t slices : {1, 5}) {
+    s.reset();
+    model other{no_rows(), 0, {.slices = slices}};
+    check_restored(other, s, saver{other.g, path}.restore(s));
+  }
+}
+
+TEST_CASE("bytes of TensorFlow's format that have changed are an error with file and tensor") {
+  temporary_folder folder;
+  auto path = folder / "model";
+  model first{some_rows(), 7};
+  auto s = session::local();
+  s.run(first.init);
+  saver to{first.g, path, {.format = saver_format::tensorflow}};
+  to.save(s, 1);
+  auto change = [&](const std::string& file) {
+    auto content = *read_whole(real_files(), file);
+    content[content.size() / 2] ^= 1;
+    std::ofstream{file, std::ios::binary} << content;
+  };
+  change(path + "/step-1/model.data-00000-of-00001");
+  CHECK_THAT(failure_of([&] { to.restore(s); }),
+             Contains("data_loss") && Contains("model.data") && Contains("tensor '"));
+  // An index of another checkpoint is sound by itself.
+  model second{no_rows(), 8};
+  s.reset();
+  s.run(second.init);
+  saver{second.g, folder / "other", {.format = saver_format::tensorflow}}.save(s, 1);
+  for (auto end : {"model.index", "model.data-00000-of-00001"})
+    fs::copy_file(folder / concat("other/step-1/", end), path + "/step-1/" + end,
+                  fs::copy_options::overwrite_existing);
+  CHECK_THAT(failure_of([&] { to.restore(s); }), Contains("is not what the manifest says"));
+}
+
+TEST_CASE("the best checkpoints stay, by their metric") {
+  temporary_folder folder;
+  auto path = folder / "model";
+  model of{some_rows(), 7};
+  auto s = session::local();
+  s.run(of.init);
+  auto left = [&] {
+    std::string names;
+    for (int step = 1; step < 9; ++step)
+      if (fs::exists(concat(path, "/step-", step, "/manifest.json")))
+        names += concat(step, ' ');
+    return names;
+  };
+  auto fill = [&](const saver_options& options) {
+    saver to{of.g, path, options};
+    int64_t step = 0;
+    for (auto metric : {0.5, 0.9, 0.1, 0.9, 0.3})
+      to.save(s, ++step, metric);
+    to.save(s, 6);
+    to.save_async(s, 7, 0.2);
+    to.wait();
+    return left();
+  };
+  SECTION("higher") { CHECK(fill({.keep_newest = 2, .keep_best = 2}) == "2 4 6 7 "); }
+  SECTION("lower") {
+    CHECK(fill({.keep_newest = 1, .keep_best = 2, .lower_is_better = true}) == "3 7 ");
+  }
+  SECTION("and all the newest, where no number is given") {
+    CHECK(fill({.keep_newest = 0, .keep_best = 1}) == "1 2 3 4 5 6 7 ");
+  }
+}
+
+TEST_CASE("other values are kept in a checkpoint and given back") {
+  temporary_folder folder;
+  graph_builder g;
+  auto w = g.variable(1.0f, "w"), other = g.variable(tensor::vector<int64_t>({5, 6}), "other");
+  auto given = g.placeholder(dtype::i64, shape{2}, "given");
+  auto* set = assign(other, given).node;
+  auto s = session::local();
+  s.run(g.initializer());
+  saver to{g, {w.ref}, folder / "model"};
+  to.also_keep("position", other, given, set);
+  CHECK_THAT(failure_of([&] { to.also_keep("w", other, given, set); }), Contains("saved already"));
+  CHECK_THROWS_AS(to.also_keep("nothing", {}, given, set), error);
+  to.save(s, 1);
+  s.run(assign_add(other, tensor::vector<int64_t>({1, 1})).node);
+  auto report = to.restore(s);
+  REQUIRE(report);
+  CHECK(report->restored == std::vector<std::string>{"position", "w"});
+  CHECK(to_string(s.fetch(other)) == "i64[2] {5, 6}");
+  saver alone{g, {w.ref}, folder / "model"};
+  CHECK(alone.restore(s)->extra == std::vector<std::string>{"position"});
+}
+
+TEST_CASE("a checkpoint says whether it is of this graph") {
+  temporary_folder folder;
+  auto s = session::local();
+  auto restored = [&](float factor) {
+    graph_builder g;
+    auto w = g.variable(1.0f, "w");
+    (void)(w * factor);
+    saver of{g, folder / "model"};
+    s.run(g.initializer());
+    auto report = of.restore(s);
+    of.save(s, 1);
+    return !report || report->same_graph;
+  };
+  CHECK(restored(2));
+  CHECK(restored(2));
+  CHECK_FALSE(restored(3));
+}
+
+TEST_CASE("a task saves and restores what it holds, in a session of one process") {
+  temporary_folder folder;
+  auto path = folder / "model";
+  model first{some_rows(), 7};
+  auto s = session::local();
+  s.run(first.init);
+  saver to{first.g, path, {.by_tasks = true}};
+  to.also_keep("extra", first.g.constant(3.0f), first.g.placeholder(dtype::f32), first.g.group({}));
+  CHECK(!to.restore(s));
+  auto written = to.save(s, 3);
+  CHECK(fs::exists(written + "/model.index"));
+  to.save_async(s, 4);
+  to.wait();
+  size_t left = 0;
+  for (const auto& one : fs::recursive_directory_iterator{path})
+    left += one.path().filename().string().starts_with("probe") ||
+            one.path().filename().string().starts_with("part");
+  CHECK(left == 0);
+  s.reset();
+  model same{no_rows(), 0};
+  saver from{same.g, path, {.by_tasks = true}};
+  auto report = from.restore(s);
+  REQUIRE(report);
+  CHECK(report->step == 4);
+  CHECK(report->extra == std::vector<std::string>{"extra"});
+  CHECK(identical(s.fetch(same.table->value()), some_rows()));
+  // What a client has written is read by the client.
+  saver{same.g, folder / "other"}.save(s, 1);
+  s.reset();
+  model again{no_rows(), 0};
+  check_restored(again, s, saver{again.g, folder / "other", {.by_tasks = true}}.restore(s));
+}
+
+TEST_CASE("tasks write shards of one checkpoint, which other tasks restore") {
+  watchdog watch;
+  temporary_folder folder;
+  auto cluster = make_cluster(1, 2);
+  std::vector<task_process> tasks;
+  for (const auto& one : {task_name{"worker", 0}, task_name{"ps", 0}, task_name{"ps", 1}})
+    tasks.emplace_back(cluster, one);
+  auto path = folder / "model";
+  const partition_options two{.slices = 2, .devices = {"/job:ps/task:0", "/job:ps/task:1"}};
+  {
+    model first{some_rows(), 7, two};
+    auto s = session::connect(cluster);
+    s.run(first.init);
+    saver to{first.g, path, {.by_tasks = true}};
+    auto written = to.save(s, 1);
+    CHECK(fs::exists(written + "/model.data-00002-of-00003")); // one of each task
+    auto bundle = tensor_bundle_reader::open(real_files(), written + "/model");
+    REQUIRE(bundle);
+    CHECK(identical(*bundle->read("table"), some_rows()));
+    s.reset();
+    model again{no_rows(), 0, {.slices = 3, .devices = {"/job:ps/task:1"}}};
+    check_restored(again, s, saver{again.g, path, {.by_tasks = true}}.restore(s));
+  }
+  // A folder that means another one to each process.
+  auto own = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(::dup3(own, 750, O_CLOEXEC) == 750);
+  model first{some_rows(), 7, two};
+  auto s = session::connect(cluster);
+  s.run(first.init);
+  saver to{first.g, "/proc/self/fd/750/unshared", {.by_tasks = true}};
+  CHECK_THAT(failure_of([&] { to.restore(s); }), Contains("failed_precondition") &&
+                                                     Contains("not seen by /job:ps/task:0") &&
+                                                     Contains("saver_options.by_tasks"));
+  ::close(750);
+  ::close(own);
+}
+
+} // namespace troupe::test::saver_formats_test

@@ -1,0 +1,291 @@
+#include "troupe/serialization/tensor_bundle/slice_file.hpp"
+
+#include "troupe/serialization/graph_def/values.hpp"
+#include "troupe/serialization/tensor_bundle/slice_extents.hpp"
+#include "troupe/serialization/tensor_bundle/sorted_table.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+using namespace tensor_bundle;
+
+constexpr uint64_t most_bytes = uint64_t{4} << 30;
+constexpr size_t largest_message = (size_t{1} << 31) - (size_t{1} << 20);
+
+template <class T, class List>
+void list(const tensor& from, List& to) {
+  to.Reserve(static_cast<int>(from.elements()));
+  for (auto each : from.values<T>())
+    to.Add(each);
+}
+
+template <class T, class List>
+void list_bits(const tensor& from, List& to) {
+  for (auto each : from.values<T>())
+    to.Add(each.bits);
+}
+
+template <class T, class List>
+void list_pairs(const tensor& from, List& to) {
+  for (auto each : from.values<std::complex<T>>()) {
+    to.Add(each.real());
+    to.Add(each.imag());
+  }
+}
+
+// TensorFlow looks at the lists of values alone.
+void list_values(const tensor& from, graph_def::TensorProto& to) {
+  switch (from.type()) {
+    case dtype::none: break;
+    case dtype::boolean: return list<bool>(from, *to.mutable_bool_val());
+    case dtype::u8: return list<uint8_t>(from, *to.mutable_int_val());
+    case dtype::u16: return list<uint16_t>(from, *to.mutable_int_val());
+    case dtype::u32: return list<uint32_t>(from, *to.mutable_uint32_val());
+    case dtype::u64: return list<uint64_t>(from, *to.mutable_uint64_val());
+    case dtype::i8: return list<int8_t>(from, *to.mutable_int_val());
+    case dtype::i16: return list<int16_t>(from, *to.mutable_int_val());
+    case dtype::i32: return list<int32_t>(from, *to.mutable_int_val());
+    case dtype::i64: return list<int64_t>(from, *to.mutable_int64_val());
+    case dtype::f16: return list_bits<float16>(from, *to.mutable_half_val());
+    case dtype::bf16: return list_bits<bfloat16>(from, *to.mutable_half_val());
+    case dtype::f32: return list<float>(from, *to.mutable_float_val());
+    case dtype::f64: return list<double>(from, *to.mutable_double_val());
+    case dtype::c64: return list_pairs<float>(from, *to.mutable_scomplex_val());
+    case dtype::c128: return list_pairs<double>(from, *to.mutable_dcomplex_val());
+    case dtype::string:
+      for (const auto& each : from.values<std::string>())
+        to.add_string_val(each);
+  }
+}
+
+// At most, as a message.
+size_t size_of_values(const tensor& value) {
+  if (value.type() != dtype::string)
+    return static_cast<size_t>(value.elements()) * std::max<size_t>(10, size_of(value.type()));
+  size_t all = 0;
+  for (const auto& each : value.values<std::string>())
+    all += each.size() + 6;
+  return all;
+}
+
+status damaged_file(const std::string& path, const auto&... why) {
+  return failure(error_kind::data_loss, path, ": ", why...);
+}
+
+template <class Message>
+bool parse_message(Message& to, std::string_view bytes) {
+  return bytes.size() <= INT32_MAX &&
+         to.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+} // namespace
+
+bool matches_pattern(std::string_view name, std::string_view pattern) noexcept {
+  size_t at = 0, in = 0, star = pattern.npos, resume = 0;
+  while (at < name.size()) {
+    if (in < pattern.size() && pattern[in] == '*') {
+      star = in++;
+      resume = at;
+    } else if (in < pattern.size() && (pattern[in] == '?' || pattern[in] == name[at])) {
+      ++in;
+      ++at;
+    } else if (star != pattern.npos) {
+      in = star + 1;
+      at = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (in < pattern.size() && pattern[in] == '*')
+    ++in;
+  return in == pattern.size();
+}
+
+result<slice_file_reader> slice_file_reader::open(file_system& files, const std::string& pattern) {
+  slice_file_reader made;
+  made.pattern_ = pattern;
+  std::vector<std::string> paths;
+  if (pattern.find_first_of("?*") == pattern.npos) {
+    paths.push_back(pattern);
+  } else {
+    auto folder = folder_of(pattern);
+    TROUPE_ASSIGN(auto all, files.list(folder));
+    for (const auto& one : all)
+      if (!one.folder && matches_pattern(one.name, name_of_file(pattern)))
+        paths.push_back(folder == "." ? one.name : path_in(folder, one.name));
+  }
+  if (paths.empty())
+    return failure(error_kind::not_found, pattern, ": no file has such a name");
+  auto room = most_bytes;
+  for (const auto& path : paths)
+    TROUPE_TRY(made.add(files, path, room));
+  std::ranges::sort(made.entries_, {}, &bundle_entry::name);
+  for (auto& one : made.entries_) {
+    auto disjoint = check_disjoint(one.slices);
+    if (!disjoint)
+      return damaged_file(pattern, "tensor '", one.name, "': ", disjoint.message());
+    one.complete = check_cover(one.dims, one.slices).ok();
+  }
+  return made;
+}
+
+status slice_file_reader::add(file_system& files, const std::string& path, uint64_t& room) {
+  TROUPE_ASSIGN(auto content, read_whole(files, path, room));
+  room -= content.size();
+  auto rows = read_sorted_table(content);
+  if (!rows)
+    return rows.status().within(path);
+  SavedTensorSlices first;
+  if (rows->empty() || !rows->front().key.empty() || !parse_message(first, rows->front().value))
+    return damaged_file(path, "does not say what is in it: it is no checkpoint of TensorFlow");
+  if (first.meta().versions().min_consumer() > 1)
+    return failure(error_kind::unimplemented, path, ": is for readers of version ",
+                   first.meta().versions().min_consumer());
+  std::map<std::string_view, std::string*> by_key;
+  for (auto& row : *rows)
+    by_key[row.key] = &row.value;
+  for (const auto& each : first.meta().tensor()) {
+    bundle_entry made{.name = each.name()};
+    auto within_tensor = [&](const status& why) {
+      return damaged_file(path, "tensor '", each.name(), "': ", why.message());
+    };
+    auto type = graph_def::read_type(each.type());
+    if (!type && type.status().kind() != error_kind::unimplemented)
+      return within_tensor(type.status());
+    made.type = type ? *type : dtype::none;
+    auto dims = graph_def::read_shape(each.shape());
+    if (!dims || !dims->fully_known())
+      return within_tensor(dims ? invalid("its shape is not known") : dims.status());
+    made.dims = dims->known();
+    for (const auto& one : each.slice()) {
+      auto extents = read_extents(one);
+      auto slice = slice_within(made.dims, extents);
+      if (!slice)
+        return within_tensor(slice.status());
+      auto row = by_key.find(slice_key(each.name(), extents));
+      if (row == by_key.end())
+        return within_tensor(invalid("its slice ", slice->dims, " is missing"));
+      if (row->second->size() <
+          static_cast<uint64_t>(slice->dims.elements())) // a byte each, at least
+        return within_tensor(
+            invalid("its slice ", slice->dims, " has ", row->second->size(), " bytes"));
+      rows_[slice_key(each.name(), extents_of(made.dims, *slice))] = std::move(*row->second);
+      made.slices.push_back(*std::move(slice));
+    }
+    auto known = std::ranges::find(entries_, made.name, &bundle_entry::name);
+    if (known == entries_.end()) {
+      entries_.push_back(std::move(made));
+    } else if (known->type != made.type || known->dims != made.dims) {
+      return within_tensor(invalid("it has another type or shape in another of the files"));
+    } else {
+      known->slices.insert(known->slices.end(), made.slices.begin(), made.slices.end());
+    }
+  }
+  return {};
+}
+
+const bundle_entry* slice_file_reader::find(std::string_view name) const noexcept {
+  auto found = std::ranges::lower_bound(entries_, name, {}, &bundle_entry::name);
+  return found != entries_.end() && found->name == name ? &*found : nullptr;
+}
+
+result<tensor> slice_file_reader::read(std::string_view name) const {
+  const auto* entry = find(name);
+  if (!entry)
+    return failure(error_kind::not_found, pattern_, ": has no tensor '", name, "'");
+  return read_slice(name, std::vector<int64_t>(static_cast<size_t>(entry->dims.rank())),
+                    entry->dims);
+}
+
+result<tensor> slice_file_reader::read_slice(std::string_view name, std::span<const int64_t> offset,
+                                             const shape& dims) const {
+  const auto* entry = find(name);
+  if (!entry)
+    return failure(error_kind::not_found, pattern_, ": has no tensor '", name, "'");
+  auto context = concat(pattern_, ": tensor '", name, "'");
+  if (entry->type == dtype::none)
+    return failure(error_kind::unimplemented, context, " has a type that we do not have");
+  auto inside = check_slice(entry->dims, offset, dims);
+  if (!inside)
+    return std::move(inside).within(context);
+  int64_t found = 0;
+  for (const auto& each : entry->slices)
+    found += count_common(each.offset, each.dims, offset, dims);
+  if (found != dims.elements())
+    return failure(error_kind::failed_precondition, context, " has ", found, " of the ",
+                   dims.elements(), " elements: it is a shard, and others have the rest");
+  TROUPE_ASSIGN(auto made, tensor::make(entry->type, dims));
+  for (const auto& each : entry->slices) {
+    if (!have_common(each.offset, each.dims, offset, dims))
+      continue;
+    SavedTensorSlices row;
+    if (!parse_message(row, rows_.find(slice_key(name, extents_of(entry->dims, each)))->second))
+      return failure(error_kind::data_loss, context, ": its values are damaged");
+    auto& data = *row.mutable_data()->mutable_data();
+    data.set_dtype(graph_def::written(entry->type));
+    *data.mutable_tensor_shape() = graph_def::written(partial_shape{each.dims});
+    graph_def::fill_budget none; // all values must be there
+    auto part = graph_def::read_tensor(data, none);
+    if (!part)
+      return failure(error_kind::data_loss, context, ": ", part.status().message());
+    if (part->dims() == dims)
+      return part;
+    copy_common(*part, each.offset, made, offset);
+  }
+  return made;
+}
+
+status slice_file_writer::add(const std::string& name, const shape& whole,
+                              std::span<const int64_t> offset, const tensor& value) {
+  auto context = concat(path_, ": tensor '", name, "'");
+  if (name.empty())
+    return invalid(path_, ": a tensor has an empty name");
+  if (value.empty() || !value.on_host())
+    return invalid(context, value.empty() ? " holds nothing" : " does not lie on the host");
+  auto fits = check_slice(whole, offset, value.dims());
+  if (!fits)
+    return std::move(fits).within(context);
+  if (size_of_values(value) > largest_message)
+    return failure(error_kind::resource_exhausted, context, ": ", value.dims(),
+                   " is too large for version 1 of the format: use SaveV2");
+  auto& known = tensors_.try_emplace(name, bundle_entry{name, value.type(), whole}).first->second;
+  if (known.type != value.type() || known.dims != whole)
+    return invalid(context, " has slices of ", known.type, known.dims, " and of ", value.type(),
+                   whole);
+  tensor_slice slice{{offset.begin(), offset.end()}, value.dims()};
+  auto extents = extents_of(whole, slice);
+  SavedTensorSlices row;
+  auto& data = *row.mutable_data();
+  data.set_name(name);
+  write_extents(extents, *data.mutable_slice());
+  list_values(value, *data.mutable_data());
+  if (!rows_.try_emplace(slice_key(name, extents), row.SerializeAsString()).second)
+    return invalid(context, " is there twice");
+  known.slices.push_back(std::move(slice));
+  return {};
+}
+
+status slice_file_writer::finish() {
+  SavedTensorSlices first;
+  auto& meta = *first.mutable_meta();
+  meta.mutable_versions()->set_producer(1);
+  for (const auto& [name, of] : tensors_) {
+    auto disjoint = check_disjoint(of.slices);
+    if (!disjoint)
+      return std::move(disjoint).within(concat(path_, ": tensor '", name, "'"));
+    auto& to = *meta.add_tensor();
+    to.set_name(name);
+    to.set_type(graph_def::written(of.type));
+    *to.mutable_shape() = graph_def::written(partial_shape{of.dims});
+    for (const auto& each : of.slices)
+      write_extents(extents_of(of.dims, each), *to.add_slice());
+  }
+  std::vector<table_row> rows{{"", first.SerializeAsString()}};
+  for (auto& [key, value] : rows_)
+    rows.push_back({key, std::move(value)});
+  return replace_file(*files_, path_, write_sorted_table(rows));
+}
+
+} // namespace troupe
