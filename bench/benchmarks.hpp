@@ -13,10 +13,11 @@ void register_conv2d();      ///< conv2d/...: one convolution or gradient of one
 void register_int8();        ///< int8/...: products and convolutions of bytes
 void register_bandwidth(); ///< stream/...: plain loops; and ops that are bound by memory like them
 void register_train();     ///< mlp/..., lenet/... and so on: training steps
-void register_queue();     ///< queue/...: elements from step to step
-void register_files();     ///< files/...: checkpoints, records and their checksums
-void register_save();      ///< save/..., steps/...: checkpoints beside training, steps side by side
-void register_exchange();  ///< exchange/...: what moving a tensor between two processes costs
+void register_control_flow(); ///< flow/...: turns of loops
+void register_queue();        ///< queue/...: elements from step to step
+void register_files();        ///< files/...: checkpoints, records and their checksums
+void register_save();     ///< save/..., steps/...: checkpoints beside training, steps side by side
+void register_exchange(); ///< exchange/...: what moving a tensor between two processes costs
 
 /// For one op and for ops side by side, in all local sessions of the benchmarks; 0 is one per core.
 extern int threads;

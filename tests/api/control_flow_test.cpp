@@ -207,7 +207,7 @@ TEST_CASE("a function may call itself, with the variables that it was given") {
                                     [&](auto& self, auto& v) { return call(g, self, {v[0] + 1}); });
     s.fetch(call(g, forever, {n}, "deep")[0], {{n, 0}});
   });
-  CHECK(endless.find("calls lie more than 1000 deep") != std::string::npos);
+  CHECK(endless.find("calls lie more than 500 deep") != std::string::npos);
 }
 
 TEST_CASE("an error in a loop names the node and the turn") {
@@ -260,6 +260,24 @@ TEST_CASE("what does not fit is refused where it is built") {
         std::string::npos);
   // After all that the graph is as good as before.
   CHECK(value<float>(session::local().fetch(x + 1, {{x, 1.0f}})) == 2);
+}
+
+TEST_CASE("what a function says of shapes holds when it runs") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto again = define_recursive(g, "again", {argument{dtype::f32, {2}}}, {dtype::f32},
+                                [&](auto& self, auto& v) {
+                                  return list{cond(
+                                      greater(sum(v[0], {0}), 100.0f), [&] { return v[0]; },
+                                      [&] { return call(g, self, {v[0] * 2})[0]; })};
+                                });
+  auto y = call(g, again, {x});
+  auto s = session::local();
+  CHECK(values<float>(s.fetch(y[0], {{x, {30.0f, 10.0f}}})) == std::vector{120.0f, 40.0f});
+  CHECK(error_of([&] {
+          s.fetch(y[0], {{x, {1.0f, 2.0f, 3.0f}}});
+        }).find("argument 0 of function 'again' must have shape [2], got [3]") !=
+        std::string::npos);
 }
 
 TEST_CASE("a loop on variables runs on the task that has them") {

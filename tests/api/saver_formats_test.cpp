@@ -233,9 +233,9 @@ TEST_CASE("tasks write shards of one checkpoint, which other tasks restore") {
   auto s = session::connect(cluster);
   s.run(first.init);
   saver to{first.g, "/proc/self/fd/750/unshared", {.by_tasks = true}};
-  CHECK_THAT(failure_of([&] { to.restore(s); }), Contains("failed_precondition") &&
-                                                     Contains("not seen by /job:ps/task:0") &&
-                                                     Contains("saver_options.by_tasks"));
+  CHECK_THAT(failure_of([&] { to.restore(s); }),
+             Contains("failed_precondition") && Contains("not seen by the task of the variables") &&
+                 Contains("saver_options.by_tasks"));
   ::close(750);
   ::close(own);
 }

@@ -66,8 +66,8 @@ tensor make_graph(int kind) {
     }
     auto* got = add(nodes, {.op = "QueueDequeue",
                             .inputs = {{queue, 0}},
-                            .controls = before,
-                            .attrs = {{"component_types", std::vector{dtype::i32}}}});
+                            .attrs = {{"component_types", std::vector{dtype::i32}}},
+                            .controls = before});
     add(nodes, {.op = "_Fetch",
                 .inputs = {{got, 0}},
                 .attrs = {{"index", int64_t{0}}, {"T", dtype::i32}}});

@@ -5,6 +5,7 @@
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/core/make_device.hpp"
 #include "troupe/ops/all.hpp"
+#include "troupe/serialization/checkpoint_work.hpp"
 
 #include <stdexcept>
 
@@ -23,6 +24,7 @@ const registry& simulated_library() {
   static const registry all = [] {
     registry made;
     must(ops::add_all(made, device_kind::cpu));
+    must(add_checkpoint_work(made));
     for (const auto* one : portable_kernels())
       must(made.add(*one));
     kernels = gpu::simulated_kernels(made);

@@ -989,6 +989,12 @@ edge dilation2d_backprop_input(operand input, operand filter, operand out_backpr
   return made.output(0);
 }
 
+node* disable_copy_on_read(operand resource, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "DisableCopyOnRead", {{resource}},
+      {}, name, where);
+  return &made;
+}
+
 edge div(operand x, operand y, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Div", {{x}, {y}},
       {}, name, where);
@@ -1939,6 +1945,14 @@ edge merge_summary(const std::vector<edge>& inputs, std::string_view name,
   auto& made = detail::add_node(nullptr, "MergeSummary", {detail::list(inputs, where)},
       {}, name, where);
   return made.output(0);
+}
+
+node* merge_v2_checkpoints(operand checkpoint_prefixes, operand destination_prefix,
+    const merge_v2_checkpoints_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "MergeV2Checkpoints", {{checkpoint_prefixes}, {destination_prefix}},
+      {{"delete_old_dirs", options.delete_old_dirs}, {"allow_missing_files", options.allow_missing_files}}, name, where);
+  return &made;
 }
 
 edge min(operand input, operand reduction_indices, const min_options& options,
@@ -3171,6 +3185,28 @@ node* resource_strided_slice_assign(operand ref, operand begin, operand end, ope
   return &made;
 }
 
+edge restore(operand file_pattern, operand tensor_name, troupe::dtype dt,
+    const restore_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "Restore", {{file_pattern}, {tensor_name}},
+      {{"dt", dt}, {"preferred_shard", options.preferred_shard}}, name, where);
+  return made.output(0);
+}
+
+edge restore_slice(operand file_pattern, operand tensor_name, operand shape_and_slice,
+    troupe::dtype dt, const restore_slice_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "RestoreSlice", {{file_pattern}, {tensor_name}, {shape_and_slice}},
+      {{"dt", dt}, {"preferred_shard", options.preferred_shard}}, name, where);
+  return made.output(0);
+}
+
+std::vector<edge> restore_v2(operand prefix, operand tensor_names, operand shape_and_slices,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "RestoreV2", {{prefix}, {tensor_names}, {shape_and_slices}},
+      {{"dtypes", dtypes}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
 edge reverse(operand tensor, operand dims, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Reverse", {{tensor}, {dims}},
       {}, name, where);
@@ -3225,6 +3261,27 @@ edge rsqrt_grad(operand y, operand dy, std::string_view name, std::source_locati
   auto& made = detail::add_node(nullptr, "RsqrtGrad", {{y}, {dy}},
       {}, name, where);
   return made.output(0);
+}
+
+node* save(operand filename, operand tensor_names, const std::vector<edge>& data,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "Save", {{filename}, {tensor_names}, detail::list(data, where)},
+      {}, name, where);
+  return &made;
+}
+
+node* save_slices(operand filename, operand tensor_names, operand shapes_and_slices,
+    const std::vector<edge>& data, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "SaveSlices", {{filename}, {tensor_names}, {shapes_and_slices}, detail::list(data, where)},
+      {}, name, where);
+  return &made;
+}
+
+node* save_v2(operand prefix, operand tensor_names, operand shape_and_slices,
+    const std::vector<edge>& tensors, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "SaveV2", {{prefix}, {tensor_names}, {shape_and_slices}, detail::list(tensors, where)},
+      {}, name, where);
+  return &made;
 }
 
 edge scalar_summary(operand tags, operand values, std::string_view name,
@@ -3412,6 +3469,20 @@ std::vector<edge> shapes_of(const std::vector<edge>& input, const shapes_of_opti
   auto& made = detail::add_node(nullptr, "ShapeN", {detail::list(input, where)},
       {{"out_type", options.out_type}}, name, where);
   return detail::outputs(made, 0, 0);
+}
+
+edge sharded_filename(operand basename, operand shard, operand num_shards, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ShardedFilename", {{basename}, {shard}, {num_shards}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge sharded_filespec(operand basename, operand num_shards, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ShardedFilespec", {{basename}, {num_shards}},
+      {}, name, where);
+  return made.output(0);
 }
 
 edge sigmoid(operand x, std::string_view name, std::source_location where) {

@@ -1774,6 +1774,13 @@ edge dilation2d_backprop_input(operand input, operand filter, operand out_backpr
     std::string_view padding, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+/// Does nothing.
+///
+/// In TensorFlow it ends a mode of a variable in which reads copy its value. Here they share it;
+/// updates copy it while a reader has it.
+node* disable_copy_on_read(operand resource, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 /// Divides x by y, element by element.
 ///
 /// Broadcasts by NumPy's rules. Quotients of whole numbers are rounded towards zero, and dividing
@@ -3370,6 +3377,23 @@ inline edge mean(operand input, operand reduction_indices, std::string_view name
 /// Inputs may have any shape. Fails where two values have one tag.
 edge merge_summary(const std::vector<edge>& inputs, std::string_view name = {},
     std::source_location where = std::source_location::current());
+
+struct merge_v2_checkpoints_options {
+  bool delete_old_dirs = true;
+  bool allow_missing_files = false;
+};
+/// Makes one checkpoint of several, which tasks have written each on its own.
+///
+/// The files of data are renamed, so all must be on one disk; the old indices are removed, and with
+/// delete_old_dirs their folders, too, if these are empty then. With allow_missing_files, some may
+/// not be there.
+node* merge_v2_checkpoints(operand checkpoint_prefixes, operand destination_prefix,
+    const merge_v2_checkpoints_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* merge_v2_checkpoints(operand checkpoint_prefixes, operand destination_prefix,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return merge_v2_checkpoints(checkpoint_prefixes, destination_prefix, merge_v2_checkpoints_options{}, name, where);
+}
 
 struct min_options {
   bool keep_dims = false;
@@ -5625,6 +5649,44 @@ inline node* resource_strided_slice_assign(operand ref, operand begin, operand e
   return resource_strided_slice_assign(ref, begin, end, strides, value, resource_strided_slice_assign_options{}, name, where);
 }
 
+struct restore_options {
+  int64_t preferred_shard = -1;
+};
+/// Reads a tensor of a checkpoint of version 1 of the format.
+///
+/// file_pattern may have ? for a character and * for any number of them: files that tasks have
+/// written each on its own. preferred_shard is a hint, and not needed.
+edge restore(operand file_pattern, operand tensor_name, troupe::dtype dt,
+    const restore_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge restore(operand file_pattern, operand tensor_name, troupe::dtype dt,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return restore(file_pattern, tensor_name, dt, restore_options{}, name, where);
+}
+
+struct restore_slice_options {
+  int64_t preferred_shard = -1;
+};
+/// Reads a slice of a tensor of a checkpoint of version 1 of the format.
+///
+/// shape_and_slice is empty for the whole, or such as "4 5 0,2:-". See Restore.
+edge restore_slice(operand file_pattern, operand tensor_name, operand shape_and_slice,
+    troupe::dtype dt, const restore_slice_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge restore_slice(operand file_pattern, operand tensor_name, operand shape_and_slice,
+    troupe::dtype dt, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return restore_slice(file_pattern, tensor_name, shape_and_slice, dt, restore_slice_options{}, name, where);
+}
+
+/// Reads tensors of a checkpoint, whole or slices of them.
+///
+/// Every checksum is compared. The types must be those of the checkpoint. Where there is no
+/// PREFIX.index, the prefix is taken for a file, or a pattern of files, of version 1 of the format.
+std::vector<edge> restore_v2(operand prefix, operand tensor_names, operand shape_and_slices,
+    const std::vector<troupe::dtype>& dtypes, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 /// Reverses the order of the elements along each axis for which dims is true.
 edge reverse(operand tensor, operand dims, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -5686,6 +5748,29 @@ edge rsqrt(operand x, std::string_view name = {},
 ///
 /// It is 0 where dy is, whatever y is. For complex numbers it takes the conjugate of y.
 edge rsqrt_grad(operand y, operand dy, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Writes tensors to a checkpoint of version 1 of the format: one file.
+///
+/// Each tensor may have about 2 GB as text of Protobuf. See SaveV2 for more.
+node* save(operand filename, operand tensor_names, const std::vector<edge>& data,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Writes tensors or slices of them to a checkpoint of version 1 of the format: one file.
+///
+/// A string of shapes_and_slices is empty, or says which slice of which whole the tensor is, such
+/// as "4 5 0,2:-". See SaveV2 for more.
+node* save_slices(operand filename, operand tensor_names, operand shapes_and_slices,
+    const std::vector<edge>& data, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Writes tensors to a checkpoint: PREFIX.index and PREFIX.data-00000-of-00001.
+///
+/// A string of shape_and_slices is empty, or says which slice of which whole the tensor is, such as
+/// "4 5 0,2:-". The folder is made where there is none. What was there is replaced when all is on
+/// the disk. The task that the node is on writes; other nodes go on meanwhile.
+node* save_v2(operand prefix, operand tensor_names, operand shape_and_slices,
+    const std::vector<edge>& tensors, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 /// Writes numbers with their tags as a Summary, the message that event files are made of.
@@ -6031,6 +6116,14 @@ inline std::vector<edge> shapes_of(const std::vector<edge>& input, std::string_v
     std::source_location where = std::source_location::current()) {
   return shapes_of(input, shapes_of_options{}, name, where);
 }
+
+/// Makes the name of a shard: "model-00001-of-00004".
+edge sharded_filename(operand basename, operand shard, operand num_shards,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Makes a pattern that all shards match: "model-?????-of-00004".
+edge sharded_filespec(operand basename, operand num_shards, std::string_view name = {},
+    std::source_location where = std::source_location::current());
 
 /// Maps each element to 1 / (1 + exp(-x)).
 edge sigmoid(operand x, std::string_view name = {},

@@ -117,7 +117,14 @@ bool graph::reaches(const node& what) const noexcept { return what.graph_ == thi
 status graph::come_after(node&) { return invalid("a control input belongs to another graph"); }
 
 result<node*> graph::add(node_spec spec) {
-  return inner_ ? inner_->add(std::move(spec)) : add_here(std::move(spec));
+  if (!inner_)
+    return add_here(std::move(spec));
+  if (auto op = ops_->find_op(spec.op); op && (*op)->makes != resource::none)
+    return invalid("a ", to_string((*op)->makes),
+                   " lives longer than a call: make it outside of the function, and use it there")
+        .about(spec.op, spec.name)
+        .within(concat(spec.op, " '", spec.name, "' (", to_string(spec.where), ')'));
+  return inner_->add(std::move(spec));
 }
 
 result<node*> graph::add_here(node_spec spec) {

@@ -8,7 +8,7 @@ namespace troupe {
 namespace {
 
 // Calls within calls take stack.
-constexpr int max_depth = 1000;
+constexpr int max_depth = 500;
 
 // Room for the tensors of one run of a block; few need no heap memory.
 class tensors {
@@ -82,6 +82,14 @@ void enter(const block& what, std::span<tensor> arguments, bool keep_all, tensor
       slots[to] = keep_all || what.kept[i] ? arguments[i] : std::move(arguments[i]);
 }
 
+status check(const call_site& site, std::span<const tensor> arguments) {
+  for (const auto& one : site.promises)
+    if (!one.dims.compatible(arguments[one.argument].dims()))
+      return invalid("argument ", one.argument, " of function '", site.blocks.back()->name,
+                     "' must have shape ", one.dims, ", got ", arguments[one.argument].dims());
+  return {};
+}
+
 template <class T>
 bool is_not_zero(const tensor& what) {
   return *what.data<T>() != T{};
@@ -123,8 +131,9 @@ status call(const block& what, std::span<tensor> arguments, tensor* outputs, con
   return {};
 }
 
-status loop(const instruction& code, const block& condition, const block& body,
-            std::span<tensor> variables, tensor* outputs, const call_frame& at) {
+status loop(const instruction& code, const call_site& site, std::span<tensor> variables,
+            tensor* outputs, const call_frame& at) {
+  const auto &condition = *site.blocks[0], &body = *site.blocks[1];
   tensors condition_slots{condition.slots}, body_slots{body.slots};
   tensors verdict{1}, results{body.handed_on.size()}, before{variables.size()};
   auto swaps = false; // whether a variable becomes another
@@ -157,6 +166,8 @@ status loop(const instruction& code, const block& condition, const block& body,
         variables[i] = std::move(results[i]);
       else if (static_cast<size_t>(body.handed_on[i]) != i)
         variables[i] = std::move(before[i]);
+    if (!site.promises.empty()) [[unlikely]]
+      TROUPE_TRY(told(check(site, variables)));
   }
   for (size_t i = 0; i < variables.size(); ++i)
     outputs[i] = std::move(variables[i]);
@@ -181,9 +192,12 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
   }
   auto arguments = inputs.all().subspan(site.first_argument);
   auto* outputs = slots + code.first_output;
+  if (!site.promises.empty()) [[unlikely]]
+    if (auto kept = check(site, arguments); !kept)
+      return within(*code.origin, std::move(kept));
   const auto* chosen = site.blocks.front();
   switch (site.how) {
-    case calling::while_true: return loop(code, *chosen, *site.blocks[1], arguments, outputs, at);
+    case calling::while_true: return loop(code, site, arguments, outputs, at);
     case calling::if_true: chosen = site.blocks[holds(inputs[0]) ? 0 : 1]; break;
     case calling::by_number: {
       if (inputs[0].rank() != 0)

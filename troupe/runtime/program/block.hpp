@@ -25,6 +25,13 @@ struct call_site {
   calling how = calling::once;
   uint32_t first_argument = 0; // among the inputs
   std::vector<const block*> blocks;
+  /// What the functions say of the shape of an argument, where the graph does not: checked in each
+  /// call, and in each turn of a loop.
+  struct promise {
+    size_t argument;
+    partial_shape dims;
+  };
+  std::vector<promise> promises = {};
 };
 
 /// Where blocks run: what is the step's.

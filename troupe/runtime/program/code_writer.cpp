@@ -147,6 +147,30 @@ status code_writer::write_kernel(node& node, const gathered& operands) {
   return {};
 }
 
+// What is only named was not seen when the node was checked.
+status code_writer::write_callee(call_site& to, const node& by, const function_value& callee,
+                                 const program_writer::state_list& states) {
+  TROUPE_ASSIGN(auto called, with_.resolve(callee));
+  auto is_condition = to.how == calling::while_true && to.blocks.empty();
+  std::vector<dtype> gives;
+  for (int i = 0; !is_condition && i < by.outputs(); ++i)
+    gives.push_back(by.output_type(i));
+  if (is_condition && called->results() == 1)
+    gives.push_back(called->result_type(0));
+  TROUPE_TRY(check_call(*called, by.inputs(), to.first_argument, gives));
+  for (size_t i = 0; i < called->arguments(); ++i) {
+    const auto& wanted = called->argument(i).output_shape(0);
+    auto implied = [&](const partial_shape& known) { return widened(wanted, known) == wanted; };
+    auto sure = implied(by.inputs()[to.first_argument + i].dims()) &&
+                (to.how != calling::while_true || is_condition || implied(called->result_dims(i)));
+    if (!called->argument_is_ref(i) && wanted.has_rank() && !sure)
+      to.promises.push_back({i, wanted});
+  }
+  TROUPE_ASSIGN(const auto* written, with_.block_of(called, states));
+  to.blocks.push_back(written);
+  return {};
+}
+
 status code_writer::write_call(node& node, const gathered& operands) {
   auto site = std::make_shared<call_site>();
   site->how = node.op().calls;
@@ -154,12 +178,9 @@ status code_writer::write_call(node& node, const gathered& operands) {
   program_writer::state_list states(operands.slots.size() - site->first_argument);
   for (size_t i = site->first_argument; i < operands.states.size(); ++i)
     states[i - site->first_argument] = operands.states[i];
-  for (const auto* each : functions_of(node)) {
-    auto written = with_.block_of(*each, states);
-    if (!written)
-      return within(node, written.status());
-    site->blocks.push_back(*written);
-  }
+  for (const auto* each : functions_of(node))
+    if (auto written = write_callee(*site, node, *each, states); !written)
+      return within(node, std::move(written));
   auto& code = add(action::call, &node);
   code.code.state = site.get();
   out_.states_.push_back(std::move(site));
@@ -294,22 +315,26 @@ private:
 
 } // namespace
 
-result<const block*> program_writer::block_of(const function_value& called,
+result<std::shared_ptr<const function>>
+program_writer::resolve(const function_value& called) const {
+  if (called.body)
+    return called.body;
+  auto it = std::ranges::find(open.rbegin(), open.rend(), called.name, &open_function::name);
+  if (it == open.rend())
+    return failure(error_kind::not_found, "there is no function '", called.name,
+                   "' around this node");
+  return it->body;
+}
+
+result<const block*> program_writer::block_of(const std::shared_ptr<const function>& called,
                                               const state_list& states) {
-  auto body = called.body;
-  if (!body) { // one around this one
-    auto it = std::ranges::find(open.rbegin(), open.rend(), called.name, &open_function::name);
-    if (it == open.rend())
-      return failure(error_kind::not_found, "there is no function '", called.name,
-                     "' around this node");
-    body = it->body;
-  }
+  const auto& body = called;
   if (states.size() != body->arguments())
-    return invalid("function '", called.name, "' takes ", body->arguments(), " arguments, got ",
+    return invalid("function '", body->name(), "' takes ", body->arguments(), " arguments, got ",
                    states.size());
   for (size_t i = 0; i < states.size(); ++i)
     if (body->argument_is_ref(i) != (states[i] != nullptr))
-      return invalid("function '", called.name, "' takes a ",
+      return invalid("function '", body->name(), "' takes a ",
                      body->argument_is_ref(i) ? "variable or table" : "value", " as argument ", i);
   auto [it, fresh] = blocks.emplace(std::pair{body.get(), states}, nullptr);
   if (!fresh)

@@ -24,7 +24,10 @@ struct program_writer {
 
   /// The code of a function whose state arguments are these; nullptr for values.
   using state_list = std::vector<named_state*>;
-  result<const block*> block_of(const function_value& called, const state_list& states);
+  result<const block*> block_of(const std::shared_ptr<const function>& called,
+                                const state_list& states);
+  /// The function, also where it is only named: then it is one whose code is being written.
+  result<std::shared_ptr<const function>> resolve(const function_value& called) const;
   /// Points the instructions of all blocks to their operands.
   void finish();
 
@@ -84,6 +87,8 @@ protected:
 private:
   void add_read(const node& by, uint32_t slot, named_state* state);
   uint32_t upload(edge from);
+  status write_callee(call_site& to, const node& by, const function_value& callee,
+                      const program_writer::state_list& states);
   void finish_operands(draft& code, node& node, const gathered& operands);
 
   std::map<std::tuple<const node*, int, uint32_t>, uint32_t> uploads_; // slots, by edge and region
