@@ -145,6 +145,30 @@ TEST_CASE("calls that cannot be are told") {
              Contains("there is no function 'nothing'"));
 }
 
+TEST_CASE("functions that run two others each do not take for ever") {
+  std::string functions_of_it = "library {";
+  for (int i = 0; i < 40; ++i) {
+    auto next = concat("f", i + 1);
+    auto twice = [&](const char* node) {
+      return concat("node_def { name: '", node, "' op: 'If' input: 'p' input: 'p' ",
+                    "attr { key: 'then_branch' value { func { name: '", next, "' } } } ",
+                    "attr { key: 'else_branch' value { func { name: '", next, "' } } } } ");
+    };
+    functions_of_it +=
+        concat("function { signature { name: 'f", i, "' input_arg { name: 'p' type: DT_BOOL } } ",
+               twice("a"), twice("b"), "} ");
+  }
+  functions_of_it +=
+      "function { signature { name: 'f40' input_arg { name: 'p' type: DT_BOOL } } } }";
+  graph g{library()};
+  auto read = read_graph_def_text(
+      concat("node { name: 'p' op: 'Placeholder' attr { key: 'dtype' value { type: DT_BOOL } } } ",
+             "node { name: 'x' op: 'f0' input: 'p' } ", functions_of_it),
+      g);
+  REQUIRE_FALSE(read);
+  CHECK(read.status().kind() == error_kind::resource_exhausted);
+}
+
 TEST_CASE("ops that are missing in functions count only if the functions are called") {
   constexpr std::string_view library =
       "library { function { signature { name: 'f' } node_def { name: 'a' op: 'Foo' } } "

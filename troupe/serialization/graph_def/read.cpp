@@ -33,7 +33,9 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
   auto calls = inline_calls(from, into.ops());
   if (!calls)
     return calls.status().within(options.file);
-  TROUPE_ASSIGN(auto handles, add_nodes(from, into, {from.library(), options}));
+  auto functions = max_functions;
+  function_source source{from.library(), options, {}, &functions};
+  TROUPE_ASSIGN(auto handles, add_nodes(from, into, source));
   imported_graph made{into, into.scope()};
   for (const auto& [name, passed] : handles)
     made.add_call(name, {passed.of}, passed.after);

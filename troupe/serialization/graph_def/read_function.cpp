@@ -34,6 +34,10 @@ result<function_value> read_function(const NameAttrList& which, graph& around,
     return function_value{name, {}};
   if (from.open.size() == deepest)
     return failure(error_kind::unimplemented, "functions are nested more than ", deepest, " deep");
+  if (!from.left || *from.left == 0)
+    return failure(error_kind::resource_exhausted,
+                   "branches and loops within others run more than ", max_functions, " functions");
+  --*from.left;
   const auto& known = from.library.function();
   if (std::ranges::none_of(known, [&](auto& one) { return one.signature().name() == name; }))
     return failure(error_kind::not_found, "there is no function '", name, "'");

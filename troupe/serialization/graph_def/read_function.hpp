@@ -15,7 +15,11 @@ struct function_source {
   const graph_def_options& options;
   /// The functions that are being read, the outermost first: one that runs itself is named only.
   std::vector<std::string> open = {};
+  /// How many more may be read for the graph: each node reads its own, and those in them.
+  size_t* left = nullptr;
 };
+
+constexpr size_t max_functions = 10'000;
 
 /// Reads a function that takes what the edges carry, with shapes as they are given, if any is.
 /// Calls in it are replaced by what they call, as in graphs.
