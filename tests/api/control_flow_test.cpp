@@ -182,6 +182,46 @@ TEST_CASE("functions are defined once and called often") {
   CHECK(value<float>(got[1]) == 32);
 }
 
+TEST_CASE("who reads what a call gives comes after all that the call does") {
+  for (auto constant : {false, true}) { // the choice is made before the step, or in it
+    graph_builder g;
+    auto v = g.variable(1.0f, "v");
+    auto x = g.placeholder(dtype::f32, {}, "x");
+    auto counts = define(g, "counts", {argument{dtype::f32, {}}}, [&](auto& a) {
+      assign_add(v, 10.0f);
+      return list{a[0] * 2};
+    });
+    auto p = g.placeholder(dtype::boolean, {}, "p");
+    auto y = cond(
+        constant ? g.constant(true) : p, [&] { return call(g, counts, {x})[0]; },
+        [&] { return x; });
+    auto looks = define(g, "looks", {argument{dtype::f32, {}}}, [&](auto& a) {
+      return list{v * 100.0f, a[0]};
+    });
+    auto seen = call(g, looks, {y});                // v * 100 has nothing to do with y
+    auto after = call(g, counts, {seen[1]})[0] + v; // the second call comes after the first
+    auto s = session::local();
+    s.run(g.initializer());
+    auto got = s.run({{x, 3.0f}, {p, true}}, {after, seen[0]});
+    CHECK(value<float>(got[0]) == 12 + 21);
+    CHECK(value<float>(got[1]) == 1100);
+  }
+}
+
+TEST_CASE("functions draw other random numbers than the graph around them and each other") {
+  graph_builder g;
+  g.set_random_seed(7);
+  auto draw = [&] { return random_uniform(g, {4}, dtype::f32); };
+  auto one = define(g, "one", {argument{dtype::f32, {}}}, [&](auto&) { return list{draw()}; });
+  auto two = define(g, "two", {argument{dtype::f32, {}}}, [&](auto&) { return list{draw()}; });
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto s = session::local();
+  auto got = s.run({{x, 0.0f}}, {draw(), call(g, one, {x})[0], call(g, two, {x})[0]});
+  CHECK(values<float>(got[0]) != values<float>(got[1]));
+  CHECK(values<float>(got[0]) != values<float>(got[2]));
+  CHECK(values<float>(got[1]) != values<float>(got[2]));
+}
+
 TEST_CASE("a function may call itself, with the variables that it was given") {
   graph_builder g;
   auto calls = g.variable(0, "calls");

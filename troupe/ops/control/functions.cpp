@@ -97,6 +97,15 @@ result<shapes> infer_while(const infer_context& at) {
   return made;
 }
 
+// The same under another name, for functions with effects or without.
+constexpr op_def of_effect(op_def like, std::string_view name, effect effects,
+                           std::string_view example) {
+  like.name = name;
+  like.effects = effects;
+  like.example = example;
+  return like;
+}
+
 constexpr std::string_view call_doc =
     "Calls a function.\n\nThe nodes of the function take the place of the call before the step is "
     "placed, unless it calls itself.";
@@ -140,17 +149,8 @@ fetch y = f32[2, 4]
 )",
 };
 
-extern constexpr op_def stateful_partitioned_call{
-    .name = "StatefulPartitionedCall",
-    .doc = call_doc,
-    .inputs = {{"args", "Tin"}},
-    .outputs = {{"output", "Tout"}},
-    .attrs = {{"Tin", attr_kind::types}, {"Tout", attr_kind::types}, {"f", attr_kind::function}},
-    .effects = effect::stateful,
-    .calls = calling::once,
-    .infer = infer_call,
-    .no_gradient = no_gradient_yet,
-    .example = R"(
+extern constexpr op_def stateful_partitioned_call =
+    of_effect(partitioned_call, "StatefulPartitionedCall", effect::stateful, R"(
 body count(v: variable f32[]) {
   more = AssignAdd(v, f32(1))
   return more
@@ -159,8 +159,7 @@ v = VariableV2 dtype=f32 shape=[]
 start = Assign(v, f32(5))
 y = StatefulPartitionedCall(start) f=count
 fetch y = f32(6)
-)",
-};
+)");
 
 extern constexpr op_def if_{
     .name = "If",
@@ -198,21 +197,7 @@ fetch y = f32(5)
 )",
 };
 
-extern constexpr op_def stateless_if{
-    .name = "StatelessIf",
-    .doc = if_doc,
-    .inputs = {on_host("cond", "Tcond"), {"input", "Tin"}},
-    .outputs = {{"output", "Tout"}},
-    .attrs = {{"Tcond", any_type},
-              {"Tin", attr_kind::types},
-              {"Tout", attr_kind::types},
-              {"then_branch", attr_kind::function},
-              {"else_branch", attr_kind::function},
-              {"output_shapes", attr_kind::shapes, true}},
-    .calls = calling::if_true,
-    .infer = infer_if,
-    .no_gradient = no_gradient_yet,
-    .example = R"(
+extern constexpr op_def stateless_if = of_effect(if_, "StatelessIf", effect::none, R"(
 body twice(x: f32[2]) {
   y = Mul(x, f32(2))
   return y
@@ -225,8 +210,7 @@ which = Placeholder dtype=bool shape=[]
 y = StatelessIf(which, f32[1, 2]) then_branch=twice else_branch=negative
 feed which = bool(true)
 fetch y = f32[2, 4]
-)",
-};
+)");
 
 extern constexpr op_def case_{
     .name = "Case",
@@ -257,19 +241,7 @@ fetch y = f32[-1, -2]
 )",
 };
 
-extern constexpr op_def stateless_case{
-    .name = "StatelessCase",
-    .doc = case_doc,
-    .inputs = {on_host("branch_index", "i32"), {"input", "Tin"}},
-    .outputs = {{"output", "Tout"}},
-    .attrs = {{"Tin", attr_kind::types},
-              {"Tout", attr_kind::types},
-              {"branches", attr_kind::functions},
-              {"output_shapes", attr_kind::shapes, true}},
-    .calls = calling::by_number,
-    .infer = infer_case,
-    .no_gradient = no_gradient_yet,
-    .example = R"(
+extern constexpr op_def stateless_case = of_effect(case_, "StatelessCase", effect::none, R"(
 body twice(x: f32[2]) {
   y = Mul(x, f32(2))
   return y
@@ -282,8 +254,7 @@ which = Placeholder dtype=i32 shape=[]
 y = StatelessCase(which, f32[1, 2]) branches=[twice, negative]
 feed which = i32(0)
 fetch y = f32[2, 4]
-)",
-};
+)");
 
 extern constexpr op_def while_{
     .name = "While",
@@ -318,20 +289,7 @@ fetch sum = f32(7)
 )",
 };
 
-extern constexpr op_def stateless_while{
-    .name = "StatelessWhile",
-    .doc = while_doc,
-    .inputs = {{"input", "T"}},
-    .outputs = {{"output", "T"}},
-    .attrs = {{"T", attr_kind::types},
-              {"cond", attr_kind::function},
-              {"body", attr_kind::function},
-              {"output_shapes", attr_kind::shapes, true},
-              {"parallel_iterations", 10}},
-    .calls = calling::while_true,
-    .infer = infer_while,
-    .no_gradient = no_gradient_yet,
-    .example = R"(
+extern constexpr op_def stateless_while = of_effect(while_, "StatelessWhile", effect::none, R"(
 body less(i: i32[], x: f32[2]) {
   y = Less(i, i32(3))
   return y
@@ -345,7 +303,6 @@ x = Placeholder dtype=f32 shape=[2]
 loop = StatelessWhile(i32(0), x) cond=less body=next
 feed x = f32[1, 2]
 fetch loop:1 = f32[8, 16]
-)",
-};
+)");
 
 } // namespace troupe::ops::functions_op

@@ -322,6 +322,9 @@ status check_call(const function& called, const std::vector<edge>& inputs, size_
     if (called.argument_is_ref(i) && (!state || state->op().makes != argument.op().makes))
       return bad("takes a ", to_string(argument.op().makes), " as argument ", i, ", got '", from,
                  state ? concat("', a ", to_string(state->op().makes)) : "', a value");
+    if (!called.argument_is_ref(i) && state && state->op().makes != resource::variable)
+      return bad("takes a value as argument ", i, ", got '", from, "', a ",
+                 to_string(state->op().makes));
     if (argument.output_type(0) != from.type() && argument.op().makes != resource::table)
       return bad("takes ", argument.output_type(0), " as argument ", i, ", got ", from.type(),
                  " from '", from, "'");

@@ -75,7 +75,7 @@ void graph::choose_seeds(node_spec& spec) const {
     return;
   if (auto op = ops_->find_op(spec.op); op && (*op)->find_attr("seed2")) {
     spec.attrs["seed"] = *random_seed_;
-    spec.attrs["seed2"] = static_cast<int64_t>(nodes_.size());
+    spec.attrs["seed2"] = first_seed2_ + static_cast<int64_t>(nodes_.size());
   }
 }
 
@@ -102,6 +102,11 @@ std::vector<std::vector<node*>> graph::recomputed_parts() const {
 void graph::begin_function(graph& body) {
   inner_ = &body;
   body.random_seed_ = random_seed_;
+  // Mixed, because functions lie within functions.
+  constexpr uint64_t factor = 0x9e3779b97f4a7c15u;
+  auto far =
+      (static_cast<uint64_t>(first_seed2_) + static_cast<uint64_t>(++functions_begun_)) * factor;
+  body.first_seed2_ = static_cast<int64_t>(far >> 1);
 }
 
 result<edge> graph::own(edge from) {

@@ -210,6 +210,8 @@ private:
   std::string scope_;
   std::vector<variable_handle> variables_;
   std::optional<int64_t> random_seed_;
+  int64_t first_seed2_ = 0;     // those of functions are far from those of the graph around
+  int64_t functions_begun_ = 0; // within this graph
   struct id_range {
     size_t first, end;
   };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -69,6 +70,7 @@ private:
   struct frame {
     std::map<std::pair<const node*, int>, edge> edges;
     std::map<const node*, node*> last; // what must have run when the node has run
+    std::set<const node*> acted;       // calls that are gone, and that had effects
     std::vector<node*> before;         // what all nodes with effects come after
     std::string device;
   };
@@ -83,6 +85,10 @@ private:
     std::vector<node*> controls;
     for (auto* before : one.controls())
       controls.push_back(in.last.at(before));
+    // Who reads what a call gives comes after all that the call does.
+    for (const auto& input : one.inputs())
+      if (in.acted.contains(input.node))
+        controls.push_back(in.last.at(input.node));
     if (has_an_effect(one) || runs_functions(one.op()))
       controls.insert(controls.end(), in.before.begin(), in.before.end());
     sort_controls(controls);
@@ -91,6 +97,7 @@ private:
     auto* made = made_->add_copy(one, prefix + one.name(), std::move(inputs), std::move(controls));
     if (made->device().empty() && !in.device.empty())
       rewriter::set_device(*made, in.device);
+    note(*made);
     in.last[&one] = made;
     for (int i = 0; i < one.outputs(); ++i)
       in.edges[{&one, i}] = {made, i};
@@ -106,6 +113,11 @@ private:
     in.device = call.device();
     if (in.device.empty())
       in.device = around.device;
+    // As the call would, what its function does comes after effects that its inputs depend on.
+    for (const auto& argument : arguments)
+      if (after_effects_[argument.node->index()])
+        controls.push_back(argument.node);
+    sort_controls(controls);
     in.before = std::move(controls);
     for (size_t i = 0; i < body.arguments(); ++i) {
       in.edges[{&body.argument(i), 0}] = arguments[i];
@@ -138,6 +150,8 @@ private:
   status end_call(const node& call, const std::string& inner, std::vector<node*> effects,
                   const std::vector<node*>& before, const std::vector<edge>& results,
                   frame& around) {
+    if (!effects.empty())
+      around.acted.insert(&call);
     effects.insert(effects.end(), before.begin(), before.end());
     for (const auto& one : results)
       effects.push_back(one.node);
@@ -152,12 +166,22 @@ private:
                            .where = call.where()});
     if (!end)
       return within(call, end.status());
+    note(**end);
     around.last[&call] = *end;
     return {};
   }
 
+  void note(const node& added) {
+    auto is_after = [this](const node* before) { return after_effects_[before->index()]; };
+    after_effects_.push_back((added.op().makes == resource::none &&
+                              has(added.op().effects, effect::stateful | effect::blocking)) ||
+                             std::ranges::any_of(added.inputs(), is_after, &edge::node) ||
+                             std::ranges::any_of(added.controls(), is_after));
+  }
+
   step_graph& of_;
   std::unique_ptr<graph> made_;
+  std::vector<bool> after_effects_; // by node id: has an effect, or depends on one
 };
 
 bool runs_any(const graph& of) {

@@ -28,7 +28,7 @@ bool may_end(const instruction& code, int uses) {
 
 } // namespace
 
-code_writer::code_writer(program_writer& with, graph& of)
+code_writer::code_writer(program_writer& with, const graph& of)
     : with_(with), out_(with.out), graph_(of), accelerator_(out_.device().as_accelerator()),
       kernel_sites_(graph_, accelerator_ ? out_.device().kind() : device_kind::cpu) {}
 
@@ -175,7 +175,7 @@ status code_writer::write_call(node& node, const gathered& operands) {
   auto site = std::make_shared<call_site>();
   site->how = node.op().calls;
   site->first_argument = static_cast<uint32_t>(first_argument(node.op()));
-  program_writer::state_list states(operands.slots.size() - site->first_argument);
+  program_writer::state_list states(node.inputs().size() - site->first_argument);
   for (size_t i = site->first_argument; i < operands.states.size(); ++i)
     states[i - site->first_argument] = operands.states[i];
   for (const auto* each : functions_of(node))
@@ -251,7 +251,7 @@ namespace {
 class block_writer final : public code_writer {
 public:
   block_writer(program_writer& with, const function& of, const program_writer::state_list& states)
-      : code_writer(with, const_cast<graph&>(of.body())), of_(of), states_(states) {}
+      : code_writer(with, of.body()), of_(of), states_(states) {}
 
   status run(block& into, std::vector<draft>& drafts) {
     into.name = of_.name();

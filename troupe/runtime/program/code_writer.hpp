@@ -49,7 +49,7 @@ public:
   virtual ~code_writer() = default;
 
 protected:
-  code_writer(program_writer& with, graph& of);
+  code_writer(program_writer& with, const graph& of);
 
   /// Where the code that is being written finds a tensor.
   virtual uint32_t slot_of(edge from) const = 0;
@@ -76,7 +76,7 @@ protected:
 
   program_writer& with_;
   program& out_;
-  graph& graph_;
+  const graph& graph_;
   accelerator* const accelerator_; // or null
   const kernel_sites kernel_sites_;
   uint32_t slots_ = 0;
