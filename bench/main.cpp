@@ -89,6 +89,7 @@ void register_all() {
   register_queue();
   register_exchange();
   register_files();
+  register_input();
 }
 
 int run(int argc, char** argv) {

@@ -22,6 +22,7 @@ import numpy as np
 import tensorflow as tf
 
 import coordination
+import readers
 import variables
 
 v1 = tf.compat.v1
@@ -261,7 +262,7 @@ def tables(random):
 models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
 models |= {name: (lambda random, build=build: build(random, Recorder))
-           for name, build in (variables.models | coordination.models).items()}
+           for name, build in (variables.models | coordination.models | readers.models).items()}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:
