@@ -51,8 +51,8 @@ struct input_files {
       must(raw.add(record));
       for (int64_t y = 0; y < side * times; ++y)
         for (int64_t x = 0; x < side * times; ++x)
-          pixels.data<uint8_t>()[y * side * times + x] = static_cast<uint8_t>(
-              15 * record[static_cast<size_t>(y / times * side + x / times)]);
+          pixels.data<uint8_t>()[y * side * times + x] =
+              static_cast<uint8_t>(15 * record[static_cast<size_t>(y / times * side + x / times)]);
       must(image.add(record.back() + to_scalar<std::string>(encode.run({pixels})[0])));
     }
     must(raw.finish());

@@ -61,8 +61,8 @@ TEST_CASE("lines of files come in batches, and the end of the last file ends the
   auto s = session::local();
   coordinator all;
   input.start(s, all);
-  CHECK(all_of(s, batch) == std::vector<std::string>{R"(string[3] {"one", "two", "three"})",
-                                                     R"(string[1] {"four"})"});
+  CHECK(all_of(s, batch) ==
+        std::vector<std::string>{R"(string[3] {"one", "two", "three"})", R"(string[1] {"four"})"});
   all.join(10s);
 }
 
@@ -201,9 +201,9 @@ TEST_CASE("elements of similar length make a batch, each once") {
   input_pipeline input{g};
   auto length = input.producer(tensor::vector(lengths), {.epochs = 1, .shuffle = false});
   auto row = fill(g, reshape(length, {1}), length);
-  auto batch = input.bucket_by_length(length, {length, row}, {4, 8}, {6, 4, 2},
-                                      {.at_once = 2, .smaller_last = true,
-                                       .shapes = {partial_shape{}, partial_shape{-1}}});
+  auto batch = input.bucket_by_length(
+      length, {length, row}, {4, 8}, {6, 4, 2},
+      {.at_once = 2, .smaller_last = true, .shapes = {partial_shape{}, partial_shape{-1}}});
   auto s = session::local();
   coordinator all;
   input.start(s, all);
@@ -366,8 +366,8 @@ TEST_CASE("digits in a TFRecord file are read, decoded, shuffled and learned") {
   auto names = g.constant(tensor::vector<std::string>({folder / "digits"}));
   auto record = input.records(names, tf_records{"ZLIB"}, {.epochs = 4, .at_once = 64}).value;
   auto bytes = decode_raw(record, dtype::u8);
-  auto batch = input.prefetch(input.shuffle_batch(
-      {bytes}, 32, {.enqueue_many = true, .seed = 3, .shapes = {shape{65}}}));
+  auto batch = input.prefetch(
+      input.shuffle_batch({bytes}, 32, {.enqueue_many = true, .seed = 3, .shapes = {shape{65}}}));
   auto images = cast(slice(batch[0], {0, 0}, {-1, 64}), dtype::f32) / 16.0f;
   auto labels = reshape(cast(slice(batch[0], {0, 64}, {-1, 1}), dtype::i32), {-1});
   auto logits = dense(g, dense(g, images, 32, {.activation = relu}), 10);

@@ -117,7 +117,9 @@ TEST_CASE("accumulators, barriers and staging areas of TensorFlow give the same"
   run("coordination");
 }
 
-TEST_CASE("readers of TensorFlow, of both generations, read the same files alike") { run("readers"); }
+TEST_CASE("readers of TensorFlow, of both generations, read the same files alike") {
+  run("readers");
+}
 
 TEST_CASE("the input of a program of TensorFlow gives the same batches") { run("input_program"); }
 

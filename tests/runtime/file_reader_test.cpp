@@ -3,6 +3,7 @@
 #include "troupe/serialization/records/tfrecord.hpp"
 
 #include <random>
+#include <set>
 
 namespace troupe::test::file_reader_test {
 
@@ -167,10 +168,10 @@ TEST_CASE("a reader goes on where another one stood, in files of all kinds") {
                       {.format = record_format::line, .compression = "GZIP", .skip_lines = 3},
                       {.format = record_format::fixed, .head_bytes = 5, .record_bytes = 7},
                       {.format = record_format::fixed,
-                       .compression = "ZLIB",
-                       .tail_bytes = 9,
-                       .record_bytes = 5,
-                       .hop_bytes = 3},
+                      .compression = "ZLIB",
+                      .tail_bytes = 9,
+                      .record_bytes = 5,
+                      .hop_bytes = 3},
                       {.format = record_format::fixed, .record_bytes = 3, .hop_bytes = 10},
                       tfrecords,
                       {.format = record_format::tfrecord, .compression = "ZLIB"},
@@ -221,12 +222,17 @@ TEST_CASE("what is no state of a reader is refused, and changes nothing") {
   world.disk.put("a", "1\n2\n3");
   world.offer("a");
   CHECK(world.read() == "a:1=1");
-  for (std::string bytes : {"\x08", "\x08\x01\x10\x02", "\x22\x05xy", "\x09\x01", "\x7a\x03""0 0",
+  for (std::string bytes : {"\x08", "\x08\x01\x10\x02", "\x22\x05xy", "\x09\x01",
+                            "\x7a\x03"
+                            "0 0",
                             "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\xff\xff"})
     CHECK(world.reader.restore(bytes, world.done).kind() == error_kind::invalid_argument);
   CHECK(world.read() == "a:2=2");
   // A place that the file does not have: said by who reads.
-  REQUIRE(world.reader.restore("\x08\x01\x22\x01" "a\x7a\x05" "99 10", world.done));
+  REQUIRE(world.reader.restore("\x08\x01\x22\x01"
+                               "a\x7a\x05"
+                               "99 10",
+                               world.done));
   CHECK_THAT(world.read(), Contains("a: ends before byte 99"));
 }
 

@@ -86,7 +86,11 @@ private:
           one->origin->op().ask, std::move(one->inputs), out);
     } else if (auto* wish = content_if<troupe::ask_source>(message)) {
       of = wish->step;
-      put({wish->errand, wish->origin, std::move(wish->asker), {}, std::move(wish->region),
+      put({wish->errand,
+           wish->origin,
+           std::move(wish->asker),
+           {},
+           std::move(wish->region),
            usage_meter::takes},
           of, wish->how, {}, out);
     } else if (auto* found = content_if<wait_answer>(message)) {
@@ -316,7 +320,7 @@ private:
   const std::shared_ptr<responder> machine_;
   const std::shared_ptr<input_threads> input_;
   usage_meter meter_;
-  std::vector<errand> errands_; // those being handed out
+  std::vector<errand> errands_;                  // those being handed out
   std::unordered_map<uint64_t, waiter> waiting_; // by request
   uint64_t next_request_ = 1;
   deadlines due_;

@@ -187,8 +187,7 @@ queue_runner& queue_runner::closes(const std::vector<edge>& others, location whe
       reject("queue_runner", where, "can close queues only");
     auto name = one.node->name();
     close.push_back(queue_close(one, {}, name + "/close", where));
-    cancel.push_back(
-        queue_close(one, {.cancel_pending_enqueues = true}, name + "/cancel", where));
+    cancel.push_back(queue_close(one, {.cancel_pending_enqueues = true}, name + "/cancel", where));
   }
   auto& in = queue_.node->graph();
   close_ = detail::add_group(in, close, name_ + "/close_all", where);

@@ -85,8 +85,8 @@ struct bucket_options {
 
 /// How input_pipeline::prefetch collects.
 struct prefetch_options {
-  int64_t capacity = 2;      ///< batches that wait to be taken
-  std::string_view on = {};  ///< a task: "/job:worker/task:1"; empty: where the step takes them
+  int64_t capacity = 2;     ///< batches that wait to be taken
+  std::string_view on = {}; ///< a task: "/job:worker/task:1"; empty: where the step takes them
 };
 
 /// For a whole input_pipeline.
@@ -120,8 +120,9 @@ public:
   edge producer(operand rows, const producer_options& options = {}, std::string_view name = {},
                 location where = location::current());
   /// The records of files, another one in each step. `files` are names, a vector of strings, say
-  /// matching_files(g, tensor::scalar<std::string>("data/*.tfrecord")). The task of the reader must see the files. A file that is
-  /// missing, damaged or cut off is an error with its name and the byte.
+  /// matching_files(g, tensor::scalar<std::string>("data/*.tfrecord")). The task of the reader must
+  /// see the files. A file that is missing, damaged or cut off is an error with its name and the
+  /// byte.
   record_edges records(operand files, const record_kind& kind, const records_options& options = {},
                        std::string_view name = {}, location where = location::current());
   /// `count` elements, stacked along a new first axis, in the order in which they came.
@@ -140,8 +141,7 @@ public:
   std::vector<edge> bucket_by_length(operand length, const std::vector<edge>& element,
                                      const std::vector<int64_t>& boundaries,
                                      const std::vector<int>& counts,
-                                     const bucket_options& options = {},
-                                     std::string_view name = {},
+                                     const bucket_options& options = {}, std::string_view name = {},
                                      location where = location::current());
   /// What a step would compute or wait for, such as a batch, made ahead of it, so that the step
   /// finds it: on the task where it is wanted, in the host's memory. The last stage.
@@ -154,8 +154,8 @@ public:
   /// Starts all runners.
   void start(session& in, coordinator& by, location where = location::current()) const;
 
-  /// How the queues have been used so far: describe_input() says what that means. Runs a step, whose
-  /// nodes the first call adds to the graph.
+  /// How the queues have been used so far: describe_input() says what that means. Runs a step,
+  /// whose nodes the first call adds to the graph.
   input_statistics statistics(session& in, location where = location::current());
 
 private:
@@ -165,7 +165,7 @@ private:
   struct measured_queue {
     std::string name;
     std::vector<edge> figures = {}; // once they are wanted
-    bool last = true; // no runner of the pipeline takes from it
+    bool last = true;               // no runner of the pipeline takes from it
   };
 
   graph_builder& graph_;

@@ -1,7 +1,7 @@
 // The stages of an input_pipeline beside its batches: records of files, buckets, prefetched
 // batches, and what is measured of all.
-#include "troupe/api/ops.hpp"
 #include "troupe/api/operators.hpp"
+#include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/api/train/input_pipeline.hpp"
 
@@ -64,8 +64,8 @@ record_edges input_pipeline::records(operand files, const record_kind& kind,
     names = random_shuffle(graph_, names,
                            {.seed = options.seed.value_or(0), .seed2 = options.seed ? 1 : 0}, {},
                            where);
-  auto queue = fifo_queue(graph_, {dtype::string}, {.shapes = {shape{}}, .capacity = 32}, "files",
-                          where);
+  auto queue =
+      fifo_queue(graph_, {dtype::string}, {.shapes = {shape{}}, .capacity = 32}, "files", where);
   queue_runner runner{queue, {queue_enqueue_many(queue, {names}, {}, {}, where)}, where};
   if (options.epochs >= 0)
     runner.limit(options.epochs);
@@ -78,7 +78,8 @@ record_edges input_pipeline::records(operand files, const record_kind& kind,
       return text_line_reader(g, {.skip_header_lines = of.skip}, "reader", where);
     }
     edge operator()(const tf_records& of) const {
-      return tf_record_reader(g, {.compression_type = std::string{of.compression}}, "reader", where);
+      return tf_record_reader(g, {.compression_type = std::string{of.compression}}, "reader",
+                              where);
     }
     edge operator()(const byte_records& of) const {
       return fixed_length_record_reader(g, of.bytes,
@@ -88,9 +89,7 @@ record_edges input_pipeline::records(operand files, const record_kind& kind,
                                          .encoding = std::string{of.compression}},
                                         "reader", where);
     }
-    edge operator()(const whole_files&) const {
-      return whole_file_reader(g, {}, "reader", where);
-    }
+    edge operator()(const whole_files&) const { return whole_file_reader(g, {}, "reader", where); }
   };
   auto reader = std::visit(make{graph_, where}, kind);
   if (options.at_once == 1) {
@@ -123,8 +122,7 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
   if (shapes.empty())
     for (const auto& one : element)
       shapes.push_back(one.node->output_shape(one.index));
-  if (shapes.size() != element.size() ||
-      !std::ranges::all_of(shapes, [&](auto& one) {
+  if (shapes.size() != element.size() || !std::ranges::all_of(shapes, [&](auto& one) {
         return options.dynamic_pad ? one.has_rank() : one.fully_known();
       }))
     reject("bucket_by_length", where, "needs the ", options.dynamic_pad ? "rank" : "shape",
@@ -173,8 +171,8 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
   std::vector<partial_shape> batches;
   for (const auto& one : shapes)
     batches.push_back(batch_of(same ? counts[0] : unknown_extent, one, false));
-  auto ready = fifo_queue(graph_, types, {.shapes = batches, .capacity = options.batches}, "ready",
-                          where);
+  auto ready =
+      fifo_queue(graph_, types, {.shapes = batches, .capacity = options.batches}, "ready", where);
   std::vector<node*> moves;
   for (size_t i = 0; i < buckets; ++i) {
     auto n = graph_.constant(static_cast<int32_t>(counts[counts.size() == 1 ? 0 : i]), {}, where);
@@ -203,9 +201,9 @@ std::vector<edge> input_pipeline::prefetch(const std::vector<edge>& batch,
   {
     auto there = graph_.on(options.on, where);
     // What goes round was counted by its runner.
-    queue = fifo_queue(graph_, types,
-                       {.shapes = shapes, .capacity = repeats ? -1 : options.capacity}, "ready",
-                       where);
+    queue =
+        fifo_queue(graph_, types, {.shapes = shapes, .capacity = repeats ? -1 : options.capacity},
+                   "ready", where);
   }
   queue_runner runner{queue, {queue_enqueue(queue, batch, {}, {}, where)}, where};
   if (repeats)

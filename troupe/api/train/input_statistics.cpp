@@ -46,8 +46,8 @@ std::string describe_input(const input_statistics& during) {
     return concat("the input keeps up: ", percent, " % of each step waits for '", worst->queue,
                   '\'');
   // The first queue that is mostly empty: all behind it wait for what fills it.
-  auto slowest = std::ranges::find_if(during.queues,
-                                      [](const queue_use& one) { return starved(one) > 0.5; });
+  auto slowest =
+      std::ranges::find_if(during.queues, [](const queue_use& one) { return starved(one) > 0.5; });
   auto text = concat("the input is the bottleneck: ", percent, " % of each step waits for '",
                      worst->queue, '\'');
   if (slowest != during.queues.end() && &*slowest != worst)

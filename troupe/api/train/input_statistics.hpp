@@ -11,9 +11,9 @@ namespace troupe {
 /// How a queue of an input_pipeline has been used since it was made.
 struct queue_use {
   std::string queue;
-  bool last = true;       ///< training takes from it, and no other stage
-  double seconds = 0;     ///< since then
-  double mean_size = 0;   ///< elements, over that time
+  bool last = true;     ///< training takes from it, and no other stage
+  double seconds = 0;   ///< since then
+  double mean_size = 0; ///< elements, over that time
   int64_t enqueues = 0, dequeues = 0;
   double enqueue_seconds = 0, dequeue_seconds = 0; ///< that they have waited, all together
   double enqueue_waiting = 0, dequeue_waiting = 0; ///< that at least one of them waited

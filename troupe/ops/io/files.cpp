@@ -38,8 +38,8 @@ void ask_write(responder& of, question&& what, answers& done) {
 void ask_match(responder& of, question&& what, answers& done) {
   const auto& patterns = what.inputs.at(0);
   if (patterns.rank() > 1) {
-    done.push_back({what.who, invalid("pattern must be a scalar or a vector, got ",
-                                      patterns.dims())});
+    done.push_back(
+        {what.who, invalid("pattern must be a scalar or a vector, got ", patterns.dims())});
     return;
   }
   auto all = patterns.values<std::string>();

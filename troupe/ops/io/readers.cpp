@@ -21,8 +21,8 @@ result<std::unique_ptr<responder>> make_identity(const node&, std::string name) 
 }
 
 result<std::unique_ptr<responder>> make_text_line(const node& of, std::string name) {
-  return made(std::move(name), {.format = record_format::line,
-                                .skip_lines = of.attr<int64_t>("skip_header_lines")});
+  return made(std::move(name),
+              {.format = record_format::line, .skip_lines = of.attr<int64_t>("skip_header_lines")});
 }
 
 result<std::unique_ptr<responder>> make_tfrecord(const node& of, std::string name) {
@@ -96,9 +96,7 @@ result<shapes> infer_read_up_to(const infer_context& at) {
   return shapes{partial_shape::of_rank(1), partial_shape::of_rank(1)};
 }
 
-bool goes_back(const question& what) {
-  return !what.origin->attr<bool>("drop_if_step_fails");
-}
+bool goes_back(const question& what) { return !what.origin->attr<bool>("drop_if_step_fails"); }
 
 void ask_read(responder& of, question&& what, answers& done) {
   as_reader(of).read(what.who, {.goes_back = goes_back(what)}, done);
@@ -110,8 +108,8 @@ void ask_read_up_to(responder& of, question&& what, answers& done) {
     done.push_back({what.who, invalid("num_records must be a scalar, got ", count.dims())});
   else
     as_reader(of).read(
-        what.who,
-        {.count = *count.data<int64_t>(), .many = true, .goes_back = goes_back(what)}, done);
+        what.who, {.count = *count.data<int64_t>(), .many = true, .goes_back = goes_back(what)},
+        done);
 }
 
 void ask_records(responder& of, question&& what, answers& done) {
@@ -222,17 +220,17 @@ count = ReaderNumRecordsProduced(r)
 fetch count = i64(0)
 )");
 
-extern constexpr op_def tfrecord_reader =
-    reader_of({"TFRecordReader",
-               "TFRecordReaderV2",
-               "Gives the records of TFRecord files.\n\n"
-               "A key is the file's name and the byte at which the record begins, before "
-               "compression: \"a.tfrecord:0\". A record that is damaged is an error, data_loss; the "
-               "next read goes on behind it, if its length is intact.",
-               make_tfrecord,
-               infer_tfrecord,
-               {{"compression_type", ""}}},
-              R"(
+extern constexpr op_def tfrecord_reader = reader_of(
+    {"TFRecordReader",
+     "TFRecordReaderV2",
+     "Gives the records of TFRecord files.\n\n"
+     "A key is the file's name and the byte at which the record begins, before "
+     "compression: \"a.tfrecord:0\". A record that is damaged is an error, data_loss; the "
+     "next read goes on behind it, if its length is intact.",
+     make_tfrecord,
+     infer_tfrecord,
+     {{"compression_type", ""}}},
+    R"(
 r = TFRecordReader compression_type="GZIP"
 count = ReaderNumRecordsProduced(r)
 fetch count = i64(0)

@@ -20,9 +20,13 @@ result<shapes> infer_parse_example_v2(const infer_context& at) {
   auto known = serialized.has_rank();
   auto batched = known && serialized.rank() == 1;
   shapes out;
-  for (const auto& dims : {partial_shape{unknown_extent, batched ? 2 : known ? 1 : unknown_extent},
+  for (const auto& dims : {partial_shape{unknown_extent, batched ? 2
+                                                         : known ? 1
+                                                                 : unknown_extent},
                            partial_shape{unknown_extent},
-                           partial_shape{batched ? 2 : known ? 1 : unknown_extent}})
+                           partial_shape{batched ? 2
+                                         : known ? 1
+                                                 : unknown_extent}})
     out.insert(out.end(), sparse, dims);
   for (const auto& dims : at.attr<shapes>("dense_shapes")) {
     if (!known) {

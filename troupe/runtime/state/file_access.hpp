@@ -1,5 +1,5 @@
-// What responders have done with files. Implemented over disks in troupe/serialization/records/, and
-// called by threads that may wait for them.
+// What responders have done with files. Implemented over disks in troupe/serialization/records/,
+// and called by threads that may wait for them.
 #pragma once
 #include "troupe/runtime/state/record_reader.hpp"
 
@@ -23,10 +23,10 @@ enum class record_format : uint8_t {
 /// How a file is cut into records.
 struct record_layout {
   record_format format = record_format::none;
-  std::string compression = {};                  ///< as TensorFlow names it: "", "ZLIB" or "GZIP"
-  int64_t skip_lines = 0;                        ///< of `line`
-  int64_t head_bytes = 0, tail_bytes = 0;        ///< of `fixed`, before and behind the records
-  int64_t record_bytes = 0;                      ///< of `fixed`
+  std::string compression = {};           ///< as TensorFlow names it: "", "ZLIB" or "GZIP"
+  int64_t skip_lines = 0;                 ///< of `line`
+  int64_t head_bytes = 0, tail_bytes = 0; ///< of `fixed`, before and behind the records
+  int64_t record_bytes = 0;               ///< of `fixed`
   int64_t hop_bytes = 0; ///< of `fixed`, from the begin of one to the next; 0: record_bytes
   bool operator==(const record_layout&) const = default;
 };
@@ -40,8 +40,8 @@ public:
   virtual result<std::string> read(const std::string& path) = 0;
   /// Replaces the file, or makes it, and the folders around it.
   virtual status write(const std::string& path, std::string_view content) = 0;
-  /// The files whose paths fit a pattern, in order: `*`, `?` and `[a-z]` stand for what they do in a
-  /// shell, within a name. None is no error.
+  /// The files whose paths fit a pattern, in order: `*`, `?` and `[a-z]` stand for what they do in
+  /// a shell, within a name. None is no error.
   virtual result<std::vector<std::string>> match(const std::string& pattern) = 0;
 };
 

@@ -186,6 +186,12 @@ void file_reader::read(request_id who, reading how, answers& done) {
   serve(done);
 }
 
+const file_reader::record* file_reader::next_ready() const {
+  return !returned_.empty() ? &returned_.begin()->second
+         : !ahead_.empty()  ? &ahead_.front()
+                            : nullptr;
+}
+
 // A file is found to have ended by who reads on, as in TensorFlow; but a file that is one record
 // has ended with it.
 bool file_reader::take_one(pending_read& to) {
@@ -237,6 +243,12 @@ bool file_reader::begin_file() {
 void file_reader::serve(answers& done) {
   while (!waiting_.empty()) {
     auto& first = waiting_.front();
+    // What comes at once is of one file.
+    const auto* next = next_ready();
+    if (!first.got.empty() && (next ? next->unit != first.got.back().unit : !in_progress())) {
+      answer_first(done);
+      continue;
+    }
     auto files_before = finished_;
     if (take_one(first)) {
       if (static_cast<int64_t>(first.got.size()) == first.how.count || finished_ != files_before)
@@ -276,9 +288,8 @@ void file_reader::serve(answers& done) {
   if (!loader_)
     loader_ = std::make_shared<loader>(loader{.path = file_, .layout = layout_, .start = place_});
   loading_ = next_errand_++;
-  errands_.push_back({.number = loading_, .work = [of = loader_](file_access& files) {
-                        return of->run(files);
-                      }});
+  errands_.push_back(
+      {.number = loading_, .work = [of = loader_](file_access& files) { return of->run(files); }});
 }
 
 void file_reader::answer_first(answers& done) {
@@ -304,6 +315,7 @@ void file_reader::answer_first(answers& done) {
 
 void file_reader::fail_first(status why, answers& done) {
   done.push_back({waiting_.front().who, std::move(why)});
+  give_back(std::move(waiting_.front().got));
   waiting_.pop_front();
 }
 
@@ -318,11 +330,12 @@ void file_reader::errand_ended(uint32_t number, status outcome, std::vector<tens
     asking_ = 0;
     auto for_whom = *std::exchange(asks_for_, std::nullopt);
     auto waits = !waiting_.empty() && waiting_.front().who == for_whom;
-    if (outcome && (values.size() != 1 || values[0].type() != dtype::string || values[0].rank() != 0))
-      outcome = invalid("reader '", name(),
-                        "' takes file names from a queue of scalar strings, and got ",
-                        values.empty() ? "nothing" : concat(values[0].type(), values[0].dims()),
-                        values.size() > 1 ? " and more" : "");
+    if (outcome &&
+        (values.size() != 1 || values[0].type() != dtype::string || values[0].rank() != 0))
+      outcome =
+          invalid("reader '", name(), "' takes file names from a queue of scalar strings, and got ",
+                  values.empty() ? "nothing" : concat(values[0].type(), values[0].dims()),
+                  values.size() > 1 ? " and more" : "");
     if (outcome)
       names_.push_back(*values[0].data<std::string>());
     else if (waits)
@@ -388,9 +401,7 @@ void file_reader::reset(const status& why, answers& done) {
 }
 
 result<std::string> file_reader::state() const {
-  const auto* next = !returned_.empty() ? &returned_.begin()->second
-                     : !ahead_.empty()  ? &ahead_.front()
-                                        : nullptr;
+  const auto* next = next_ready();
   if (next && (next->unit != started_ || !in_progress()))
     return failure(error_kind::failed_precondition, "reader '", name(), "' has ", returned_.size(),
                    " records again that failed steps had read, of a file before the one that it "
@@ -408,8 +419,7 @@ result<std::string> file_reader::state() const {
 status file_reader::restore(std::string_view state, answers& done) {
   auto to = parse_state(state);
   if (!to)
-    return invalid("reader '", name(), "': ", state.size(),
-                   " bytes are not the state of a reader");
+    return invalid("reader '", name(), "': ", state.size(), " bytes are not the state of a reader");
   forget_file();
   returned_.clear();
   taken_.clear();

@@ -15,8 +15,8 @@ namespace troupe {
 ///
 /// What a step was given goes back to its place if the step fails. A file that cannot be read any
 /// further stays the current one: each read fails, with data_loss if it is damaged or was cut off,
-/// and tries again where the file is intact. Only behind a record of a TFRecord file whose bytes are damaged, but not its length, the next read
-/// goes on.
+/// and tries again where the file is intact. Only behind a record of a TFRecord file whose bytes
+/// are damaged, but not its length, the next read goes on.
 class file_reader final : public responder {
 public:
   file_reader(std::string name, record_layout layout);
@@ -27,8 +27,8 @@ public:
     bool many = false;     ///< up to `count`, as vectors; fewer only where a file ends
     bool goes_back = true; ///< if the step fails
   };
-  /// Gives the key and the value of a record: the file's name and, but for whole files, the place in
-  /// it; and its bytes. Asks for another file where there is none; an error of the source is the
+  /// Gives the key and the value of a record: the file's name and, but for whole files, the place
+  /// in it; and its bytes. Asks for another file where there is none; an error of the source is the
   /// answer then, such as out_of_range at the end of the data.
   void read(request_id who, reading how, answers& done);
 
@@ -72,6 +72,7 @@ private:
 
   bool in_progress() const noexcept { return started_ != finished_; }
   void serve(answers& done);
+  const record* next_ready() const;
   bool take_one(pending_read& to);
   bool begin_file();
   void end_file();

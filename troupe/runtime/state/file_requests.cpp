@@ -24,23 +24,23 @@ void file_requests::read(request_id who, std::string path) {
 }
 
 void file_requests::write(request_id who, std::string path, std::string content) {
-  add(who, [path = std::move(path), content = std::move(content)](
-               file_access& files) -> result<std::vector<tensor>> {
-    TROUPE_TRY(files.write(path, content));
-    return std::vector<tensor>{};
-  });
+  add(who,
+      [path = std::move(path),
+       content = std::move(content)](file_access& files) -> result<std::vector<tensor>> {
+        TROUPE_TRY(files.write(path, content));
+        return std::vector<tensor>{};
+      });
 }
 
 void file_requests::match(request_id who, std::vector<std::string> patterns) {
-  add(who,
-      [patterns = std::move(patterns)](file_access& files) -> result<std::vector<tensor>> {
-        std::set<std::string> all;
-        for (const auto& one : patterns) {
-          TROUPE_ASSIGN(auto found, files.match(one));
-          all.insert(found.begin(), found.end());
-        }
-        return std::vector{tensor::vector(std::vector<std::string>{all.begin(), all.end()})};
-      });
+  add(who, [patterns = std::move(patterns)](file_access& files) -> result<std::vector<tensor>> {
+    std::set<std::string> all;
+    for (const auto& one : patterns) {
+      TROUPE_ASSIGN(auto found, files.match(one));
+      all.insert(found.begin(), found.end());
+    }
+    return std::vector{tensor::vector(std::vector<std::string>{all.begin(), all.end()})};
+  });
 }
 
 void file_requests::cancel(const which_requests& which, const status& why, answers& done) {

@@ -37,8 +37,8 @@ private:
 class hopping_records final : public record_reader {
 public:
   hopping_records(input_stream from, const fixed_options& options)
-      : stream_(std::move(from)), options_(options), hop_(hop_of(options)),
-        at_{options.head_bytes, 0} {}
+      : stream_(std::move(from)), options_(options),
+        hop_(hop_of(options)), at_{options.head_bytes, 0} {}
 
   static uint64_t hop_of(const fixed_options& options) {
     return options.hop_bytes ? options.hop_bytes : options.record_bytes;

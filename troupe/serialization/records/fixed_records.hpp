@@ -1,7 +1,7 @@
 // Records that all have one length, and two formats of such: IDX (MNIST) and CIFAR.
 #pragma once
-#include "troupe/runtime/types/tensor.hpp"
 #include "troupe/runtime/state/record_reader.hpp"
+#include "troupe/runtime/types/tensor.hpp"
 #include "troupe/serialization/records/streams.hpp"
 
 namespace troupe {

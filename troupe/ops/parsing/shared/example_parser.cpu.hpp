@@ -115,8 +115,7 @@ inline status parse_one_example(kernel_context& at, const feature_plan& plan,
   TROUPE_TRY(feature_finder{plan, keys}.find(*serialized.data<std::string>(), found));
   auto sparse = plan.sparse.size();
   for (size_t s = 0; s < sparse; ++s)
-    TROUPE_TRY(
-        write_sparse_of_one(at, static_cast<int>(sparse), static_cast<int>(s), found[s]));
+    TROUPE_TRY(write_sparse_of_one(at, static_cast<int>(sparse), static_cast<int>(s), found[s]));
   for (size_t d = 0; d < plan.dense.size(); ++d) {
     auto made = make_dense(at, plan.dense_dims[d], plan.dense[d],
                            at.input(first_default + static_cast<int>(d)),
