@@ -17,6 +17,7 @@ using benchmark::State;
 
 constexpr int batch_size = 128;
 constexpr int64_t side = 8, times = 8; // pixels of a digit, and how much larger its PNG is
+constexpr int label_at = side * side;  // in a record
 
 template <class T>
 T must(result<T> made) {
@@ -95,8 +96,8 @@ void tfrecord_digits(State& state, int64_t at_once) {
                                     .min_after_dequeue = 1024,
                                     .enqueue_many = at_once > 1,
                                     .shapes = {shape{side * side + 1}}})[0];
-  auto images = cast(slice(batch, {0, 0}, {-1, side * side}), dtype::f32) / 16.0f;
-  auto labels = cast(slice(batch, {0, side * side}, {-1, 1}), dtype::i32);
+  auto images = cast(slice(batch, {0, 0}, {-1, label_at}), dtype::f32) / 16.0f;
+  auto labels = cast(slice(batch, {0, label_at}, {-1, 1}), dtype::i32);
   take(state, input, input.prefetch({images, labels}));
 }
 
