@@ -70,8 +70,11 @@ public:
   std::string position() const override { return concat(at_.byte, ' ', at_.record); }
 
   status seek(std::string_view position) override {
-    TROUPE_ASSIGN(at_, file_place::parse(stream_.path(), position));
+    TROUPE_ASSIGN(auto to, file_place::parse(stream_.path(), position));
     window_.clear();
+    // The last hop may go over the end.
+    TROUPE_TRY(stream_.seek(to.byte - std::min(to.byte, hop_)));
+    at_ = to;
     return {};
   }
 
