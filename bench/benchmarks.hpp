@@ -14,6 +14,7 @@ void register_int8();        ///< int8/...: products and convolutions of bytes
 void register_bandwidth(); ///< stream/...: plain loops; and ops that are bound by memory like them
 void register_train();     ///< mlp/..., lenet/... and so on: training steps
 void register_queue();     ///< queue/...: elements from step to step
+void register_input();     ///< input/...: records of files, decoded and batched
 void register_files();     ///< files/...: checkpoints, records and their checksums
 void register_save();      ///< save/..., steps/...: checkpoints beside training, steps side by side
 void register_exchange();  ///< exchange/...: what moving a tensor between two processes costs
