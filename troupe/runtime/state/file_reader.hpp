@@ -49,6 +49,7 @@ public:
   std::string_view kind() const noexcept override { return "reader"; }
   status declare_again(const responder& other) const override;
   void cancel(const which_requests& which, const status& why, answers& done) override;
+  bool holds_for(step_id step) const override { return taken_.contains(step); }
   void settle(step_id step, bool failed, answers& done) override;
   void reset(const status& why, answers& done) override;
   std::string describe() const override;
