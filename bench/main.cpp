@@ -91,6 +91,7 @@ void register_all() {
   register_exchange();
   register_files();
   register_save();
+  register_input();
 }
 
 int run(int argc, char** argv) {

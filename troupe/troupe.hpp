@@ -23,6 +23,7 @@
 #include "troupe/api/train/data_parallel.hpp"
 #include "troupe/api/train/indexed_slices.hpp"
 #include "troupe/api/train/input_pipeline.hpp"
+#include "troupe/api/train/input_statistics.hpp"
 #include "troupe/api/train/lbfgs.hpp"
 #include "troupe/api/train/learning_rate.hpp"
 #include "troupe/api/train/loss_scale.hpp"

@@ -1,5 +1,6 @@
 // Branches, loops and functions as users write them.
 #include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::test::control_flow_test {
@@ -15,16 +16,6 @@ std::vector<T> values(const tensor& of) {
 template <class T>
 T value(const tensor& of) {
   return *of.data<T>();
-}
-
-template <class Act>
-std::string error_of(Act act) {
-  try {
-    act();
-  } catch (const error& why) {
-    return why.what();
-  }
-  return "no error";
 }
 
 } // namespace
@@ -242,7 +233,7 @@ TEST_CASE("a function may call itself, with the variables that it was given") {
   s.run(g.initializer());
   CHECK(value<int>(s.fetch(y[0], {{n, 12}})) == 144);
   CHECK(value<int>(s.fetch(calls)) == 465);
-  auto endless = error_of([&] {
+  auto endless = failure_of([&] {
     auto forever = define_recursive(g, "forever", {argument{dtype::i32, {}}}, {dtype::i32},
                                     [&](auto& self, auto& v) { return call(g, self, {v[0] + 1}); });
     s.fetch(call(g, forever, {n}, "deep")[0], {{n, 0}});
@@ -260,7 +251,7 @@ TEST_CASE("an error in a loop names the node and the turn") {
       },
       {.name = "train"});
   auto s = session::local();
-  auto text = error_of([&] { s.fetch(found[1], {{n, 7}}); });
+  auto text = failure_of([&] { s.fetch(found[1], {{n, 7}}); });
   CHECK(text.find("'train'") != std::string::npos);
   CHECK(text.find("iteration 7]") != std::string::npos);
   CHECK(text.find("FloorDiv") != std::string::npos);
@@ -281,22 +272,22 @@ TEST_CASE("what does not fit is refused where it is built") {
   graph_builder g;
   auto p = g.placeholder(dtype::boolean, {}, "p");
   auto x = g.placeholder(dtype::f32, {}, "x");
-  CHECK(error_of([&] {
+  CHECK(failure_of([&] {
           cond(
               p, [&] { return x; }, [&] { return g.constant(1); });
         }).find("branches return f32 and i32 as value 0") != std::string::npos);
-  CHECK(error_of([&] {
+  CHECK(failure_of([&] {
           cond(
               p, [&] { return static_cast<edge>(g.variable(1.0f)); }, [&] { return x; });
         }).find("lives longer than a call") != std::string::npos);
-  CHECK(error_of([&] {
+  CHECK(failure_of([&] {
           while_loop(
               {x}, [&](auto& v) { return less(v[0], 1); }, [&](auto&) { return list{}; });
         }).find("returns 0 values for 1 loop variables") != std::string::npos);
   edge inside;
   cond(
       p, [&] { return inside = x + 1; }, [&] { return x; });
-  CHECK(error_of([&] { g.constant(1.0f) + inside; }).find("belongs to another graph") !=
+  CHECK(failure_of([&] { g.constant(1.0f) + inside; }).find("belongs to another graph") !=
         std::string::npos);
   // After all that the graph is as good as before.
   CHECK(value<float>(session::local().fetch(x + 1, {{x, 1.0f}})) == 2);
@@ -314,7 +305,7 @@ TEST_CASE("what a function says of shapes holds when it runs") {
   auto y = call(g, again, {x});
   auto s = session::local();
   CHECK(values<float>(s.fetch(y[0], {{x, {30.0f, 10.0f}}})) == std::vector{120.0f, 40.0f});
-  CHECK(error_of([&] {
+  CHECK(failure_of([&] {
           s.fetch(y[0], {{x, {1.0f, 2.0f, 3.0f}}});
         }).find("argument 0 of function 'again' must have shape [2], got [3]") !=
         std::string::npos);

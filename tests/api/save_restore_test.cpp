@@ -1,5 +1,6 @@
 // Save and Restore ops in graphs: files of the tasks that the nodes are on.
 #include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 #include "troupe/troupe.hpp"
@@ -10,15 +11,6 @@ namespace troupe::test::save_restore_test {
 namespace {
 
 using Catch::Matchers::Contains;
-
-std::string failure_of(auto&& act) {
-  try {
-    act();
-  } catch (const error& e) {
-    return concat(to_string(e.kind()), ": ", e.what());
-  }
-  return "no error";
-}
 
 // As TensorFlow's Saver: an op that saves two variables, and one that assigns them.
 struct saving {

@@ -1,6 +1,7 @@
 // SavedModels: those of TensorFlow (tests/graphs/tensorflow/saved_models.py), and our own.
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
+#include "tests/support/failure_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "troupe/serialization/files/file.hpp"
 #include "troupe/serialization/files/zip.hpp"
@@ -14,15 +15,6 @@ namespace troupe::test::saved_model_test {
 namespace {
 
 using Catch::Matchers::Contains;
-
-std::string failure_of(auto&& act) {
-  try {
-    act();
-  } catch (const error& e) {
-    return concat(to_string(e.kind()), ": ", e.what());
-  }
-  return "no error";
-}
 
 // What TensorFlow has written, and what to feed and to expect: folders of a signature's name.
 struct golden {

@@ -1,5 +1,6 @@
 // Who writes checkpoints, in which format, and which of them stay.
 #include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
@@ -17,15 +18,6 @@ namespace {
 
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
-
-std::string failure_of(auto&& act) {
-  try {
-    act();
-  } catch (const error& e) {
-    return concat(to_string(e.kind()), ": ", e.what());
-  }
-  return "no error";
-}
 
 tensor some_rows() { return tensor::of<float>(shape{5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}); }
 tensor no_rows() { return tensor::of<float>(shape{5, 2}, std::vector<float>(10)); }

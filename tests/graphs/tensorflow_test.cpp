@@ -2,6 +2,7 @@
 // (tests/graphs/tensorflow/generate.py).
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/unzip.hpp"
 #include "tests/support/watchdog.hpp"
@@ -76,10 +77,20 @@ std::string device_errors(const model& of, const pass_options& passes) {
   return all;
 }
 
+// Files are written where this process may write.
+void use_folder(model& of, const std::string& path) {
+  for (auto& step : of.steps)
+    for (auto& one : step.feeds)
+      if (one.to.node->name() == "folder")
+        one.value = tensor::scalar(path);
+}
+
 void run(const std::string& name) {
   watchdog watch;
+  temporary_folder folder;
   auto bytes = unzipped(data_folder("graphs/tensorflow") / concat(name, ".pb.gz"));
   auto original = imported(bytes);
+  use_folder(*original, folder / "files");
   CHECK(device_errors(*original, pass_options::none()) == "");
   CHECK(device_errors(*original, {}) == "");
 }
@@ -114,6 +125,12 @@ TEST_CASE("branches, loops and calls of TensorFlow 2 give the same") {
     run(concat("flow_", name));
   }
 }
+
+TEST_CASE("readers of TensorFlow, of both generations, read the same files alike") {
+  run("readers");
+}
+
+TEST_CASE("the input of a program of TensorFlow gives the same batches") { run("input_program"); }
 
 TEST_CASE("graphs of TensorFlow 2 with variables, unfrozen, learn alike") {
   for (auto name : {"descent", "momentum", "adam", "embedding", "order", "rows", "optimizers",

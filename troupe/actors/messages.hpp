@@ -38,7 +38,24 @@ struct ask {
   const node* origin = nullptr; ///< says what is asked; lives as long as `region`
   uint32_t wait = 0;
   std::vector<tensor> inputs;
-  caf::actor region; ///< an inline actor
+  caf::actor region;      ///< an inline actor
+  caf::actor source = {}; ///< another responder, which the node lets this one ask
+};
+
+/// Responder -> responder: what a node asks of its second input, for an errand. Answered by
+/// wait_answer, `wait` being the errand.
+struct ask_source {
+  step_id step;
+  const node* origin = nullptr; ///< lives as long as `region`
+  void (*how)(responder& of, question&& what, std::vector<answer>& done) = nullptr;
+  uint32_t errand = 0;
+  caf::actor region, asker;
+};
+
+/// Input thread -> responder: an errand has ended. No answer.
+struct errand_ended {
+  uint32_t number = 0;
+  status outcome;
 };
 
 /// Conductor -> responder: a step fails, so that nothing it waits for is wanted; or it has ended,
@@ -185,6 +202,8 @@ struct peer_gone {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::token)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_answer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask_source)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_look)

@@ -48,7 +48,8 @@ public:
                 .origin = wait.origin,
                 .wait = wait_index,
                 .inputs = {inputs.begin(), inputs.end()},
-                .region = caf::actor_cast<caf::actor>(&in_.region(program_, wait.region))},
+                .region = caf::actor_cast<caf::actor>(&in_.region(program_, wait.region)),
+                .source = in_.program().source(program_, wait_index)},
             unit_);
   }
 

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/long_worker.hpp"
 #include "troupe/actors/responder.hpp"
+#include "troupe/actors/system.hpp"
 
 #include <caf/send.hpp>
 
@@ -21,6 +22,12 @@ std::pair<std::string, std::string> full_name(const node& maker, const std::stri
 }
 
 } // namespace
+
+// Disks take two or three requests at once; more threads would only wait for each other.
+resources::resources(caf::actor_system& system)
+    : system_(system), input_(std::make_shared<input_threads>(has_threads(system) ? 3 : 0)) {}
+
+resources::~resources() { input_->close(); }
 
 // A container of which nothing is left goes: clients may name as many as they like.
 result<std::shared_ptr<named_state>> resources::find_or_add(const std::string& held_by,
@@ -58,7 +65,7 @@ result<caf::actor> resources::find_responder(const node& maker, const std::strin
   auto found = find_or_add(held_by, std::move(declared));
   if (!found)
     return within(maker, found.status());
-  auto actor = static_cast<responder_state&>(**found).actor(system_);
+  auto actor = static_cast<responder_state&>(**found).actor(system_, input_);
   program.keep(*std::move(found));
   std::lock_guard guard{mutex_};
   std::erase_if(responders_, [](const auto& one) { return !caf::actor_cast<caf::actor>(one); });

@@ -1,5 +1,6 @@
 // The named state of a task: variables, queues and whatever else containers hold (white paper 4.7).
 #pragma once
+#include "troupe/actors/input_threads.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/runtime/state/variable.hpp"
 
@@ -11,7 +12,8 @@ namespace troupe {
 /// Any thread may call.
 class resources {
 public:
-  explicit resources(caf::actor_system& system) : system_(system) {}
+  explicit resources(caf::actor_system& system);
+  ~resources();
 
   /// Finds what a node makes, or makes it at first sight. `fallback` is the container of nodes that
   /// name none. Fails where it was declared otherwise.
@@ -34,6 +36,7 @@ private:
                                                    std::shared_ptr<named_state> declared);
 
   caf::actor_system& system_;
+  std::shared_ptr<input_threads> input_; // with those that answer
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<container>> containers_;
   std::vector<caf::actor_addr> responders_;

@@ -2,9 +2,11 @@
 
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/inline_actor.hpp"
+#include "troupe/actors/input_threads.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/state/usage_meter.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -29,8 +31,9 @@ void fill_in(state_info& about, const responder& of) {
 // waits for it. The lock is held for the rules alone; answers leave behind it.
 class responder_actor final : public inline_actor {
 public:
-  responder_actor(caf::actor_config& config, std::shared_ptr<responder> machine)
-      : inline_actor(config), machine_(std::move(machine)) {}
+  responder_actor(caf::actor_config& config, std::shared_ptr<responder> machine,
+                  std::shared_ptr<input_threads> input)
+      : inline_actor(config), machine_(std::move(machine)), input_(std::move(input)) {}
 
   const char* name() const override { return "troupe.responder"; }
 
@@ -54,7 +57,10 @@ private:
   struct asker {
     uint32_t wait = 0;
     const troupe::node* origin = nullptr;
-    caf::actor region;
+    caf::actor region; // or a responder, for an errand
+    caf::actor source; // what it may ask in turn
+    caf::actor keep;   // `origin` lives as long
+    usage_meter::side side = usage_meter::neither;
   };
   struct waiter {
     asker from;
@@ -64,14 +70,45 @@ private:
     caf::actor region;
     wait_answer what;
   };
-  using deliveries = std::vector<delivery>;
+  // What is asked of another responder, or has files read.
+  struct outing {
+    errand what;
+    asker from;
+  };
+  struct deliveries {
+    std::vector<delivery> answers;
+    std::vector<outing> errands;
+  };
 
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override {
     deliveries out;
     step_id of;
     if (auto* one = content_if<ask>(message)) {
       of = one->step;
-      put(*one, out);
+      auto side = one->origin->op().goes_back ? usage_meter::takes
+                  : one->inputs.empty()       ? usage_meter::neither
+                                              : usage_meter::puts;
+      put({one->wait, one->origin, std::move(one->region), std::move(one->source), {}, side}, of,
+          one->origin->op().ask, std::move(one->inputs), out);
+    } else if (auto* wish = content_if<troupe::ask_source>(message)) {
+      of = wish->step;
+      put({wish->errand,
+           wish->origin,
+           std::move(wish->asker),
+           {},
+           std::move(wish->region),
+           usage_meter::takes},
+          of, wish->how, {}, out);
+    } else if (auto* found = content_if<wait_answer>(message)) {
+      of = found->step;
+      under_lock(out, [&](answers& done) {
+        machine_->errand_ended(found->wait, std::move(found->outcome), std::move(found->values),
+                               done);
+      });
+    } else if (auto* done_by = content_if<troupe::errand_ended>(message)) {
+      under_lock(out, [&](answers& done) {
+        machine_->errand_ended(done_by->number, std::move(done_by->outcome), {}, done);
+      });
     } else if (auto* end = content_if<step_ended>(message)) {
       under_lock(out, [&](answers& done) {
         using how = step_ended::how;
@@ -113,17 +150,84 @@ private:
   template <class Act>
   void under_lock(deliveries& out, Act act) {
     std::lock_guard guard{mutex_};
+    meter_.advance(machine_->size());
     answers done;
     (void)guarded("answering", [&]() -> status {
       act(done);
       return {};
     });
     collect(done, out);
+    look_around(out);
+  }
+
+  // Errands leave behind the lock, as answers do.
+  void look_around(deliveries& out) {
+    errands_.clear();
+    machine_->take_errands(errands_);
+    for (auto& one : errands_) {
+      asker from;
+      if (one.asks_for)
+        if (auto it = waiting_.find(one.asks_for->number); it != waiting_.end())
+          from = it->second.from;
+      out.errands.push_back({std::move(one), std::move(from)});
+    }
+  }
+
+  // The step of the request is the one that asks, so that its end ends this, too.
+  void run_errand(outing& one, caf::execution_unit* unit) {
+    auto me = caf::actor_cast<caf::actor>(this);
+    if (one.what.work)
+      return input_->run([me = std::move(me), work = std::move(one.what.work),
+                          number = one.what.number](file_access& files) {
+        auto outcome = guarded("reading a file", [&] { return work(files); });
+        deliver(actor_behind(me), troupe::errand_ended{number, std::move(outcome)}, nullptr);
+      });
+    auto step = one.what.asks_for->step;
+    if (!one.from.source) {
+      deliver(*this,
+              wait_answer{one.what.number,
+                          failure(error_kind::internal, machine_->kind(), " '", machine_->name(),
+                                  "' has nobody to ask"),
+                          {},
+                          step},
+              unit);
+      return;
+    }
+    deliver(actor_behind(one.from.source),
+            troupe::ask_source{step, one.from.origin, one.what.ask, one.what.number,
+                               one.from.region, std::move(me)},
+            unit);
   }
 
   // This thread goes on with its own step; others wake theirs. A step that fails for its answer can
   // bring an answer to the next: those come one after another, not one within another.
-  static void pass_on(deliveries& out, step_id of, caf::execution_unit* unit) {
+  // Errands come one after another, too: what answers at once makes room for the next.
+  void pass_on(deliveries& out, step_id of, caf::execution_unit* unit) {
+    bring_all(out.answers, of, unit);
+    if (out.errands.empty())
+      return;
+    using errand_of = std::pair<caf::actor, outing>;
+    static thread_local std::deque<errand_of>* under_way = nullptr;
+    std::deque<errand_of> mine;
+    auto outermost = !under_way;
+    if (outermost)
+      under_way = &mine;
+    for (auto& one : out.errands)
+      under_way->emplace_back(caf::actor_cast<caf::actor>(this), std::move(one));
+    if (!outermost)
+      return;
+    for (; !mine.empty(); mine.pop_front()) {
+      auto next = std::move(mine.front());
+      actor_behind(next.first).run_errand(next.second, unit);
+    }
+    under_way = nullptr;
+  }
+
+  static responder_actor& actor_behind(const caf::actor& handle) {
+    return static_cast<responder_actor&>(*caf::actor_cast<caf::abstract_actor*>(handle));
+  }
+
+  static void bring_all(std::vector<delivery>& out, step_id of, caf::execution_unit* unit) {
     static thread_local std::deque<delivery>* under_way = nullptr;
     std::deque<delivery> others;
     auto outermost = !under_way;
@@ -153,17 +257,19 @@ private:
                    "' ends: its task shuts down");
   }
 
-  void put(ask& what, deliveries& out) {
+  void put(asker from, step_id step, decltype(errand::ask) how, std::vector<tensor> inputs,
+           deliveries& out) {
     std::lock_guard guard{mutex_};
+    meter_.advance(machine_->size());
+    meter_.came(from.side);
     answers done;
-    const auto& origin = *what.origin;
-    request_id who{what.step, next_request_++};
+    request_id who{step, next_request_++};
     auto is_mine = [&](const auto& one) { return one.who == who; };
     if (closed_) {
       done.push_back({who, shuts_down()});
     } else {
       auto asked = guarded("asking", [&]() -> status {
-        origin.op().ask(*machine_, {who, &origin, std::move(what.inputs)}, done);
+        how(*machine_, {who, from.origin, std::move(inputs), &meter_}, done);
         return {};
       });
       if (!asked)
@@ -172,18 +278,19 @@ private:
         done.push_back({who, std::move(asked)});
     }
     // What is answered at once never stands among those that wait.
-    asker from{what.wait, &origin, std::move(what.region)};
     if (auto mine = std::ranges::find_if(done, is_mine); mine != done.end())
-      out.push_back(delivery_to(from, *mine));
+      out.answers.push_back(delivery_to(from, *mine));
     else
       wait(who, std::move(from));
     collect(done, out);
+    look_around(out);
   }
 
   void wait(request_id who, asker from) {
     auto limit = from.origin->attrs().find("timeout_ms");
     auto patience = limit == from.origin->attrs().end() ? 0 : *limit->second.get_if<int64_t>();
     patience = std::min<int64_t>(patience, longest_patience_ms);
+    meter_.waits(from.side);
     auto& waits = waiting_[who.number];
     waits.from = std::move(from);
     if (patience > 0)
@@ -199,11 +306,11 @@ private:
                      *overdue_);
   }
 
-  // Errors name the node that asked; the responder names itself.
+  // Errors name the node that asked, when they come to it; the responder names itself.
   static delivery delivery_to(asker& to, answer& what) {
+    auto outcome = to.keep ? std::move(what.outcome) : within(*to.origin, std::move(what.outcome));
     return {std::move(to.region),
-            {to.wait, within(*to.origin, std::move(what.outcome)), std::move(what.tensors),
-             what.who.step}};
+            {to.wait, std::move(outcome), std::move(what.tensors), what.who.step}};
   }
 
   // To those that have waited.
@@ -212,15 +319,19 @@ private:
       auto it = waiting_.find(one.who.number);
       if (it == waiting_.end())
         continue;
+      meter_.waited(it->second.from.side);
       if (it->second.due)
         due_.remove(*it->second.due);
-      out.push_back(delivery_to(it->second.from, one));
+      out.answers.push_back(delivery_to(it->second.from, one));
       waiting_.erase(it);
     }
   }
 
   std::mutex mutex_;
   const std::shared_ptr<responder> machine_;
+  const std::shared_ptr<input_threads> input_;
+  usage_meter meter_;
+  std::vector<errand> errands_;                  // those being handed out
   std::unordered_map<uint64_t, waiter> waiting_; // by request
   uint64_t next_request_ = 1;
   deadlines due_;
@@ -277,10 +388,11 @@ state_info responder_state::describe() const {
   return about;
 }
 
-caf::actor responder_state::actor(caf::actor_system& system) {
+caf::actor responder_state::actor(caf::actor_system& system,
+                                  const std::shared_ptr<input_threads>& input) {
   std::lock_guard guard{mutex_};
   if (!actor_)
-    actor_ = spawn_inline<responder_actor>(system, machine_).first;
+    actor_ = spawn_inline<responder_actor>(system, machine_, input).first;
   return actor_;
 }
 

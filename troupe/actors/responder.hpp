@@ -12,6 +12,8 @@
 
 namespace troupe {
 
+class input_threads;
+
 /// A responder among the state of a task. Its actor goes with it.
 class responder_state final : public named_state {
 public:
@@ -27,9 +29,10 @@ public:
   void clear() override;
   state_info describe() const override;
 
-  /// The actor, an inline one, which understands ask, step_ended and responder_reset; made at the
-  /// first call. After an exit message it answers all questions with `cancelled`.
-  caf::actor actor(caf::actor_system& system);
+  /// The actor, an inline one, which understands ask, ask_source, wait_answer, errand_ended,
+  /// step_ended and responder_reset; made at the first call. `input` does what it wants of files.
+  /// After an exit message it answers all questions with `cancelled`.
+  caf::actor actor(caf::actor_system& system, const std::shared_ptr<input_threads>& input);
 
 private:
   explicit responder_state(std::unique_ptr<responder> machine);

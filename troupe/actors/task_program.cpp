@@ -53,6 +53,15 @@ status task_program::look_at_state(uint64_t retirements) const {
   return {};
 }
 
+inline_actor* task_program::add_responder(const caf::actor& one) {
+  auto* added = static_cast<inline_actor*>(caf::actor_cast<caf::abstract_actor*>(one));
+  if (std::ranges::find(distinct_responders_, added) == distinct_responders_.end()) {
+    distinct_responders_.push_back(added);
+    responder_handles_.push_back(one);
+  }
+  return added;
+}
+
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
                           const responder_finder& find_responder) {
   if (fetches_ > max_fetches)
@@ -64,16 +73,16 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
   std::map<std::pair<uint32_t, std::string>, import_route> receives; // by key and device
   for (uint32_t p = 0; p < programs_.size(); ++p) {
     auto& responders = responders_.emplace_back();
+    auto& sources = sources_.emplace_back();
     for (const auto& wait : programs_[p]->waits()) {
       responders.emplace_back();
+      sources.emplace_back();
       if (wait.by == answered_by::state || wait.by == answered_by::work) {
         TROUPE_ASSIGN(auto actor, find_responder(wait.state ? *wait.state : *wait.origin));
-        responders.back() =
-            static_cast<inline_actor*>(caf::actor_cast<caf::abstract_actor*>(actor));
-        if (std::ranges::find(distinct_responders_, responders.back()) ==
-            distinct_responders_.end()) {
-          distinct_responders_.push_back(responders.back());
-          responder_handles_.push_back(std::move(actor));
+        responders.back() = add_responder(actor);
+        if (wait.source) {
+          TROUPE_ASSIGN(sources.back(), find_responder(*wait.source));
+          add_responder(sources.back());
         }
         takes_things_ |= wait.origin->op().goes_back;
         continue;

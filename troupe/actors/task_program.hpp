@@ -125,6 +125,10 @@ public:
   inline_actor& responder(uint32_t of_program, uint32_t of_wait) const {
     return *responders_[of_program][of_wait];
   }
+  /// What that may ask in turn, or nothing.
+  const caf::actor& source(uint32_t of_program, uint32_t of_wait) const {
+    return sources_[of_program][of_wait];
+  }
   /// All that its steps ask.
   const std::vector<inline_actor*>& responders() const noexcept { return distinct_responders_; }
   /// Whether a step is given what goes back if it fails: then responders hear of its end.
@@ -138,6 +142,7 @@ public:
 
 private:
   status look_at_state(uint64_t retirements) const;
+  inline_actor* add_responder(const caf::actor& one);
 
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
@@ -150,6 +155,7 @@ private:
   std::vector<std::shared_ptr<named_state>> kept_;
   mutable std::atomic<uint64_t> seen_retirements_{0};
   std::vector<std::vector<inline_actor*>> responders_; // per program and wait
+  std::vector<std::vector<caf::actor>> sources_;       // likewise
   std::vector<inline_actor*> distinct_responders_;
   std::vector<caf::actor> responder_handles_, exchanges_;
   bool takes_things_ = false;

@@ -23,6 +23,7 @@ import tensorflow as tf
 
 import control_flow
 import coordination
+import readers
 import variables
 
 v1 = tf.compat.v1
@@ -262,7 +263,8 @@ def tables(random):
 models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
 models |= {name: (lambda random, build=build: build(random, Recorder))
-           for name, build in (variables.models | coordination.models | control_flow.models).items()}
+           for name, build in (variables.models | coordination.models | control_flow.models
+                               | readers.models).items()}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:

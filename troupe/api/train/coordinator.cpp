@@ -111,7 +111,7 @@ struct queue_runner::loop : std::enable_shared_from_this<queue_runner::loop> {
   std::optional<step> close, cancel;
   std::atomic<size_t> active{0};
   std::atomic<int64_t> left{-1}; // runs; negative: no limit
-  bool limited = false;
+  bool limited = false, stays_open = false;
 
   void run(size_t which) {
     if (by->stops || (limited && left.fetch_sub(1) <= 0))
@@ -150,6 +150,8 @@ struct queue_runner::loop : std::enable_shared_from_this<queue_runner::loop> {
   void leave() {
     if (active.fetch_sub(1) > 1)
       return;
+    if (stays_open && !by->stops)
+      return by->ended(name, this);
     begin(by->stops ? *cancel : *close, [](loop& self, const status& closed) {
       // A session that is gone has no queue to close.
       if (!closed && closed.kind() != error_kind::cancelled)
@@ -169,13 +171,28 @@ struct queue_runner::loop : std::enable_shared_from_this<queue_runner::loop> {
 };
 
 queue_runner::queue_runner(edge queue, std::vector<node*> enqueues, location where)
-    : name_(queue ? queue.node->name() : ""), enqueues_(std::move(enqueues)) {
+    : name_(queue ? queue.node->name() : ""), queue_(queue), enqueues_(std::move(enqueues)) {
   if (!queue || queue.node->op().makes != resource::queue)
     reject("queue_runner", where, "needs a queue");
   if (enqueues_.empty() || std::ranges::find(enqueues_, nullptr) != enqueues_.end())
     reject("queue_runner", where, "needs nodes that fill queue '", name_, "'");
   close_ = queue_close(queue, {}, name_ + "/close", where);
   cancel_ = queue_close(queue, {.cancel_pending_enqueues = true}, name_ + "/cancel", where);
+}
+
+queue_runner& queue_runner::closes(const std::vector<edge>& others, location where) {
+  std::vector<node*> close{close_}, cancel{cancel_};
+  for (const auto& one : others) {
+    if (!one || one.node->op().makes != resource::queue)
+      reject("queue_runner", where, "can close queues only");
+    auto name = one.node->name();
+    close.push_back(queue_close(one, {}, name + "/close", where));
+    cancel.push_back(queue_close(one, {.cancel_pending_enqueues = true}, name + "/cancel", where));
+  }
+  auto& in = queue_.node->graph();
+  close_ = detail::add_group(in, close, name_ + "/close_all", where);
+  cancel_ = detail::add_group(in, cancel, name_ + "/cancel_all", where);
+  return *this;
 }
 
 void queue_runner::start(session& in, coordinator& by, location where) const {
@@ -187,6 +204,7 @@ void queue_runner::start(session& in, coordinator& by, location where) const {
   made->close = in.prepare({}, {}, {close_}, where);
   made->cancel = in.prepare({}, {}, {cancel_}, where);
   made->limited = limit_ >= 0;
+  made->stays_open = stays_open_;
   made->left = limit_;
   made->active = enqueues_.size();
   by.state_->begins(name_, made.get(), [made] { made->stop(); });

@@ -68,20 +68,32 @@ public:
     return *this;
   }
 
+  /// Closes these, too, whenever it closes its queue: each run fills one of them, say.
+  queue_runner& closes(const std::vector<edge>& others, location where = location::current());
+  /// Leaves the queue open when the data or the runs have ended: what is in it goes round.
+  queue_runner& stays_open() {
+    stays_open_ = true;
+    return *this;
+  }
+
   /// Begins to run, until `by` stops it. The session and the coordinator may go before it has
   /// ended.
   void start(session& in, coordinator& by, location where = location::current()) const;
 
   const std::string& name() const noexcept { return name_; } ///< of the queue
+  edge queue() const noexcept { return queue_; }
+  const std::vector<node*>& enqueues() const noexcept { return enqueues_; }
 
 private:
   struct loop;
 
   std::string name_;
+  edge queue_;
   std::vector<node*> enqueues_;
   node* close_ = nullptr;
   node* cancel_ = nullptr;
   int64_t limit_ = -1;
+  bool stays_open_ = false;
 };
 
 } // namespace troupe

@@ -65,7 +65,7 @@ edge input_pipeline::producer(operand rows, const producer_options& options, std
   queue_runner runner{queue, {queue_enqueue_many(queue, {all}, {}, {}, where)}, where};
   if (options.epochs >= 0)
     runner.limit(options.epochs);
-  runners_.push_back(std::move(runner));
+  add(std::move(runner));
   return queue_dequeue(queue, {type}, {}, {}, where)[0];
 }
 
@@ -74,7 +74,7 @@ std::vector<edge> input_pipeline::collect(edge queue, const std::vector<edge>& e
                                           location where) {
   auto* put = enqueue_many ? queue_enqueue_many(queue, element, {}, {}, where)
                            : queue_enqueue(queue, element, {}, {}, where);
-  runners_.emplace_back(queue, std::vector<node*>(static_cast<size_t>(at_once), put), where);
+  add({queue, std::vector<node*>(static_cast<size_t>(at_once), put), where});
   auto n = graph_.constant(static_cast<int32_t>(count), {}, where);
   return smaller_last ? queue_dequeue_up_to(queue, n, types_of(element), {}, {}, where)
                       : queue_dequeue_many(queue, n, types_of(element), {}, {}, where);
@@ -118,6 +118,8 @@ std::vector<edge> input_pipeline::shuffle_batch(const std::vector<edge>& element
 }
 
 void input_pipeline::start(session& in, coordinator& by, location where) const {
+  if (options_.repeat_input_after > 0 && !repeats_)
+    reject("input_pipeline::start", where, "repeat_input_after needs a prefetch() to repeat");
   for (const auto& one : runners_)
     one.start(in, by, where);
 }

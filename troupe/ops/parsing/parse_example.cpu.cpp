@@ -1,6 +1,4 @@
-#include "troupe/ops/parsing/shared/example.cpu.hpp"
-
-#include <numeric>
+#include "troupe/ops/parsing/shared/example_parser.cpu.hpp"
 
 namespace troupe::ops::parse_example_cpu {
 namespace {
@@ -23,96 +21,15 @@ result<std::vector<std::string>> keys_of(const kernel_context& at, size_t count)
   return keys;
 }
 
-class batch_parser {
-public:
-  batch_parser(kernel_context& at, std::vector<std::string> keys)
-      : at_(at), plan_(at.state<feature_plan>()), keys_(std::move(keys)),
-        batch_(at.input(0).elements()), found_(static_cast<size_t>(batch_) * plan_.size()) {}
-
-  status run() {
-    TROUPE_TRY(find());
-    for (size_t s = 0; s < plan_.sparse.size(); ++s)
-      TROUPE_TRY(write_sparse(s));
-    for (size_t d = 0; d < plan_.dense.size(); ++d) {
-      auto feature = plan_.sparse.size() + d;
-      const auto& fallback = at_.input(static_cast<int>(2 + plan_.size() + d));
-      auto made = make_dense(at_, plan_.dense_dims[d], plan_.dense[d], fallback, column(feature),
-                             plan_.size(), true);
-      if (!made)
-        return made.status().within(concat("dense feature '", keys_[feature], '\''));
-      at_.set_output(static_cast<int>(3 * plan_.sparse.size() + d), *std::move(made));
-    }
-    return {};
-  }
-
-private:
-  // The feature's values in all examples, plan_.size() apart.
-  std::span<const feature_value> column(size_t feature) const {
-    return std::span{found_}.subspan(std::min(feature, found_.size()));
-  }
-
-  status find() {
-    feature_finder finder{plan_, keys_};
-    const auto* examples = at_.input(0).data<std::string>();
-    first_failure failed;
-    at_.parallel_for(batch_, 1000, [&](int64_t begin, int64_t end) {
-      for (auto i = begin; i < end; ++i)
-        if (auto outcome = finder.find(
-                examples[i],
-                std::span{found_}.subspan(static_cast<size_t>(i) * plan_.size(), plan_.size()));
-            !outcome)
-          return failed.note(i, std::move(outcome).within(name_of(i)));
-    });
-    return failed.take();
-  }
-
-  std::string name_of(int64_t i) const {
-    const auto& names = at_.input(1);
-    return names.elements() > 0 ? concat("example '", names.data<std::string>()[i], '\'')
-                                : concat("example ", i);
-  }
-
-  status write_sparse(size_t s) {
-    int64_t total = 0, longest = 0;
-    auto values = column(s);
-    for (size_t i = 0; i < values.size(); i += plan_.size()) {
-      total += std::max<int64_t>(values[i].count, 0);
-      longest = std::max(longest, values[i].count);
-    }
-    auto output = [&](size_t kind) { return static_cast<int>(kind * plan_.sparse.size() + s); };
-    TROUPE_ASSIGN(auto* indices, at_.allocate(output(0), shape{total, 2}));
-    TROUPE_ASSIGN(auto* out, at_.allocate(output(1), shape{total}));
-    TROUPE_ASSIGN(auto* dims, at_.allocate(output(2), shape{2}));
-    dims->data<int64_t>()[0] = batch_;
-    dims->data<int64_t>()[1] = longest;
-    auto* where = indices->data<int64_t>();
-    int64_t next = 0, row = 0;
-    for (size_t i = 0; i < values.size(); i += plan_.size(), ++row) {
-      if (values[i].count > 0)
-        write_values(values[i], *out, next);
-      for (int64_t k = 0; k < values[i].count; ++k, ++next) {
-        *where++ = row;
-        *where++ = k;
-      }
-    }
-    return {};
-  }
-
-  kernel_context& at_;
-  const feature_plan& plan_;
-  std::vector<std::string> keys_;
-  int64_t batch_;
-  std::vector<feature_value> found_; // row by row, a row for each example
-};
-
 status run_parse_example(kernel_context& at) {
   const auto &serialized = at.input(0), &names = at.input(1);
   if (serialized.rank() != 1 || names.rank() != 1 ||
       (names.elements() != 0 && names.elements() != serialized.elements()))
     return invalid("serialized must be a vector, and names as long or empty, got shapes ",
                    serialized.dims(), " and ", names.dims());
-  TROUPE_ASSIGN(auto keys, keys_of(at, at.state<feature_plan>().size()));
-  return batch_parser{at, std::move(keys)}.run();
+  const auto& plan = at.state<feature_plan>();
+  TROUPE_ASSIGN(auto keys, keys_of(at, plan.size()));
+  return batch_parser{at, plan, std::move(keys), static_cast<int>(2 + plan.size())}.run();
 }
 
 result<std::shared_ptr<void>> prepare_parse_single_example(const kernel_setup& setup) {
@@ -123,38 +40,9 @@ result<std::shared_ptr<void>> prepare_parse_single_example(const kernel_setup& s
   return std::shared_ptr<void>{std::move(plan)};
 }
 
-status parse_single_example_write_sparse(kernel_context& at, int sparse, int s,
-                                         const feature_value& value) {
-  auto count = std::max<int64_t>(value.count, 0);
-  TROUPE_ASSIGN(auto* indices, at.allocate(s, shape{count, 1}));
-  TROUPE_ASSIGN(auto* out, at.allocate(sparse + s, shape{count}));
-  TROUPE_ASSIGN(auto* dims, at.allocate(2 * sparse + s, shape{1}));
-  *dims->data<int64_t>() = count;
-  std::iota(indices->data<int64_t>(), indices->data<int64_t>() + count, int64_t{0});
-  if (count > 0)
-    write_values(value, *out, 0);
-  return {};
-}
-
 status run_parse_single_example(kernel_context& at) {
-  const auto& serialized = at.input(0);
-  if (serialized.rank() != 0)
-    return invalid("serialized must be a scalar, got shape ", serialized.dims());
   const auto& plan = at.state<feature_plan>();
-  std::vector<feature_value> found(plan.size());
-  TROUPE_TRY(feature_finder{plan, plan.keys}.find(*serialized.data<std::string>(), found));
-  auto sparse = plan.sparse.size();
-  for (size_t s = 0; s < sparse; ++s)
-    TROUPE_TRY(parse_single_example_write_sparse(at, static_cast<int>(sparse), static_cast<int>(s),
-                                                 found[s]));
-  for (size_t d = 0; d < plan.dense.size(); ++d) {
-    auto made = make_dense(at, plan.dense_dims[d], plan.dense[d], at.input(static_cast<int>(d) + 1),
-                           std::span{found}.subspan(sparse + d, 1), 1, false);
-    if (!made)
-      return made.status().within(concat("dense feature '", plan.keys[sparse + d], '\''));
-    at.set_output(static_cast<int>(3 * sparse + d), *std::move(made));
-  }
-  return {};
+  return parse_one_example(at, plan, plan.keys, 1);
 }
 
 } // namespace

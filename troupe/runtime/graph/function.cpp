@@ -14,8 +14,8 @@ bool is_argument(const node& one) {
          &one.op() == &internal_ops::table_argument;
 }
 
-// Beside handing its results out.
-bool has_an_effect(const node& one) {
+// Whether a call does more than to compute its results: counted for the function as a whole.
+bool acts_in_a_body(const node& one) {
   if (&one.op() == &internal_ops::fetch)
     return false;
   if (has(one.op().effects, effect::stateful | effect::random | effect::blocking))
@@ -68,7 +68,7 @@ function::make(std::string name, std::unique_ptr<graph> body, std::vector<int> h
   TROUPE_TRY(made->note_arguments().within(concat("function '", made->name_, "'")));
   TROUPE_TRY(made->note_results().within(concat("function '", made->name_, "'")));
   for (const auto& one : made->body_->nodes())
-    made->has_effects_ = made->has_effects_ || has_an_effect(*one);
+    made->has_effects_ = made->has_effects_ || acts_in_a_body(*one);
   return std::shared_ptr<const function>{std::move(made)};
 }
 

@@ -48,7 +48,18 @@ private:
 };
 
 /// What lives longer than a step and is known by name; an op's ref output stands for it.
-enum class resource : uint8_t { none, variable, table, queue, accumulator, barrier, stage, mutex };
+enum class resource : uint8_t {
+  none,
+  variable,
+  table,
+  queue,
+  accumulator,
+  barrier,
+  stage,
+  mutex,
+  reader,
+  files
+};
 
 TROUPE_API std::string_view to_string(resource kind) noexcept; ///< "variable", "queue", "table"
 

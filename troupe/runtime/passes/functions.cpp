@@ -45,7 +45,8 @@ const function_value* inlined(const node& one, const std::vector<edge>& inputs) 
   return found && found->body && !calls_itself(found->body->body(), found->name) ? found : nullptr;
 }
 
-bool has_an_effect(const node& one) {
+// What no pass may drop or repeat, and what comes after what is before it.
+bool acts(const node& one) {
   return has(one.op().effects, effect::stateful | effect::random | effect::blocking) ||
          !is_pure(one);
 }
@@ -89,7 +90,7 @@ private:
     for (const auto& input : one.inputs())
       if (in.acted.contains(input.node))
         controls.push_back(in.last.at(input.node));
-    if (has_an_effect(one) || runs_functions(one.op()))
+    if (acts(one) || runs_functions(one.op()))
       controls.insert(controls.end(), in.before.begin(), in.before.end());
     sort_controls(controls);
     if (const auto* called = inlined(one, inputs))
@@ -138,7 +139,7 @@ private:
         continue;
       }
       TROUPE_TRY(copy(*one, inner, in));
-      if (has_an_effect(*one) || runs_functions(one->op()))
+      if (acts(*one) || runs_functions(one->op()))
         effects.push_back(in.last.at(one.get()));
     }
     for (int i = 0; i < call.outputs(); ++i)
@@ -218,7 +219,7 @@ status change_functions(step_graph& of, const std::function<status(step_graph&)>
         auto* added = copy.nodes->add_copy(*one, std::move(inputs), std::move(controls));
         auto is_argument = has(one->op().effects, effect::fed) || one->op().makes != resource::none;
         // All arguments stay, read or not, and all effects.
-        if (is_argument || has_an_effect(*one))
+        if (is_argument || acts(*one))
           copy.targets.push_back(added);
       }
       TROUPE_TRY(change(copy).within(concat("function '", value.name, "'")));

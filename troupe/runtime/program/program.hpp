@@ -34,6 +34,7 @@ struct wait_point {
   const node* origin = nullptr;
   answered_by by = answered_by::channel;
   const node* state = nullptr;      // the node that stands for the responder, if one answers
+  const node* source = nullptr;     // the same for what that may ask in turn
   uint32_t region = 0;              // which region the answer starts
   std::vector<uint32_t> slots = {}; // where the answer's tensors go; UINT32_MAX: nobody wants it
   bool on_device = false;           // whoever uses what a Recv brings wants it on the device

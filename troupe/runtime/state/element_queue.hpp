@@ -60,7 +60,7 @@ public:
 
   bool closed() const noexcept { return closed_; }
   /// Elements that are in; those that a dequeue waits to complete are among them.
-  int64_t size() const noexcept { return store_->size(); }
+  int64_t size() const noexcept override { return store_->size(); }
   size_t waiting_enqueues() const noexcept { return enqueues_.size(); }
 
   std::string_view kind() const noexcept override { return "queue"; }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,10 @@
 
 namespace troupe {
 
+class file_access;
 class node;
+class responder;
+class usage_meter;
 
 /// Who asks. Requests of one step are cancelled together; a pair must not wait twice at once.
 struct request_id {
@@ -46,7 +50,8 @@ private:
 struct question {
   request_id who;
   const node* origin = nullptr;
-  std::vector<tensor> inputs = {}; ///< those that are values
+  std::vector<tensor> inputs = {};    ///< those that are values
+  const usage_meter* meter = nullptr; ///< of the responder, if there is one
 };
 
 /// The one answer to a question: what the node outputs, or an error.
@@ -57,6 +62,18 @@ struct answer {
 };
 
 using answers = std::vector<answer>;
+
+/// What a responder has others do before it can answer, since it takes long or is theirs.
+struct errand {
+  uint32_t number = 0; ///< among those of its responder
+  /// What to ask the responder behind the second input of a node, and for which of the requests
+  /// that wait. Its step may end meanwhile: what is answered then is this responder's.
+  std::optional<request_id> asks_for = {};
+  void (*ask)(responder& source, question&& what, answers& done) = nullptr;
+  /// Else: work for a thread that may wait for disks. It shares with the responder what it makes,
+  /// which the responder leaves alone until the work has ended.
+  std::function<status(file_access&)> work = {};
+};
 
 /// Every call appends the answers that became possible to `done`, in the order in which they became
 /// so. Not thread-safe. What can be asked is said by the ops: op_def::ask.
@@ -89,6 +106,13 @@ public:
   virtual std::string holds() const { return {}; }
   /// Of the tensors that it holds now. Looks at each.
   virtual uint64_t bytes() const { return 0; }
+  /// How many things it holds; negative where it does not count any.
+  virtual int64_t size() const noexcept { return -1; }
+
+  /// Asked after each call: hands out the errands that it wants run now.
+  virtual void take_errands(std::vector<errand>&) {}
+  /// An errand has ended, in success with what the source answered.
+  virtual void errand_ended(uint32_t, status, std::vector<tensor>, answers&) {}
 
 private:
   const std::string name_;

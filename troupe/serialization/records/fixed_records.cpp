@@ -32,6 +32,78 @@ private:
   uint64_t record_bytes_, tail_bytes_;
 };
 
+// Records that overlap, that leave bytes out, or that end before a tail whose place is known only
+// at the end of what is compressed: reads ahead what may be the tail.
+class hopping_records final : public record_reader {
+public:
+  hopping_records(input_stream from, const fixed_options& options)
+      : stream_(std::move(from)), options_(options),
+        hop_(hop_of(options)), at_{options.head_bytes, 0} {}
+
+  static uint64_t hop_of(const fixed_options& options) {
+    return options.hop_bytes ? options.hop_bytes : options.record_bytes;
+  }
+
+  result<bool> next(std::string& record) override {
+    record.clear();
+    TROUPE_ASSIGN(auto there, go_to_record());
+    if (!there)
+      return false;
+    auto wanted = options_.record_bytes + options_.tail_bytes;
+    if (window_.size() < wanted)
+      TROUPE_TRY(stream_.read(wanted - window_.size(), window_));
+    if (window_.size() < wanted) {
+      auto left = window_.size() - std::min<uint64_t>(window_.size(), options_.tail_bytes);
+      if (left > 0 && hop_ == options_.record_bytes)
+        return failure(error_kind::out_of_range, stream_.path(), ": record ", at_.record,
+                       " at byte ", at_.byte, ": the file ends within it: ", left, " of ",
+                       options_.record_bytes, " bytes are there; it was cut off");
+      return false;
+    }
+    record.assign(window_, 0, options_.record_bytes);
+    auto kept = window_.size() - std::min<uint64_t>(window_.size(), hop_);
+    window_.erase(0, window_.size() - kept);
+    at_ = {at_.byte + hop_, at_.record + 1};
+    return true;
+  }
+
+  std::string position() const override { return concat(at_.byte, ' ', at_.record); }
+
+  status seek(std::string_view position) override {
+    TROUPE_ASSIGN(auto to, file_place::parse(stream_.path(), position));
+    window_.clear();
+    // The last hop may go over the end.
+    TROUPE_TRY(stream_.seek(to.byte - std::min(to.byte, hop_)));
+    at_ = to;
+    return {};
+  }
+
+private:
+  // Brings the stream behind the window. False where the file ends before: the last hop goes over
+  // its end.
+  result<bool> go_to_record() {
+    auto target = at_.byte + window_.size();
+    if (stream_.offset() > target) { // a jump back, or a failure halfway
+      window_.clear();
+      TROUPE_TRY(stream_.seek(at_.byte));
+    }
+    while (stream_.offset() < target) {
+      TROUPE_ASSIGN(auto ahead, stream_.ahead());
+      if (ahead.empty())
+        return false;
+      stream_.skip(
+          static_cast<size_t>(std::min<uint64_t>(ahead.size(), target - stream_.offset())));
+    }
+    return true;
+  }
+
+  input_stream stream_;
+  fixed_options options_;
+  uint64_t hop_;
+  file_place at_;
+  std::string window_; // from at_, as far as it was read
+};
+
 // The types of IDX.
 dtype idx_type(uint8_t code) {
   switch (code) {
@@ -98,23 +170,24 @@ result<std::unique_ptr<record_reader>> open_fixed(file_system& files, const std:
                                                   const fixed_options& options) {
   if (options.record_bytes == 0)
     return invalid(path, ": records of 0 bytes would never end");
+  auto hops = hopping_records::hop_of(options) != options.record_bytes;
   TROUPE_ASSIGN(auto stream, input_stream::open(files, path, options.kind));
   auto left = stream.left();
-  if (!left && options.tail_bytes > 0)
-    return invalid(path, ": the end of a compressed file is not known before it is read: it cannot "
-                         "have bytes that are no record");
   if (left) {
     auto around = options.head_bytes + options.tail_bytes;
     if (around < options.head_bytes || *left < around)
       return failure(error_kind::data_loss, path, ": has ", *left, " bytes, fewer than the ",
                      options.head_bytes, " before and the ", options.tail_bytes,
                      " behind its records");
-    if ((*left - around) % options.record_bytes != 0)
+    if (!hops && (*left - around) % options.record_bytes != 0)
       return failure(error_kind::data_loss, path, ": has ", *left - around,
                      " bytes of records, which is no multiple of ", options.record_bytes,
                      ": it was cut off, or has other records");
   }
   TROUPE_TRY(stream.seek(options.head_bytes));
+  if (hops || (!left && options.tail_bytes > 0))
+    return std::unique_ptr<record_reader>{
+        std::make_unique<hopping_records>(std::move(stream), options)};
   return std::unique_ptr<record_reader>{
       std::make_unique<fixed_records>(std::move(stream), options.record_bytes, options.tail_bytes)};
 }

@@ -1,7 +1,7 @@
 // Records that all have one length, and two formats of such: IDX (MNIST) and CIFAR.
 #pragma once
+#include "troupe/runtime/state/record_reader.hpp"
 #include "troupe/runtime/types/tensor.hpp"
-#include "troupe/serialization/records/record_reader.hpp"
 #include "troupe/serialization/records/streams.hpp"
 
 namespace troupe {
@@ -9,12 +9,14 @@ namespace troupe {
 struct fixed_options {
   uint64_t record_bytes = 0;
   uint64_t head_bytes = 0; ///< before the first record
-  uint64_t tail_bytes = 0; ///< behind the last; only without compression
+  uint64_t tail_bytes = 0; ///< behind the last
   compression kind = compression::none;
+  uint64_t hop_bytes = 0; ///< from the begin of a record to that of the next; 0: record_bytes
 };
 
-/// Fails with data_loss if the bytes of a file that is not compressed are no whole number of
-/// records.
+/// Records that follow each other must fill the file: fails with data_loss if the bytes of a file
+/// that is not compressed are no whole number of them. With another hop, what is too short for a
+/// record is left over, as it must be.
 result<std::unique_ptr<record_reader>> open_fixed(file_system& files, const std::string& path,
                                                   const fixed_options& options);
 

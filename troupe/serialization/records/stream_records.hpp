@@ -1,9 +1,16 @@
 // What readers of records have in common: a stream, and where they stand in it.
 #pragma once
-#include "troupe/serialization/records/record_reader.hpp"
+#include "troupe/runtime/state/record_reader.hpp"
 #include "troupe/serialization/records/streams.hpp"
 
 namespace troupe {
+
+struct file_place {
+  uint64_t byte = 0, record = 0;
+
+  /// From what position() has said; fails with invalid_argument for other texts.
+  static result<file_place> parse(const std::string& path, std::string_view position);
+};
 
 class stream_records : public record_reader {
 public:
@@ -28,10 +35,7 @@ protected:
   input_stream stream_;
 
 private:
-  struct place {
-    uint64_t byte = 0, record = 0;
-  };
-  place at_;
+  file_place at_;
 };
 
 } // namespace troupe

@@ -1,6 +1,6 @@
 // Lines of text, and the records of CSV files.
 #pragma once
-#include "troupe/serialization/records/record_reader.hpp"
+#include "troupe/runtime/state/record_reader.hpp"
 #include "troupe/serialization/records/streams.hpp"
 
 namespace troupe {

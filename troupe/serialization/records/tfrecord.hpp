@@ -1,7 +1,7 @@
 // TFRecord files: records of any bytes, each with its length (u64), a checksum of that, the bytes,
 // and a checksum of these (masked CRC32C). The whole file may be compressed.
 #pragma once
-#include "troupe/serialization/records/record_reader.hpp"
+#include "troupe/runtime/state/record_reader.hpp"
 #include "troupe/serialization/records/streams.hpp"
 
 namespace troupe {

@@ -1,0 +1,135 @@
+// Input from files: a batch of 128 is read, decoded and shuffled ahead of the step that takes it.
+// Items are examples. bench/rivals/input_files.py writes the same files for the rivals.
+#include "bench/benchmarks.hpp"
+#include "troupe/serialization/records/text_records.hpp"
+#include "troupe/serialization/records/tfrecord.hpp"
+#include "troupe/troupe.hpp"
+
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace troupe::bench {
+namespace {
+
+using benchmark::State;
+
+constexpr int batch_size = 128;
+constexpr int64_t side = 8, times = 8; // pixels of a digit, and how much larger its PNG is
+constexpr int label_at = side * side;  // in a record
+
+template <class T>
+T must(result<T> made) {
+  if (!made)
+    throw error{made.status()};
+  return *std::move(made);
+}
+void must(const status& done) {
+  if (!done)
+    throw error{done};
+}
+
+/// The digits of examples/data, each as 64 bytes of pixels and one that says which it is; and as
+/// PNG, 64 x 64, behind that byte.
+struct input_files {
+  input_files() {
+    std::filesystem::create_directories(folder);
+    auto rows = must(open_lines(real_files(), TROUPE_BENCH_DIGITS, {.kind = compression::gzip}));
+    graph_builder g;
+    auto s = session::local();
+    auto raw = must(tfrecord_writer::create(real_files(), digits));
+    auto image = must(tfrecord_writer::create(real_files(), pngs));
+    auto pixels = must(tensor::make(dtype::u8, {side * times, side * times, 1}));
+    auto wide = g.placeholder(dtype::u8, {side * times, side * times, 1}, "wide");
+    auto encode = s.prepare({wide}, {encode_png(wide)});
+    for (std::string line; must(rows->next(line));) {
+      std::string record;
+      for (size_t at = 0, next = 0; next != std::string::npos; at = next + 1) {
+        next = line.find(',', at);
+        record += static_cast<char>(std::stoi(line.substr(at, next - at)));
+      }
+      must(raw.add(record));
+      for (int64_t y = 0; y < side * times; ++y)
+        for (int64_t x = 0; x < side * times; ++x)
+          pixels.data<uint8_t>()[y * side * times + x] =
+              static_cast<uint8_t>(15 * record[static_cast<size_t>(y / times * side + x / times)]);
+      must(image.add(record.back() + to_scalar<std::string>(encode.run({pixels})[0])));
+    }
+    must(raw.finish());
+    must(image.finish());
+  }
+  ~input_files() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+
+  std::string folder =
+      (std::filesystem::temp_directory_path() / concat("troupe_bench_input.", ::getpid())).string();
+  std::string digits = folder + "/digits.tfrecord", pngs = folder + "/pngs.tfrecord";
+};
+
+/// Takes batches of a pipeline, which runs beside.
+void take(State& state, const input_pipeline& input, const std::vector<edge>& batch) {
+  auto s = session::local(options());
+  coordinator all;
+  input.start(s, all);
+  auto step = s.prepare({}, batch);
+  step.run();
+  for (auto _ : state)
+    benchmark::DoNotOptimize(step.run());
+  state.SetItemsProcessed(state.iterations() * batch_size);
+  all.request_stop();
+  all.join();
+}
+
+void tfrecord_digits(State& state, int64_t at_once) {
+  input_files files;
+  graph_builder g;
+  input_pipeline input{g};
+  auto names = g.constant(tensor::vector<std::string>({files.digits}));
+  auto records = input.records(names, tf_records{}, {.at_once = at_once}).value;
+  auto bytes = decode_raw(records, dtype::u8);
+  auto batch = input.shuffle_batch({bytes}, batch_size,
+                                   {.at_once = 2,
+                                    .capacity = 4096,
+                                    .min_after_dequeue = 1024,
+                                    .enqueue_many = at_once > 1,
+                                    .shapes = {shape{side * side + 1}}})[0];
+  auto images = cast(slice(batch, {0, 0}, {-1, label_at}), dtype::f32) / 16.0f;
+  auto labels = cast(slice(batch, {0, label_at}, {-1, 1}), dtype::i32);
+  take(state, input, input.prefetch({images, labels}));
+}
+
+void png(State& state) {
+  input_files files;
+  graph_builder g;
+  input_pipeline input{g};
+  auto names = g.constant(tensor::vector<std::string>({files.pngs}));
+  auto record = input.records(names, tf_records{}).value;
+  auto label = cast(reshape(decode_raw(substr(record, 0, 1), dtype::u8), tensor::vector<int>({})),
+                    dtype::i32);
+  auto image = decode_png(substr(record, 1, 1 << 20), {.channels = 1});
+  auto scaled = cast(image, dtype::f32) / 255.0f;
+  auto batch = input.shuffle_batch({scaled, label}, batch_size,
+                                   {.at_once = 4,
+                                    .capacity = 2048,
+                                    .min_after_dequeue = 512,
+                                    .shapes = {shape{side * times, side * times, 1}, shape{}}});
+  take(state, input, input.prefetch(batch));
+}
+
+template <class Run>
+void add(const char* name, Run run) {
+  benchmark::RegisterBenchmark(name, run)->UseRealTime()->MeasureProcessCPUTime();
+}
+
+} // namespace
+
+void register_input() {
+  add("input/digits", [](State& state) { tfrecord_digits(state, 1); });
+  add("input/digits_64_at_once", [](State& state) { tfrecord_digits(state, 64); });
+  add("input/png", png);
+}
+
+} // namespace troupe::bench

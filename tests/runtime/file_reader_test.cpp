@@ -1,0 +1,347 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/reader_world.hpp"
+#include "troupe/serialization/records/tfrecord.hpp"
+
+#include <random>
+#include <set>
+
+namespace troupe::test::file_reader_test {
+
+using Catch::Matchers::Contains;
+
+namespace {
+
+const record_layout lines{.format = record_format::line};
+const record_layout tfrecords{.format = record_format::tfrecord};
+
+void write_records(file_system& disk, const std::string& path, int count,
+                   compression kind = compression::none) {
+  auto out = tfrecord_writer::create(disk, path, kind);
+  REQUIRE(out);
+  for (int i = 0; i < count; ++i)
+    REQUIRE(out->add(concat(path, " record ", i)));
+  REQUIRE(out->finish());
+}
+
+} // namespace
+
+TEST_CASE("a reader gives the records of one file after the other, until the queue has ended") {
+  reader_world world{lines};
+  world.disk.put("a", "1\n2\n");
+  world.disk.put("empty", "");
+  world.disk.put("b", "3");
+  for (const auto* name : {"a", "empty", "b"})
+    world.offer(name);
+  world.end_of_data();
+  CHECK(world.read() == "a:1=1");
+  CHECK(world.read() == "a:2=2");
+  CHECK(world.reader.work_units_completed() == 0); // who reads on finds the end
+  CHECK(world.read() == "b:1=3");
+  CHECK(world.reader.work_units_completed() == 2);
+  for (int i = 0; i < 2; ++i)
+    CHECK_THAT(world.read(), Contains("queue 'files' is closed"));
+  CHECK(world.reader.records_produced() == 3);
+  CHECK(world.reader.work_units_completed() == 3);
+}
+
+TEST_CASE("reads wait for the name of a file, and are served in their order") {
+  reader_world world{{.format = record_format::whole}};
+  world.disk.put("a", "A");
+  world.disk.put("b", "B");
+  world.begin(1);
+  world.begin(2);
+  CHECK(world.told(1) == "waits");
+  CHECK_THAT(world.reader.describe(), Contains("waits for the name of a file, 2 reads wait"));
+  world.offer("a");
+  CHECK(world.told(1) == "a=A");
+  CHECK(world.told(2) == "waits");
+  CHECK(world.reader.work_units_completed() == 1);
+  world.offer("b");
+  CHECK(world.told(2) == "b=B");
+}
+
+TEST_CASE("the name that comes when its read is given up serves the next") {
+  reader_world world{lines};
+  world.disk.put("a", "1\n2");
+  world.begin(1);
+  world.begin(2);
+  world.reader.cancel(reader_world::step(1), failure(error_kind::cancelled, "late"), world.done);
+  CHECK(world.told(1) == "late");
+  world.offer("a");
+  CHECK(world.told(2) == "a:1=1");
+  world.begin(3);
+  CHECK(world.told(3) == "a:2=2");
+}
+
+TEST_CASE("the next read asks for a file where the step of the one before fails") {
+  reader_world world{lines};
+  world.disk.put("a", "1");
+  world.begin(1);
+  world.begin(2);
+  world.fail(1);
+  CHECK(world.told(1) == "the step has failed");
+  CHECK(world.told(2) == "waits");
+  world.offer("a");
+  CHECK(world.told(2) == "a:1=1");
+}
+
+TEST_CASE("what a step has read goes back to its place if the step fails") {
+  reader_world world{lines};
+  world.disk.put("a", "1\n2\n3\n4\n5");
+  world.offer("a");
+  CHECK(world.read() == "a:1=1");
+  CHECK(world.read({.count = 2, .many = true}) == "a:2=2 a:3=3");
+  CHECK(world.read({.goes_back = false}) == "a:4=4");
+  auto last = world.last_read();
+  world.fail(last);
+  world.fail(last - 1);
+  CHECK(world.reader.records_produced() == 2);
+  CHECK(world.read() == "a:2=2");
+  CHECK(world.read() == "a:3=3");
+  CHECK(world.read() == "a:5=5");
+  world.fail(last - 2);
+  CHECK(world.read() == "a:1=1");
+}
+
+TEST_CASE("reading up to so many records ends where a file ends") {
+  reader_world world{lines};
+  world.disk.put("a", "1\n2\n3");
+  world.disk.put("b", "4");
+  world.offer("a");
+  world.offer("b");
+  file_reader::reading two{.count = 2, .many = true};
+  CHECK(world.read(two) == "a:1=1 a:2=2");
+  CHECK(world.read(two) == "a:3=3");
+  CHECK(world.reader.work_units_completed() == 1);
+  CHECK(world.read({.count = 0}) == "reader 'r' cannot give 0 records");
+  CHECK(world.read(two) == "b:1=4");
+}
+
+TEST_CASE("a missing file is an error of each read, until it is there") {
+  reader_world world{tfrecords};
+  world.offer("gone");
+  CHECK_THAT(world.read(), Contains("gone"));
+  CHECK(world.done.back().outcome.kind() == error_kind::not_found);
+  CHECK_THAT(world.read(), Contains("gone"));
+  auto errands = world.file_errands;
+  CHECK(errands == 2); // nothing tries again by itself
+  write_records(world.disk, "gone", 1);
+  CHECK(world.read() == "gone:0=gone record 0");
+}
+
+TEST_CASE("what is before a cut is read, and what follows once the file is whole") {
+  reader_world world{tfrecords};
+  write_records(world.disk, "a", 3);
+  auto whole = world.disk.content("a");
+  world.disk.put("a", whole.substr(0, whole.size() - 1));
+  world.offer("a");
+  CHECK(world.read() == "a:0=a record 0");
+  CHECK(world.read() == "a:26=a record 1");
+  for (int i = 0; i < 2; ++i)
+    CHECK_THAT(world.read(), Contains("a: record 2 at byte 52: the file ends within its bytes"));
+  CHECK(world.done.back().outcome.kind() == error_kind::data_loss); // no end of the data
+  auto state = world.reader.state();
+  REQUIRE(state);
+  world.disk.put("a", whole);
+  REQUIRE(world.reader.restore(*state, world.done)); // opens the file again
+  CHECK(world.read() == "a:52=a record 2");
+}
+
+TEST_CASE("a damaged record is one error, and those behind it are read") {
+  reader_world world{tfrecords};
+  write_records(world.disk, "a", 3);
+  auto bytes = world.disk.content("a");
+  bytes[30 + 12] ^= 1;
+  world.disk.put("a", bytes);
+  world.offer("a");
+  CHECK(world.read() == "a:0=a record 0");
+  CHECK_THAT(world.read(), Contains("a: record 1 at byte 26: the checksum of its 10 bytes"));
+  CHECK(world.done.back().outcome.kind() == error_kind::data_loss);
+  CHECK(world.read() == "a:52=a record 2");
+}
+
+TEST_CASE("a reader goes on where another one stood, in files of all kinds") {
+  std::string text;
+  for (int i = 0; i < 200; ++i)
+    text += concat("line ", i, '\n');
+  for (auto layout : {lines,
+                      {.format = record_format::line, .compression = "GZIP", .skip_lines = 3},
+                      {.format = record_format::fixed, .head_bytes = 5, .record_bytes = 7},
+                      {.format = record_format::fixed,
+                      .compression = "ZLIB",
+                      .tail_bytes = 9,
+                      .record_bytes = 5,
+                      .hop_bytes = 3},
+                      {.format = record_format::fixed, .record_bytes = 3, .hop_bytes = 10},
+                      tfrecords,
+                      {.format = record_format::tfrecord, .compression = "ZLIB"},
+                      {.format = record_format::whole},
+                      {.format = record_format::none}}) {
+    auto kind = layout.compression == "GZIP"   ? compression::gzip
+                : layout.compression == "ZLIB" ? compression::zlib
+                                               : compression::none;
+    auto fill = [&](reader_world& world) {
+      if (layout.format == record_format::tfrecord) {
+        write_records(world.disk, "a", 150, kind);
+      } else {
+        auto out = output_stream::create(world.disk, "a", kind);
+        REQUIRE(out);
+        auto fitting = layout.format == record_format::fixed ? text.substr(0, 5 + 7 * 150) : text;
+        REQUIRE(out->write(fitting));
+        REQUIRE(out->finish());
+      }
+    };
+    INFO(static_cast<int>(layout.format) << ' ' << layout.compression);
+    reader_world one{layout};
+    fill(one);
+    one.offer("a");
+    one.end_of_data();
+    for (int read = 0; read < 300; ++read) {
+      auto state = one.reader.state();
+      REQUIRE(state);
+      if (read % 40 == 3 || read == 1) {
+        reader_world other{layout};
+        fill(other);
+        other.end_of_data();
+        REQUIRE(other.reader.restore(*state, other.done));
+        CHECK(other.reader.records_produced() == one.reader.records_produced());
+        auto kept = other.reader.state();
+        REQUIRE(kept);
+        CHECK(*kept == *state);
+        auto expected = one.read();
+        CHECK(other.read() == expected);
+      } else {
+        one.read();
+      }
+    }
+  }
+}
+
+TEST_CASE("what is no state of a reader is refused, and changes nothing") {
+  reader_world world{lines};
+  world.disk.put("a", "1\n2\n3");
+  world.offer("a");
+  CHECK(world.read() == "a:1=1");
+  for (std::string bytes : {"\x08", "\x08\x01\x10\x02", "\x22\x05xy", "\x09\x01",
+                            "\x7a\x03"
+                            "0 0",
+                            "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\xff\xff"})
+    CHECK(world.reader.restore(bytes, world.done).kind() == error_kind::invalid_argument);
+  CHECK(world.read() == "a:2=2");
+  // A place that the file does not have: said by who reads.
+  REQUIRE(world.reader.restore("\x08\x01\x22\x01"
+                               "a\x7a\x05"
+                               "99 10",
+                               world.done));
+  CHECK_THAT(world.read(), Contains("a: ends before byte 99"));
+}
+
+TEST_CASE("a reader that is reset forgets its file, and reads wait on") {
+  reader_world world{lines};
+  world.disk.put("a", "1\n2\n3");
+  world.disk.put("b", "4");
+  world.offer("a");
+  CHECK(world.read() == "a:1=1");
+  world.reader.rewind(world.done);
+  CHECK(world.reader.records_produced() == 0);
+  world.begin(77);
+  world.reader.rewind(world.done);
+  world.offer("b");
+  CHECK(world.told(77) == "b:1=4");
+}
+
+TEST_CASE("records of a file before stop a reader's state from being kept") {
+  reader_world world{lines};
+  world.disk.put("a", "1");
+  world.disk.put("b", "2\n3");
+  world.offer("a");
+  world.offer("b");
+  CHECK(world.read() == "a:1=1");
+  auto first = world.last_read();
+  CHECK(world.read() == "b:1=2");
+  world.fail(first);
+  CHECK(world.reader.state().status().kind() == error_kind::failed_precondition);
+  CHECK(world.read() == "a:1=1");
+  CHECK(world.reader.state().ok());
+}
+
+TEST_CASE("a reader reads ahead within bounds, and many records for one errand") {
+  reader_world world{lines};
+  std::string text;
+  for (int i = 0; i < 10'000; ++i)
+    text += "x\n";
+  world.disk.put("a", text);
+  world.offer("a");
+  world.read();
+  CHECK(world.file_errands == 1);
+  for (int i = 1; i < 9'000; ++i)
+    world.read();
+  CHECK(world.file_errands < 200);
+  CHECK_THAT(world.reader.describe(), Contains("records read ahead"));
+}
+
+TEST_CASE("whatever steps do, each record comes once to a step that succeeds, and none is lost") {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937_64 dice{seed};
+    auto draw = [&](uint64_t below) { return dice() % below; };
+    reader_world world{lines};
+    std::multiset<std::string> expected, found;
+    int files = 0;
+    std::map<uint64_t, bool> running; // steps that read, and whether their end is known
+    uint64_t next = 1;
+    auto end = [&](uint64_t which, bool fails) {
+      auto got = world.answer_of(which);
+      if (fails) {
+        world.fail(which);
+      } else if (got) {
+        if (got->outcome)
+          for (const auto& one : got->tensors[1].values<std::string>())
+            found.insert(one);
+        world.reader.settle(reader_world::step(which).step, false, world.done);
+      }
+    };
+    for (int i = 0; i < 400; ++i) {
+      if (draw(4) == 0) {
+        auto name = concat("f", files++);
+        std::string text;
+        for (auto n = draw(100); n > 0; --n) {
+          auto line = concat(name, '-', n);
+          expected.insert(line);
+          text += line + '\n';
+        }
+        world.disk.put(name, text);
+        world.offer(name);
+      } else {
+        auto how = draw(2) ? file_reader::reading{}
+                           : file_reader::reading{.count = static_cast<int64_t>(1 + draw(30)),
+                                                  .many = true};
+        world.begin(next, how);
+        running[next++] = true;
+      }
+      if (!running.empty() && draw(2)) {
+        auto it = running.begin();
+        std::advance(it, static_cast<std::ptrdiff_t>(draw(running.size())));
+        auto fails = draw(3) == 0;
+        if (fails || world.answer_of(it->first)) {
+          end(it->first, fails);
+          running.erase(it);
+        }
+      }
+    }
+    world.end_of_data();
+    for (auto [which, waits] : running)
+      end(which, false);
+    for (;; ++next) {
+      world.begin(next);
+      auto got = world.answer_of(next);
+      REQUIRE(got);
+      if (!got->outcome)
+        break;
+      end(next, false);
+    }
+    CHECK(found == expected);
+  }
+}
+
+} // namespace troupe::test::file_reader_test

@@ -1,0 +1,100 @@
+#include "troupe/actors/input_threads.hpp"
+
+#include "troupe/serialization/records/files_for_readers.hpp"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace troupe {
+namespace {
+
+// Steps go first where there are too few cores for both. On Linux, a thread has a priority of its
+// own.
+void give_way() {
+#ifdef __linux__
+  constexpr int nicer = 5;
+  auto me = static_cast<id_t>(::syscall(SYS_gettid));
+  (void)::setpriority(PRIO_PROCESS, me, ::getpriority(PRIO_PROCESS, me) + nicer);
+#endif
+}
+
+} // namespace
+
+struct input_threads::state {
+  const size_t most;
+  const std::unique_ptr<file_access> files = files_for_readers(real_files());
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void(file_access&)>> work;
+  std::vector<std::thread> threads;
+  size_t idle = 0;
+  bool ends = false;
+
+  explicit state(size_t threads_at_most) : most(threads_at_most) {}
+
+  void serve() {
+    give_way();
+    std::unique_lock lock{mutex};
+    while (!ends) {
+      if (work.empty()) {
+        ++idle;
+        changed.wait(lock, [&] { return ends || !work.empty(); });
+        --idle;
+        continue;
+      }
+      auto next = std::move(work.front());
+      work.pop_front();
+      lock.unlock();
+      next(*files);
+      next = nullptr; // what it holds may end other things
+      lock.lock();
+    }
+  }
+};
+
+input_threads::input_threads(size_t most) : state_(std::make_shared<state>(most)) {}
+
+input_threads::~input_threads() { close(); }
+
+void input_threads::close() {
+  std::deque<std::function<void(file_access&)>> dropped;
+  std::vector<std::thread> threads;
+  {
+    std::lock_guard guard{state_->mutex};
+    state_->ends = true;
+    dropped.swap(state_->work);
+    threads.swap(state_->threads);
+  }
+  state_->changed.notify_all();
+  for (auto& one : threads)
+    if (one.get_id() == std::this_thread::get_id())
+      one.detach();
+    else
+      one.join();
+}
+
+void input_threads::run(std::function<void(file_access&)> work) {
+  auto& s = *state_;
+  if (s.most == 0) {
+    work(*s.files);
+    return;
+  }
+  {
+    std::lock_guard guard{s.mutex};
+    if (s.ends)
+      return;
+    s.work.push_back(std::move(work));
+    if (s.idle < s.work.size() && s.threads.size() < s.most)
+      s.threads.emplace_back([of = state_] { of->serve(); });
+  }
+  s.changed.notify_one();
+}
+
+} // namespace troupe

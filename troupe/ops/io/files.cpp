@@ -1,0 +1,130 @@
+// Files read and written as a whole, and looked for: by threads of their task for input.
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/state/file_requests.hpp"
+
+namespace troupe::ops::files_op {
+namespace {
+
+result<std::unique_ptr<responder>> make(const node&, std::string name) {
+  return std::unique_ptr<responder>{std::make_unique<file_requests>(std::move(name))};
+}
+
+file_requests& as_requests(responder& of) { return static_cast<file_requests&>(of); }
+
+const std::string& text(const question& what, size_t input) {
+  return *what.inputs.at(input).data<std::string>();
+}
+
+// Shapes that the graph did not know.
+bool are_scalars(const question& what, answers& done) {
+  for (const auto& one : what.inputs)
+    if (one.rank() != 0) {
+      done.push_back({what.who, invalid("expected a scalar, got ", one.dims())});
+      return false;
+    }
+  return true;
+}
+
+void ask_read(responder& of, question&& what, answers& done) {
+  if (are_scalars(what, done))
+    as_requests(of).read(what.who, text(what, 0));
+}
+
+void ask_write(responder& of, question&& what, answers& done) {
+  if (are_scalars(what, done))
+    as_requests(of).write(what.who, text(what, 0), text(what, 1));
+}
+
+void ask_match(responder& of, question&& what, answers& done) {
+  const auto& patterns = what.inputs.at(0);
+  if (patterns.rank() > 1) {
+    done.push_back(
+        {what.who, invalid("pattern must be a scalar or a vector, got ", patterns.dims())});
+    return;
+  }
+  auto all = patterns.values<std::string>();
+  as_requests(of).match(what.who, {all.begin(), all.end()});
+}
+
+status check_scalars(const infer_context& at) {
+  for (int i = 0; i < at.inputs(); ++i)
+    if (at.input(i).has_rank() && at.input(i).rank() != 0)
+      return at.invalid("input ", i, " must be a scalar, got ", at.input(i));
+  return {};
+}
+
+result<shapes> infer_read(const infer_context& at) {
+  TROUPE_TRY(check_scalars(at));
+  return shapes{shape{}};
+}
+
+result<shapes> infer_write(const infer_context& at) {
+  TROUPE_TRY(check_scalars(at));
+  return shapes{};
+}
+
+result<shapes> infer_match(const infer_context& at) {
+  if (at.input(0).has_rank() && at.input(0).rank() > 1)
+    return at.invalid("pattern must be a scalar or a vector, got ", at.input(0));
+  return shapes{partial_shape::of_rank(1)};
+}
+
+} // namespace
+
+extern constexpr op_def read_file{
+    .name = "ReadFile",
+    .doc = "Reads a whole file of the task that runs the node.",
+    .inputs = {{"filename", "string"}},
+    .outputs = {{"contents", "string"}},
+    .effects = effect::stateful | effect::blocking,
+    .makes = resource::files,
+    .make_responder = make,
+    .ask = ask_read,
+    .infer = infer_read,
+    .no_gradient = "files do not carry gradients",
+    .example = R"(
+x = ReadFile(string("no such folder/a.txt"))
+fetch x
+error not_found "no such folder/a.txt"
+)",
+};
+
+extern constexpr op_def write_file{
+    .name = "WriteFile",
+    .doc = "Writes a file, in place of one that was there, on the task that runs the node; makes "
+           "folders that are missing.\n\n"
+           "Whatever crashes, the name means the whole old content or the whole new.",
+    .inputs = {{"filename", "string"}, {"contents", "string"}},
+    .effects = effect::stateful | effect::blocking,
+    .makes = resource::files,
+    .make_responder = make,
+    .ask = ask_write,
+    .infer = infer_write,
+    .no_gradient = "files do not carry gradients",
+    .example = R"(
+x = WriteFile(string("/dev/null/a.txt"), string("content"))
+target x
+error unavailable "/dev/null"
+)",
+};
+
+extern constexpr op_def matching_files{
+    .name = "MatchingFiles",
+    .doc = "Lists the files whose paths fit a pattern, or any of several, in order.\n\n"
+           "`*`, `?` and `[a-z]` stand for what they do in a shell, within a name. They are looked "
+           "for on the task that runs the node.",
+    .inputs = {{"pattern", "string"}},
+    .outputs = {{"filenames", "string"}},
+    .effects = effect::stateful | effect::blocking,
+    .makes = resource::files,
+    .make_responder = make,
+    .ask = ask_match,
+    .infer = infer_match,
+    .no_gradient = "files do not carry gradients",
+    .example = R"(
+x = MatchingFiles(string("no such folder/*.png"))
+fetch x = string{0}[]
+)",
+};
+
+} // namespace troupe::ops::files_op

@@ -1,0 +1,396 @@
+// Readers: state that takes names of files from a queue and gives their records.
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/state/file_reader.hpp"
+
+namespace troupe::ops::readers_op {
+namespace {
+
+file_reader& as_reader(responder& of) { return static_cast<file_reader&>(of); }
+
+result<std::unique_ptr<responder>> made(std::string name, record_layout layout) {
+  return std::unique_ptr<responder>{
+      std::make_unique<file_reader>(std::move(name), std::move(layout))};
+}
+
+result<std::unique_ptr<responder>> make_whole_file(const node&, std::string name) {
+  return made(std::move(name), {.format = record_format::whole});
+}
+
+result<std::unique_ptr<responder>> make_identity(const node&, std::string name) {
+  return made(std::move(name), {.format = record_format::none});
+}
+
+result<std::unique_ptr<responder>> make_text_line(const node& of, std::string name) {
+  return made(std::move(name),
+              {.format = record_format::line, .skip_lines = of.attr<int64_t>("skip_header_lines")});
+}
+
+result<std::unique_ptr<responder>> make_tfrecord(const node& of, std::string name) {
+  return made(std::move(name), {.format = record_format::tfrecord,
+                                .compression = of.attr<std::string>("compression_type")});
+}
+
+result<std::unique_ptr<responder>> make_fixed(const node& of, std::string name) {
+  return made(std::move(name), {.format = record_format::fixed,
+                                .compression = of.attr<std::string>("encoding"),
+                                .head_bytes = of.attr<int64_t>("header_bytes"),
+                                .tail_bytes = of.attr<int64_t>("footer_bytes"),
+                                .record_bytes = of.attr<int64_t>("record_bytes"),
+                                .hop_bytes = of.attr<int64_t>("hop_bytes")});
+}
+
+status check_compression(const infer_context& at, std::string_view attr) {
+  const auto& name = at.attr<std::string>(attr);
+  if (name.empty() || name == "ZLIB" || name == "GZIP")
+    return {};
+  return at.invalid(attr, " must be \"\", \"ZLIB\" or \"GZIP\", got \"", name, '"');
+}
+
+result<shapes> infer_text_line(const infer_context& at) {
+  if (at.attr<int64_t>("skip_header_lines") < 0)
+    return at.invalid("skip_header_lines must not be negative, got ",
+                      at.attr<int64_t>("skip_header_lines"));
+  return shapes{shape{}};
+}
+
+result<shapes> infer_tfrecord(const infer_context& at) {
+  TROUPE_TRY(check_compression(at, "compression_type"));
+  return shapes{shape{}};
+}
+
+result<shapes> infer_fixed(const infer_context& at) {
+  if (at.attr<int64_t>("record_bytes") < 1)
+    return at.invalid("record_bytes must be positive, got ", at.attr<int64_t>("record_bytes"));
+  for (auto attr : {"header_bytes", "footer_bytes", "hop_bytes"})
+    if (at.attr<int64_t>(attr) < 0)
+      return at.invalid(attr, " must not be negative, got ", at.attr<int64_t>(attr));
+  TROUPE_TRY(check_compression(at, "encoding"));
+  return shapes{shape{}};
+}
+
+// The queue must hold scalar strings, as far as it is known.
+status check_queue(const infer_context& at) {
+  const auto* queue = at.resource(1);
+  if (!queue || queue->op().makes != resource::queue)
+    return {};
+  const auto& types = queue->attr<std::vector<dtype>>("component_types");
+  if (types != std::vector{dtype::string})
+    return at.invalid("queue '", queue->name(),
+                      "' must hold names of files: elements of one string component");
+  const auto& dims = queue->attr<std::vector<partial_shape>>("shapes");
+  if (!dims.empty() && !dims[0].compatible(shape{}))
+    return at.invalid("queue '", queue->name(), "' must hold names of files: scalars, not ",
+                      dims[0]);
+  return {};
+}
+
+result<shapes> infer_read(const infer_context& at) {
+  TROUPE_TRY(check_queue(at));
+  return shapes{shape{}, shape{}};
+}
+
+result<shapes> infer_read_up_to(const infer_context& at) {
+  TROUPE_TRY(check_queue(at));
+  if (at.input(2).has_rank() && at.input(2).rank() != 0)
+    return at.invalid("num_records must be a scalar, got ", at.input(2));
+  return shapes{partial_shape::of_rank(1), partial_shape::of_rank(1)};
+}
+
+bool goes_back(const question& what) { return !what.origin->attr<bool>("drop_if_step_fails"); }
+
+void ask_read(responder& of, question&& what, answers& done) {
+  as_reader(of).read(what.who, {.goes_back = goes_back(what)}, done);
+}
+
+void ask_read_up_to(responder& of, question&& what, answers& done) {
+  const auto& count = what.inputs.at(0);
+  if (count.rank() != 0)
+    done.push_back({what.who, invalid("num_records must be a scalar, got ", count.dims())});
+  else
+    as_reader(of).read(
+        what.who, {.count = *count.data<int64_t>(), .many = true, .goes_back = goes_back(what)},
+        done);
+}
+
+void ask_records(responder& of, question&& what, answers& done) {
+  done.push_back({what.who, {}, {tensor::scalar(as_reader(of).records_produced())}});
+}
+
+void ask_work_units(responder& of, question&& what, answers& done) {
+  done.push_back({what.who, {}, {tensor::scalar(as_reader(of).work_units_completed())}});
+}
+
+void ask_state(responder& of, question&& what, answers& done) {
+  if (auto state = as_reader(of).state())
+    done.push_back({what.who, {}, {tensor::scalar(*std::move(state))}});
+  else
+    done.push_back({what.who, state.status()});
+}
+
+void ask_restore(responder& of, question&& what, answers& done) {
+  const auto& state = what.inputs.at(0);
+  if (state.rank() != 0)
+    done.push_back({what.who, invalid("state must be a scalar, got ", state.dims())});
+  else
+    done.push_back({what.who, as_reader(of).restore(*state.data<std::string>(), done)});
+}
+
+void ask_reset(responder& of, question&& what, answers& done) {
+  as_reader(of).rewind(done);
+  done.push_back({what.who, {}});
+}
+
+constexpr std::string_view no_gradient = "readers do not carry gradients";
+constexpr port out = ref("reader_handle", "string", resource::reader);
+constexpr port queue = ref("queue_handle", "string", resource::queue);
+
+// An op that stands for a reader; the attributes of all follow its own.
+struct form {
+  std::string_view name, also, doc;
+  result<std::unique_ptr<responder>> (*make)(const node& of, std::string name);
+  result<shapes> (*infer)(const infer_context&) = infer::scalar;
+  attr_list attrs = {};
+};
+
+constexpr op_def reader_of(const form& of, std::string_view example) {
+  op_def made{.name = of.name,
+              .also = of.also,
+              .doc = of.doc,
+              .outputs = {out},
+              .attrs = of.attrs,
+              .effects = effect::stateful,
+              .makes = resource::reader,
+              .make_responder = of.make,
+              .infer = of.infer,
+              .no_gradient = no_gradient,
+              .example = example};
+  made.attrs.push_back({"container", ""});
+  made.attrs.push_back({"shared_name", ""});
+  return made;
+}
+
+} // namespace
+
+extern constexpr op_def whole_file_reader = reader_of(
+    {"WholeFileReader", "WholeFileReaderV2",
+     "Gives the bytes of each file as one record, under the file's name.\n\n"
+     "The reader lives in the named container of its task, under shared_name or else the node's "
+     "name; nodes of the same name share it.",
+     make_whole_file},
+    R"(
+r = WholeFileReader
+count = ReaderNumRecordsProduced(r)
+fetch count = i64(0)
+)");
+
+extern constexpr op_def text_line_reader =
+    reader_of({"TextLineReader",
+               "TextLineReaderV2",
+               "Gives the lines of files, without their ends.\n\n"
+               "A key is the file's name and the number of the line, from 1: \"a.txt:1\". Lives as "
+               "WholeFileReader does.",
+               make_text_line,
+               infer_text_line,
+               {{"skip_header_lines", 0}}},
+              R"(
+r = TextLineReader skip_header_lines=1
+count = ReaderNumRecordsProduced(r)
+fetch count = i64(0)
+)");
+
+extern constexpr op_def fixed_length_record_reader = reader_of(
+    {"FixedLengthRecordReader",
+     "FixedLengthRecordReaderV2",
+     "Gives records of `record_bytes` bytes.\n\n"
+     "They begin behind `header_bytes`, each `hop_bytes` behind the one before (0: record_bytes), "
+     "and end before the last `footer_bytes` of the file. A key is the file's name and the number "
+     "of the record, from 0: \"a.bin:0\". `encoding` says how the file is compressed: \"\", "
+     "\"ZLIB\" or \"GZIP\". Fails with data_loss where records that follow each other leave bytes "
+     "over; TensorFlow drops those.",
+     make_fixed,
+     infer_fixed,
+     {{"header_bytes", 0},
+      {"record_bytes", attr_kind::integer},
+      {"footer_bytes", 0},
+      {"hop_bytes", 0},
+      {"encoding", ""}}},
+    R"(
+r = FixedLengthRecordReader record_bytes=785
+count = ReaderNumRecordsProduced(r)
+fetch count = i64(0)
+)");
+
+extern constexpr op_def tfrecord_reader = reader_of(
+    {"TFRecordReader",
+     "TFRecordReaderV2",
+     "Gives the records of TFRecord files.\n\n"
+     "A key is the file's name and the byte at which the record begins, before "
+     "compression: \"a.tfrecord:0\". A record that is damaged is an error, data_loss; the "
+     "next read goes on behind it, if its length is intact.",
+     make_tfrecord,
+     infer_tfrecord,
+     {{"compression_type", ""}}},
+    R"(
+r = TFRecordReader compression_type="GZIP"
+count = ReaderNumRecordsProduced(r)
+fetch count = i64(0)
+)");
+
+extern constexpr op_def identity_reader =
+    reader_of({"IdentityReader", "IdentityReaderV2",
+               "Gives the names that it takes from the queue as keys and as values, and reads no "
+               "file.",
+               make_identity},
+              R"(
+q = FIFOQueue component_types=[string] shapes=[[]]
+put = QueueEnqueue(q, string("a.png"))
+r = IdentityReader
+next = ReaderRead(r, q)
+target put
+run
+fetch next:1 = string("a.png")
+)");
+
+extern constexpr op_def reader_read{
+    .name = "ReaderRead",
+    .also = "ReaderReadV2",
+    .doc = "Gives the next record of a reader, which takes the name of another file from the queue "
+           "where it needs one.\n\n"
+           "Waits for the name, and fails with out_of_range when the queue is closed and empty. "
+           "The record goes back if the step fails later, unless `drop_if_step_fails`; the name of "
+           "a file that was begun does not.",
+    .inputs = {out, queue},
+    .outputs = {{"key", "string"}, {"value", "string"}},
+    .attrs = {{"drop_if_step_fails", false}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_read,
+    .goes_back = true,
+    .infer = infer_read,
+    .no_gradient = no_gradient,
+    .example = R"(
+q = FIFOQueue component_types=[string] shapes=[[]]
+put = QueueEnqueueMany(q, string["a", "b"])
+r = IdentityReader
+next = ReaderRead(r, q)
+target put
+run
+fetch next:0 = string("a")
+run
+fetch next:0 = string("b")
+)",
+};
+
+extern constexpr op_def reader_read_up_to{
+    .name = "ReaderReadUpTo",
+    .also = "ReaderReadUpToV2",
+    .doc = "Gives up to `num_records` next records of a reader: all of one file, and fewer only "
+           "where it ends.\n\n"
+           "Else like ReaderRead.",
+    .inputs = {out, queue, on_host("num_records", "i64")},
+    .outputs = {{"keys", "string"}, {"values", "string"}},
+    .attrs = {{"drop_if_step_fails", false}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_read_up_to,
+    .goes_back = true,
+    .infer = infer_read_up_to,
+    .no_gradient = no_gradient,
+    .example = R"(
+q = FIFOQueue component_types=[string] shapes=[[]]
+put = QueueEnqueueMany(q, string["a", "b"])
+r = IdentityReader
+next = ReaderReadUpTo(r, q, i64(2))
+target put
+run
+fetch next:0 = string["a"]
+)",
+};
+
+extern constexpr op_def reader_num_records_produced{
+    .name = "ReaderNumRecordsProduced",
+    .also = "ReaderNumRecordsProducedV2",
+    .doc = "Counts the records that a reader has given, without those that went back.",
+    .inputs = {out},
+    .outputs = {{"records_produced", "i64"}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_records,
+    .infer = infer::scalar,
+    .no_gradient = no_gradient,
+    .example = R"(
+r = IdentityReader
+count = ReaderNumRecordsProduced(r)
+fetch count = i64(0)
+)",
+};
+
+extern constexpr op_def reader_num_work_units_completed{
+    .name = "ReaderNumWorkUnitsCompleted",
+    .also = "ReaderNumWorkUnitsCompletedV2",
+    .doc = "Counts the files whose end a reader has come to.",
+    .inputs = {out},
+    .outputs = {{"units_completed", "i64"}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_work_units,
+    .infer = infer::scalar,
+    .no_gradient = no_gradient,
+    .example = R"(
+r = IdentityReader
+count = ReaderNumWorkUnitsCompleted(r)
+fetch count = i64(0)
+)",
+};
+
+extern constexpr op_def reader_serialize_state{
+    .name = "ReaderSerializeState",
+    .also = "ReaderSerializeStateV2",
+    .doc = "Gives the place at which a reader stands, for ReaderRestoreState.\n\n"
+           "Readers of all kinds have one; in TensorFlow, only IdentityReader does.",
+    .inputs = {out},
+    .outputs = {{"state", "string"}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_state,
+    .infer = infer::scalar,
+    .no_gradient = no_gradient,
+    .example = R"(
+r = IdentityReader
+state = ReaderSerializeState(r)
+fetch state = string("")
+)",
+};
+
+extern constexpr op_def reader_restore_state{
+    .name = "ReaderRestoreState",
+    .also = "ReaderRestoreStateV2",
+    .doc = "Brings a reader to the place at which another one, of the same kind, has stood.\n\n"
+           "The file that it stood in is opened by the next read. Names of files that the queue "
+           "has given already do not come again.",
+    .inputs = {out, {"state", "string"}},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_restore,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+    .example = R"(
+r = IdentityReader
+state = ReaderSerializeState(r)
+again = IdentityReader
+restore = ReaderRestoreState(again, state)
+target restore
+)",
+};
+
+extern constexpr op_def reader_reset{
+    .name = "ReaderReset",
+    .also = "ReaderResetV2",
+    .doc = "Makes a reader as new: it leaves its file, and counts from 0.",
+    .inputs = {out},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_reset,
+    .infer = infer::nothing,
+    .no_gradient = no_gradient,
+    .example = R"(
+r = IdentityReader
+reset = ReaderReset(r)
+target reset
+)",
+};
+
+} // namespace troupe::ops::readers_op
