@@ -547,11 +547,15 @@ TEST_CASE("what a step took waits for the end of the whole step, which its conne
   CHECK(other->running == 0);
 
   // All has ended well: it does not come again.
-  world.from_peer(settle_step{{0, step}});
-  world.from_peer(settle_step{{0, step}});
+  world.from_peer(settle_step{{0, step}, 5});
+  CHECK(std::get<reply>(world.sent.back()).request == 5);
+  CHECK(std::get<reply>(world.sent.back()).outcome.ok());
+  world.from_peer(settle_step{{0, step}, 6}); // as if it had gone back meanwhile
+  CHECK(std::get<reply>(world.sent.back()).outcome.kind() == error_kind::aborted);
   world.from_peer(cancel_step{{0, step}, failure(error_kind::cancelled, "too late")});
   CHECK(world.server->unsettled() == 0);
   CHECK(world.connection->running == 0);
+  world.sent.push_back(step_done{}); // what begin() looks at
   before = answers();
   begin(take, world.connection);
   CHECK(answers() == before);

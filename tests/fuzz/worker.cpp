@@ -142,10 +142,12 @@ void act(world& in, uint8_t what, uint8_t of) {
       in.tell(run_step{.request = of, .handle = what / 10u, .step = step, .deadline_ms = of}, from);
       break;
     case 4:
-      if (what / 10u % 2u)
-        in.tell(settle_step{step}, from);
-      else
-        in.tell(cancel_step{step, failure(error_kind::cancelled, "fuzzed")}, from);
+      if (what / 10u % 2u) {
+        ++in.asked;
+        in.tell(settle_step{step, of}, from);
+        break;
+      }
+      in.tell(cancel_step{step, failure(error_kind::cancelled, "fuzzed")}, from);
       break;
     case 5:
       in.tell(tensor_push{.step = step,

@@ -49,14 +49,43 @@ TEST_CASE("tasks that do not answer when they are cancelled are given up") {
   CHECK(step.outcome().message() == "time is over");
 }
 
-TEST_CASE("tasks that hold what the step took hear of its end, each once") {
-  distributed_step well{2};
-  CHECK(well.answer(0, {}) == next::wait);
-  well.hold(0);
-  CHECK(well.take_holders().empty()); // it may still go either way
-  CHECK(well.answer(1, {}) == next::end);
-  CHECK(well.take_holders() == std::vector<size_t>{0});
-  CHECK(well.take_holders().empty());
+TEST_CASE("a step ends well when those that hold what it took have said that it is spent") {
+  distributed_step step{3};
+  step.hold(0);
+  CHECK(step.answer(0, {}) == next::wait);
+  step.hold(2);
+  CHECK(step.answer(2, {}) == next::wait);
+  CHECK(step.take_holders().empty()); // it may still go either way
+  CHECK(step.answer(1, {}) == next::settle);
+  CHECK(step.silent(0));
+  CHECK_FALSE(step.silent(1));
+  CHECK(step.silent(2));
+  CHECK(step.answer(1, {}) == next::wait); // was asked nothing
+  CHECK(step.answer(2, {}) == next::wait);
+  SECTION("well") {
+    CHECK(step.answer(0, {}) == next::end);
+    CHECK(step.outcome().ok());
+  }
+  SECTION("the last has given it back") {
+    CHECK(step.answer(0, broken("gone")) == next::end);
+    CHECK(step.outcome().message() == "gone");
+  }
+  SECTION("its time is over before the last has answered") {
+    CHECK(step.settles());
+    CHECK(step.fail(broken("late")) == next::wait);
+    CHECK(step.answer(0, {}) == next::end);
+    CHECK(step.outcome().ok());
+  }
+  SECTION("the last does not answer") {
+    CHECK(step.doubt(broken("who knows")) == next::end);
+    CHECK(step.outcome().message() == "who knows");
+    CHECK(step.doubt(broken("twice")) == next::wait);
+    CHECK_FALSE(step.settles());
+  }
+  CHECK(step.take_holders().empty());
+}
+
+TEST_CASE("tasks that hold what a failed step took hear of it, each once") {
 
   distributed_step badly{3};
   badly.hold(1);

@@ -67,7 +67,7 @@ struct printer {
     all(m.request, m.outcome, m.fetches, m.statistics, m.holds);
   }
   void operator()(const cancel_step& m) { all(m.step.session, m.step, m.why); }
-  void operator()(const settle_step& m) { all(m.step.session, m.step); }
+  void operator()(const settle_step& m) { all(m.step.session, m.step, m.request); }
   void operator()(const tensor_push& m) {
     all(m.step.session, m.step, m.key, m.dead, m.value, m.frame, m.iteration);
   }

@@ -67,7 +67,7 @@ inline std::vector<message> example_messages() {
       borrow{24},
       lent{25, 26},
       returned{27},
-      settle_step{{82, 32}},
+      settle_step{{82, 32}, 33},
       state_list_request{28},
       state_list_reply{29,
                        {.entries = {{"/job:ps/task:0", "", "variable", "w", "f32[2]", "fine", 8},

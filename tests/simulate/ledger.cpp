@@ -108,8 +108,8 @@ void ledger::succeeded(run_record& run) {
       core_.violated("who has met a task's successor does not go back", to_string(run.kind), ' ',
                      run.number, " has run on an old incarnation of process ", process);
     met[process] = std::max(met[process], since);
-    // A task that cannot hear of the holder gives its lock to another.
-    if (run.kind == run_kind::hold && static_cast<int>(process) == run.server && !was_lost(run))
+    // A task that cannot hear of the holder gives its lock to another, and the holder fails.
+    if (run.kind == run_kind::hold && static_cast<int>(process) == run.server)
       for (auto other : entries_[{process, incarnation}])
         if (at(other).entered > run.entered && at(other).entered < run.left)
           core_.violated("one step at a time holds a lock", "run ", other,
@@ -157,8 +157,11 @@ void ledger::read(const run_record& run, int64_t value) {
 
 // -- elements ------------------------------------------------------------------------------------
 
-// What tells its tasks that a step has ended well may be lost with a connection.
-bool ledger::was_lost(const run_record& run) const {
+// A task may have spent what a step took, and its answer may be lost with a connection: the step
+// has failed then.
+bool ledger::is_in_doubt(const run_record& run) const {
+  if (run.succeeded || !run.is_answered)
+    return !run.succeeded;
   auto around = 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{5};
   return core_.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
                           fault_kind::crash, fault_kind::reopen, fault_kind::split,
@@ -174,7 +177,7 @@ void ledger::dequeued(const run_record& by, int64_t element) {
       (own && at(static_cast<uint64_t>(element)).client != by.client))
     return core_.violated("a queue invents nothing", "run ", by.number, " got ", element);
   auto [first, is_new] = dequeued_.emplace(element, by.number);
-  if (!is_new && !was_lost(at(first->second)))
+  if (!is_new)
     core_.violated("an element is spent once", "run ", by.number, " got ", element, ", which run ",
                    first->second, " had got before");
 }
@@ -183,7 +186,7 @@ void ledger::drained(int server, uint64_t incarnation, size_t may_stay, bool in_
   place here{static_cast<size_t>(server), incarnation};
   std::set<int64_t> spent;
   for (const auto& one : takings_[here])
-    if (at(one.run).succeeded)
+    if (at(one.run).succeeded || is_in_doubt(at(one.run)))
       spent.insert(one.element);
   size_t missing = 0;
   uint64_t example = 0;

@@ -94,7 +94,7 @@ private:
 
   void check_order(const place& at) const;
   bool may_have_taken(const place& at, int64_t element, const taking& before) const;
-  bool was_lost(const run_record& run) const;
+  bool is_in_doubt(const run_record& run) const;
 
   core& core_;
   std::deque<run_record> runs_;

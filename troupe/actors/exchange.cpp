@@ -172,6 +172,8 @@ private:
       send(what->content);
     else if (auto* run = content_if<run_request>(message))
       ask(to_wire(*run), from);
+    else if (auto* well = content_if<settle_request>(message))
+      ask(settle_step{well->step}, from);
     else if (auto* news = content_if<step_news>(message))
       look_at(*news);
     else if (auto* graphs = content_if<wire_registration>(message))

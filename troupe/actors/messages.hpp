@@ -118,6 +118,12 @@ struct forget_program {
   uint64_t handle = 0;
 };
 
+/// Master -> worker or exchange, after a step_result that `holds`: all of the step has ended well.
+/// Answered by a status: what it took is spent, or has gone back meanwhile.
+struct settle_request {
+  step_id step;
+};
+
 /// Master -> worker or exchange: run one step. Answered by step_result, or an error.
 struct run_request {
   uint64_t handle = 0;
@@ -222,6 +228,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wire_registration)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::registered)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::forget_program)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::run_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::settle_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::background_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)

@@ -17,7 +17,7 @@ namespace {
 // How long the tasks of a failed step may take to stop before the client is answered anyway; once
 // the deadline has passed, it has waited long enough.
 constexpr std::chrono::seconds stop_patience{2};
-constexpr std::chrono::milliseconds late_stop_patience{50};
+constexpr std::chrono::milliseconds late_stop_patience{50}, late_settle_patience{100};
 
 } // namespace
 
@@ -43,7 +43,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   std::vector<tensor> fetches;
   step_statistics statistics;
   bool in_line = false; // at the gate
-  bool done = false, succeeded = false;
+  bool done = false;
 };
 
 namespace {
@@ -119,8 +119,7 @@ void step_runner::start(const running_ptr& run) {
   run->asked_ns.assign(step.participants.size(), steady_ns());
   run->statistics.step = run->id.sequence;
   run->fetches.resize(step.outside.fetches);
-  run->due = due_.add(self_, run->request.deadline,
-                      [=, this] { follow(run, run->state.fail(overdue_step(*run))); });
+  run->due = due_.add(self_, run->request.deadline, [=, this] { be_overdue(run); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
     run_request what{one.handle,         run->id,        run->request.deadline, {},
@@ -150,7 +149,7 @@ void step_runner::answer(const running_ptr& run, size_t from, step_result& what)
   if (what.holds)
     run->state.hold(from);
   if (run->done)
-    return settle(run);
+    return take_back(run);
   add_statistics(*run, from, std::move(what.statistics));
   for (auto& one : what.fetches)
     if (one.index < run->fetches.size())
@@ -163,19 +162,48 @@ void step_runner::answer(const running_ptr& run, size_t from, step_result& what)
 void step_runner::follow(const running_ptr& run, distributed_step::next what) {
   if (what == distributed_step::next::cancel_others)
     cancel(run);
+  else if (what == distributed_step::next::settle)
+    settle(run);
   else if (what == distributed_step::next::end)
     finish(run, status{run->state.outcome()});
-  settle(run);
+  take_back(run);
 }
 
-// Who keeps what the step took hears how all of it has ended.
+// Who keeps what the step took spends it, and says so: else a client that was told of a success
+// might find the same things again.
 void step_runner::settle(const running_ptr& run) {
+  for (size_t i = 0; i < run->state.tasks(); ++i) {
+    if (!run->state.silent(i))
+      continue;
+    auto answered = [=, this](status how) {
+      auto task = to_string(run->part(i).task);
+      if (!how)
+        how = std::move(how).on_task(task).within(
+            concat("what the step took on ", task, " may have been spent"));
+      if (!run->done)
+        follow(run, run->state.answer(i, std::move(how)));
+    };
+    self_->request(run->part(i).worker, caf::infinite, settle_request{run->id})
+        .then([=](const status& how) { answered(how); },
+              [=](const caf::error& why) { answered(from_caf(why)); });
+  }
+}
+
+// What it took goes back.
+void step_runner::take_back(const running_ptr& run) {
   for (auto i : run->state.take_holders())
-    if (run->succeeded)
-      self_->send(run->part(i).worker, outgoing{settle_step{run->id}});
-    else
-      self_->send(run->part(i).worker,
-                  outgoing{cancel_step{run->id, without_reports(run->state.outcome())}});
+    self_->send(run->part(i).worker,
+                outgoing{cancel_step{run->id, without_reports(run->state.outcome())}});
+}
+
+// All of it has run in time where only the news is missing that what it took is spent.
+void step_runner::be_overdue(const running_ptr& run) {
+  if (!run->state.settles())
+    return follow(run, run->state.fail(overdue_step(*run)));
+  run->due = due_.add(self_, self_->clock().now() + late_settle_patience, [=, this] {
+    TROUPE_REACHED("a task does not say in time that what a step took is spent");
+    follow(run, run->state.doubt(overdue_step(*run).within("what the step took may be spent")));
+  });
 }
 
 void step_runner::cancel(const running_ptr& run) {
@@ -200,7 +228,6 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   auto& gate = run->request.step->gate;
   if (!run->in_line || !gate.withdraw(*run))
     gate.leave();
-  run->succeeded = outcome.ok();
   if (!outcome)
     run->fetches.clear();
   run->reply.deliver(

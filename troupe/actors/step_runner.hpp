@@ -41,6 +41,8 @@ private:
   void follow(const running_ptr& run, distributed_step::next what);
   void cancel(const running_ptr& run);
   void settle(const running_ptr& run);
+  void take_back(const running_ptr& run);
+  void be_overdue(const running_ptr& run);
   void finish(const running_ptr& run, status outcome);
 
   caf::event_based_actor* self_;

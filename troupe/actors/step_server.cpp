@@ -1,5 +1,6 @@
 #include "troupe/actors/step_server.hpp"
 
+#include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 
 #include <caf/send.hpp>
@@ -26,12 +27,20 @@ bool step_server::serve(message& what, const connection_ptr& owner, const caf::a
     if (!unsettled_->settle(cancel->step, true))
       steps_->abort(cancel->step, std::move(cancel->why), unit);
   } else if (auto* settled = std::get_if<settle_step>(&what)) {
-    unsettled_->settle(settled->step, false);
+    caf::anon_send(from, outgoing{reply{settled->request, settle(settled->step)}});
   } else {
     return false;
   }
   become_busy();
   return true;
+}
+
+status step_server::settle(step_id step) {
+  if (unsettled_->settle(step, false))
+    return {};
+  TROUPE_REACHED("what a step took has gone back before it could be spent");
+  return failure(error_kind::aborted, name_,
+                 " has given back what the step took there: it heard nothing for too long");
 }
 
 void step_server::serve_run(run_step&& what, const connection_ptr& owner, const caf::actor& from,

@@ -27,6 +27,9 @@ public:
   /// Steps whose parts here have ended, and that are not settled yet.
   size_t unsettled() const { return unsettled_->size(); }
 
+  /// What a step took is spent. Fails where it has gone back.
+  status settle(step_id step);
+
   /// Serves what belongs to a step: run_step, cancel_step, settle_step, tensor_push; `from` gets
   /// the answers as `outgoing`. Says whether it was one of them; else the message is left as it is.
   bool serve(message& what, const connection_ptr& owner, const caf::actor& from,

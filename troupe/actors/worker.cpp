@@ -274,6 +274,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   });
   return {
       [=](run_request& what) { return run_here(self, what); },
+      [=](const settle_request& what) { return self->state.server->settle(what.step); },
       [=](background_ended& what) {
         if (auto it = self->state.asked.find(what.step); it != self->state.asked.end()) {
           it->second.deliver(std::move(what.result));

@@ -25,8 +25,9 @@ struct worker_options {
   bool own_thread = false;             ///< it does not wait behind kernels
 };
 
-/// Understands register_request, run_request, forget_program, reset_request, list_devices_atom,
-/// list_state and outgoing, of a master in this process; from exchanges incoming.
+/// Understands register_request, run_request, settle_request, forget_program, reset_request,
+/// list_devices_atom, list_state and outgoing, of a master in this process; from exchanges
+/// incoming.
 caf::actor spawn_worker(caf::actor_system& system, worker_options options);
 
 } // namespace troupe

@@ -118,7 +118,7 @@ private:
       }
       case wire::Envelope::SETTLE_STEP: {
         auto in = from.getSettleStep();
-        return message{settle_step{{in.getSession(), in.getStep()}}};
+        return message{settle_step{{in.getSession(), in.getStep()}, in.getRequest()}};
       }
       case wire::Envelope::CANCEL_STEP: {
         auto in = from.getCancelStep();

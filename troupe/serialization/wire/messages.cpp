@@ -135,6 +135,7 @@ public:
   }
   void operator()(const settle_step& what) {
     auto to = to_.initSettleStep();
+    to.setRequest(what.request);
     to.setStep(what.step.sequence);
     to.setSession(what.step.session);
   }

@@ -124,9 +124,11 @@ struct cancel_step {
 };
 
 /// Master to worker, after a step_done that `holds`: the step has ended well on all tasks, and what
-/// it was given is spent. No answer.
+/// it was given is spent. Answered by `reply`, an error where it has gone back meanwhile: the
+/// master tells its client of success only after that.
 struct settle_step {
   step_id step;
+  uint64_t request = 0;
 };
 
 /// Worker to worker: what a Send produced. May come before its run_step.

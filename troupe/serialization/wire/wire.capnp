@@ -188,6 +188,7 @@ struct CancelStep {
 struct SettleStep {
   step @0 :UInt64;
   session @1 :UInt64;
+  request @2 :UInt64;
 }
 
 struct TensorPush {
