@@ -69,6 +69,7 @@ void say(const troupe::training_event& what) {
       std::printf("\nstep %lld: attempt %d to go on after: %s\n", step, what.retry,
                   what.cause->what());
       break;
+    case kind::warning: std::printf("warning: %s\n", what.text.c_str()); break;
     case kind::recovered: std::printf("runs again from step %lld\n", step); break;
     case kind::initialized:
     case kind::saving: break;

@@ -235,7 +235,9 @@ class CommandTest(unittest.TestCase):
                 (["--feed", "x=@nowhere.npy", "--fetch", "x"], "cannot read nowhere.npy"),
                 (["--feed", "x=[1, two]", "--fetch", "x"], "a number"),
                 (["--fetch", "twice"], "x"),
-                (["--target", "nothing"], "nothing")):
+                (["--target", "nothing"], "nothing"),
+                (["--fetch", "x", "--signature", "serving_default"], "--signature and --tags choose"),
+                (["--fetch", "x", "--tags", "serve"], "--signature and --tags choose")):
             with self.subTest(arguments=arguments):
                 result = troupe("run", path, *arguments)
                 self.assertEqual(result.returncode, 1)

@@ -127,6 +127,37 @@ TEST_CASE("a damaged, cut or missing file stops the pipeline, and the error name
   }
 }
 
+TEST_CASE("a pipeline of no files or no rows is an error, and does not wait for ever") {
+  watchdog watch;
+  temporary_folder folder;
+  graph_builder g;
+  input_pipeline input{g};
+  auto pattern = folder / "*.none";
+  std::vector<edge> made;
+  std::string wanted;
+  auto epochs = GENERATE(-1, 2);
+  if (GENERATE(true, false)) {
+    auto files = matching_files(g, tensor::scalar(pattern));
+    made = {input.records(files, text_lines{}, {.epochs = epochs}).value};
+    wanted = concat("\"there are no files to read\" \"", pattern);
+  } else {
+    made = {input.producer(tensor::of<float>({0}, {}), {.epochs = epochs})};
+    wanted = "there are no rows to produce";
+  }
+  auto s = session::local();
+  coordinator all;
+  input.start(s, all);
+  CHECK(all.wait_for_stop(5s));
+  CHECK(all_of(s, made).empty());
+  try {
+    all.join(10s);
+    FAIL("join did not throw");
+  } catch (const error& why) {
+    CHECK(why.kind() == error_kind::invalid_argument);
+    CHECK_THAT(why.what(), Contains(wanted));
+  }
+}
+
 TEST_CASE("a step that reads and then fails gives its record back") {
   watchdog watch;
   temporary_folder folder;

@@ -145,4 +145,49 @@ TEST_CASE("the ops of version 1 write one file, which RestoreV2 reads as well") 
   CHECK(to_string(s.fetch(one.w)) == "f32[2,2] {1, 2, 3, 4}");
 }
 
+TEST_CASE("a checkpoint that is merged into itself by another path stays") {
+  temporary_folder folder;
+  saving one;
+  auto s = session::local();
+  s.run(one.init);
+  auto path = folder / "model";
+  s.run({one.to(path)}, {}, {one.save});
+  std::filesystem::create_directory_symlink(folder.path(), folder / "link");
+  auto merged = [&](std::vector<std::string> from) {
+    auto* merge = one.add({.op = "MergeV2Checkpoints",
+                           .inputs = {one.g.constant(tensor::vector<std::string>(from)),
+                                      one.g.constant(tensor::scalar(path))}});
+    return failure_of([&] { s.run(merge); });
+  };
+  CHECK_THAT(merged({folder / "./model"}), Contains("merged into itself"));
+  CHECK_THAT(merged({folder / "part", folder / "x/../part"}), Contains("cannot read"));
+  s.run({one.to(folder / "part")}, {}, {one.save});
+  CHECK_THAT(merged({folder / "part", folder / "x/../part"}), Contains("to be merged twice"));
+  CHECK(merged({folder / "link/model"}) == "no error"); // nobody knows by its name
+  s.run(one.change);
+  s.run({one.to(path)}, {}, {one.restore});
+  CHECK(to_string(s.fetch(one.b)) == "i64[] {7}");
+}
+
+TEST_CASE("the names of shards have five digits at least") {
+  graph_builder g;
+  auto shard = g.placeholder(dtype::i32, shape{}, "shard"),
+       of = g.placeholder(dtype::i32, shape{}, "of");
+  auto base = g.constant(tensor::scalar<std::string>("m"));
+  auto name = sharded_filename(base, shard, of), all = sharded_filespec(base, of);
+  auto s = session::local();
+  auto made = [&](int32_t number, int32_t count) {
+    auto values =
+        s.run({{shard, tensor::scalar(number)}, {of, tensor::scalar(count)}}, {name, all});
+    return concat(to_scalar<std::string>(values[0]), ' ', to_scalar<std::string>(values[1]));
+  };
+  CHECK(made(1, 4) == "m-00001-of-00004 m-????"
+                      "?-of-00004");
+  CHECK(made(123456, 1234567) == "m-123456-of-1234567 m-????"
+                                 "?-of-1234567");
+  // As TensorFlow's printf has it.
+  CHECK(made(-1, -12345) == "m--0001-of--12345 m-????"
+                            "?-of--12345");
+}
+
 } // namespace troupe::test::save_restore_test

@@ -1,5 +1,6 @@
 #include "troupe/api/train/training_run.hpp"
 
+#include "tests/api/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
@@ -18,47 +19,6 @@ namespace {
 
 using Catch::Matchers::Contains;
 using kind = training_event::kind;
-
-// Adds up what it is fed: the sum says which steps it has seen, the count how many.
-struct adder {
-  graph_builder g;
-  edge x = g.placeholder(dtype::f32, shape{}, "x");
-  variable_handle sum = g.variable(0.0f, "sum"), count = g.variable(0.0f, "count");
-  edge loss = neg(x);
-  node* train = g.group({assign_add(sum, x).node, assign_add(count, 1.0f).node});
-  std::vector<training_event> events;
-
-  training_step step(int at_once = 1) const {
-    return {.feeds = {x}, .loss = loss, .train = {train}, .at_once = at_once};
-  }
-  // Feeds n to step n.
-  training_options numbers(int64_t steps, const std::string& folder = {}) {
-    return {.batch = [](int64_t n) { return std::vector{tensor::scalar(static_cast<float>(n))}; },
-            .checkpoints = folder,
-            .last_step = steps,
-            .retry_seconds = 0.001,
-            .on_event = [this](const training_event& what) { events.push_back(what); }};
-  }
-  float value(session& in, edge of) const { return to_scalar<float>(in.fetch(of)); }
-  std::vector<kind> kinds() const {
-    std::vector<kind> made;
-    for (const auto& one : events)
-      made.push_back(one.what);
-    return made;
-  }
-};
-
-float sum_below(int64_t n) { return static_cast<float>(n * (n - 1) / 2); }
-
-template <class Act>
-error error_of(Act act) {
-  try {
-    act();
-  } catch (const error& why) {
-    return why;
-  }
-  return error{error_kind::ok, "nothing was thrown"};
-}
 
 } // namespace
 
@@ -259,7 +219,8 @@ TEST_CASE("what is saved in a pause is a consistent cut, also with many steps at
   how.keep.keep_newest = 0;
   how.checkpoint_steps = 50;
   how.pause_to_checkpoint = true;
-  training_run training{of.g, of.step(8), how};
+  how.keep.by_tasks = GENERATE(false, true); // which read a moment later
+  training_run training{of.g, of.step(GENERATE(1, 8)), how};
   CHECK(training.run(s).step == 400);
   CHECK(of.value(s, of.sum) == sum_below(400));
   size_t checked = 0;
@@ -270,6 +231,29 @@ TEST_CASE("what is saved in a pause is a consistent cut, also with many steps at
     ++checked;
   }
   CHECK(checked >= 2);
+}
+
+TEST_CASE("a run keeps the best of its checkpoints, by the metric that it is given") {
+  temporary_folder folder;
+  adder of;
+  auto s = session::local();
+  auto how = of.numbers(10, folder.path() + "/model");
+  how.keep = {.keep_newest = 1, .keep_best = 2, .lower_is_better = true};
+  how.checkpoint_steps = 2;
+  std::vector<int64_t> asked;
+  how.metric = [&](int64_t step) {
+    asked.push_back(step);
+    CHECK(of.value(s, of.count) == static_cast<float>(step)); // it may run steps of its own
+    return std::abs(static_cast<double>(step) - 5);
+  };
+  training_run training{of.g, of.step(), how};
+  CHECK(training.run(s).step == 10);
+  CHECK(asked == std::vector<int64_t>{2, 4, 6, 8, 10});
+  std::vector<int64_t> left;
+  for (const auto& one :
+       value_or_throw(checkpoint_folder{real_files(), folder.path() + "/model"}.list()))
+    left.push_back(one.step);
+  CHECK(left == std::vector<int64_t>{4, 6, 10});
 }
 
 TEST_CASE("a checkpoint that cannot be written ends the run") {
@@ -300,16 +284,35 @@ TEST_CASE("summaries are written every so many steps") {
     training_run training{of.g, of.step(), how};
     training.run(s);
   }
-  std::vector<int64_t> steps;
-  for (const auto& file : std::filesystem::directory_iterator{how.summaries}) {
-    auto reader = value_or_throw(open_tfrecord(real_files(), file.path()));
-    for (std::string record; value_or_throw(reader->next(record));) {
-      auto read = value_or_throw(parse_event(record));
-      if (!read.values.empty() && read.values.front().tag == "sum")
-        steps.push_back(read.step);
+  using written = std::vector<std::pair<std::string, int64_t>>;
+  auto tags_in = [](const std::string& logs) {
+    written tags;
+    for (const auto& file : std::filesystem::directory_iterator{logs}) {
+      auto reader = value_or_throw(open_tfrecord(real_files(), file.path()));
+      for (std::string record; value_or_throw(reader->next(record));) {
+        auto read = value_or_throw(parse_event(record));
+        for (const auto& one : read.values)
+          if (one.tag != "steps_per_second")
+            tags.emplace_back(one.tag, read.step);
+      }
     }
-  }
-  CHECK(steps == std::vector<int64_t>{1, 9, 17});
+    return tags;
+  };
+  CHECK(tags_in(how.summaries) ==
+        written{{"sum", 1}, {"loss", 1}, {"sum", 9}, {"loss", 9}, {"sum", 17}, {"loss", 17}});
+  auto logs_of = [&](const char* name, edge loss, edge summary) {
+    how.summaries = folder.path() + name;
+    how.summary = summary;
+    how.summary_steps = 20;
+    auto step = of.step();
+    step.loss = loss;
+    training_run{of.g, step, how}.run(s);
+    return tags_in(how.summaries);
+  };
+  CHECK(logs_of("/no-loss", {}, {}).empty());
+  CHECK(logs_of("/loss", of.loss, {}) == written{{"loss", 1}});
+  shown.scalar("loss", of.loss); // then it need not be said again
+  CHECK(logs_of("/both", of.loss, shown.merged()) == written{{"sum", 1}, {"loss", 1}});
 }
 
 TEST_CASE("a run with an input pipeline ends with the data, and starts it again after a loss") {
@@ -359,6 +362,9 @@ TEST_CASE("a training run refuses what cannot be trained") {
   CHECK_THAT(refused({.loss = of.g.constant({1.0f, 2.0f}), .train = {of.train}}, {}),
              Contains("one number"));
   CHECK_THAT(refused(of.step(), {.checkpoint_steps = 5}), Contains("folder"));
+  CHECK_THAT(refused(of.step(), {.checkpoints = "none", .keep = {.keep_best = 2}}),
+             Contains("keep_best needs a metric"));
+  CHECK_THAT(refused(of.step(), {.metric = [](int64_t) { return 1.0; }}), Contains("folder"));
   CHECK_THAT(refused(of.step(0), {}), Contains("at_once"));
   graph_builder empty;
   auto why = error_of([&] { training_run training(empty, {.train = {no_op(empty)}}, {}); });

@@ -208,10 +208,33 @@ TEST_CASE("a run that does not go on with an earlier one keeps its own checkpoin
   CHECK(*to.latest() == "step-50-11");
 }
 
+TEST_CASE("what a process that died while it asked who sees a folder has left is removed") {
+  simulated_disk disk{1};
+  checkpoint_folder to{disk, "model"};
+  REQUIRE(save(to, 1));
+  for (auto left : {"0a1b.index", "0a1b.data-00000-of-00001", "0a1b-3.index.new"})
+    disk.put(concat("model/", "writing-probe-", left), "probe");
+  REQUIRE(to.clean());
+  CHECK(disk.list("model")->size() == 2);
+}
+
+TEST_CASE("a checkpoint that cannot be removed does not keep others") {
+  simulated_disk disk{1};
+  checkpoint_folder to{disk, "model"};
+  for (int64_t step = 1; step <= 6; ++step)
+    REQUIRE(save(to, step));
+  disk.put("model/step-2/notes/a.txt", "mine");
+  auto removed = to.retain({.newest = 2});
+  CHECK(removed.kind() == error_kind::failed_precondition);
+  CHECK(removed.message().find("model/step-2") != std::string::npos);
+  CHECK(to.list()->size() == 2);
+}
+
 TEST_CASE("what others have put into a folder of checkpoints stays") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   REQUIRE(save(to, 1));
+  disk.put("model/probe-notes.txt", "mine");
   for (auto folder : {"model/step-1-notes", "model/notes"}) {
     REQUIRE(disk.make_folder(folder));
     disk.put(concat(folder, "/a.txt"), "mine");
@@ -221,6 +244,7 @@ TEST_CASE("what others have put into a folder of checkpoints stays") {
   REQUIRE(to.retain({.newest = 1}));
   CHECK(disk.content("model/step-1-notes/a.txt") == "mine");
   CHECK(disk.content("model/notes/a.txt") == "mine");
+  CHECK(disk.content("model/probe-notes.txt") == "mine");
   CHECK(to.list()->size() == 1);
 }
 

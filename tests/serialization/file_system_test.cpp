@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "troupe/serialization/records/files_for_readers.hpp"
 
 #include <set>
 
@@ -231,6 +232,17 @@ TEST_CASE("what a failed sync has lost does not come back with the next one") {
     seen.insert(disk.content("a"));
   }
   CHECK(disk.open("a"));
+}
+
+TEST_CASE("a file that was written to new folders is there after a crash, and so are they") {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    INFO("seed " << seed);
+    simulated_disk disk{seed};
+    REQUIRE(files_for_readers(disk)->write("a/b/c", "x").ok());
+    disk.crash();
+    disk.restart();
+    CHECK(disk.content("a/b/c") == "x");
+  }
 }
 
 } // namespace

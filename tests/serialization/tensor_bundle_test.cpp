@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/damage.hpp"
 #include "tests/support/data_folder.hpp"
+#include "tests/support/simulated_disk.hpp"
 #include "troupe/serialization/storage/crc32c.hpp"
 #include "troupe/serialization/tensor_bundle/slice_key.hpp"
 #include "troupe/serialization/tensor_bundle/sorted_table.hpp"
@@ -46,6 +47,67 @@ result<std::string> print(file_system& disk, const std::string& prefix) {
     text += concat(each.name, " ", to_string(value, 1000), "; ");
   }
   return text;
+}
+
+// A disk during whose work others write to the memory that it is given.
+class racing_disk final : public file_system {
+public:
+  racing_disk(file_system& on, std::function<void()> others)
+      : on_(on), others_(std::move(others)) {}
+
+  result<std::unique_ptr<writable_file>> create(const std::string& path) override {
+    TROUPE_ASSIGN(auto made, on_.create(path));
+    return std::unique_ptr<writable_file>{std::make_unique<file>(std::move(made), others_)};
+  }
+  result<std::unique_ptr<readable_file>> open(const std::string& path) override {
+    return on_.open(path);
+  }
+  status sync_folder(const std::string& folder) override { return on_.sync_folder(folder); }
+  status rename(const std::string& from, const std::string& to) override {
+    return on_.rename(from, to);
+  }
+  status remove(const std::string& path) override { return on_.remove(path); }
+  status make_folder(const std::string& path) override { return on_.make_folder(path); }
+  result<std::vector<file_info>> list(const std::string& path) override { return on_.list(path); }
+  result<file_info> inspect(const std::string& path) override { return on_.inspect(path); }
+  result<uint64_t> free_space(const std::string& path) override { return on_.free_space(path); }
+
+private:
+  class file final : public writable_file {
+  public:
+    file(std::unique_ptr<writable_file> to, const std::function<void()>& others)
+        : to_(std::move(to)), others_(others) {}
+    const std::string& path() const noexcept override { return to_->path(); }
+    uint64_t size() const noexcept override { return to_->size(); }
+    status append(std::span<const std::byte> bytes) override {
+      others_();
+      return to_->append(bytes);
+    }
+    status sync() override { return to_->sync(); }
+
+  private:
+    std::unique_ptr<writable_file> to_;
+    const std::function<void()>& others_;
+  };
+
+  file_system& on_;
+  std::function<void()> others_;
+};
+
+TEST_CASE("what racy updates write meanwhile has no wrong checksum") {
+  simulated_disk disk{1};
+  auto value = tensor::of<float>({4}, {1, 2, 3, 4});
+  auto* memory = static_cast<float*>(const_cast<void*>(value.raw()));
+  racing_disk racing{disk, [&] { memory[2] += 1; }};
+  auto writer = tensor_bundle_writer::begin(racing, "model");
+  REQUIRE(writer);
+  REQUIRE(writer->add("racy", value));
+  REQUIRE(writer->finish());
+  auto reader = tensor_bundle_reader::open(disk, "model");
+  REQUIRE(reader);
+  auto read = reader->read("racy");
+  INFO(read.status());
+  CHECK(read.ok());
 }
 
 TEST_CASE("checkpoints that TensorFlow has written are read") {

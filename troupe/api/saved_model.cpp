@@ -115,10 +115,10 @@ void save_saved_model(session& in, const graph& of, const std::string& folder,
     what.assets.push_back({tensor, std::move(name)});
   }
   auto bytes = must_have(write_saved_model(of, what));
-  must(files.make_folder(folder));
+  must(make_folder_durably(files, folder));
   if (!variables.empty()) {
     auto values = in.run({}, variables, {}, {}, where);
-    must(files.make_folder(path_in(folder, "variables")));
+    must(make_folder_durably(files, path_in(folder, "variables")));
     auto writer = must_have(tensor_bundle_writer::begin(files, saved_variables_path(folder)));
     for (size_t i = 0; i < values.size(); ++i)
       if (auto part = must_have(slice_spec::parse(what.variables[i].slice)))
@@ -128,7 +128,7 @@ void save_saved_model(session& in, const graph& of, const std::string& folder,
     must(writer.finish());
   }
   if (!options.assets.empty())
-    must(files.make_folder(saved_assets_path(folder)));
+    must(make_folder_durably(files, saved_assets_path(folder)));
   for (size_t i = 0; i < options.assets.size(); ++i) {
     auto content = must_have(read_whole(files, options.assets[i].second, uint64_t{1} << 34));
     must(replace_file(files, path_in(saved_assets_path(folder), what.assets[i].file), content));

@@ -99,6 +99,10 @@ std::vector<asked_run> load(const command_options& chosen, graph_builder& to) {
   auto is = [&](std::string_view suffix) { return chosen.file.ends_with(suffix); };
   if (is_saved_model(chosen.file))
     return runs_of_model(chosen.file, chosen.model, chosen.what, to);
+  if (!chosen.model.signature.empty() || !chosen.model.tags.empty())
+    throw error{invalid(chosen.file,
+                        ": --signature and --tags choose within a SavedModel, which is "
+                        "a folder; this is none")};
   if (is(".pb") || is(".pbtxt"))
     return runs_of(chosen.what, import_graph_def(to, chosen.file), to);
   auto content = value_or_throw(read_file(chosen.file));

@@ -78,6 +78,7 @@ public:
         std::cout << "step " << what.step << ": attempt " << what.retry
                   << " to go on after: " << what.cause->what();
         break;
+      case kind::warning: std::cout << "warning: " << what.text; break;
       case kind::recovered: std::cout << "runs again from step " << what.step; break;
     }
     std::cout << std::endl;

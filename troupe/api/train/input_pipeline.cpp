@@ -2,18 +2,12 @@
 
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
+#include "troupe/api/train/input_elements.hpp"
 
 #include <algorithm>
 
 namespace troupe {
 namespace {
-
-std::vector<dtype> types_of(const std::vector<edge>& element) {
-  std::vector<dtype> types;
-  for (const auto& one : element)
-    types.push_back(one.node->output_type(one.index));
-  return types;
-}
 
 partial_shape slice_shape(const partial_shape& batch) {
   if (!batch.has_rank())
@@ -46,6 +40,21 @@ void check(const std::vector<edge>& element, int count, int at_once, std::string
 
 } // namespace
 
+// A runner that enqueues nothing would do so again and again.
+node* input_pipeline::enqueue_rows(edge queue, edge rows, std::string_view if_none,
+                                   location where) {
+  std::vector<edge> said{graph_.constant(tensor::scalar(std::string{if_none}), {}, where)};
+  const auto* from = rows.node;
+  if (from->op().name == "RandomShuffle")
+    from = from->inputs()[0].node;
+  if (from->op().name == "MatchingFiles")
+    said.push_back(from->inputs()[0]);
+  auto* some =
+      assert_(greater(size_of(rows, {}, {}, where), 0, {}, where), said, {}, "not_empty", where);
+  auto later = graph_.after({some}, where);
+  return queue_enqueue_many(queue, {rows}, {}, {}, where);
+}
+
 edge input_pipeline::producer(operand rows, const producer_options& options, std::string_view name,
                               location where) {
   auto in = graph_.scope(name.empty() ? "producer" : name, where);
@@ -62,7 +71,8 @@ edge input_pipeline::producer(operand rows, const producer_options& options, std
   if (auto slice = slice_shape(dims); slice.fully_known())
     how.shapes = {slice};
   auto queue = fifo_queue(graph_, {type}, how, {}, where);
-  queue_runner runner{queue, {queue_enqueue_many(queue, {all}, {}, {}, where)}, where};
+  auto* put = enqueue_rows(queue, all, "there are no rows to produce", where);
+  queue_runner runner{queue, {put}, where};
   if (options.epochs >= 0)
     runner.limit(options.epochs);
   add(std::move(runner));

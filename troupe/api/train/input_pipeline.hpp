@@ -116,13 +116,13 @@ public:
   explicit input_pipeline(graph_builder& in, const pipeline_options& options = {})
       : graph_(in), options_(options) {}
 
-  /// One of the slices of `rows` along the first axis, another in each step.
+  /// One of the slices of `rows` along the first axis, another in each step. None is an error.
   edge producer(operand rows, const producer_options& options = {}, std::string_view name = {},
                 location where = location::current());
   /// The records of files, another one in each step. `files` are names, a vector of strings, say
   /// matching_files(g, tensor::scalar<std::string>("data/*.tfrecord")). The task of the reader must
   /// see the files. A file that is missing, damaged or cut off is an error with its name and the
-  /// byte.
+  /// byte; no files at all are one, too.
   record_edges records(operand files, const record_kind& kind, const records_options& options = {},
                        std::string_view name = {}, location where = location::current());
   /// `count` elements, stacked along a new first axis, in the order in which they came.
@@ -159,6 +159,7 @@ public:
   input_statistics statistics(session& in, location where = location::current());
 
 private:
+  node* enqueue_rows(edge queue, edge rows, std::string_view if_none, location where);
   std::vector<edge> collect(edge queue, const std::vector<edge>& element, int count, int at_once,
                             bool enqueue_many, bool smaller_last, location where);
 

@@ -3,6 +3,7 @@
 #include "troupe/api/operators.hpp"
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
+#include "troupe/api/train/input_elements.hpp"
 #include "troupe/api/train/input_pipeline.hpp"
 
 #include <algorithm>
@@ -10,13 +11,6 @@
 
 namespace troupe {
 namespace {
-
-std::vector<dtype> types_of(const std::vector<edge>& element) {
-  std::vector<dtype> types;
-  for (const auto& one : element)
-    types.push_back(one.node->output_type(one.index));
-  return types;
-}
 
 partial_shape batch_of(int64_t count, const partial_shape& dims, bool extents_open) {
   if (!dims.has_rank())
@@ -66,7 +60,8 @@ record_edges input_pipeline::records(operand files, const record_kind& kind,
                            where);
   auto queue =
       fifo_queue(graph_, {dtype::string}, {.shapes = {shape{}}, .capacity = 32}, "files", where);
-  queue_runner runner{queue, {queue_enqueue_many(queue, {names}, {}, {}, where)}, where};
+  auto* put = enqueue_rows(queue, names, "there are no files to read", where);
+  queue_runner runner{queue, {put}, where};
   if (options.epochs >= 0)
     runner.limit(options.epochs);
   add(std::move(runner));

@@ -147,13 +147,15 @@ struct saver::state {
     if (!std::exchange(cleaned, true))
       TROUPE_TRY(folder.clean());
     TROUPE_ASSIGN(auto name, save());
-    if (auto removed = folder.retain({.newest = options.keep_newest,
-                                      .every_steps = options.keep_every_steps,
-                                      .best = options.keep_best,
-                                      .lower_is_better = options.lower_is_better});
-        !removed)
-      return std::move(removed).within("saved, but an older checkpoint could not be removed");
-    return folder.path_of(name);
+    auto path = folder.path_of(name);
+    auto removed = folder.retain({.newest = options.keep_newest,
+                                  .every_steps = options.keep_every_steps,
+                                  .best = options.keep_best,
+                                  .lower_is_better = options.lower_is_better});
+    if (!removed && options.on_warning)
+      options.on_warning(
+          concat(path, ": saved, but an older checkpoint was not removed: ", removed.message()));
+    return path;
   }
 
   result<std::string> write_items(checkpoint_manifest what,

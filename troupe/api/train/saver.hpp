@@ -5,6 +5,7 @@
 #include "troupe/runtime/export.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -30,6 +31,9 @@ struct saver_options {
   /// TensorFlow's format. All of them and this process must see the folder by the same absolute
   /// path: that is checked, once, before anything is saved or restored.
   bool by_tasks = false;
+  /// Told, on the thread that writes, what does not make a save fail: an older checkpoint that
+  /// could not be removed. Nothing: that passes in silence.
+  std::function<void(const std::string&)> on_warning = {};
 };
 
 /// What a checkpoint and a graph do not have in common.

@@ -98,9 +98,9 @@ void task_saving::add_shard(graph_builder& to, const std::string& device,
 
 status task_saving::check_shared(session& in, const std::string& folder, location where) const {
   auto& files = real_files();
-  TROUPE_TRY(files.make_folder(folder));
+  TROUPE_TRY(make_folder_durably(files, folder));
   auto id = unused_name();
-  auto mine = path_in(folder, concat("probe-", id));
+  auto mine = path_in(folder, concat(draft_prefix, "probe-", id));
   std::vector<std::string> written{mine};
   auto outcome = [&]() -> status {
     TROUPE_ASSIGN(auto writer, tensor_bundle_writer::begin(files, mine));

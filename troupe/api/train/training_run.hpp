@@ -39,11 +39,12 @@ struct training_event {
     saved,       ///< `text` is the path of a checkpoint that will survive a crash
     retrying,    ///< a step failed; `text` is why, `retry` is which attempt to go on
     recovered,   ///< steps run again
+    warning,     ///< `text` is what went wrong, and is not worth ending the run
   };
   kind what = kind::initialized;
   int64_t step = 0;
   std::string text = {};
-  std::optional<error> cause = {}; ///< the first error since a step ended well
+  std::optional<error> cause = {}; ///< the first error of those in a row
   int retry = 0;                   ///< from 1 to training_options::retries
 };
 
@@ -79,13 +80,19 @@ struct training_options {
 
   std::string checkpoints = {}; ///< the folder; empty: none are written
   saver_options keep = {};
-  bool resume = true;               ///< begins with the newest checkpoint, if there is one
-  int64_t checkpoint_steps = 0;     ///< between two; 0: does not count
-  double checkpoint_seconds = 0;    ///< between two; 0: does not count
-  bool pause_to_checkpoint = false; ///< no step runs while values are read: a consistent cut
+  bool resume = true;            ///< begins with the newest checkpoint, if there is one
+  int64_t checkpoint_steps = 0;  ///< between two; 0: does not count
+  double checkpoint_seconds = 0; ///< between two; 0: does not count
+  /// No step runs while values are read: a consistent cut. Where tasks write (saver_options::
+  /// by_tasks), none runs until they have written.
+  bool pause_to_checkpoint = false;
+  /// Ranks each checkpoint (saver_options::keep_best), such as by a session's steps over other
+  /// data. Called before its values are read, on a thread that runs steps; in a pause, if there is
+  /// one.
+  std::function<double(int64_t step)> metric = {};
 
   std::string summaries = {};  ///< the folder of event files; empty: none are written
-  edge summary = {};           ///< what to write: a Summary (`summaries::merged`); may be nothing
+  edge summary = {};           ///< what to write beside the loss: a Summary (`summaries::merged`)
   int64_t summary_steps = 100; ///< between two
 
   int64_t last_step = -1; ///< in all; negative: no limit
@@ -95,7 +102,9 @@ struct training_options {
   bool stop_at_nan = true;
 
   /// Attempts to go on after an error of a kind that may pass (unavailable, aborted,
-  /// deadline_exceeded, or variables that are gone), until a step has ended well again.
+  /// deadline_exceeded, or variables that are gone), until a step has ended well again. What is
+  /// done after steps has so many of its own, until it has succeeded: on_step, summaries,
+  /// checkpoints.
   int retries = 10;
   double retry_seconds = 0.1; ///< before the first attempt; doubled for each, up to 5
 

@@ -1,11 +1,16 @@
 #include "troupe/runtime/graph/kernel.hpp"
 
+#include <cinttypes>
+#include <cstdio>
+
 namespace troupe::ops::sharded_filename_cpu {
 namespace {
 
-std::string five_digits(int64_t number) {
-  auto digits = std::to_string(number);
-  return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+// A sign counts among the five.
+std::string five_digits(int32_t number) {
+  char digits[16];
+  (void)std::snprintf(digits, sizeof digits, "%05" PRId32, number);
+  return digits;
 }
 
 status check_scalars(const kernel_context& at) {

@@ -11,8 +11,7 @@ namespace troupe {
 namespace {
 
 constexpr std::string_view manifest_file = "manifest.json", tensors_file = "tensors.safetensors",
-                           latest_file = "latest", index_ending = ".index", step_prefix = "step-",
-                           writing = "writing-";
+                           latest_file = "latest", index_ending = ".index", step_prefix = "step-";
 
 std::optional<int64_t> take_number(std::string_view& from) {
   int64_t number = 0;
@@ -214,16 +213,6 @@ status checkpoint_folder::write(const std::string& folder, checkpoint_manifest& 
   return {};
 }
 
-// Where it was missing, its name must survive a crash, too.
-status checkpoint_folder::make_folder() {
-  for (auto at = path_; !files_->inspect(at).ok() && at != folder_of(at); at = folder_of(at))
-    unsynced_.push_back(folder_of(at));
-  TROUPE_TRY(files_->make_folder(path_));
-  for (; !unsynced_.empty(); unsynced_.pop_back())
-    TROUPE_TRY(files_->sync_folder(unsynced_.back()));
-  return {};
-}
-
 result<std::string> checkpoint_folder::save(checkpoint_manifest about,
                                             const std::vector<checkpoint_item>& items,
                                             checkpoint_format format) {
@@ -235,11 +224,11 @@ result<std::string> checkpoint_folder::save(checkpoint_manifest about,
 
 result<std::string> checkpoint_folder::save(checkpoint_manifest about,
                                             const tensor_writer& write_tensors) {
-  TROUPE_TRY(make_folder());
+  TROUPE_TRY(make_folder_durably(*files_, path_));
   auto name = concat(step_prefix, about.step);
   for (int other = 2; files_->inspect(path_of(name)).ok(); ++other)
     name = concat(step_prefix, about.step, '-', other);
-  auto draft = concat(writing, name);
+  auto draft = concat(draft_prefix, name);
   if (files_->inspect(path_of(draft)).ok())
     TROUPE_TRY(remove_folder(draft)); // of a process that died
   TROUPE_TRY(files_->make_folder(path_of(draft)));
@@ -330,14 +319,17 @@ status checkpoint_folder::retain(const checkpoint_retention& which) {
     TROUPE_ASSIGN(best, find_best(which, all));
   }
   std::set<int64_t> spans; // of which one stays
+  status outcome;
   for (const auto& one : all) {
     auto stays = which.every_steps > 0 && spans.insert(one.step / which.every_steps).second;
     if (spare-- <= 0)
       break;
-    if (!stays && one.name != newest && !best.contains(one.name))
-      TROUPE_TRY(remove_folder(one.name));
+    if (stays || one.name == newest || best.contains(one.name))
+      continue;
+    if (auto removed = remove_folder(one.name); !removed && outcome.ok())
+      outcome = std::move(removed);
   }
-  return {};
+  return outcome;
 }
 
 status checkpoint_folder::clean() {
@@ -345,7 +337,11 @@ status checkpoint_folder::clean() {
   if (!all)
     return all.status().kind() == error_kind::not_found ? status{} : all.status();
   for (const auto& one : *all) {
-    auto draft = one.folder && one.name.starts_with(writing);
+    if (!one.folder && one.name.starts_with(draft_prefix)) {
+      TROUPE_TRY(files_->remove(path_of(one.name)));
+      continue;
+    }
+    auto draft = one.folder && one.name.starts_with(draft_prefix);
     auto rest = one.folder && step_of(one.name) &&
                 is_missing(files_->inspect(path_in(path_of(one.name), manifest_file)).status());
     if (draft || rest)

@@ -98,13 +98,13 @@ public:
   /// The name of the newest: the one that `latest` names, or, where that cannot be read, the one
   /// with the highest step. Fails with not_found where there is none.
   result<std::string> latest() const;
-  /// Removes checkpoints that need not stay; never the latest.
+  /// Removes checkpoints that need not stay; never the latest. Where one cannot be removed, the
+  /// others are all the same, and the error is that of the first.
   status retain(const checkpoint_retention& which);
-  /// Removes what a crash has left behind.
+  /// Removes what a crash has left behind: folders without a manifest, and drafts.
   status clean();
 
 private:
-  status make_folder();
   status write(const std::string& folder, checkpoint_manifest& about,
                const std::vector<checkpoint_item>& items);
   result<std::set<std::string>> find_best(const checkpoint_retention& which,
@@ -113,7 +113,6 @@ private:
 
   file_system* files_;
   std::string path_;
-  std::vector<std::string> unsynced_; // folders in which one on the way to ours was made
 };
 
 /// What a manifest says of the tensors of a checkpoint of TensorFlow, of which `file` is the index,
@@ -126,6 +125,9 @@ status add_item(tensor_bundle_writer& to, const checkpoint_item& item);
 
 /// The key of the metric among what a manifest says for people (checkpoint_manifest::made).
 inline constexpr std::string_view metric_key = "metric";
+
+/// How all begins in such a folder that is not complete yet, or not there to stay.
+inline constexpr std::string_view draft_prefix = "writing-";
 
 /// What those files are called beside the manifest.
 inline constexpr std::string_view bundle_name = "model";

@@ -76,7 +76,7 @@ public:
   result<std::string> read(const std::string& path) override { return read_whole(files_, path); }
 
   status write(const std::string& path, std::string_view content) override {
-    TROUPE_TRY(files_.make_folder(folder_of(path)));
+    TROUPE_TRY(make_folder_durably(files_, folder_of(path)));
     // Two threads or processes may write one file at once.
     static std::atomic<uint64_t> last{0};
     return replace_file(files_, path, content, concat('.', ::getpid(), '.', ++last, ".new"));

@@ -29,6 +29,19 @@ result<std::string> read_whole(file_system& files, const std::string& path, uint
   return content;
 }
 
+status make_folder_durably(file_system& files, const std::string& path) {
+  std::vector<std::string> made; // the innermost first
+  for (auto at = path; !files.inspect(at).ok() && at != folder_of(at); at = folder_of(at))
+    made.push_back(at);
+  auto outcome = files.make_folder(path);
+  for (auto at = made.rbegin(); outcome.ok() && at != made.rend(); ++at)
+    outcome = files.sync_folder(folder_of(*at));
+  if (!outcome)
+    for (const auto& one : made) // else the next attempt would take them for safe
+      (void)files.remove(one);
+  return outcome;
+}
+
 status replace_file(file_system& files, const std::string& path, std::string_view content,
                     std::string_view meanwhile) {
   auto made = concat(path, meanwhile);

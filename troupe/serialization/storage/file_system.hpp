@@ -92,6 +92,11 @@ std::string path_in(std::string_view folder, std::string_view name);
 result<std::string> read_whole(file_system& files, const std::string& path,
                                uint64_t most = uint64_t{1} << 30);
 
+/// Makes a folder, and those around it where they are missing, as make_folder() does. When it
+/// returns success, those that it made will survive a crash; after a failure there are none of
+/// them.
+status make_folder_durably(file_system& files, const std::string& path);
+
 /// Replaces a file so that, whatever crashes, its name means the whole old content or the whole
 /// new: writes `path` + `meanwhile`, syncs it, renames it and syncs the folder. When it returns
 /// success, the new content will survive a crash.

@@ -4,6 +4,7 @@
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace troupe {
 namespace {
@@ -45,11 +46,12 @@ public:
     return {};
   }
 
-  status write(const std::string& destination) {
+  // The index of it.
+  result<std::string> write(const std::string& destination) {
     for (const auto& [key, entry] : rows_)
       if (key.front() != '\0' && !entry.slices().empty())
         TROUPE_TRY(check_slices(entry).within(concat(destination, ": tensor '", key, "'")));
-    TROUPE_TRY(files_.make_folder(folder_of(destination)));
+    TROUPE_TRY(make_folder_durably(files_, folder_of(destination)));
     const auto count = static_cast<int>(data_.size());
     for (int i = 0; i < count; ++i)
       TROUPE_TRY(
@@ -61,7 +63,9 @@ public:
     std::vector<table_row> rows{{"", header.SerializeAsString()}};
     for (const auto& [key, entry] : rows_)
       rows.push_back({key, entry.SerializeAsString()});
-    return replace_file(files_, bundle_index_path(destination), write_sorted_table(rows));
+    auto index = write_sorted_table(rows);
+    TROUPE_TRY(replace_file(files_, bundle_index_path(destination), index));
+    return index;
   }
 
 private:
@@ -98,6 +102,13 @@ private:
   std::map<std::string, BundleEntryProto> rows_;
 };
 
+// Of paths that mean the same file one, as far as their names say.
+std::string plain(const std::string& path) {
+  std::error_code problem;
+  auto whole = std::filesystem::absolute(path, problem);
+  return (problem ? std::filesystem::path{path} : whole).lexically_normal().string();
+}
+
 } // namespace
 
 status merge_tensor_bundles(file_system& files, std::span<const std::string> prefixes,
@@ -110,9 +121,9 @@ status merge_tensor_bundles(file_system& files, std::span<const std::string> pre
       if (!known && known.status().kind() == error_kind::not_found)
         continue;
     }
-    if (prefix == destination)
+    if (plain(prefix) == plain(destination))
       return invalid(prefix, ": a checkpoint cannot be merged into itself");
-    if (std::ranges::find(found, prefix) != found.end())
+    if (std::ranges::find(found, plain(prefix), plain) != found.end())
       return invalid(prefix, ": is to be merged twice");
     TROUPE_TRY(all.add(prefix));
     found.push_back(prefix);
@@ -120,9 +131,12 @@ status merge_tensor_bundles(file_system& files, std::span<const std::string> pre
   if (found.empty())
     return failure(error_kind::not_found, destination, ": none of the ", prefixes.size(),
                    " checkpoints that it is made of is there");
-  TROUPE_TRY(all.write(destination));
+  TROUPE_ASSIGN(auto index, all.write(destination));
   for (const auto& prefix : found)
     TROUPE_TRY(files.remove(bundle_index_path(prefix)));
+  // Links may give one checkpoint two names.
+  if (auto left = files.inspect(bundle_index_path(destination)); !left)
+    return replace_file(files, bundle_index_path(destination), index);
   return {};
 }
 

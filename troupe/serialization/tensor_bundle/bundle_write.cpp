@@ -8,6 +8,9 @@
 #include "troupe/serialization/tensor_bundle/tensor_bundle.pb.h"
 #include "troupe/serialization/tensor_bundle/varint.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace troupe {
 namespace {
 
@@ -67,8 +70,11 @@ status tensor_bundle_writer::add_row(std::string key, const tensor& value, std::
     TROUPE_TRY(append_strings(value, crc));
   } else {
     std::span all{static_cast<const std::byte*>(value.raw()), value.bytes()};
+    // Racy updates may write to the memory meanwhile: what is hashed must be what is written.
+    std::vector<std::byte> copy(std::min(written_part, all.size()));
     for (; !all.empty(); all = all.subspan(std::min(written_part, all.size()))) {
-      auto part = all.first(std::min(written_part, all.size()));
+      std::span part{copy.data(), std::min(written_part, all.size())};
+      std::ranges::copy(all.first(part.size()), part.begin());
       crc = crc32c(part, crc);
       TROUPE_TRY(data_->append(part));
     }

@@ -76,7 +76,7 @@ result<outputs> run_save_v2(const work_context& at) {
     slices.push_back(std::move(slice));
   }
   auto& files = real_files();
-  TROUPE_TRY(files.make_folder(folder_of(what.path)));
+  TROUPE_TRY(make_folder_durably(files, folder_of(what.path)));
   TROUPE_ASSIGN(auto writer, tensor_bundle_writer::begin(files, what.path, true));
   for (size_t i = 0; i < what.values.size(); ++i) {
     if (at.stopped())
@@ -103,7 +103,7 @@ result<outputs> save_old(const work_context& at, bool with_slices) {
     auto offset = slice ? slice->slice.offset : origin_of(whole);
     TROUPE_TRY(writer.add(what.names[i], whole, offset, value));
   }
-  TROUPE_TRY(real_files().make_folder(folder_of(what.path)));
+  TROUPE_TRY(make_folder_durably(real_files(), folder_of(what.path)));
   TROUPE_TRY(writer.finish());
   return outputs{};
 }
