@@ -188,7 +188,7 @@ result<edge> function_body::bring_in(edge from) {
     return graph::bring_in(from);
   TROUPE_ASSIGN(auto outside, around_->own(from));
   if (const auto* value = constant_value(outside);
-      value && value->bytes() <= copied_constant && value->type() != dtype::string) {
+      value && value->bytes() <= copied_constant && value->type() < dtype::string) {
     auto& known = known_[{outside.node, outside.index}];
     if (!known) {
       TROUPE_ASSIGN(auto* copy, add_here({.op = "Const",

@@ -12,9 +12,6 @@
 namespace troupe {
 namespace {
 
-// Gradients are taken in the type of the value; whole numbers and strings carry none.
-bool differentiable(dtype type) { return (floating | complex_types).contains(type); }
-
 edge filled_like(edge like, double value) {
   return like.node->graph().add_or_note(
       {.op = value == 0 ? "ZerosLike" : "OnesLike", .inputs = {like}});
@@ -84,7 +81,7 @@ private:
     if (node.inputs().empty())
       return {};
     bool wanted = std::ranges::any_of(node.inputs(), [&](const edge& in) {
-      return between.lead_to(in) && differentiable(in.type());
+      return between.lead_to(in) && carries_gradients(in.type());
     });
     if (!wanted)
       return {};
@@ -199,7 +196,7 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
     for (const auto& one : *list) {
       if (!one.exists() || &one.node->graph() != in)
         return bad("all ys and xs must be edges of one graph");
-      if (!differentiable(one.type()))
+      if (!(floating | complex_types).contains(one.type()))
         return bad("'", one, "' is ", one.type(),
                    "; gradients exist for floating and complex types");
     }

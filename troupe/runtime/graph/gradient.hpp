@@ -36,6 +36,12 @@ private:
   std::vector<edge> output_gradients_;
 };
 
+/// Gradients are taken in the type of the value; whole numbers and strings carry none. Those of
+/// lists are lists.
+inline bool carries_gradients(dtype type) {
+  return (floating | complex_types | one_of(dtype::variant)).contains(type);
+}
+
 /// Returns d(sum of all ys)/dx for each x, as edges to new nodes under the scope "gradients".
 /// `ys_gradients`, when given, weighs the ys (same shapes); by default ones. An x on which no y
 /// depends gets an edge to nothing. Fails, naming the node, where a gradient on the way is not

@@ -132,7 +132,7 @@ result<manifest_tensor> tensor_from(const json& from) {
   const auto* sum = json_member<std::string>(from, "checksum");
   auto known = type ? dtype_from(*type) : std::nullopt;
   auto number = sum ? parse_hex(*sum) : std::nullopt;
-  if (!known)
+  if (!known || !any_type.contains(*known))
     return invalid("expected a 'type'", type ? concat(", not '", *type, "'") : "");
   if (!file || !bytes || !number)
     return invalid("expected 'file', 'bytes' and 'checksum' (16 digits)");

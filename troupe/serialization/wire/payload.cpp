@@ -8,7 +8,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "payloads travel as they lie in memory");
 // These numbers are part of the protocol and of saved graphs.
 static_assert(static_cast<int>(dtype::boolean) == 1 && static_cast<int>(dtype::i64) == 9 &&
-              static_cast<int>(dtype::string) == 16 && dtype_count == 17);
+              static_cast<int>(dtype::string) == 16 && static_cast<int>(dtype::variant) == 17 && dtype_count == 18);
 
 constexpr size_t length_bytes = sizeof(uint64_t);
 
@@ -77,12 +77,16 @@ result<tensor> to_payload(const tensor& of) {
     return invalid("a tensor without a type has no payload");
   if (of.type() == dtype::string)
     return pack_strings(of);
+  if (of.type() == dtype::variant)
+    return failure(error_kind::unimplemented,
+                   "a list of tensors stays in its process: send what TensorListStack or "
+                   "TensorListGetItem make of it, or place its nodes on one task");
   return seen_as(of, dtype::u8, shape{static_cast<int64_t>(of.bytes())});
 }
 
 result<tensor> from_payload(uint8_t type, std::span<const int64_t> extents, const tensor& payload) {
   auto of = static_cast<dtype>(type);
-  if (type == 0 || type >= dtype_count)
+  if (type == 0 || type >= dtype_count || of == dtype::variant)
     return failure(error_kind::data_loss, "there is no element type ", int{type});
   auto dims = shape::make(extents);
   if (!dims)

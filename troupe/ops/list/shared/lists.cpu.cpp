@@ -1,0 +1,111 @@
+#include "troupe/ops/list/shared/lists.cpu.hpp"
+
+#include "troupe/ops/kernel/copy.hpp"
+
+namespace troupe::ops {
+
+result<partial_shape> element_shape(const kernel_context& at, int i) {
+  const auto& listed = at.input(i);
+  if (listed.rank() > 1)
+    return invalid("element_shape must be a vector or the scalar -1, got shape ", listed.dims());
+  auto extents = to_integers(listed);
+  if (listed.rank() == 1)
+    return partial_shape::make({extents.data(), extents.size()});
+  if (extents[0] != -1)
+    return invalid("element_shape must be a vector or the scalar -1, got ", extents[0]);
+  return partial_shape::unknown();
+}
+
+result<const tensor_list*> list_at(const kernel_context& at, int i) {
+  const auto& found = at.input(i);
+  if (found.type() != dtype::variant || found.rank() != 0)
+    return invalid("input ", i, " must be a list, got ", found.type(), found.dims());
+  return found.data<tensor_list>();
+}
+
+result<tensor_list*> changed_list(kernel_context& at) {
+  TROUPE_TRY(list_at(at, 0).status());
+  TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, shape{}));
+  auto* made = out->data<tensor_list>();
+  if (out->raw() != at.input(0).raw())
+    *made = *at.input(0).data<tensor_list>();
+  return made;
+}
+
+result<tensor_list*> new_list(kernel_context& at, int i, dtype type, partial_shape dims) {
+  TROUPE_ASSIGN(auto* out, at.allocate(i, shape{}));
+  auto* made = out->data<tensor_list>();
+  made->type = type;
+  made->dims = std::move(dims);
+  return made;
+}
+
+status check_item(const tensor_list& of, const tensor& item) {
+  if (item.type() != of.type)
+    return invalid("a list of ", of.type, of.dims, " cannot take ", item.type(), item.dims());
+  if (!of.dims.compatible(item.dims()))
+    return invalid("a list of ", of.type, of.dims, " cannot take an item of shape ", item.dims());
+  return {};
+}
+
+status append(tensor_list& to, tensor item) {
+  if (to.most >= 0 && static_cast<int64_t>(to.items.size()) >= to.most)
+    return failure(error_kind::failed_precondition, "the list has its ", to.most,
+                   " items already: max_num_elements allows no more");
+  TROUPE_TRY(to.admit(item));
+  to.items.push_back(std::move(item));
+  return {};
+}
+
+result<tensor> item_of(kernel_context& at, const tensor_list& from, size_t index,
+                       const partial_shape& wanted) {
+  const auto& item = from.items[index];
+  if (!item.empty()) {
+    if (!wanted.compatible(item.dims()))
+      return invalid("item ", index, " has shape ", item.dims(), ", element_shape says ", wanted);
+    return item;
+  }
+  auto dims = merge(from.dims, wanted);
+  if (!dims)
+    return dims.status().within("element_shape");
+  if (!dims->fully_known()) {
+    // Its shape is that of its neighbours.
+    for (const auto& other : from.items)
+      if (!other.empty() && dims->compatible(other.dims()))
+        return zeros_like(other, at.memory());
+    return invalid("item ", index, " has not been set, and its shape ", *dims,
+                   " is not known: say it as element_shape");
+  }
+  return zeros(at, from.type, *dims);
+}
+
+result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims) {
+  if (!dims.fully_known())
+    return invalid("zeros of ", type, " need a shape that is known, got ", dims);
+  TROUPE_ASSIGN(auto made, tensor::make(type, dims.known(), at.memory()));
+  if (type == dtype::variant)
+    return made;
+  TROUPE_ASSIGN(auto zero, zero_of(type));
+  fill_elements(zero, {made}, made.elements());
+  return made;
+}
+
+result<tensor> zeros_like(const tensor& like, allocator& memory) {
+  TROUPE_ASSIGN(auto made, tensor::make(like.type(), like.dims(), memory));
+  if (like.type() != dtype::variant) {
+    TROUPE_ASSIGN(auto zero, zero_of(like.type()));
+    fill_elements(zero, {made}, made.elements());
+    return made;
+  }
+  auto from = like.values<tensor_list>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    auto& list = made.data<tensor_list>()[i];
+    list = from[i];
+    for (auto& item : list.items)
+      if (!item.empty())
+        TROUPE_ASSIGN(item, zeros_like(item, memory));
+  }
+  return made;
+}
+
+} // namespace troupe::ops
