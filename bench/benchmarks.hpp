@@ -1,6 +1,7 @@
 // The benchmarks. Their names are stable: results of different versions, and of the rivals in
 // rivals/, are compared by them.
 #pragma once
+#include "troupe/api/error.hpp"
 #include "troupe/api/session.hpp"
 
 namespace troupe::bench {
@@ -44,5 +45,12 @@ void print_peak_memory(const char* net);
 /// Prints the number of parameters and the losses of the first two steps, as JSON: the rivals must
 /// compute the same. Throws troupe::error where there is no such case.
 void print_losses(const char* net);
+
+/// What a benchmark cannot go on without: throws.
+inline void must(const status& done) { throw_if_failed(done); }
+template <class T>
+T must(result<T> made) {
+  return value_or_throw(std::move(made));
+}
 
 } // namespace troupe::bench

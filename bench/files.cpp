@@ -16,18 +16,6 @@
 namespace troupe::bench {
 namespace {
 
-void must(const status& done) {
-  if (!done)
-    throw error{done};
-}
-
-template <class T>
-T must(result<T> made) {
-  if (!made)
-    throw error{made.status()};
-  return *std::move(made);
-}
-
 /// A folder on the disk that TMPDIR names, gone at the end.
 struct folder {
   folder() { std::filesystem::create_directories(path); }

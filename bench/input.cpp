@@ -19,17 +19,6 @@ constexpr int batch_size = 128;
 constexpr int64_t side = 8, times = 8; // pixels of a digit, and how much larger its PNG is
 constexpr int label_at = side * side;  // in a record
 
-template <class T>
-T must(result<T> made) {
-  if (!made)
-    throw error{made.status()};
-  return *std::move(made);
-}
-void must(const status& done) {
-  if (!done)
-    throw error{done};
-}
-
 /// The digits of examples/data, each as 64 bytes of pixels and one that says which it is; and as
 /// PNG, 64 x 64, behind that byte.
 struct input_files {

@@ -203,7 +203,7 @@ TEST_CASE("elements of similar length make a batch, each once") {
   auto row = fill(g, reshape(length, {1}), length);
   auto batch = input.bucket_by_length(
       length, {length, row}, {4, 8}, {6, 4, 2},
-      {.at_once = 2, .smaller_last = true, .shapes = {partial_shape{}, partial_shape{-1}}});
+      {.at_once = 2, .smaller_last = true, .shapes = {shape{}, partial_shape{-1}}});
   auto s = session::local();
   coordinator all;
   input.start(s, all);
@@ -273,16 +273,25 @@ TEST_CASE("input that is repeated gives the first batches again and again, and r
   auto s = session::local();
   coordinator all;
   input.start(s, all);
-  std::vector<std::string> found;
-  for (int i = 0; i < 9; ++i)
-    found.push_back(concat(s.fetch(batch[0])));
-  for (int i = 0; i < 9; ++i)
-    CHECK(found[static_cast<size_t>(i)] ==
-          std::vector<std::string>{"i32[2] {1, 2}", "i32[2] {3, 4}",
-                                   "i32[2] {5, 6}"}[static_cast<size_t>(i % 3)]);
+  // A batch may come again before the next one has been read for the first time.
+  std::map<std::string, int> found;
+  int taken = 0;
+  while (found.size() < 3) {
+    ++found[concat(s.fetch(batch[0]))];
+    ++taken;
+  }
+  CHECK(found.contains("i32[2] {1, 2}"));
+  CHECK(found.contains("i32[2] {3, 4}"));
+  CHECK(found.contains("i32[2] {5, 6}"));
+  std::vector<std::string> round;
+  for (int i = 0; i < 9; ++i, ++taken)
+    round.push_back(concat(s.fetch(batch[0])));
+  CHECK(std::set(round.begin(), round.end()).size() == 3);
+  for (size_t i = 3; i < round.size(); ++i)
+    CHECK(round[i] == round[i - 3]);
   auto used = input.statistics(s);
   CHECK(used.queues.at(1).dequeues == 3);
-  CHECK(used.queues.at(2).dequeues == 9);
+  CHECK(used.queues.at(2).dequeues == taken);
   all.request_stop();
   all.join(10s);
 

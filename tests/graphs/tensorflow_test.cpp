@@ -20,11 +20,11 @@ struct model {
   std::vector<text_run> steps;
 };
 
-// Notes a Const "feed_0/x" or "expect_0/y" of the file, or the node "run_0".
+// Notes a Const "feed_0/x", "expect_0/y" or "fails_0" of the file, or the node "run_0".
 void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
   std::string_view name = at.name();
   auto stem = name.substr(0, name.find('_'));
-  if (stem != "feed" && stem != "expect" && stem != "run")
+  if (stem != "feed" && stem != "expect" && stem != "run" && stem != "fails")
     return;
   auto slash = name.find('/');
   auto number = std::stoul(std::string{name.substr(stem.size() + 1, slash - stem.size() - 1)});
@@ -32,6 +32,11 @@ void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
   auto& step = steps[number];
   if (stem == "run") {
     step.targets.assign(at.controls().begin(), at.controls().end());
+    return;
+  }
+  if (stem == "fails") {
+    REQUIRE(*constant_value(at.output(0))->data<std::string>() == "out_of_range");
+    step.error = text_error{.kind = error_kind::out_of_range};
     return;
   }
   auto what = in.find_edge(name.substr(slash + 1));

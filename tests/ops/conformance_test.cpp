@@ -188,6 +188,7 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"NonMaxSuppressionV2", "how many boxes are chosen depends on their values"},
                   {"NonMaxSuppressionV3", "how many boxes are chosen depends on their values"},
                   {"ParseExample", "how many values depends on the examples"},
+                  {"ParseExampleV2", "how many values depends on the examples"},
                   {"ParseSingleExample", "how many values depends on the example"},
                   {"ParseTensor", "the shape stands in the bytes"},
                   {"Range", "its example feeds the limit"},

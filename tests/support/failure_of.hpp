@@ -1,6 +1,6 @@
 // What an error says that a test wants.
 #pragma once
-#include "troupe/runtime/types/status.hpp"
+#include "troupe/api/error.hpp"
 
 #include <string>
 

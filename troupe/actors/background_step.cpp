@@ -100,7 +100,7 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   }
   auto in = step->instance();
   auto* observer = step.release(); // deletes itself at the end
-  in->conductor().begin(what.step.sequence, *observer, unit, kernels_until, !what.alone);
+  in->conductor().begin(what.step.sequence, *observer, unit, kernels_until, true);
   // What came early is handed over after the start, because a step that has not started takes
   // nothing.
   if (auto known = steps->attach(what.step, in, unit, what.deadline); !known)

@@ -458,7 +458,7 @@ private:
         options_.server->cannot_send(push->step, address(),
                                      std::move(why).within(concat("sending to ", peer())));
     } else if (auto* done = std::get_if<step_done>(&what); done && done->outcome) {
-      send(step_done{done->request, std::move(why), {}});
+      send(step_done{done->request, std::move(why), {}, {}, done->holds});
     } else if (!gone() && why.kind() == error_kind::resource_exhausted) {
       end(std::move(why)); // the peer waits for it, and would do so for ever
     }

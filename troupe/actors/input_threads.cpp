@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -80,21 +81,30 @@ void input_threads::close() {
       one.join();
 }
 
-void input_threads::run(std::function<void(file_access&)> work) {
+bool input_threads::run(std::function<void(file_access&)> work) {
   auto& s = *state_;
   if (s.most == 0) {
     work(*s.files);
-    return;
+    return true;
   }
   {
     std::lock_guard guard{s.mutex};
     if (s.ends)
-      return;
+      return true;
     s.work.push_back(std::move(work));
-    if (s.idle < s.work.size() && s.threads.size() < s.most)
-      s.threads.emplace_back([of = state_] { of->serve(); });
+    if (s.idle < s.work.size() && s.threads.size() < s.most) {
+      try {
+        s.threads.emplace_back([of = state_] { of->serve(); });
+      } catch (const std::system_error&) {
+        if (s.threads.empty()) {
+          s.work.pop_back();
+          return false;
+        }
+      }
+    }
   }
   s.changed.notify_one();
+  return true;
 }
 
 } // namespace troupe

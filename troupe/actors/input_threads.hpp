@@ -19,8 +19,9 @@ public:
   /// Waits for work under way; the rest, and what comes later, is dropped.
   void close();
 
-  /// Does it as soon as a thread is free; it throws nothing.
-  void run(std::function<void(file_access&)> work);
+  /// Does it as soon as a thread is free; it throws nothing. False: there is no thread, and the
+  /// system gives none.
+  bool run(std::function<void(file_access&)> work);
 
 private:
   struct state;

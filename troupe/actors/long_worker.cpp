@@ -19,6 +19,7 @@ namespace {
 struct asked_work {
   ask what;
   std::atomic<bool> stop = false;
+  std::atomic<bool> taken = false; // by the thread that does it, or by who drops it
 
   explicit asked_work(ask&& given) : what(std::move(given)) {}
 
@@ -32,7 +33,7 @@ struct asked_work {
   }
 
   void run() {
-    if (stop)
+    if (taken.exchange(true) || stop)
       return; // the step has failed: nobody waits
     auto values = guarded("reading or writing files", [&]() -> result<std::vector<tensor>> {
       const auto& op = what.origin->op();
@@ -62,7 +63,8 @@ private:
       return true;
     }
     if (auto* end = content_if<step_ended>(message)) {
-      if (end->outcome == step_ended::how::fails)
+      // What was asked for while the step failed comes after `fails`.
+      if (end->outcome == step_ended::how::fails || end->outcome == step_ended::how::failed)
         stop([&](const asked_work& one) { return one.what.step == end->step; });
       return true;
     }
@@ -75,15 +77,15 @@ private:
   }
 
   void begin(std::shared_ptr<asked_work> work) {
+    bool closed;
     {
       std::lock_guard guard{mutex_};
+      closed = closed_;
       std::erase_if(under_way_, [](const auto& one) { return one.expired(); });
-      if (!closed_)
+      if (!closed)
         under_way_.push_back(work);
-      else
-        work->stop = true;
     }
-    if (work->stop)
+    if (closed)
       return work->answer(work->shuts_down());
     caf::anon_send(clerk_, job{[work = std::move(work)]() mutable {
                      work->run();
@@ -101,9 +103,15 @@ private:
         if (auto work = one.lock(); work && which(*work))
           stopped.push_back(std::move(work));
     }
-    for (const auto& one : stopped)
+    for (const auto& one : stopped) {
       if (!one->stop.exchange(true) && for_good)
         one->answer(one->shuts_down());
+      if (one->taken.exchange(true))
+        continue;
+      // It has not begun, and may stand behind work that takes long: it holds nothing meanwhile.
+      one->what.inputs.clear();
+      one->what.region = nullptr;
+    }
   }
 
   const caf::actor clerk_;

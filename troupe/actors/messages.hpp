@@ -52,6 +52,14 @@ struct ask_source {
   caf::actor region, asker;
 };
 
+/// Responder -> the same: the step that asked has failed meanwhile. Answered by the answer to the
+/// question, an error, unless it was answered before.
+struct withdraw_question {
+  step_id step;
+  uint32_t errand = 0;
+  caf::actor asker;
+};
+
 /// Input thread -> responder: an errand has ended. No answer.
 struct errand_ended {
   uint32_t number = 0;
@@ -118,7 +126,6 @@ struct run_request {
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
   uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
-  bool alone = false;       ///< the step has no other part, and its answer cannot be lost
 };
 
 struct step_result {
@@ -203,6 +210,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::token)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_answer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask_source)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::withdraw_question)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)

@@ -27,6 +27,18 @@ void fill_in(state_info& about, const responder& of) {
   about.bytes = of.bytes();
 }
 
+// Forgets a list on the stack, however its function ends.
+template <class List>
+struct only_here {
+  List** place;
+  ~only_here() {
+    if (place)
+      *place = nullptr;
+  }
+};
+template <class List>
+only_here(List**) -> only_here<List>;
+
 // Handles a message on its sender's thread, as regions do: who puts in an element brings it to who
 // waits for it. The lock is held for the rules alone; answers leave behind it.
 class responder_actor final : public inline_actor {
@@ -99,6 +111,9 @@ private:
            std::move(wish->region),
            usage_meter::takes},
           of, wish->how, {}, out);
+    } else if (auto* back = content_if<withdraw_question>(message)) {
+      of = back->step;
+      under_lock(out, [&](answers& done) { withdraw(*back, done); });
     } else if (auto* found = content_if<wait_answer>(message)) {
       of = found->step;
       under_lock(out, [&](answers& done) {
@@ -146,6 +161,13 @@ private:
     return true;
   }
 
+  void withdraw(const withdraw_question& what, answers& done) {
+    for (const auto& [number, one] : waiting_)
+      if (one.from.keep && one.from.wait == what.errand && one.from.region == what.asker)
+        return machine_->cancel(request_id{what.step, number},
+                                failure(error_kind::cancelled, "the step has failed"), done);
+  }
+
   // What does not fit into memory ends no process. What was answered until then is answered.
   template <class Act>
   void under_lock(deliveries& out, Act act) {
@@ -176,12 +198,20 @@ private:
   // The step of the request is the one that asks, so that its end ends this, too.
   void run_errand(outing& one, caf::execution_unit* unit) {
     auto me = caf::actor_cast<caf::actor>(this);
-    if (one.what.work)
-      return input_->run([me = std::move(me), work = std::move(one.what.work),
-                          number = one.what.number](file_access& files) {
+    if (one.what.work) {
+      auto begun = input_->run([me = std::move(me), work = std::move(one.what.work),
+                                number = one.what.number](file_access& files) {
         auto outcome = guarded("reading a file", [&] { return work(files); });
         deliver(actor_behind(me), troupe::errand_ended{number, std::move(outcome)}, nullptr);
       });
+      if (!begun)
+        deliver(*this,
+                troupe::errand_ended{one.what.number,
+                                     failure(error_kind::resource_exhausted,
+                                             "the system gives no thread to read files")},
+                unit);
+      return;
+    }
     auto step = one.what.asks_for->step;
     if (!one.from.source) {
       deliver(*this,
@@ -195,8 +225,15 @@ private:
     }
     deliver(actor_behind(one.from.source),
             troupe::ask_source{step, one.from.origin, one.what.ask, one.what.number,
-                               one.from.region, std::move(me)},
+                               one.from.region, me},
             unit);
+    // The step may have failed before the source heard of it.
+    std::unique_lock lock{mutex_};
+    auto wanted = waiting_.contains(one.what.asks_for->number);
+    lock.unlock();
+    if (!wanted)
+      deliver(actor_behind(one.from.source),
+              withdraw_question{step, one.what.number, std::move(me)}, unit);
   }
 
   // This thread goes on with its own step; others wake theirs. A step that fails for its answer can
@@ -212,6 +249,7 @@ private:
     auto outermost = !under_way;
     if (outermost)
       under_way = &mine;
+    const only_here ends{outermost ? &under_way : nullptr};
     for (auto& one : out.errands)
       under_way->emplace_back(caf::actor_cast<caf::actor>(this), std::move(one));
     if (!outermost)
@@ -220,7 +258,6 @@ private:
       auto next = std::move(mine.front());
       actor_behind(next.first).run_errand(next.second, unit);
     }
-    under_way = nullptr;
   }
 
   static responder_actor& actor_behind(const caf::actor& handle) {
@@ -233,6 +270,7 @@ private:
     auto outermost = !under_way;
     if (outermost)
       under_way = &others;
+    const only_here ends{outermost ? &under_way : nullptr};
     for (auto& one : out)
       if (one.what.step == of)
         bring(one, unit);
@@ -244,7 +282,6 @@ private:
       auto next = std::move(others.front());
       bring(next, nullptr);
     }
-    under_way = nullptr;
   }
 
   static void bring(delivery& what, caf::execution_unit* unit) {

@@ -128,9 +128,7 @@ void step_runner::start(const running_ptr& run) {
                      run->request.deadline,
                      {},
                      run->request.watch,
-                     one.incarnation,
-                     // In this process no answer is lost.
-                     step.participants.size() == 1 && !one.graphs};
+                     one.incarnation};
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
     // Without a time-out of CAF's, which it would keep until the deadline though the answer has

@@ -1190,6 +1190,22 @@ edge fill(graph& in, operand dims, operand value, std::string_view name,
   return made.output(0);
 }
 
+edge fixed_length_record_reader(graph& in, int64_t record_bytes,
+    const fixed_length_record_reader_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "FixedLengthRecordReader", {},
+      {{"record_bytes", record_bytes}, {"header_bytes", options.header_bytes}, {"footer_bytes", options.footer_bytes}, {"hop_bytes", options.hop_bytes}, {"encoding", options.encoding}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge fixed_length_record_reader_v2(graph& in, int64_t record_bytes,
+    const fixed_length_record_reader_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "FixedLengthRecordReaderV2", {},
+      {{"record_bytes", record_bytes}, {"header_bytes", options.header_bytes}, {"footer_bytes", options.footer_bytes}, {"hop_bytes", options.hop_bytes}, {"encoding", options.encoding}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
 fixed_unigram_candidate_sampler_outputs fixed_unigram_candidate_sampler(graph& in,
     operand true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max,
     const fixed_unigram_candidate_sampler_options& options, std::string_view name,
@@ -1362,6 +1378,20 @@ std::vector<edge> identity_n(const std::vector<edge>& input, std::string_view na
   auto& made = detail::add_node(nullptr, "IdentityN", {detail::list(input, where)},
       {}, name, where);
   return detail::outputs(made, 0, 0);
+}
+
+edge identity_reader(graph& in, const identity_reader_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "IdentityReader", {},
+      {{"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge identity_reader_v2(graph& in, const identity_reader_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "IdentityReaderV2", {},
+      {{"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
 }
 
 edge igamma(operand a, operand x, std::string_view name, std::source_location where) {
@@ -1777,6 +1807,12 @@ edge matmul(operand a, operand b, const matmul_options& options, std::string_vie
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "MatMul", {{a}, {b}},
       {{"transpose_a", options.transpose_a}, {"transpose_b", options.transpose_b}}, name, where);
+  return made.output(0);
+}
+
+edge matching_files(graph& in, operand pattern, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "MatchingFiles", {{pattern}},
+      {}, name, where);
   return made.output(0);
 }
 
@@ -2224,6 +2260,21 @@ parse_example_outputs parse_example(operand serialized, operand names,
           detail::next_outputs(made, next, std::ssize(made.attr<std::vector<dtype>>("Tdense")))};
 }
 
+parse_example_v2_outputs parse_example_v2(operand serialized, operand names, operand sparse_keys,
+    operand dense_keys, operand ragged_keys, const std::vector<edge>& dense_defaults,
+    int64_t num_sparse, const parse_example_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ParseExampleV2", {{serialized}, {names}, {sparse_keys}, {dense_keys}, {ragged_keys}, detail::list(dense_defaults, where)},
+      {{"num_sparse", num_sparse}, {"sparse_types", options.sparse_types}, {"ragged_value_types", options.ragged_value_types}, {"ragged_split_types", options.ragged_split_types}, {"dense_shapes", options.dense_shapes}}, name, where);
+  int next = 0;
+  return {detail::next_outputs(made, next, made.attr<int64_t>("num_sparse")),
+          detail::next_outputs(made, next, std::ssize(made.attr<std::vector<dtype>>("sparse_types"))),
+          detail::next_outputs(made, next, made.attr<int64_t>("num_sparse")),
+          detail::next_outputs(made, next, std::ssize(made.attr<std::vector<dtype>>("Tdense"))),
+          detail::next_outputs(made, next, std::ssize(made.attr<std::vector<dtype>>("ragged_value_types"))),
+          detail::next_outputs(made, next, std::ssize(made.attr<std::vector<dtype>>("ragged_split_types")))};
+}
+
 parse_single_example_outputs parse_single_example(operand serialized,
     const std::vector<edge>& dense_defaults, int64_t num_sparse,
     const parse_single_example_options& options, std::string_view name,
@@ -2531,6 +2582,13 @@ edge queue_size_v2(operand handle, std::string_view name, std::source_location w
   return made.output(0);
 }
 
+queue_statistics_outputs queue_statistics(operand handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueStatistics", {{handle}},
+      {}, name, where);
+  return {made.output(0), made.output(1), made.output(2), made.output(3), made.output(4), made.output(5), made.output(6), made.output(7)};
+}
+
 edge rgb_to_hsv(operand images, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "RGBToHSV", {{images}},
       {}, name, where);
@@ -2623,8 +2681,112 @@ edge rank_of(operand input, std::string_view name, std::source_location where) {
   return made.output(0);
 }
 
+edge read_file(graph& in, operand filename, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "ReadFile", {{filename}},
+      {}, name, where);
+  return made.output(0);
+}
+
 edge read_variable_op(operand resource, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "ReadVariableOp", {{resource}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge reader_num_records_produced(operand reader_handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderNumRecordsProduced", {{reader_handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge reader_num_records_produced_v2(operand reader_handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderNumRecordsProducedV2", {{reader_handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge reader_num_work_units_completed(operand reader_handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderNumWorkUnitsCompleted", {{reader_handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge reader_num_work_units_completed_v2(operand reader_handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderNumWorkUnitsCompletedV2", {{reader_handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+reader_read_outputs reader_read(operand reader_handle, operand queue_handle,
+    const reader_read_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderRead", {{reader_handle}, {queue_handle}},
+      {{"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+reader_read_up_to_outputs reader_read_up_to(operand reader_handle, operand queue_handle,
+    operand num_records, const reader_read_up_to_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderReadUpTo", {{reader_handle}, {queue_handle}, {num_records}},
+      {{"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+reader_read_up_to_v2_outputs reader_read_up_to_v2(operand reader_handle, operand queue_handle,
+    operand num_records, const reader_read_up_to_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderReadUpToV2", {{reader_handle}, {queue_handle}, {num_records}},
+      {{"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+reader_read_v2_outputs reader_read_v2(operand reader_handle, operand queue_handle,
+    const reader_read_v2_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderReadV2", {{reader_handle}, {queue_handle}},
+      {{"drop_if_step_fails", options.drop_if_step_fails}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+node* reader_reset(operand reader_handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderReset", {{reader_handle}},
+      {}, name, where);
+  return &made;
+}
+
+node* reader_reset_v2(operand reader_handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderResetV2", {{reader_handle}},
+      {}, name, where);
+  return &made;
+}
+
+node* reader_restore_state(operand reader_handle, operand state, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderRestoreState", {{reader_handle}, {state}},
+      {}, name, where);
+  return &made;
+}
+
+node* reader_restore_state_v2(operand reader_handle, operand state, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderRestoreStateV2", {{reader_handle}, {state}},
+      {}, name, where);
+  return &made;
+}
+
+edge reader_serialize_state(operand reader_handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderSerializeState", {{reader_handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge reader_serialize_state_v2(operand reader_handle, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReaderSerializeStateV2", {{reader_handle}},
       {}, name, where);
   return made.output(0);
 }
@@ -4190,6 +4352,20 @@ svd_outputs svd(operand input, const svd_options& options, std::string_view name
   return {made.output(0), made.output(1), made.output(2)};
 }
 
+edge tf_record_reader(graph& in, const tf_record_reader_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "TFRecordReader", {},
+      {{"compression_type", options.compression_type}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge tf_record_reader_v2(graph& in, const tf_record_reader_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "TFRecordReaderV2", {},
+      {{"compression_type", options.compression_type}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
 edge tan(operand x, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Tan", {{x}},
       {}, name, where);
@@ -4262,6 +4438,20 @@ edge tensor_summary_v2(operand tag, operand tensor, operand serialized_summary_m
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "TensorSummaryV2", {{tag}, {tensor}, {serialized_summary_metadata}},
       {}, name, where);
+  return made.output(0);
+}
+
+edge text_line_reader(graph& in, const text_line_reader_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "TextLineReader", {},
+      {{"skip_header_lines", options.skip_header_lines}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge text_line_reader_v2(graph& in, const text_line_reader_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "TextLineReaderV2", {},
+      {{"skip_header_lines", options.skip_header_lines}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
   return made.output(0);
 }
 
@@ -4423,6 +4613,27 @@ edge where(operand input, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Where", {{input}},
       {}, name, where);
   return made.output(0);
+}
+
+edge whole_file_reader(graph& in, const whole_file_reader_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "WholeFileReader", {},
+      {{"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge whole_file_reader_v2(graph& in, const whole_file_reader_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "WholeFileReaderV2", {},
+      {{"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+node* write_file(operand filename, operand contents, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "WriteFile", {{filename}, {contents}},
+      {}, name, where);
+  return &made;
 }
 
 edge xdivy(operand x, operand y, std::string_view name, std::source_location where) {

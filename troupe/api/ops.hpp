@@ -2092,6 +2092,48 @@ inline fake_quant_with_min_max_vars_gradient_outputs fake_quant_with_min_max_var
 edge fill(graph& in, operand dims, operand value, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+struct fixed_length_record_reader_options {
+  int64_t header_bytes = 0;
+  int64_t footer_bytes = 0;
+  int64_t hop_bytes = 0;
+  std::string encoding = {};
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives records of `record_bytes` bytes.
+///
+/// They begin behind `header_bytes`, each `hop_bytes` behind the one before (0: record_bytes), and
+/// end before the last `footer_bytes` of the file. A key is the file's name and the number of the
+/// record, from 0: "a.bin:0". `encoding` says how the file is compressed: "", "ZLIB" or "GZIP".
+/// Fails with data_loss where records that follow each other leave bytes over; TensorFlow drops
+/// those.
+edge fixed_length_record_reader(graph& in, int64_t record_bytes,
+    const fixed_length_record_reader_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge fixed_length_record_reader(graph& in, int64_t record_bytes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return fixed_length_record_reader(in, record_bytes, fixed_length_record_reader_options{}, name, where);
+}
+
+struct fixed_length_record_reader_v2_options {
+  int64_t header_bytes = 0;
+  int64_t footer_bytes = 0;
+  int64_t hop_bytes = 0;
+  std::string encoding = {};
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives records of `record_bytes` bytes.
+///
+/// The same as FixedLengthRecordReader in all but its name, for graphs that use this one.
+edge fixed_length_record_reader_v2(graph& in, int64_t record_bytes,
+    const fixed_length_record_reader_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge fixed_length_record_reader_v2(graph& in, int64_t record_bytes, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return fixed_length_record_reader_v2(in, record_bytes, fixed_length_record_reader_v2_options{}, name, where);
+}
+
 struct fixed_unigram_candidate_sampler_options {
   std::string vocab_file = {};
   double distortion = 1;
@@ -2462,6 +2504,32 @@ edge identity(operand input, std::string_view name = {},
 /// Who waits for one output waits for all inputs. Nothing is copied.
 std::vector<edge> identity_n(const std::vector<edge>& input, std::string_view name = {},
     std::source_location where = std::source_location::current());
+
+struct identity_reader_options {
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives the names that it takes from the queue as keys and as values, and reads no file.
+edge identity_reader(graph& in, const identity_reader_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge identity_reader(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return identity_reader(in, identity_reader_options{}, name, where);
+}
+
+struct identity_reader_v2_options {
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives the names that it takes from the queue as keys and as values, and reads no file.
+///
+/// The same as IdentityReader in all but its name, for graphs that use this one.
+edge identity_reader_v2(graph& in, const identity_reader_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge identity_reader_v2(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return identity_reader_v2(in, identity_reader_v2_options{}, name, where);
+}
 
 /// Computes the regularized lower incomplete gamma function: the integral of t^(a - 1) * exp(-t)
 /// from 0 to x, over gamma(a).
@@ -3093,6 +3161,13 @@ inline edge matmul(operand a, operand b, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return matmul(a, b, matmul_options{}, name, where);
 }
+
+/// Lists the files whose paths fit a pattern, or any of several, in order.
+///
+/// `*`, `?` and `[a-z]` stand for what they do in a shell, within a name. They are looked for on
+/// the task that runs the node.
+edge matching_files(graph& in, operand pattern, std::string_view name = {},
+    std::source_location where = std::source_location::current());
 
 /// Makes zero what is farther below the main diagonals of matrices than num_lower, or farther above
 /// than num_upper.
@@ -3878,6 +3953,36 @@ inline parse_example_outputs parse_example(operand serialized, operand names,
   return parse_example(serialized, names, sparse_keys, dense_keys, dense_defaults, parse_example_options{}, name, where);
 }
 
+struct parse_example_v2_options {
+  std::vector<troupe::dtype> sparse_types = {};
+  std::vector<troupe::dtype> ragged_value_types = {};
+  std::vector<troupe::dtype> ragged_split_types = {};
+  std::vector<troupe::partial_shape> dense_shapes = {};
+};
+struct parse_example_v2_outputs {
+  std::vector<edge> sparse_indices;
+  std::vector<edge> sparse_values;
+  std::vector<edge> sparse_shapes;
+  std::vector<edge> dense_values;
+  std::vector<edge> ragged_values;
+  std::vector<edge> ragged_row_splits;
+};
+/// Reads features out of a batch of tf.train.Example messages, or of one.
+///
+/// Like ParseExample where `serialized` is a vector, and like ParseSingleExample where it is a
+/// scalar; keys are vectors of names. There must be no ragged keys: take these features as sparse
+/// ones.
+parse_example_v2_outputs parse_example_v2(operand serialized, operand names, operand sparse_keys,
+    operand dense_keys, operand ragged_keys, const std::vector<edge>& dense_defaults,
+    int64_t num_sparse, const parse_example_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline parse_example_v2_outputs parse_example_v2(operand serialized, operand names,
+    operand sparse_keys, operand dense_keys, operand ragged_keys,
+    const std::vector<edge>& dense_defaults, int64_t num_sparse, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return parse_example_v2(serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults, num_sparse, parse_example_v2_options{}, name, where);
+}
+
 struct parse_single_example_options {
   std::vector<std::string> sparse_keys = {};
   std::vector<std::string> dense_keys = {};
@@ -4516,6 +4621,25 @@ edge queue_size(operand handle, std::string_view name = {},
 edge queue_size_v2(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+struct queue_statistics_outputs {
+  edge seconds;
+  edge mean_size;
+  edge enqueues;
+  edge enqueue_seconds;
+  edge enqueue_waiting;
+  edge dequeues;
+  edge dequeue_seconds;
+  edge dequeue_waiting;
+};
+/// Says how a queue has been used since it was made: its mean size, and how long those that put in
+/// and those that take out have waited.
+///
+/// `enqueue_seconds` and `dequeue_seconds` are the sums over all requests; `enqueue_waiting` and
+/// `dequeue_waiting` say how long at least one request waited, and are at most `seconds`.
+/// Differences between two moments tell of the time between them.
+queue_statistics_outputs queue_statistics(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 /// Converts the red, green and blue of each pixel to hue, saturation and value.
 ///
 /// Colors are in [0, 1], and the hue is a fraction of a turn.
@@ -4694,11 +4818,150 @@ edge range(graph& in, operand start, operand limit, operand delta, std::string_v
 edge rank_of(operand input, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+/// Reads a whole file of the task that runs the node.
+edge read_file(graph& in, operand filename, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 /// Gives the value of a variable.
 ///
 /// That after the last update that the node depends on, and before all others. It shares the memory
 /// and copies nothing.
 edge read_variable_op(operand resource, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts the records that a reader has given, without those that went back.
+edge reader_num_records_produced(operand reader_handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts the records that a reader has given, without those that went back.
+///
+/// The same as ReaderNumRecordsProduced in all but its name, for graphs that use this one.
+edge reader_num_records_produced_v2(operand reader_handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts the files whose end a reader has come to.
+edge reader_num_work_units_completed(operand reader_handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts the files whose end a reader has come to.
+///
+/// The same as ReaderNumWorkUnitsCompleted in all but its name, for graphs that use this one.
+edge reader_num_work_units_completed_v2(operand reader_handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct reader_read_options {
+  bool drop_if_step_fails = false;
+};
+struct reader_read_outputs {
+  edge key;
+  edge value;
+};
+/// Gives the next record of a reader, which takes the name of another file from the queue where it
+/// needs one.
+///
+/// Waits for the name, and fails with out_of_range when the queue is closed and empty. The record
+/// goes back if the step fails later, unless `drop_if_step_fails`; the name of a file that was
+/// begun does not.
+reader_read_outputs reader_read(operand reader_handle, operand queue_handle,
+    const reader_read_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline reader_read_outputs reader_read(operand reader_handle, operand queue_handle,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return reader_read(reader_handle, queue_handle, reader_read_options{}, name, where);
+}
+
+struct reader_read_up_to_options {
+  bool drop_if_step_fails = false;
+};
+struct reader_read_up_to_outputs {
+  edge keys;
+  edge values;
+};
+/// Gives up to `num_records` next records of a reader: all of one file, and fewer only where it
+/// ends.
+///
+/// Else like ReaderRead.
+reader_read_up_to_outputs reader_read_up_to(operand reader_handle, operand queue_handle,
+    operand num_records, const reader_read_up_to_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline reader_read_up_to_outputs reader_read_up_to(operand reader_handle, operand queue_handle,
+    operand num_records, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return reader_read_up_to(reader_handle, queue_handle, num_records, reader_read_up_to_options{}, name, where);
+}
+
+struct reader_read_up_to_v2_options {
+  bool drop_if_step_fails = false;
+};
+struct reader_read_up_to_v2_outputs {
+  edge keys;
+  edge values;
+};
+/// Gives up to `num_records` next records of a reader: all of one file, and fewer only where it
+/// ends.
+///
+/// The same as ReaderReadUpTo in all but its name, for graphs that use this one.
+reader_read_up_to_v2_outputs reader_read_up_to_v2(operand reader_handle, operand queue_handle,
+    operand num_records, const reader_read_up_to_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline reader_read_up_to_v2_outputs reader_read_up_to_v2(operand reader_handle,
+    operand queue_handle, operand num_records, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return reader_read_up_to_v2(reader_handle, queue_handle, num_records, reader_read_up_to_v2_options{}, name, where);
+}
+
+struct reader_read_v2_options {
+  bool drop_if_step_fails = false;
+};
+struct reader_read_v2_outputs {
+  edge key;
+  edge value;
+};
+/// Gives the next record of a reader, which takes the name of another file from the queue where it
+/// needs one.
+///
+/// The same as ReaderRead in all but its name, for graphs that use this one.
+reader_read_v2_outputs reader_read_v2(operand reader_handle, operand queue_handle,
+    const reader_read_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline reader_read_v2_outputs reader_read_v2(operand reader_handle, operand queue_handle,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return reader_read_v2(reader_handle, queue_handle, reader_read_v2_options{}, name, where);
+}
+
+/// Makes a reader as new: it leaves its file, and counts from 0.
+node* reader_reset(operand reader_handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Makes a reader as new: it leaves its file, and counts from 0.
+///
+/// The same as ReaderReset in all but its name, for graphs that use this one.
+node* reader_reset_v2(operand reader_handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Brings a reader to the place at which another one, of the same kind, has stood.
+///
+/// The file that it stood in is opened by the next read. Names of files that the queue has given
+/// already do not come again.
+node* reader_restore_state(operand reader_handle, operand state, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Brings a reader to the place at which another one, of the same kind, has stood.
+///
+/// The same as ReaderRestoreState in all but its name, for graphs that use this one.
+node* reader_restore_state_v2(operand reader_handle, operand state, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Gives the place at which a reader stands, for ReaderRestoreState.
+///
+/// Readers of all kinds have one; in TensorFlow, only IdentityReader does.
+edge reader_serialize_state(operand reader_handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Gives the place at which a reader stands, for ReaderRestoreState.
+///
+/// The same as ReaderSerializeState in all but its name, for graphs that use this one.
+edge reader_serialize_state_v2(operand reader_handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 struct real_options {
@@ -7282,6 +7545,38 @@ inline svd_outputs svd(operand input, std::string_view name,
   return svd(input, svd_options{}, name, where);
 }
 
+struct tf_record_reader_options {
+  std::string compression_type = {};
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives the records of TFRecord files.
+///
+/// A key is the file's name and the byte at which the record begins, before compression:
+/// "a.tfrecord:0". A record that is damaged is an error, data_loss; the next read goes on behind
+/// it, if its length is intact.
+edge tf_record_reader(graph& in, const tf_record_reader_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge tf_record_reader(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tf_record_reader(in, tf_record_reader_options{}, name, where);
+}
+
+struct tf_record_reader_v2_options {
+  std::string compression_type = {};
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives the records of TFRecord files.
+///
+/// The same as TFRecordReader in all but its name, for graphs that use this one.
+edge tf_record_reader_v2(graph& in, const tf_record_reader_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge tf_record_reader_v2(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tf_record_reader_v2(in, tf_record_reader_v2_options{}, name, where);
+}
+
 /// Takes the tangent of each element, an angle in radians.
 edge tan(operand x, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -7410,6 +7705,37 @@ inline edge tensor_summary(operand tensor, std::string_view name,
 /// may be empty.
 edge tensor_summary_v2(operand tag, operand tensor, operand serialized_summary_metadata,
     std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct text_line_reader_options {
+  int64_t skip_header_lines = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives the lines of files, without their ends.
+///
+/// A key is the file's name and the number of the line, from 1: "a.txt:1". Lives as WholeFileReader
+/// does.
+edge text_line_reader(graph& in, const text_line_reader_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge text_line_reader(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return text_line_reader(in, text_line_reader_options{}, name, where);
+}
+
+struct text_line_reader_v2_options {
+  int64_t skip_header_lines = 0;
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives the lines of files, without their ends.
+///
+/// The same as TextLineReader in all but its name, for graphs that use this one.
+edge text_line_reader_v2(graph& in, const text_line_reader_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge text_line_reader_v2(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return text_line_reader_v2(in, text_line_reader_v2_options{}, name, where);
+}
 
 struct thread_unsafe_unigram_candidate_sampler_options {
   int64_t seed = 0;
@@ -7698,6 +8024,42 @@ inline edge variable_shape(operand input, std::string_view name,
 ///
 /// The output has a row for each.
 edge where(operand input, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct whole_file_reader_options {
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives the bytes of each file as one record, under the file's name.
+///
+/// The reader lives in the named container of its task, under shared_name or else the node's name;
+/// nodes of the same name share it.
+edge whole_file_reader(graph& in, const whole_file_reader_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge whole_file_reader(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return whole_file_reader(in, whole_file_reader_options{}, name, where);
+}
+
+struct whole_file_reader_v2_options {
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Gives the bytes of each file as one record, under the file's name.
+///
+/// The same as WholeFileReader in all but its name, for graphs that use this one.
+edge whole_file_reader_v2(graph& in, const whole_file_reader_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge whole_file_reader_v2(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return whole_file_reader_v2(in, whole_file_reader_v2_options{}, name, where);
+}
+
+/// Writes a file, in place of one that was there, on the task that runs the node; makes folders
+/// that are missing.
+///
+/// Whatever crashes, the name means the whole old content or the whole new.
+node* write_file(operand filename, operand contents, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 /// Divides x by y, element by element, and gives 0 where x is 0, even where y is, too.

@@ -7,6 +7,7 @@ that this writes. MODEL.pb.gz is a GraphDef, as TensorFlow exports it, and in it
     feed_N/x     a Const: what to feed to the placeholder x
     expect_N/y   a Const: what the node y must then give
     run_N        a NoOp whose control inputs are to be run in that step
+    fails_N      a Const: the kind of error that the step must then end with
 """
 
 import gzip
@@ -56,6 +57,14 @@ class Recorder:
         run.input.extend("^" + name for name in targets)
         self.steps += 1
         return values
+
+    def fails(self, kind, feeds, targets):
+        """A step in which TensorFlow has met an error of this kind."""
+        for name, value in feeds.items():
+            self.constant(f"feed_{self.steps}/{name}", np.asarray(value))
+        self.constant(f"fails_{self.steps}", np.asarray(kind))
+        self.graph_def.node.add(name=f"run_{self.steps}", op="NoOp").input.extend("^" + name for name in targets)
+        self.steps += 1
 
     def save(self, name):
         path = here / f"{name}.pb.gz"

@@ -147,6 +147,7 @@ def readers(random, recorder):
             try:
                 of.step({}, [name + "_keys", name + "_values"])
             except tf.errors.OutOfRangeError:
+                of.fails("out_of_range", {}, [name + "_keys", name + "_values"])
                 break
             of.step({}, [name + "_records", name + "_units"])
         of.step({}, [name + "_records", name + "_units"])

@@ -104,7 +104,7 @@ extern constexpr op_def write_file{
     .example = R"(
 x = WriteFile(string("/dev/null/a.txt"), string("content"))
 target x
-error unavailable "/dev/null"
+error already_exists "/dev/null"
 )",
 };
 

@@ -1,5 +1,7 @@
 #include "troupe/runtime/state/barrier.hpp"
 
+#include "troupe/runtime/types/guarded.hpp"
+
 #include "troupe/runtime/state/slices.hpp"
 
 #include <algorithm>
@@ -166,7 +168,7 @@ bool barrier::serve(answers& done) {
   std::vector<entry> all;
   for (auto it = ready_.begin(); count > 0; --count, it = ready_.erase(it))
     all.push_back(std::move(it->second));
-  auto outcome = join(all);
+  auto outcome = guarded("taking elements out", [&] { return join(all); });
   if (!outcome)
     for (auto& one : all)
       ready_.emplace(one.number, std::move(one));

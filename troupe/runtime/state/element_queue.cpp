@@ -1,5 +1,7 @@
 #include "troupe/runtime/state/element_queue.hpp"
 
+#include "troupe/runtime/types/guarded.hpp"
+
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/runtime/state/slices.hpp"
 
@@ -161,7 +163,7 @@ bool element_queue::has_room() const noexcept {
   if (options_.capacity < 0 || size() < options_.capacity)
     return true;
   // The reserve is less than the capacity.
-  return !dequeues_.empty() && size() < dequeues_.front().how.count + store_->reserve();
+  return !dequeues_.empty() && size() - store_->reserve() < dequeues_.front().how.count;
 }
 
 bool element_queue::admit(answers& done) {
@@ -200,7 +202,10 @@ bool element_queue::serve(answers& done) {
   elements all;
   for (int64_t i = 0; i < count; ++i)
     all.push_back(store_->take());
-  auto outcome = how.many ? join(all) : result<element>{all.front().tensors};
+  // What does not fit into memory goes back.
+  auto outcome = guarded("taking elements out", [&]() -> result<element> {
+    return how.many ? join(all) : result<element>{all.front().tensors};
+  });
   if (!outcome) {
     for (auto& one : all)
       store_->put(std::move(one));

@@ -1,5 +1,7 @@
 #include "troupe/runtime/state/file_reader.hpp"
 
+#include "troupe/runtime/types/guarded.hpp"
+
 #include "troupe/runtime/state/element_queue.hpp"
 
 #include <algorithm>
@@ -109,7 +111,9 @@ std::optional<reader_state> parse_state(std::string_view from) {
       default: return {};
     }
   }
-  if (found.finished < 0 || found.produced < 0 || found.started < found.finished ||
+  constexpr auto most = std::numeric_limits<int64_t>::max() / 2; // they go on counting
+  if (found.started > most || found.produced > most || found.finished < 0 || found.produced < 0 ||
+      found.started < found.finished ||
       (found.started == found.finished && !found.place.empty()))
     return {};
   return found;
@@ -147,16 +151,24 @@ struct file_reader::loader {
         TROUPE_TRY(opened->seek(start));
       stream = std::move(opened);
     }
-    auto outcome = read_part();
+    auto behind = start;
+    auto outcome = guarded("reading records", [&] { return read_part(behind); });
     place = stream->position();
+    if (outcome.kind() == error_kind::resource_exhausted) {
+      // The record that did not fit into memory is read again.
+      stream.reset();
+      place = start = std::move(behind);
+    }
     return outcome;
   }
 
-  status read_part() {
+  /// `behind` is where the last record begins that was tried.
+  status read_part(std::string& behind) {
     std::string bytes;
     size_t all = 0;
     while (found.size() < part_records && all < part_bytes) {
       auto begins = stream->position();
+      behind = begins;
       TROUPE_ASSIGN(auto there, stream->next(bytes));
       if (!there) {
         at_end = true;
@@ -293,19 +305,22 @@ void file_reader::serve(answers& done) {
 }
 
 void file_reader::answer_first(answers& done) {
-  auto read = std::move(waiting_.front());
-  waiting_.pop_front();
-  answer to{read.who, {}};
-  if (!read.how.many) {
-    to.tensors = {read.got.front().key, read.got.front().value};
-  } else {
+  auto& first = waiting_.front();
+  auto given = guarded("reading records", [&]() -> result<std::vector<tensor>> {
+    if (!first.how.many)
+      return std::vector{first.got.front().key, first.got.front().value};
     std::vector<std::string> keys, values;
-    for (const auto& one : read.got) {
+    for (const auto& one : first.got) {
       keys.push_back(*one.key.data<std::string>());
       values.push_back(*one.value.data<std::string>());
     }
-    to.tensors = {tensor::vector(keys), tensor::vector(values)};
-  }
+    return std::vector{tensor::vector(keys), tensor::vector(values)};
+  });
+  if (!given)
+    return fail_first(given.status(), done);
+  auto read = std::move(first);
+  waiting_.pop_front();
+  answer to{read.who, {}, *std::move(given)};
   if (read.how.goes_back) {
     auto& kept = taken_[read.who.step];
     std::ranges::move(read.got, std::back_inserter(kept));
@@ -350,7 +365,7 @@ void file_reader::errand_ended(uint32_t number, status outcome, std::vector<tens
       ahead_.push_back(std::move(one));
     }
     from.found.clear();
-    if (from.stream)
+    if (from.stream || !from.place.empty())
       place_ = from.place;
     at_end_ = outcome.ok() && from.at_end;
     stumbled_ = !outcome.ok();

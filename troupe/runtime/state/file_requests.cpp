@@ -7,11 +7,13 @@ namespace troupe {
 
 template <class Work>
 void file_requests::add(request_id who, Work work) {
-  auto made = std::make_shared<std::vector<tensor>>();
-  waiting_.push_back({who, next_errand_, made});
+  auto shared = std::make_shared<file_work>();
+  waiting_.push_back({who, next_errand_, shared});
   errands_.push_back({.number = next_errand_++,
-                      .work = [made, work = std::move(work)](file_access& files) -> status {
-                        TROUPE_ASSIGN(*made, work(files));
+                      .work = [shared, work = std::move(work)](file_access& files) -> status {
+                        if (shared->unwanted)
+                          return failure(error_kind::cancelled, "the step has failed");
+                        TROUPE_ASSIGN(shared->made, work(files));
                         return {};
                       }});
 }
@@ -44,11 +46,14 @@ void file_requests::match(request_id who, std::vector<std::string> patterns) {
 }
 
 void file_requests::cancel(const which_requests& which, const status& why, answers& done) {
+  for (auto& one : waiting_)
+    if (which(one))
+      one.work->unwanted = true;
   give_up(waiting_, which, why, done);
 }
 
 void file_requests::reset(const status& why, answers& done) {
-  give_up(waiting_, which_requests::all(), why, done);
+  cancel(which_requests::all(), why, done);
 }
 
 std::string file_requests::describe() const { return concat(waiting_.size(), " requests wait"); }
@@ -64,7 +69,7 @@ void file_requests::errand_ended(uint32_t number, status outcome, std::vector<te
   if (it == waiting_.end())
     return;
   auto ok = outcome.ok();
-  done.push_back({it->who, std::move(outcome), ok ? std::move(*it->made) : std::vector<tensor>{}});
+  done.push_back({it->who, std::move(outcome), ok ? std::move(it->work->made) : std::vector<tensor>{}});
   waiting_.erase(it);
 }
 

@@ -3,12 +3,12 @@
 #include "troupe/runtime/state/file_access.hpp"
 #include "troupe/runtime/state/responder.hpp"
 
-#include <map>
+#include <atomic>
 
 namespace troupe {
 
-/// Does what it is asked as errands, at once and in any order. What a step has asked that fails
-/// meanwhile is done all the same.
+/// Does what it is asked as errands, at once and in any order. What a step has asked that fails is
+/// not begun any more; what was begun is done to its end.
 class file_requests final : public responder {
 public:
   using responder::responder;
@@ -30,10 +30,15 @@ public:
                     answers& done) override;
 
 private:
+  // What the errand and its request share.
+  struct file_work {
+    std::vector<tensor> made;
+    std::atomic<bool> unwanted = false; // its step has failed
+  };
   struct pending {
     request_id who;
     uint32_t number = 0;
-    std::shared_ptr<std::vector<tensor>> made; // by the errand
+    std::shared_ptr<file_work> work;
   };
   template <class Work>
   void add(request_id who, Work work);

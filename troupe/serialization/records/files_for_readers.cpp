@@ -5,8 +5,10 @@
 #include "troupe/serialization/records/tfrecord.hpp"
 
 #include <fnmatch.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace troupe {
 namespace {
@@ -75,7 +77,9 @@ public:
 
   status write(const std::string& path, std::string_view content) override {
     TROUPE_TRY(files_.make_folder(folder_of(path)));
-    return replace_file(files_, path, content);
+    // Two threads or processes may write one file at once.
+    static std::atomic<uint64_t> last{0};
+    return replace_file(files_, path, content, concat('.', ::getpid(), '.', ++last, ".new"));
   }
 
   result<std::vector<std::string>> match(const std::string& pattern) override {

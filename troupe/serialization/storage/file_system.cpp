@@ -29,8 +29,9 @@ result<std::string> read_whole(file_system& files, const std::string& path, uint
   return content;
 }
 
-status replace_file(file_system& files, const std::string& path, std::string_view content) {
-  auto made = path + ".new";
+status replace_file(file_system& files, const std::string& path, std::string_view content,
+                    std::string_view meanwhile) {
+  auto made = concat(path, meanwhile);
   {
     TROUPE_ASSIGN(auto file, files.create(made));
     TROUPE_TRY(file->append(content));
