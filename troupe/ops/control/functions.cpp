@@ -1,11 +1,10 @@
 // Nodes that run functions: calls, branches and loops (white paper, 4.4).
 #include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/function_gradient.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::functions_op {
 namespace {
-
-constexpr std::string_view no_gradient_yet = "gradients of functions are not there yet";
 
 std::vector<edge> inputs_of(const infer_context& at) {
   std::vector<edge> all;
@@ -136,7 +135,7 @@ extern constexpr op_def partitioned_call{
     .attrs = {{"Tin", attr_kind::types, any_value}, {"Tout", attr_kind::types, any_value}, {"f", attr_kind::function}},
     .calls = calling::once,
     .infer = infer_call,
-    .no_gradient = no_gradient_yet,
+    .gradient = gradient_of_call,
     .example = R"(
 body twice(x: f32[2]) {
   y = Mul(x, f32(2))
@@ -175,7 +174,7 @@ extern constexpr op_def if_{
     .effects = effect::stateful,
     .calls = calling::if_true,
     .infer = infer_if,
-    .no_gradient = no_gradient_yet,
+    .gradient = gradient_of_branches,
     .example = R"(
 body count(v: variable f32[]) {
   more = AssignAdd(v, f32(1))
@@ -224,7 +223,7 @@ extern constexpr op_def case_{
     .effects = effect::stateful,
     .calls = calling::by_number,
     .infer = infer_case,
-    .no_gradient = no_gradient_yet,
+    .gradient = gradient_of_branches,
     .example = R"(
 body twice(x: f32[2]) {
   y = Mul(x, f32(2))
@@ -269,7 +268,7 @@ extern constexpr op_def while_{
     .effects = effect::stateful,
     .calls = calling::while_true,
     .infer = infer_while,
-    .no_gradient = no_gradient_yet,
+    .gradient = gradient_of_loop,
     .example = R"(
 body less(i: i32[], v: variable f32[]) {
   y = Less(i, i32(3))

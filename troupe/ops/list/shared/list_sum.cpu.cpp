@@ -30,8 +30,9 @@ status add_item(const tensor& from, tensor& to, allocator& memory) {
   }
   if (from.type() != to.type() || !(from.dims() == to.dims()))
     return invalid("items are ", to.type(), to.dims(), " and ", from.type(), from.dims());
-  if (!to.unique())
+  if (!to.unique()) {
     TROUPE_ASSIGN(to, to.clone(memory));
+  }
   if (to.type() != dtype::variant) {
     add_numbers(types::numbers, from, to);
     return {};

@@ -101,9 +101,11 @@ result<tensor> zeros_like(const tensor& like, allocator& memory) {
   for (size_t i = 0; i < from.size(); ++i) {
     auto& list = made.data<tensor_list>()[i];
     list = from[i];
-    for (auto& item : list.items)
-      if (!item.empty())
-        TROUPE_ASSIGN(item, zeros_like(item, memory));
+    for (auto& item : list.items) {
+      if (item.empty())
+        continue;
+      TROUPE_ASSIGN(item, zeros_like(item, memory));
+    }
   }
   return made;
 }
