@@ -18,8 +18,8 @@ void register_control_flow(); ///< flow/...: turns of loops
 void register_queue();        ///< queue/...: elements from step to step
 void register_input();        ///< input/...: records of files, decoded and batched
 void register_files();        ///< files/...: checkpoints, records and their checksums
-void register_save();         ///< save/..., steps/...: checkpoints beside training, steps side by side
-void register_exchange();     ///< exchange/...: what moving a tensor between two processes costs
+void register_save();     ///< save/..., steps/...: checkpoints beside training, steps side by side
+void register_exchange(); ///< exchange/...: what moving a tensor between two processes costs
 
 /// For one op and for ops side by side, in all local sessions of the benchmarks; 0 is one per core.
 extern int threads;

@@ -30,6 +30,27 @@ void await_fewer(const task_process& task, int descriptors) {
 
 } // namespace
 
+TEST_CASE("what a step took is there again when its answer is too long to be sent") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  task_process zero{cluster, {"worker", 0}};
+  auto client = connect_to(cluster);
+  std::string steps = R"(
+q = FIFOQueue component_types=[i32] shapes=[[]]
+put = QueueEnqueue(q, i32(7))
+target put
+run
+get = QueueDequeue(q) component_types=[i32]
+)";
+  for (int i = 0; i < 30'000; ++i) // more than 1 MiB of an answer
+    steps += "fetch get\n";
+  text_case text{steps + "run\nsize = QueueSize(q)\nfetch size\n"};
+  enum { put, take, size };
+  REQUIRE(run(*client, text, put, 10s).ok());
+  CHECK(run(*client, text, take, 20s).status().kind() == error_kind::resource_exhausted);
+  CHECK(int_of(run(*client, text, size, 10s)) == 1);
+}
+
 TEST_CASE("what a step took is there again when its part on another task fails") {
   watchdog watch;
   auto cluster = make_cluster(2);

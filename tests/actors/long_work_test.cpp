@@ -95,11 +95,12 @@ struct world {
 
   node* add(const char* op) { return *nodes.add({.op = op, .name = "it", .inputs = {{x, 0}}}); }
 
-  result<std::vector<tensor>> run(node* what, std::chrono::milliseconds timeout = 20s) {
+  result<std::vector<tensor>> run(node* what, std::chrono::milliseconds timeout = 20s,
+                                  std::vector<edge> fed = {}, std::vector<tensor> feeds = {}) {
     auto deadline = step_clock::now() + timeout;
-    step_signature signature{.feeds = {}, .fetches = {{what, 0}}, .targets = {}};
+    step_signature signature{.feeds = std::move(fed), .fetches = {{what, 0}}, .targets = {}};
     TROUPE_ASSIGN(auto step, local->prepare(nodes, signature, deadline));
-    return local->run(*step, {}, deadline);
+    return local->run(*step, std::move(feeds), deadline);
   }
 };
 
@@ -127,6 +128,25 @@ TEST_CASE("a step whose time is over does not wait for its work, which is told t
   CHECK_THAT(outcome.status().message(), Contains("'it'") && Contains("reads or writes files"));
   at.local.reset(); // waits for the thread
   CHECK(at.here.was_stopped);
+}
+
+TEST_CASE("work of a step that has failed keeps none of its tensors while it waits for its turn") {
+  world at;
+  auto* waits = at.add("TestWait");
+  auto* fed = *at.nodes.add(
+      {.op = "Placeholder",
+       .attrs = {{"dtype", attr_value{dtype::i32}}, {"shape", partial_shape(shape{})}}});
+  auto* next = *at.nodes.add({.op = "TestWait", .inputs = {{fed, 0}}});
+  auto slow = std::async(std::launch::async, [&] { return at.run(waits); });
+  at.here.entered.get_future().wait();
+  auto value = tensor::scalar(8);
+  CHECK(at.run(next, 100ms, {{fed, 0}}, {value}).status().kind() == error_kind::deadline_exceeded);
+  for (auto end = step_clock::now() + 10s; !value.unique() && step_clock::now() < end;)
+    std::this_thread::yield();
+  CHECK(value.unique());
+  at.here.opened.set_value();
+  CHECK(slow.get());
+  CHECK(at.here.begun == 1);
 }
 
 TEST_CASE("a session that closes ends the steps whose work goes on") {

@@ -184,6 +184,54 @@ target free
   }
 }
 
+TEST_CASE("a reader's step that fails takes no name of a file for the next") {
+  local_world world;
+  text_case text{R"(
+names = FIFOQueue component_types=[string]
+r = IdentityReader
+a = ReaderRead(r, names)
+b = ReaderRead(r, names)
+fetch a:0
+fetch b:0
+run
+bad = QueueEnqueue(names, string["x", "y"])
+target bad
+run
+good = QueueEnqueue(names, string("z"))
+target good
+run
+size = QueueSize(names)
+fetch size
+)"};
+  enum { both, no_name, name, left };
+  auto step = world.prepare(text, both);
+  REQUIRE(step);
+  auto box = world.start(*step);
+  world.run();
+  REQUIRE(world.play(text, no_name));
+  CHECK(outcome_of(box).kind() == error_kind::invalid_argument);
+  REQUIRE(world.play(text, name));
+  CHECK(*world.play(text, left)->at(0).data<int32_t>() == 1);
+  step->reset();
+}
+
+TEST_CASE("a step that its deadline ends gives back what it was given meanwhile") {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    queue_world world;
+    std::mt19937 dice{seed};
+    auto taken = world.begin(get, 1s);
+    auto given = world.start(world.steps[put]);
+    auto late = dice() % 12;
+    world.run_shuffled(dice, [&] {
+      if (late-- == 0)
+        world.advance(1001ms);
+    });
+    world.run();
+    INFO(seed);
+    CHECK(world.elements() == (outcome_of(given).ok() ? 1 : 0) - (outcome_of(taken).ok() ? 1 : 0));
+  }
+}
+
 TEST_CASE("closing a session ends its steps, even those that wait for a queue") {
   queue_world world;
   auto taken = world.begin(get);

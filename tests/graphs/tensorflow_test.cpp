@@ -36,7 +36,7 @@ void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
   }
   if (stem == "fails") {
     REQUIRE(*constant_value(at.output(0))->data<std::string>() == "out_of_range");
-    step.error = text_error{.kind = error_kind::out_of_range};
+    step.error = text_error{error_kind::out_of_range, ""};
     return;
   }
   auto what = in.find_edge(name.substr(slash + 1));

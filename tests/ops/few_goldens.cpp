@@ -45,6 +45,7 @@ std::vector<exception> few_goldens() {
       {"MutableHashTableV2", "a case is one step, a table needs several"},
       {"NoOp", "it computes nothing"},
       {"ParameterizedTruncatedNormal", "others draw other numbers"},
+      {"ParseExampleV2", "tests/graphs/tensorflow/readers.py has a program with it"},
       {"PartitionedCall",
        "functions are no values of a case; tests/graphs/tensorflow/control_flow.py"},
       {"Placeholder", "it has a value only when it is fed"},

@@ -1,12 +1,15 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/damage.hpp"
 #include "tests/support/data_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/records/files_for_readers.hpp"
 #include "troupe/serialization/records/fixed_records.hpp"
 #include "troupe/serialization/records/text_records.hpp"
 #include "troupe/serialization/records/tfrecord.hpp"
 
 #include <functional>
+#include <thread>
 
 namespace troupe::test::records_test {
 namespace {
@@ -369,6 +372,26 @@ TEST_CASE("records of CIFAR become labels and images whose last axis is the colo
   disk.put("x", record + record);
   CHECK(read_all(open_cifar(disk, "x", cifar::hundred)).size() == 2);
   CHECK_FALSE(open_cifar(disk, "x"));
+}
+
+TEST_CASE("a file that two threads write at once has the content of one of them") {
+  temporary_folder folder;
+  auto path = folder / "a";
+  auto files = files_for_readers(real_files());
+  std::string one(4 << 20, 'a'), other(1 << 20, 'b');
+  for (int i = 0; i < 20; ++i) {
+    status first, second;
+    {
+      std::jthread writes{[&] { first = files->write(path, one); }};
+      second = files->write(path, other);
+    }
+    CHECK(first);
+    CHECK(second);
+    auto found = files->read(path);
+    REQUIRE(found);
+    CHECK((*found == one || *found == other));
+  }
+  CHECK(files->match(folder / "*")->size() == 1);
 }
 
 TEST_CASE("a disk that cannot read is reported by readers of records") {

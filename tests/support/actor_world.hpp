@@ -66,9 +66,11 @@ public:
   /// Messages and time-outs that wait for their time.
   size_t timers() const { return scheduler_.clock().schedule().size(); }
 
+  /// Lets time pass, while nothing runs.
+  void advance(std::chrono::milliseconds time) { scheduler_.advance_time(time); }
   /// Lets time pass, and runs what becomes due.
   void pass(std::chrono::milliseconds time) {
-    scheduler_.advance_time(time);
+    advance(time);
     run();
   }
 

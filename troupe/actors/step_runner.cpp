@@ -123,12 +123,8 @@ void step_runner::start(const running_ptr& run) {
                       [=, this] { follow(run, run->state.fail(overdue_step(*run))); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
-    run_request what{one.handle,
-                     run->id,
-                     run->request.deadline,
-                     {},
-                     run->request.watch,
-                     one.incarnation};
+    run_request what{one.handle,         run->id,        run->request.deadline, {},
+                     run->request.watch, one.incarnation};
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
     // Without a time-out of CAF's, which it would keep until the deadline though the answer has

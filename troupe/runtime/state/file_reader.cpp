@@ -113,8 +113,7 @@ std::optional<reader_state> parse_state(std::string_view from) {
   }
   constexpr auto most = std::numeric_limits<int64_t>::max() / 2; // they go on counting
   if (found.started > most || found.produced > most || found.finished < 0 || found.produced < 0 ||
-      found.started < found.finished ||
-      (found.started == found.finished && !found.place.empty()))
+      found.started < found.finished || (found.started == found.finished && !found.place.empty()))
     return {};
   return found;
 }

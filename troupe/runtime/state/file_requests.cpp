@@ -69,7 +69,8 @@ void file_requests::errand_ended(uint32_t number, status outcome, std::vector<te
   if (it == waiting_.end())
     return;
   auto ok = outcome.ok();
-  done.push_back({it->who, std::move(outcome), ok ? std::move(it->work->made) : std::vector<tensor>{}});
+  done.push_back(
+      {it->who, std::move(outcome), ok ? std::move(it->work->made) : std::vector<tensor>{}});
   waiting_.erase(it);
 }
 

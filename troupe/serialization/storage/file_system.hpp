@@ -93,8 +93,8 @@ result<std::string> read_whole(file_system& files, const std::string& path,
                                uint64_t most = uint64_t{1} << 30);
 
 /// Replaces a file so that, whatever crashes, its name means the whole old content or the whole
-/// new: writes `path` + `meanwhile`, syncs it, renames it and syncs the folder. When it returns success,
-/// the new content will survive a crash.
+/// new: writes `path` + `meanwhile`, syncs it, renames it and syncs the folder. When it returns
+/// success, the new content will survive a crash.
 status replace_file(file_system& files, const std::string& path, std::string_view content,
                     std::string_view meanwhile = ".new");
 
