@@ -98,6 +98,7 @@ To from_double(double from) {
 template <class Body>
 void with_cpp_type(dtype type, Body&& body) {
   switch (type) {
+    case dtype::variant:
     case dtype::none: return;
     case dtype::boolean: return body(bool{});
     case dtype::u8: return body(uint8_t{});

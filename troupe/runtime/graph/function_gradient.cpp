@@ -561,6 +561,7 @@ result<edges> of_loop(gradient_context& at) {
                                   .attrs = {{"cond", function_value{condition->name(), condition}},
                                             {"body", function_value{back->name(), back}},
                                             {"parallel_iterations", turns_at_once}}}));
+  found.resize(loop.inputs().size()); // the list is another one
   for (size_t i = 0; i < gradients.size(); ++i)
     found[gradients[i]] = added->output(static_cast<int>(1 + i));
   return found;

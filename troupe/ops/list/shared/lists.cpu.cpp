@@ -1,6 +1,7 @@
 #include "troupe/ops/list/shared/lists.cpu.hpp"
 
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/runtime/state/slices.hpp"
 
 namespace troupe::ops {
 
@@ -40,6 +41,12 @@ result<tensor_list*> new_list(kernel_context& at, int i, dtype type, partial_sha
   return made;
 }
 
+status check_type(const tensor_list& of, dtype expected) {
+  return of.type == expected ? status{}
+                             : invalid("the list has items of ", of.type,
+                                       ", element_dtype says ", expected);
+}
+
 status check_item(const tensor_list& of, const tensor& item) {
   if (item.type() != of.type)
     return invalid("a list of ", of.type, of.dims, " cannot take ", item.type(), item.dims());
@@ -48,12 +55,22 @@ status check_item(const tensor_list& of, const tensor& item) {
   return {};
 }
 
+status resize(tensor_list& what, size_t items) {
+  constexpr size_t most = 1u << 24;
+  if (items > most)
+    return failure(error_kind::resource_exhausted, "a list has at most ", most, " items, wanted ",
+                   items);
+  what.items.resize(items);
+  return {};
+}
+
 status append(tensor_list& to, tensor item) {
   if (to.most >= 0 && static_cast<int64_t>(to.items.size()) >= to.most)
     return failure(error_kind::failed_precondition, "the list has its ", to.most,
                    " items already: max_num_elements allows no more");
   TROUPE_TRY(to.admit(item));
-  to.items.push_back(std::move(item));
+  TROUPE_TRY(resize(to, to.items.size() + 1));
+  to.items.back() = std::move(item);
   return {};
 }
 
@@ -77,6 +94,22 @@ result<tensor> item_of(kernel_context& at, const tensor_list& from, size_t index
                    " is not known: say it as element_shape");
   }
   return zeros(at, from.type, *dims);
+}
+
+result<tensor> stack_items(kernel_context& at, const tensor_list& from,
+                           std::span<const int64_t> which, const partial_shape& wanted) {
+  auto dims = merge(from.dims, wanted);
+  if (!dims)
+    return dims.status().within("element_shape");
+  std::vector<tensor> items;
+  for (auto index : which) {
+    TROUPE_ASSIGN(auto item, item_of(at, from, static_cast<size_t>(index), *dims));
+    items.push_back(std::move(item));
+  }
+  std::vector<const tensor*> parts;
+  for (const auto& one : items)
+    parts.push_back(&one);
+  return stack(parts, {.type = from.type, .dims = *dims}, at.memory());
 }
 
 result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims) {
