@@ -118,8 +118,8 @@ extern constexpr op_def tensor_list_push_back{
 list = EmptyTensorList(i32[], i32(-1)) element_dtype=f32
 one = TensorListPushBack(list, f32(1))
 two = TensorListPushBack(one, f32(2))
-rest, last = TensorListPopBack(two, i32[]) element_dtype=f32
-fetch last = f32(2)
+last = TensorListPopBack(two, i32[]) element_dtype=f32
+fetch last:1 = f32(2)
 )",
 };
 
@@ -136,9 +136,9 @@ extern constexpr op_def tensor_list_pop_back{
     .example = R"(
 list = EmptyTensorList(i32[-1], i32(-1)) element_dtype=f32
 more = TensorListPushBack(list, f32[7, 8])
-rest, last = TensorListPopBack(more, i32[-1]) element_dtype=f32
-n = TensorListLength(rest)
-fetch last = f32[7, 8]
+last = TensorListPopBack(more, i32[-1]) element_dtype=f32
+n = TensorListLength(last)
+fetch last:1 = f32[7, 8]
 fetch n = i32(0)
 )",
 };

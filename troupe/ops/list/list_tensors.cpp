@@ -156,8 +156,8 @@ extern constexpr op_def tensor_list_from_tensor{
     .gradient = from_tensor_gradient,
     .example = R"(
 list = TensorListFromTensor(f32[[1, 2], [3, 4]], i32[2])
-rest, y = TensorListPopBack(list, i32[2]) element_dtype=f32
-fetch y = f32[3, 4]
+last = TensorListPopBack(list, i32[2]) element_dtype=f32
+fetch last:1 = f32[3, 4]
 )",
 };
 
@@ -242,9 +242,9 @@ extern constexpr op_def tensor_list_concat{
     .gradient = concat_gradient,
     .example = R"(
 list = TensorListSplit(f32[1, 2, 3], i32[-1], i64[1, 2])
-y, lengths = TensorListConcat(list) element_dtype=f32
+y = TensorListConcat(list) element_dtype=f32
 fetch y = f32[1, 2, 3]
-fetch lengths = i64[1, 2]
+fetch y:1 = i64[1, 2]
 )",
 };
 
@@ -262,9 +262,9 @@ extern constexpr op_def tensor_list_concat_v2{
     .gradient = concat_gradient,
     .example = R"(
 list = TensorListSplit(f32[1, 2, 3], i32[-1], i64[1, 2])
-y, lengths = TensorListConcatV2(list, i32[-1], i64[]) element_dtype=f32
+y = TensorListConcatV2(list, i32[-1], i64[]) element_dtype=f32
 fetch y = f32[1, 2, 3]
-fetch lengths = i64[1, 2]
+fetch y:1 = i64[1, 2]
 )",
 };
 
