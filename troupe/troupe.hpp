@@ -13,6 +13,7 @@
 #include "troupe/api/layers/partitioned.hpp"
 #include "troupe/api/layers/recurrent.hpp"
 #include "troupe/api/layers/sampled.hpp"
+#include "troupe/api/loops.hpp"
 #include "troupe/api/npy.hpp"
 #include "troupe/api/operators.hpp"
 #include "troupe/api/ops.hpp"

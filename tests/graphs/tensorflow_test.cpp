@@ -131,6 +131,16 @@ TEST_CASE("branches, loops and calls of TensorFlow 2 give the same") {
   }
 }
 
+TEST_CASE("lists, loops over them, and gradients of loops and branches of TensorFlow 2 give the same") {
+  for (auto name : {"list_ops", "list_gradients", "mapped", "folded", "scanned", "power_gradient",
+                    "second_order", "branch_gradient", "case_gradient", "call_gradient",
+                    "nested_gradient", "collected", "arrays", "recurrent_net", "lstm",
+                    "beam_search", "custom", "descent"}) {
+    INFO(name);
+    run(concat("flow_", name));
+  }
+}
+
 TEST_CASE("readers of TensorFlow, of both generations, read the same files alike") {
   run("readers");
 }

@@ -2,6 +2,7 @@
 #include "tests/ops/every_op.hpp"
 
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/types/tensor_list.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +17,11 @@ tensor with_shape(const tensor& from, const shape& dims) {
   auto made = *tensor::make(from.type(), dims);
   auto size = size_of(from.type());
   for (int64_t i = 0; i < dims.elements(); ++i) {
-    if (from.type() == dtype::string)
+    if (from.type() == dtype::variant)
+      made.data<tensor_list>()[i] = from.elements()
+                                        ? from.data<tensor_list>()[i % from.elements()]
+                                        : tensor_list{};
+    else if (from.type() == dtype::string)
       made.data<std::string>()[i] =
           from.elements() ? from.data<std::string>()[i % from.elements()] : "";
     else if (from.elements() == 0)

@@ -1,6 +1,7 @@
 #include "tests/serialization/example_messages.hpp"
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/runtime/types/tensor_list.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
 #include <random>
@@ -178,4 +179,39 @@ TEST_CASE("a strings payload whose lengths do not fit is refused before memory i
 }
 
 } // namespace
+TEST_CASE("lists travel with all that they hold, and damaged ones are noticed") {
+  tensor_list inner;
+  inner.type = dtype::string;
+  inner.items = {tensor::vector<std::string>({"a", "longer than a small buffer of a string"}), {}};
+  auto nested = *tensor::make(dtype::variant, shape{2});
+  nested.data<tensor_list>()[1] = inner;
+  auto lists = *tensor::make(dtype::variant, {});
+  auto& list = *lists.data<tensor_list>();
+  list.dims = partial_shape{-1, 2};
+  list.most = 9;
+  list.items = {tensor::of<float>({1, 2}, {1, 2}), {}, nested, tensor::of<float>(shape{0, 2}, {})};
+  auto payload = to_payload(lists);
+  REQUIRE(payload);
+  CHECK(payload->bytes() == payload_bytes(lists));
+  auto type = static_cast<uint8_t>(dtype::variant);
+  auto again = from_payload(type, {}, *payload);
+  INFO(again.status());
+  REQUIRE(again);
+  CHECK(identical(*again, lists));
+  CHECK(again->data<tensor_list>()->most == 9);
+  CHECK(again->data<tensor_list>()->dims == list.dims);
+  auto bytes = payload->values<uint8_t>();
+  for (size_t length = 0; length < bytes.size(); ++length)
+    CHECK(from_payload(type, {}, *bytes_to_tensor(bytes_of(*payload).first(length)))
+              .status()
+              .kind() == error_kind::data_loss);
+  std::mt19937 dice{1};
+  for (int i = 0; i < 5000; ++i) { // any outcome but a crash
+    std::vector<uint8_t> damaged(bytes.begin(), bytes.end());
+    for (int k = 0; k < 3; ++k)
+      damaged[dice() % damaged.size()] = static_cast<uint8_t>(dice());
+    (void)from_payload(type, {}, tensor::vector(damaged));
+  }
+}
+
 } // namespace troupe::test::messages_test

@@ -98,6 +98,7 @@ To from_double(double from) {
 template <class Body>
 void with_cpp_type(dtype type, Body&& body) {
   switch (type) {
+    case dtype::variant:
     case dtype::none: return;
     case dtype::boolean: return body(bool{});
     case dtype::u8: return body(uint8_t{});
@@ -216,7 +217,7 @@ result<rebuilt> rebuild(const registry& ops, const op_sample& of, bool shapes_kn
           made.in->add({.op = "VariableV2", .attrs = {{"dtype", type}, {"shape", dims}}}));
       made.variables.emplace_back(made_variable, value);
       inputs.push_back({made_variable, 0});
-    } else if (i < constant.size() && constant[i]) {
+    } else if (i < constant.size() && constant[i] && value.type() != dtype::variant) {
       TROUPE_ASSIGN(
           auto* known,
           made.in->add({.op = "Const", .attrs = {{"value", value}, {"dtype", value.type()}}}));

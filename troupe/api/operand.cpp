@@ -71,6 +71,7 @@ result<tensor> convert_from(const tensor& from, dtype to) {
     case dtype::c64: return convert_all<std::complex<float>, From>(from);
     case dtype::c128: return convert_all<std::complex<double>, From>(from);
     case dtype::none:
+    case dtype::variant:
     case dtype::string: break;
   }
   return invalid("a number is no ", to);

@@ -1056,6 +1056,13 @@ edge empty(operand shape, troupe::dtype dtype, const empty_options& options,
   return made.output(0);
 }
 
+edge empty_tensor_list(operand element_shape, operand max_num_elements,
+    troupe::dtype element_dtype, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "EmptyTensorList", {{element_shape}, {max_num_elements}},
+      {{"element_dtype", element_dtype}}, name, where);
+  return made.output(0);
+}
+
 edge encode_base64(operand input, const encode_base64_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "EncodeBase64", {{input}},
@@ -2140,6 +2147,34 @@ edge one_hot(operand indices, operand depth, operand on_value, operand off_value
 
 edge ones_like(operand x, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "OnesLike", {{x}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge optional_from_value(const std::vector<edge>& components, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "OptionalFromValue", {detail::list(components, where)},
+      {}, name, where);
+  return made.output(0);
+}
+
+std::vector<edge> optional_get_value(operand optional,
+    const std::vector<troupe::dtype>& output_types,
+    const std::vector<troupe::partial_shape>& output_shapes, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "OptionalGetValue", {{optional}},
+      {{"output_types", output_types}, {"output_shapes", output_shapes}}, name, where);
+  return detail::outputs(made, 0, 0);
+}
+
+edge optional_has_value(operand optional, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "OptionalHasValue", {{optional}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge optional_none(graph& in, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "OptionalNone", {},
       {}, name, where);
   return made.output(0);
 }
@@ -4388,6 +4423,140 @@ edge temporary_variable(graph& in, const troupe::partial_shape& shape, troupe::d
     const temporary_variable_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(&in, "TemporaryVariable", {},
       {{"shape", shape}, {"dtype", dtype}, {"var_name", options.var_name}}, name, where);
+  return made.output(0);
+}
+
+tensor_list_concat_outputs tensor_list_concat(operand input_handle, troupe::dtype element_dtype,
+    const tensor_list_concat_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListConcat", {{input_handle}},
+      {{"element_dtype", element_dtype}, {"element_shape", options.element_shape}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+edge tensor_list_concat_lists(operand input_a, operand input_b, troupe::dtype element_dtype,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListConcatLists", {{input_a}, {input_b}},
+      {{"element_dtype", element_dtype}}, name, where);
+  return made.output(0);
+}
+
+tensor_list_concat_v2_outputs tensor_list_concat_v2(operand input_handle, operand element_shape,
+    operand leading_dims, troupe::dtype element_dtype, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListConcatV2", {{input_handle}, {element_shape}, {leading_dims}},
+      {{"element_dtype", element_dtype}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+edge tensor_list_element_shape(operand input_handle, troupe::dtype shape_type,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListElementShape", {{input_handle}},
+      {{"shape_type", shape_type}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_from_tensor(operand tensor, operand element_shape, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListFromTensor", {{tensor}, {element_shape}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_gather(operand input_handle, operand indices, operand element_shape,
+    troupe::dtype element_dtype, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListGather", {{input_handle}, {indices}, {element_shape}},
+      {{"element_dtype", element_dtype}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_get_item(operand input_handle, operand index, operand element_shape,
+    troupe::dtype element_dtype, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListGetItem", {{input_handle}, {index}, {element_shape}},
+      {{"element_dtype", element_dtype}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_length(operand input_handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListLength", {{input_handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
+tensor_list_pop_back_outputs tensor_list_pop_back(operand input_handle, operand element_shape,
+    troupe::dtype element_dtype, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListPopBack", {{input_handle}, {element_shape}},
+      {{"element_dtype", element_dtype}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+edge tensor_list_push_back(operand input_handle, operand tensor, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListPushBack", {{input_handle}, {tensor}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_push_back_batch(operand input_handles, operand tensor, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListPushBackBatch", {{input_handles}, {tensor}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_reserve(operand element_shape, operand num_elements, troupe::dtype element_dtype,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListReserve", {{element_shape}, {num_elements}},
+      {{"element_dtype", element_dtype}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_resize(operand input_handle, operand size, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListResize", {{input_handle}, {size}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_scatter(operand tensor, operand indices, operand element_shape,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListScatter", {{tensor}, {indices}, {element_shape}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_scatter_into_existing_list(operand input_handle, operand tensor, operand indices,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListScatterIntoExistingList", {{input_handle}, {tensor}, {indices}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_scatter_v2(operand tensor, operand indices, operand element_shape,
+    operand num_elements, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListScatterV2", {{tensor}, {indices}, {element_shape}, {num_elements}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_set_item(operand input_handle, operand index, operand item,
+    const tensor_list_set_item_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListSetItem", {{input_handle}, {index}, {item}},
+      {{"resize_if_index_out_of_bounds", options.resize_if_index_out_of_bounds}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_split(operand tensor, operand element_shape, operand lengths,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListSplit", {{tensor}, {element_shape}, {lengths}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_list_stack(operand input_handle, operand element_shape, troupe::dtype element_dtype,
+    const tensor_list_stack_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorListStack", {{input_handle}, {element_shape}},
+      {{"element_dtype", element_dtype}, {"num_elements", options.num_elements}}, name, where);
   return made.output(0);
 }
 

@@ -52,7 +52,7 @@ edge add(operand x, operand y, std::string_view name = {},
 
 /// Adds up tensors of one shape, element by element.
 ///
-/// It does not broadcast.
+/// It does not broadcast. Lists are added item by item.
 edge add_n(const std::vector<edge>& inputs, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -1857,6 +1857,14 @@ inline edge empty(operand shape, troupe::dtype dtype, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return empty(shape, dtype, empty_options{}, name, where);
 }
+
+/// Makes an empty list.
+///
+/// Items must have the type and fit element_shape, a vector that may have -1, or the scalar -1.
+/// Where max_num_elements is not -1, there can be so many items at most.
+edge empty_tensor_list(operand element_shape, operand max_num_elements,
+    troupe::dtype element_dtype, std::string_view name = {},
+    std::source_location where = std::source_location::current());
 
 struct encode_base64_options {
   bool pad = false;
@@ -3718,6 +3726,24 @@ inline edge one_hot(operand indices, operand depth, operand on_value, operand of
 
 /// Makes a tensor of ones with the type and shape of the input.
 edge ones_like(operand x, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Makes an optional that has these components.
+edge optional_from_value(const std::vector<edge>& components, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Gives the components of an optional, which must have a value.
+std::vector<edge> optional_get_value(operand optional,
+    const std::vector<troupe::dtype>& output_types,
+    const std::vector<troupe::partial_shape>& output_shapes, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Says whether an optional has a value.
+edge optional_has_value(operand optional, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Makes an optional that has no value.
+edge optional_none(graph& in, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 struct ordered_map_clear_options {
@@ -7604,6 +7630,154 @@ inline edge temporary_variable(graph& in, const troupe::partial_shape& shape, tr
   return temporary_variable(in, shape, dtype, temporary_variable_options{}, name, where);
 }
 
+struct tensor_list_concat_options {
+  troupe::partial_shape element_shape = {};
+};
+struct tensor_list_concat_outputs {
+  edge tensor;
+  edge lengths;
+};
+/// Joins all items of a list along their first axis.
+///
+/// Also gives the extent of each along that axis. The others must be equal.
+tensor_list_concat_outputs tensor_list_concat(operand input_handle, troupe::dtype element_dtype,
+    const tensor_list_concat_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline tensor_list_concat_outputs tensor_list_concat(operand input_handle,
+    troupe::dtype element_dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_list_concat(input_handle, element_dtype, tensor_list_concat_options{}, name, where);
+}
+
+/// Makes a list of the items of one list and then those of another.
+edge tensor_list_concat_lists(operand input_a, operand input_b, troupe::dtype element_dtype,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct tensor_list_concat_v2_outputs {
+  edge tensor;
+  edge lengths;
+};
+/// Joins all items of a list along their first axis.
+///
+/// Also gives the extent of each along that axis. The others must be equal. leading_dims are the
+/// first extents of items that are not set.
+tensor_list_concat_v2_outputs tensor_list_concat_v2(operand input_handle, operand element_shape,
+    operand leading_dims, troupe::dtype element_dtype, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Gives what a list knows of its items' shapes.
+///
+/// A vector in which -1 stands for an extent that is not known; the scalar -1 where not even the
+/// rank is.
+edge tensor_list_element_shape(operand input_handle, troupe::dtype shape_type,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Makes a list of the slices of a tensor along its first axis.
+edge tensor_list_from_tensor(operand tensor, operand element_shape, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Joins the items that indices name along a new first axis.
+edge tensor_list_gather(operand input_handle, operand indices, operand element_shape,
+    troupe::dtype element_dtype, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Gives one item of a list.
+///
+/// element_shape says of which shape one is that was not set.
+edge tensor_list_get_item(operand input_handle, operand index, operand element_shape,
+    troupe::dtype element_dtype, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts the items of a list, those that were only reserved included.
+edge tensor_list_length(operand input_handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct tensor_list_pop_back_outputs {
+  edge output_handle;
+  edge tensor;
+};
+/// Takes the last item off a list.
+///
+/// Gives the list without it, and the item. element_shape says of which shape one is that was only
+/// reserved.
+tensor_list_pop_back_outputs tensor_list_pop_back(operand input_handle, operand element_shape,
+    troupe::dtype element_dtype, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Adds an item to the end of a list.
+///
+/// Where nobody else needs the list as it was, it is changed in place.
+edge tensor_list_push_back(operand input_handle, operand tensor, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Adds one slice of a tensor to the end of each list of a vector.
+edge tensor_list_push_back_batch(operand input_handles, operand tensor,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Makes a list of num_elements items that are not set.
+///
+/// One that is read before counts as zeros.
+edge tensor_list_reserve(operand element_shape, operand num_elements, troupe::dtype element_dtype,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Drops items from the end of a list, or adds some that are not set, until there are size.
+edge tensor_list_resize(operand input_handle, operand size, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Makes a list whose items at indices are the slices of a tensor.
+///
+/// It is as long as the greatest index wants.
+edge tensor_list_scatter(operand tensor, operand indices, operand element_shape,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Replaces the items of a list at indices by the slices of a tensor.
+///
+/// An index beyond the end makes the list longer.
+edge tensor_list_scatter_into_existing_list(operand input_handle, operand tensor, operand indices,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Makes a list whose items at indices are the slices of a tensor.
+///
+/// It has num_elements items, or as many as the greatest index wants where that is -1.
+edge tensor_list_scatter_v2(operand tensor, operand indices, operand element_shape,
+    operand num_elements, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct tensor_list_set_item_options {
+  bool resize_if_index_out_of_bounds = false;
+};
+/// Replaces one item of a list.
+///
+/// Where nobody else needs the list as it was, it is changed in place. With
+/// resize_if_index_out_of_bounds, an index beyond the end makes the list longer.
+edge tensor_list_set_item(operand input_handle, operand index, operand item,
+    const tensor_list_set_item_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge tensor_list_set_item(operand input_handle, operand index, operand item,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return tensor_list_set_item(input_handle, index, item, tensor_list_set_item_options{}, name, where);
+}
+
+/// Cuts a tensor along its first axis into items of these lengths, which add up to its extent.
+edge tensor_list_split(operand tensor, operand element_shape, operand lengths,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct tensor_list_stack_options {
+  int64_t num_elements = -1;
+};
+/// Joins all items of a list along a new first axis.
+///
+/// Items have one shape, which must be known where there are none. Where num_elements is not -1,
+/// there must be so many.
+edge tensor_list_stack(operand input_handle, operand element_shape, troupe::dtype element_dtype,
+    const tensor_list_stack_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge tensor_list_stack(operand input_handle, operand element_shape,
+    troupe::dtype element_dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_list_stack(input_handle, element_shape, element_dtype, tensor_list_stack_options{}, name, where);
+}
+
 struct tensor_scatter_add_options {
   std::string bad_indices_policy = {};
 };
@@ -8076,7 +8250,7 @@ edge xlogy(operand x, operand y, std::string_view name = {},
 
 /// Makes a tensor of zeros with the type and shape of the input.
 ///
-/// The zero of strings is the empty one.
+/// The zero of strings is the empty one, that of a list is a list of zeros.
 edge zeros_like(operand x, std::string_view name = {},
     std::source_location where = std::source_location::current());
 

@@ -25,6 +25,7 @@ import tensorflow as tf
 import control_flow
 import coordination
 import readers
+import sequences
 import variables
 
 v1 = tf.compat.v1
@@ -273,7 +274,7 @@ models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
 models |= {name: (lambda random, build=build: build(random, Recorder))
            for name, build in (variables.models | coordination.models | control_flow.models
-                               | readers.models).items()}
+                               | readers.models | sequences.models).items()}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:

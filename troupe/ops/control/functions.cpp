@@ -1,11 +1,10 @@
 // Nodes that run functions: calls, branches and loops (white paper, 4.4).
 #include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/function_gradient.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::functions_op {
 namespace {
-
-constexpr std::string_view no_gradient_yet = "gradients of functions are not there yet";
 
 std::vector<edge> inputs_of(const infer_context& at) {
   std::vector<edge> all;
@@ -133,10 +132,10 @@ extern constexpr op_def partitioned_call{
     .doc = call_doc,
     .inputs = {{"args", "Tin"}},
     .outputs = {{"output", "Tout"}},
-    .attrs = {{"Tin", attr_kind::types}, {"Tout", attr_kind::types}, {"f", attr_kind::function}},
+    .attrs = {{"Tin", attr_kind::types, any_value}, {"Tout", attr_kind::types, any_value}, {"f", attr_kind::function}},
     .calls = calling::once,
     .infer = infer_call,
-    .no_gradient = no_gradient_yet,
+    .gradient = gradient_of_call,
     .example = R"(
 body twice(x: f32[2]) {
   y = Mul(x, f32(2))
@@ -167,15 +166,15 @@ extern constexpr op_def if_{
     .inputs = {on_host("cond", "Tcond"), {"input", "Tin"}},
     .outputs = {{"output", "Tout"}},
     .attrs = {{"Tcond", any_type},
-              {"Tin", attr_kind::types},
-              {"Tout", attr_kind::types},
+              {"Tin", attr_kind::types, any_value},
+              {"Tout", attr_kind::types, any_value},
               {"then_branch", attr_kind::function},
               {"else_branch", attr_kind::function},
               {"output_shapes", attr_kind::shapes, true}},
     .effects = effect::stateful,
     .calls = calling::if_true,
     .infer = infer_if,
-    .no_gradient = no_gradient_yet,
+    .gradient = gradient_of_branches,
     .example = R"(
 body count(v: variable f32[]) {
   more = AssignAdd(v, f32(1))
@@ -217,14 +216,14 @@ extern constexpr op_def case_{
     .doc = case_doc,
     .inputs = {on_host("branch_index", "i32"), {"input", "Tin"}},
     .outputs = {{"output", "Tout"}},
-    .attrs = {{"Tin", attr_kind::types},
-              {"Tout", attr_kind::types},
+    .attrs = {{"Tin", attr_kind::types, any_value},
+              {"Tout", attr_kind::types, any_value},
               {"branches", attr_kind::functions},
               {"output_shapes", attr_kind::shapes, true}},
     .effects = effect::stateful,
     .calls = calling::by_number,
     .infer = infer_case,
-    .no_gradient = no_gradient_yet,
+    .gradient = gradient_of_branches,
     .example = R"(
 body twice(x: f32[2]) {
   y = Mul(x, f32(2))
@@ -261,7 +260,7 @@ extern constexpr op_def while_{
     .doc = while_doc,
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "T"}},
-    .attrs = {{"T", attr_kind::types},
+    .attrs = {{"T", attr_kind::types, any_value},
               {"cond", attr_kind::function},
               {"body", attr_kind::function},
               {"output_shapes", attr_kind::shapes, true},
@@ -269,7 +268,7 @@ extern constexpr op_def while_{
     .effects = effect::stateful,
     .calls = calling::while_true,
     .infer = infer_while,
-    .no_gradient = no_gradient_yet,
+    .gradient = gradient_of_loop,
     .example = R"(
 body less(i: i32[], v: variable f32[]) {
   y = Less(i, i32(3))

@@ -23,6 +23,7 @@ tensor scalar_of(dtype type, double value) {
     case dtype::c64: return tensor::scalar(std::complex<float>{static_cast<float>(value)});
     case dtype::c128: return tensor::scalar(std::complex<double>{value});
     case dtype::none:
+    case dtype::variant:
     case dtype::string: break;
   }
   return {};

@@ -104,10 +104,11 @@ fetch z = f32[[11, 22], [13, 24]]
 
 extern constexpr op_def add_n{
     .name = "AddN",
-    .doc = "Adds up tensors of one shape, element by element.\n\nIt does not broadcast.",
+    .doc = "Adds up tensors of one shape, element by element.\n\nIt does not broadcast. Lists "
+           "are added item by item.",
     .inputs = {{"inputs", "T", "N"}},
     .outputs = {{"sum", "T"}},
-    .attrs = {{"N", at_least{1}}, {"T", numbers}},
+    .attrs = {{"N", at_least{1}}, {"T", numbers | one_of(dtype::variant)}},
     .effects = effect::forwardable | effect::autocast_infer,
     .infer = infer_add_n,
     .gradient = add_n_gradient,

@@ -1,4 +1,5 @@
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
+#include "troupe/ops/list/shared/lists.cpu.hpp"
 
 namespace troupe::ops::arithmetic_cpu {
 namespace {
@@ -57,7 +58,7 @@ status add_all_inputs(kernel_context& at) {
 
 template <class... Ts>
 constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
-  return {{dtype_of<Ts>, add_all_inputs<Ts>}...};
+  return {{dtype_of<Ts>, add_all_inputs<Ts>}..., {dtype::variant, add_lists}};
 }
 
 struct minus {

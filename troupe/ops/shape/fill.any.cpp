@@ -1,5 +1,6 @@
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
+#include "troupe/ops/list/shared/lists.cpu.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -29,6 +30,11 @@ status run_empty(kernel_context& at) {
 }
 
 status run_zeros_like(kernel_context& at) {
+  if (at.input(0).type() == dtype::variant) {
+    TROUPE_ASSIGN(auto zeros, zeros_like(at.input(0), at.memory()));
+    at.set_output(0, std::move(zeros));
+    return {};
+  }
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, at.input(0).dims()));
   TROUPE_ASSIGN(auto value, zero_of(out->type()));
   at.parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {

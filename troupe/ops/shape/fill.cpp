@@ -64,10 +64,10 @@ fetch y = f32[[0], [0]]
 extern constexpr op_def zeros_like{
     .name = "ZerosLike",
     .doc = "Makes a tensor of zeros with the type and shape of the input.\n\nThe zero of strings "
-           "is the empty one.",
+           "is the empty one, that of a list is a list of zeros.",
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
-    .attrs = {{"T", any_type}},
+    .attrs = {{"T", any_value}},
     .effects = effect::of_shape | effect::forwardable,
     .infer = infer::same_as_input,
     .gradient = zeros_like_gradient,

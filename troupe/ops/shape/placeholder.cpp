@@ -21,7 +21,7 @@ extern constexpr op_def placeholder{
     .doc = "Stands for a value that is fed to each run.\n\nRunning it without feeding it fails. A "
            "fed value must fit the shape, as far as that is given.",
     .outputs = {{"output", "dtype"}},
-    .attrs = {{"dtype", any_type}, {"shape", attr_kind::shape, true}},
+    .attrs = {{"dtype", any_value}, {"shape", attr_kind::shape, true}},
     .effects = effect::stateful | effect::fed, // two of the same type and shape are not one
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",

@@ -7,8 +7,6 @@
 namespace troupe {
 namespace {
 
-constexpr size_t copied_constant = 1024; // bytes
-
 bool is_argument(const node& one) {
   return &one.op() == &internal_ops::feed || &one.op() == &internal_ops::variable_argument ||
          &one.op() == &internal_ops::table_argument;
@@ -128,7 +126,8 @@ bool function::result_is_ref(size_t i) const {
 
 // -- building -------------------------------------------------------------------------------------
 
-function_body::function_body(graph& around) : graph(around.ops()), around_(&around.innermost()) {
+function_body::function_body(graph& around, size_t copied_constant)
+    : graph(around.ops()), around_(&around.innermost()), copied_constant_(copied_constant) {
   around_->begin_function(*this);
 }
 
@@ -188,7 +187,7 @@ result<edge> function_body::bring_in(edge from) {
     return graph::bring_in(from);
   TROUPE_ASSIGN(auto outside, around_->own(from));
   if (const auto* value = constant_value(outside);
-      value && value->bytes() <= copied_constant && value->type() != dtype::string) {
+      value && value->bytes() <= copied_constant_ && value->type() < dtype::string) {
     auto& known = known_[{outside.node, outside.index}];
     if (!known) {
       TROUPE_ASSIGN(auto* copy, add_here({.op = "Const",
@@ -242,6 +241,61 @@ result<std::shared_ptr<const function>> function_body::finish(std::unique_ptr<fu
   TROUPE_TRY(body->take_note());
   body->leave();
   return function::make(std::move(name), std::move(body), own);
+}
+
+open_function opened(const function& of) {
+  const auto& from = of.body();
+  open_function made{std::make_unique<graph>(from.ops()), {}, {}};
+  std::vector<node*> copies(from.nodes().size());
+  auto copied = [&](edge what) { return edge{copies[what.node->index()], what.index}; };
+  made.arguments.resize(of.arguments());
+  made.results.resize(of.results());
+  const auto order = topological_order(from); // which a function has
+  for (const auto* one : *order) {
+    if (&one->op() == &internal_ops::fetch) {
+      made.results[static_cast<size_t>(one->attr<int64_t>("index"))] = copied(one->inputs()[0]);
+      continue;
+    }
+    std::vector<edge> inputs;
+    for (const auto& input : one->inputs())
+      inputs.push_back(copied(input));
+    std::vector<node*> controls;
+    for (auto* before : one->controls())
+      controls.push_back(copies[before->index()]);
+    auto* copy = made.body->add_copy(*one, std::move(inputs), std::move(controls));
+    if (is_argument(*one))
+      made.arguments[static_cast<size_t>(one->attr<int64_t>("index"))] = copy->output(0);
+    copies[one->index()] = copy;
+  }
+  for (size_t i = 0; i < of.results(); ++i)
+    if (auto argument = of.handed_on(i); argument >= 0)
+      made.results[i] = made.arguments[static_cast<size_t>(argument)];
+  return made;
+}
+
+result<edge> add_argument(graph& to, size_t index, edge like) {
+  const auto* state = like.node->output_is_ref(like.index) ? resource_behind(like) : nullptr;
+  attr_map attrs{{"index", static_cast<int64_t>(index)}};
+  auto is_table = state && state->op().makes == resource::table;
+  if (!is_table) {
+    attrs["dtype"] = like.type();
+    attrs["shape"] = state ? state->output_shape(0) : like.dims();
+  }
+  TROUPE_ASSIGN(auto* made, to.add({.op = is_table ? "_TableArgument"
+                                          : state  ? "_VariableArgument"
+                                                   : "_Feed",
+                                    .name = concat("argument_", index),
+                                    .attrs = std::move(attrs)}));
+  return made->output(0);
+}
+
+bool calls_itself(const graph& body, std::string_view name) {
+  return std::ranges::any_of(body.nodes(), [&](const auto& one) {
+    return std::ranges::any_of(functions_of(*one), [&](const function_value* each) {
+      return each->body ? each->name != name && calls_itself(each->body->body(), name)
+                        : each->name == name;
+    });
+  });
 }
 
 partial_shape widened(const partial_shape& a, const partial_shape& b) {

@@ -56,9 +56,11 @@ private:
 /// A graph on its way to be a function. From its construction to its end, what is added to the
 /// graph around it becomes a part of it, and the edges of graphs around it that it takes become
 /// arguments (captures), small constants excepted.
-class TROUPE_API function_body final : public graph {
+class TROUPE_API function_body : public graph {
 public:
-  explicit function_body(graph& around);
+  /// Constants of up to so many bytes are copied.
+  static constexpr size_t small_constant = 1024;
+  explicit function_body(graph& around, size_t copied_constant = small_constant);
   ~function_body() override;
 
   /// Adds the next argument, a value.
@@ -85,11 +87,25 @@ private:
   status come_after(node& before) override;
 
   graph* around_;
+  const size_t copied_constant_;
   int64_t arguments_ = 0;
   std::vector<edge> captured_;
   std::map<std::pair<const node*, int>, edge> known_; // by what was captured
   std::vector<node*> after_;
 };
+
+/// A function's graph as it was before: to be changed, and made a function again. Of the results
+/// those that were handed on are arguments.
+struct open_function {
+  std::unique_ptr<graph> body;
+  std::vector<edge> arguments, results;
+};
+TROUPE_API open_function opened(const function& of);
+/// Adds an argument, which may be a variable or table, to a graph that is to be a function's.
+TROUPE_API result<edge> add_argument(graph& to, size_t index, edge like);
+
+/// Whether a function of this name is run in `body` without being there: within itself.
+TROUPE_API bool calls_itself(const graph& body, std::string_view name);
 
 /// A result of another graph's function that is known to be both.
 partial_shape widened(const partial_shape& a, const partial_shape& b);

@@ -1,6 +1,7 @@
 #include "troupe/runtime/graph/gradient.hpp"
 
 #include "troupe/runtime/graph/backward_paths.hpp"
+#include "troupe/runtime/graph/function_gradient.hpp"
 #include "troupe/runtime/graph/gradient_options.hpp"
 #include "troupe/runtime/graph/recompute.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -12,12 +13,15 @@
 namespace troupe {
 namespace {
 
-// Gradients are taken in the type of the value; whole numbers and strings carry none.
-bool differentiable(dtype type) { return (floating | complex_types).contains(type); }
-
 edge filled_like(edge like, double value) {
   return like.node->graph().add_or_note(
       {.op = value == 0 ? "ZerosLike" : "OnesLike", .inputs = {like}});
+}
+
+// Of a graph, or of the function that is being built within it.
+status noted_in(graph& in) {
+  auto noted = in.take_note();
+  return noted ? in.innermost().take_note() : noted;
 }
 
 // Where new nodes belong, until it ends: functions that a user gave may throw.
@@ -35,7 +39,7 @@ public:
     if (on_device_)
       in_.pop_device();
     in_.pop_scope();
-    std::ignore = in_.take_note(); // of a function that noted an error, then threw
+    std::ignore = noted_in(in_); // of a function that noted an error, then threw
   }
 
 private:
@@ -45,9 +49,10 @@ private:
 
 class differentiator {
 public:
-  differentiator(graph& in, const std::vector<edge>& ys, const gradient_options& options)
+  differentiator(graph& in, const std::vector<edge>& ys, const gradient_options& options,
+                 function_gradients& functions)
       : graph_(in), options_(options), stopped_(edge_keys_of(options.stop)),
-        again_(in, options.recompute, ys, options.weights) {}
+        again_(in, options.recompute, ys, options.weights), functions_(functions) {}
 
   result<std::vector<edge>> run(const std::vector<edge>& ys, const std::vector<edge>& xs) {
     backward_paths between{ys, xs, stopped_};
@@ -65,7 +70,7 @@ public:
     std::vector<edge> gradients;
     for (const auto& x : xs)
       gradients.push_back(sum_of({x.node, x.index}));
-    TROUPE_TRY(graph_.take_note());
+    TROUPE_TRY(noted_in(graph_));
     return gradients;
   }
 
@@ -83,10 +88,10 @@ private:
   status step_back(node& node, const backward_paths& between) {
     if (node.inputs().empty())
       return {};
-    bool wanted = std::ranges::any_of(node.inputs(), [&](const edge& in) {
-      return between.lead_to(in) && differentiable(in.type());
-    });
-    if (!wanted)
+    std::vector<bool> wanted;
+    for (const auto& in : node.inputs())
+      wanted.push_back(between.lead_to(in) && carries_gradients(in.type()));
+    if (std::ranges::find(wanted, true) == wanted.end())
       return {};
     std::vector<edge> output_gradients;
     for (int i = 0; i < node.outputs(); ++i)
@@ -98,7 +103,7 @@ private:
       return failure(error_kind::unimplemented, node.description(),
                      ": no gradient is defined: ", node.op().no_gradient);
     TROUPE_ASSIGN(auto* of, again_.recomputed(node, output_gradients));
-    gradient_context context{*of, std::move(output_gradients)};
+    gradient_context context{*of, std::move(output_gradients), std::move(wanted), &functions_};
     TROUPE_ASSIGN(auto input_gradients, call(node, given, context));
     TROUPE_TRY(check(node, given, input_gradients));
     for (size_t i = 0; i < input_gradients.size(); ++i)
@@ -120,7 +125,7 @@ private:
     auto name = concat(n.name().substr(n.name().rfind('/') + 1), "_grad");
     gradient_scope scope{graph_, name, &n.device()};
     auto made = given ? (*given)(context) : n.op().gradient(context);
-    if (auto noted = graph_.take_note(); !noted)
+    if (auto noted = noted_in(graph_); !noted)
       return std::move(noted).within(concat("gradient of ", n.description()));
     return made;
   }
@@ -140,7 +145,8 @@ private:
         return invalid(node.description(), ": gradient ", i, " of the function given for it ",
                        parts...);
       };
-      if (!one.exists() || &one.node->graph() != &graph_)
+      if (!one.exists() ||
+          (&one.node->graph() != &graph_ && &one.node->graph() != &graph_.innermost()))
         return wrong("is not an edge of the graph");
       if (one.type() != in.type() || !one.dims().compatible(in.dims()))
         return wrong("is ", one.type(), one.dims(), ", but the input '", in, "' is ", in.type(),
@@ -153,10 +159,18 @@ private:
   const gradient_options& options_;
   edge_keys stopped_;
   recomputation again_;
+  function_gradients& functions_;
   std::map<edge_key, std::vector<edge>> partials_;
 };
 
 } // namespace
+
+result<std::vector<edge>> differentiate(graph& in, const std::vector<edge>& ys,
+                                        const std::vector<edge>& xs,
+                                        const gradient_options& options,
+                                        function_gradients& functions) {
+  return differentiator{in, ys, options, functions}.run(ys, xs);
+}
 
 edge gradient_context::output_gradient(int i) {
   auto& given = output_gradients_[static_cast<size_t>(i)];
@@ -199,7 +213,7 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
     for (const auto& one : *list) {
       if (!one.exists() || &one.node->graph() != in)
         return bad("all ys and xs must be edges of one graph");
-      if (!differentiable(one.type()))
+      if (!(floating | complex_types).contains(one.type()))
         return bad("'", one, "' is ", one.type(),
                    "; gradients exist for floating and complex types");
     }
@@ -231,7 +245,8 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
       return bad("what is given as gradient of ", of, " is no function");
   }
   gradient_scope scope{*in, "gradients"};
-  auto found = differentiator{*in, ys, options}.run(ys, xs);
+  function_gradients functions{options.of_ops};
+  auto found = differentiate(*in, ys, xs, options, functions);
   if (!found)
     return found.status().within(context);
   return found;

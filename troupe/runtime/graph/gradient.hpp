@@ -5,11 +5,16 @@
 
 namespace troupe {
 
+class function_gradients;
+
 /// What an op's gradient function sees: the node, and the gradients that reach its outputs.
 class TROUPE_API gradient_context {
 public:
-  gradient_context(node& of, std::vector<edge> output_gradients)
-      : node_(of), output_gradients_(std::move(output_gradients)) {}
+  /// `wanted` says for each input whether anybody wants its gradient; all where it is empty.
+  gradient_context(node& of, std::vector<edge> output_gradients, std::vector<bool> wanted = {},
+                   function_gradients* functions = nullptr)
+      : node_(of), output_gradients_(std::move(output_gradients)), wanted_(std::move(wanted)),
+        functions_(functions) {}
 
   int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
   edge input(int i) const { return node_.inputs()[static_cast<size_t>(i)]; }
@@ -23,6 +28,13 @@ public:
     return node_.attr<T>(name);
   }
   const node& of() const noexcept { return node_; }
+  /// Whether the gradient with respect to an input is of any use.
+  bool wants(int i) const { return wanted_.empty() || wanted_[static_cast<size_t>(i)]; }
+
+  /// For nodes that run functions (function_gradient.hpp): the node, which they widen, and what all
+  /// gradients that are taken at once know of functions.
+  node& widens() noexcept { return node_; }
+  function_gradients* functions() const noexcept { return functions_; }
 
   /// Adds a node, named within the gradient's scope.
   edge op(std::string type, std::vector<edge> inputs, attr_map attrs = {}, int output = 0);
@@ -34,7 +46,15 @@ public:
 private:
   node& node_;
   std::vector<edge> output_gradients_;
+  std::vector<bool> wanted_;
+  function_gradients* functions_;
 };
+
+/// Gradients are taken in the type of the value; whole numbers and strings carry none. Those of
+/// lists are lists.
+inline bool carries_gradients(dtype type) {
+  return (floating | complex_types | one_of(dtype::variant)).contains(type);
+}
 
 /// Returns d(sum of all ys)/dx for each x, as edges to new nodes under the scope "gradients".
 /// `ys_gradients`, when given, weighs the ys (same shapes); by default ones. An x on which no y

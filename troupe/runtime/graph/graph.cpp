@@ -129,7 +129,45 @@ result<node*> graph::add(node_spec spec) {
                    " lives longer than a call: make it outside of the function, and use it there")
         .about(spec.op, spec.name)
         .within(concat(spec.op, " '", spec.name, "' (", to_string(spec.where), ')'));
-  return inner_->add(std::move(spec));
+  return inner_->stays_around(spec) ? add_here(std::move(spec)) : inner_->add(std::move(spec));
+}
+
+result<node*> graph::add_before(node& later, node_spec spec) {
+  TROUPE_ASSIGN(auto* made, add_here(std::move(spec)));
+  auto first = nodes_.begin() + later.id_;
+  std::rotate(first, nodes_.end() - 1, nodes_.end());
+  for (auto it = first; it != nodes_.end(); ++it)
+    (*it)->id_ = static_cast<int>(it - nodes_.begin());
+  for (auto& part : recomputed_) {
+    part.first += part.first > made->index();
+    part.end += part.end > made->index();
+  }
+  return made;
+}
+
+status graph::widen(node& which, const std::vector<edge>& further, attr_map attrs) {
+  for (const auto& [name, value] : which.attrs_) {
+    auto kind = which.op_->find_attr(name)->kind;
+    if (kind != attr_kind::types && kind != attr_kind::shapes)
+      attrs.emplace(name, value);
+  }
+  auto inputs = which.inputs_;
+  inputs.insert(inputs.end(), further.begin(), further.end());
+  TROUPE_ASSIGN(auto matched, match_signature(*which.op_, inputs, std::move(attrs)));
+  if (!std::ranges::equal(which.types_, std::span{matched.output_types}.first(std::min(
+                                            which.types_.size(), matched.output_types.size()))))
+    return failure(error_kind::internal, which.description(), ": its outputs changed their types");
+  which.attrs_ = std::move(matched.attrs);
+  which.inputs_ = std::move(inputs);
+  which.types_ = std::move(matched.output_types);
+  which.input_ports_ = std::move(matched.input_ports);
+  which.output_ports_ = std::move(matched.output_ports);
+  version_ = next_version();
+  auto inferred = which.op_->infer(infer_context{which});
+  if (!inferred)
+    return inferred.status().within(which.description());
+  which.shapes_ = *std::move(inferred);
+  return {};
 }
 
 result<node*> graph::add_here(node_spec spec) {

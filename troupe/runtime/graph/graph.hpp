@@ -46,7 +46,7 @@ struct node_spec {
   std::source_location where = std::source_location::current();
 };
 
-/// Immutable once added, except for further control inputs.
+/// Immutable once added, except for further control inputs, and for what graph::widen() adds.
 class TROUPE_API node {
 public:
   int id() const noexcept { return id_; } ///< its place in its graph, in the order of adding
@@ -116,6 +116,12 @@ public:
   /// Checks the node against its op's definition, deduces attributes, types and shapes. Ops that
   /// draw random numbers get their seeds, see set_random_seed().
   result<node*> add(node_spec spec);
+
+  /// The same, in front of a node of this graph, which may then take what it gives.
+  result<node*> add_before(node& later, node_spec spec);
+  /// Gives a node that runs functions others, further inputs and so further outputs: those from
+  /// before stay where they are. `attrs` are the functions, and what cannot be deduced from them.
+  status widen(node& which, const std::vector<edge>& further, attr_map attrs);
 
   /// Adds a node like one of another graph over the same ops, without checking it again.
   node* add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls);
@@ -191,6 +197,9 @@ protected:
   virtual result<edge> bring_in(edge from);
   /// Makes all of this function come after a node of a graph around it.
   virtual status come_after(node& before);
+  /// Of a function that is being built: whether what is added to the graph around it stays there.
+  /// May change what it is.
+  virtual bool stays_around(node_spec&) { return false; }
   /// Adds to this graph though a function is being built within it.
   result<node*> add_here(node_spec spec);
 

@@ -1,5 +1,6 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
 
+#include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 #include <algorithm>
@@ -40,6 +41,63 @@ double flops_of_convolution(const node& node) {
   return 2 * elements(node.output_shape(0)) * elements(filter) / std::max(1.0, extent(filter, -1));
 }
 
+result<shapes> infer_tuple(const infer_context& at) {
+  const auto& places = at.attr<std::vector<int64_t>>("places");
+  auto count = at.attr<int64_t>("count");
+  if (static_cast<int>(places.size()) != at.inputs())
+    return at.invalid("has ", at.inputs(), " components for ", places.size(), " places");
+  for (auto place : places)
+    if (place < 0 || place >= count)
+      return at.invalid("there is no place ", place, " among ", count);
+  return shapes{shape{}};
+}
+
+result<shapes> infer_tuple_items(const infer_context& at) {
+  const auto& known = at.attr<std::vector<partial_shape>>("shapes");
+  if (static_cast<int>(known.size()) != at.outputs() ||
+      known.size() != at.attr<std::vector<int64_t>>("places").size())
+    return at.invalid("must have one shape and one place for each of its ", at.outputs(), " items");
+  return known;
+}
+
+edges tuple_gradient(gradient_context& at) {
+  const auto& places = at.attr<std::vector<int64_t>>("places");
+  std::vector<int64_t> wanted;
+  std::vector<dtype> types;
+  std::vector<partial_shape> known;
+  for (int i = 0; i < at.inputs(); ++i)
+    if (carries_gradients(at.input(i).type())) {
+      wanted.push_back(places[static_cast<size_t>(i)]);
+      types.push_back(at.input(i).type());
+      known.push_back(at.input(i).dims());
+    }
+  if (wanted.empty())
+    return edges(places.size());
+  auto items = at.op("_TupleItems", {at.output_gradient(0)},
+                     {{"places", wanted},
+                      {"types", types},
+                      {"shapes", known},
+                      {"count", at.attr<int64_t>("count")}});
+  edges found(places.size());
+  for (int i = 0, next = 0; i < at.inputs() && items; ++i)
+    if (carries_gradients(at.input(i).type()))
+      found[static_cast<size_t>(i)] = {items.node, next++};
+  return found;
+}
+
+// Places without a gradient count as zeros.
+edges tuple_items_gradient(gradient_context& at) {
+  const auto& places = at.attr<std::vector<int64_t>>("places");
+  std::vector<int64_t> given;
+  edges components;
+  for (size_t i = 0; i < places.size(); ++i)
+    if (carries_gradients(at.of().output_type(static_cast<int>(i)))) {
+      given.push_back(places[i]);
+      components.push_back(at.output_gradient(static_cast<int>(i)));
+    }
+  return {at.op("_Tuple", components, {{"places", given}, {"count", at.attr<int64_t>("count")}})};
+}
+
 } // namespace
 
 bool is_boundary(const node& node) noexcept { return &node.op() == &feed || &node.op() == &fetch; }
@@ -54,7 +112,7 @@ extern constexpr op_def feed{
     .name = "_Feed",
     .doc = "Gives the tensor that the client fed, or that a function was called with.",
     .outputs = {{"value", "dtype"}},
-    .attrs = {{"index", at_least{0}}, {"dtype", any_type}, {"shape", attr_kind::shape, true}},
+    .attrs = {{"index", at_least{0}}, {"dtype", any_value}, {"shape", attr_kind::shape, true}},
     .effects = effect::fed,
     .infer = infer::shape_attr,
     .no_gradient = no_gradient,
@@ -84,7 +142,7 @@ extern constexpr op_def fetch{
     .name = "_Fetch",
     .doc = "Hands a tensor to the client.",
     .inputs = {{"value", "T"}},
-    .attrs = {{"index", at_least{0}}, {"T", any_type}},
+    .attrs = {{"index", at_least{0}}, {"T", any_value}},
     .effects = effect::stateful,
     .infer = infer::nothing,
     .no_gradient = no_gradient,
@@ -94,7 +152,7 @@ extern constexpr op_def send{
     .name = "_Send",
     .doc = "Sends a tensor to another device.",
     .inputs = {{"value", "T"}},
-    .attrs = {{"key", at_least{0}}, {"to", attr_kind::text}, {"T", any_type}},
+    .attrs = {{"key", at_least{0}}, {"to", attr_kind::text}, {"T", any_value}},
     .effects = effect::stateful,
     .infer = infer::nothing,
     .no_gradient = no_gradient,
@@ -106,7 +164,7 @@ extern constexpr op_def recv{
     .outputs = {{"value", "dtype"}},
     .attrs = {{"key", at_least{0}},
               {"from", attr_kind::text},
-              {"dtype", any_type},
+              {"dtype", any_value},
               {"shape", attr_kind::shape, true}},
     .effects = effect::stateful | effect::blocking,
     .infer = infer::shape_attr,
@@ -227,6 +285,31 @@ extern constexpr op_def swapped{
     .effects = effect::stateful,
     .infer = infer::same_as_input,
     .no_gradient = no_gradient,
+};
+
+extern constexpr op_def tuple{
+    .name = "_Tuple",
+    .doc = "Makes one value of several: what a run of a function keeps for its gradient.",
+    .inputs = {{"components", "T"}},
+    .outputs = {{"tuple", "variant"}},
+    .attrs = {{"T", attr_kind::types, any_value},
+              {"places", attr_kind::integers},
+              {"count", at_least{0}}},
+    .infer = infer_tuple,
+    .gradient = tuple_gradient,
+};
+
+extern constexpr op_def tuple_items{
+    .name = "_TupleItems",
+    .doc = "Gives components of a tuple.",
+    .inputs = {{"tuple", "variant"}},
+    .outputs = {{"components", "types"}},
+    .attrs = {{"types", attr_kind::types, any_value},
+              {"places", attr_kind::integers},
+              {"shapes", attr_kind::shapes},
+              {"count", at_least{0}}},
+    .infer = infer_tuple_items,
+    .gradient = tuple_items_gradient,
 };
 
 } // namespace troupe::internal_ops

@@ -130,6 +130,9 @@ struct attr_def {
       : name(n), kind(attr_kind::text), preset(std::string_view{value}) {}
   constexpr attr_def(std::string_view n, at_least least)
       : name(n), kind(attr_kind::integer), minimum(least.value) {}
+  /// A list of types from the set, required.
+  constexpr attr_def(std::string_view n, attr_kind k, dtype_set types)
+      : name(n), kind(k), allowed(types) {}
   /// Required, unless `optional`: then the default is false, 0, "", or an empty list; for a shape
   /// it is the unknown shape.
   constexpr attr_def(std::string_view n, attr_kind k, bool optional_ = false)

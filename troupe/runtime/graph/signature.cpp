@@ -211,6 +211,9 @@ private:
     auto* value = given(at.type);
     if (attr->kind == attr_kind::types) {
       auto expected = (*value->get_if<std::vector<dtype>>())[i];
+      if (!attr->allowed.contains(type))
+        return invalid("input ", at.name, '[', i, "] must be one of {", attr->allowed, "}, got ",
+                       type, " from '", from, "'");
       return type == expected ? status{}
                               : invalid("input ", at.name, '[', i, "] must be ", expected, ", got ",
                                         type, " from '", from, "'");

@@ -29,6 +29,9 @@ bool may_fold(const node& n) {
                                                          max_bytes / size_of(n.output_type(i))))
       return false;
   }
+  for (int i = 0; i < n.outputs(); ++i)
+    if (n.output_type(i) == dtype::variant)
+      return false; // lists are changed in place, and do not travel with the graph
   bool of_shape = has(n.op().effects, effect::of_shape);
   return std::ranges::all_of(n.inputs(), [&](edge input) {
     auto* value = constant_value(input);

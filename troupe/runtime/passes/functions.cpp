@@ -30,16 +30,6 @@ const function_value* callee(const node& one, const std::vector<edge>& inputs) {
   return all[static_cast<size_t>(at < 0 || at > last ? last : at)];
 }
 
-// Whether a function of this name is run without being there: within itself.
-bool calls_itself(const graph& body, std::string_view name) {
-  return std::ranges::any_of(body.nodes(), [&](const auto& one) {
-    return std::ranges::any_of(functions_of(*one), [&](const function_value* each) {
-      return each->body ? each->name != name && calls_itself(each->body->body(), name)
-                        : each->name == name;
-    });
-  });
-}
-
 const function_value* inlined(const node& one, const std::vector<edge>& inputs) {
   const auto* found = callee(one, inputs);
   return found && found->body && !calls_itself(found->body->body(), found->name) ? found : nullptr;

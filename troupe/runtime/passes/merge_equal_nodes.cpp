@@ -23,7 +23,7 @@ struct hash_of {
     auto hash = static_cast<size_t>(value.type());
     for (auto extent : value.dims())
       mix(hash, static_cast<size_t>(extent));
-    if (value.type() != dtype::string)
+    if (value.type() < dtype::string)
       mix(hash, std::hash<std::string_view>{}(
                     {static_cast<const char*>(value.raw()), std::min<size_t>(value.bytes(), 64)}));
     return hash;

@@ -38,7 +38,8 @@ bool all_equal(const tensor& in, double value) {
     case dtype::c128: return all_equal<std::complex<double>>(in, value);
     case dtype::none:
     case dtype::boolean:
-    case dtype::string: break;
+    case dtype::string:
+    case dtype::variant: break;
   }
   return false;
 }

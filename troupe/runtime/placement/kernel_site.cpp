@@ -52,13 +52,13 @@ bool has_kernel(const node& node, device_kind kind) {
   return kernel && kernel->find(node);
 }
 
-// Texts have no place in a device's memory.
-bool handles_texts(const node& node) {
+// Texts and lists have no place in a device's memory.
+bool handles_objects(const node& node) {
   for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i)
-    if (!node.input_is_ref(i) && node.inputs()[static_cast<size_t>(i)].type() == dtype::string)
+    if (!node.input_is_ref(i) && node.inputs()[static_cast<size_t>(i)].type() >= dtype::string)
       return true;
   for (int i = 0; i < node.outputs(); ++i)
-    if (!node.output_is_ref(i) && node.output_type(i) == dtype::string)
+    if (!node.output_is_ref(i) && node.output_type(i) >= dtype::string)
       return true;
   return false;
 }
@@ -111,7 +111,7 @@ kernel_site site_of(const node& node, device_kind kind) {
     return kernel_site::boundary;
   if (kind == device_kind::cpu)
     return has_kernel(node, kind) ? kernel_site::device : kernel_site::none;
-  auto on_device = has_kernel(node, kind) && !handles_texts(node);
+  auto on_device = has_kernel(node, kind) && !handles_objects(node);
   auto could_on_host = is_movable(node) && has_kernel(node, device_kind::cpu);
   // A constant is uploaded once, to stay, where a kernel wants it on the device.
   if (could_on_host && looks_at_no_elements(node) &&
@@ -136,7 +136,7 @@ void kernel_sites::find(const graph& of, KindOf kind_of, Crosses crosses) {
         looks_at_no_elements(*node) || std::ranges::all_of(node->inputs(), [&](edge one) {
           return crosses(*node, one) || lies_on_host(one);
         });
-    on_host_.push_back(at_hand || !has_kernel(*node, kind) || handles_texts(*node));
+    on_host_.push_back(at_hand || !has_kernel(*node, kind) || handles_objects(*node));
   }
 }
 

@@ -116,6 +116,7 @@ bool holds(const tensor& what) {
     case dtype::c64: return is_not_zero<std::complex<float>>(what);
     case dtype::c128: return is_not_zero<std::complex<double>>(what);
     case dtype::string: return !what.data<std::string>()->empty();
+    case dtype::variant:
     case dtype::none: break;
   }
   return false;

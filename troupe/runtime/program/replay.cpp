@@ -231,7 +231,7 @@ region_replay::signature* region_replay::find(const tensor* slots) {
   for (const auto& one : sources_) {
     const auto& value = slots[one.slot];
     if (one.by_value &&
-        (!value.on_host() || value.type() == dtype::string || value.bytes() > max_value_bytes))
+        (!value.on_host() || value.type() >= dtype::string || value.bytes() > max_value_bytes))
       return nullptr;
     if (one.used && value.on_host())
       return nullptr;

@@ -1,5 +1,7 @@
 #include "troupe/runtime/state/slices.hpp"
 
+#include "troupe/runtime/types/tensor_list.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -74,6 +76,11 @@ void copy_slice(const tensor& from, int64_t from_slice, const tensor& to, int64_
   if (from.type() == dtype::string) {
     std::copy_n(from.data<std::string>() + from_slice * extent, extent,
                 to.data<std::string>() + to_slice * extent);
+    return;
+  }
+  if (from.type() == dtype::variant) {
+    std::copy_n(from.data<tensor_list>() + from_slice * extent, extent,
+                to.data<tensor_list>() + to_slice * extent);
     return;
   }
   auto bytes = extent * static_cast<int64_t>(size_of(from.type()));

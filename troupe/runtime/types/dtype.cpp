@@ -1,5 +1,7 @@
 #include "troupe/runtime/types/dtype.hpp"
 
+#include "troupe/runtime/types/tensor_list.hpp"
+
 #include <array>
 #include <ostream>
 
@@ -29,6 +31,7 @@ constexpr std::array<description, dtype_count> descriptions{{
     {"c64", 8},
     {"c128", 16},
     {"string", sizeof(std::string)},
+    {"variant", sizeof(tensor_list)},
 }};
 
 const description& describe(dtype type) noexcept {

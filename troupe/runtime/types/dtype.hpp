@@ -15,6 +15,8 @@
 
 namespace troupe {
 
+class tensor_list;
+
 enum class dtype : uint8_t {
   none, ///< no type: a kernel or port that does not depend on one
   boolean,
@@ -33,9 +35,10 @@ enum class dtype : uint8_t {
   c64,
   c128,
   string,
+  variant, ///< a tensor_list (tensor_list.hpp)
 };
 
-inline constexpr int dtype_count = 17;
+inline constexpr int dtype_count = 18;
 
 /// IEEE 754 half precision, stored; arithmetic goes through float.
 struct TROUPE_API float16 {
@@ -55,7 +58,7 @@ struct TROUPE_API bfloat16 {
   friend bool operator==(bfloat16 a, bfloat16 b) noexcept { return float(a) == float(b); }
 };
 
-/// Bytes of one element; for `string` the size of the std::string object in memory.
+/// Bytes of one element; for `string` and `variant` the size of the object in memory.
 TROUPE_API size_t size_of(dtype type) noexcept;
 
 /// Returns the short name: "f32", "bool", "string".
@@ -102,6 +105,8 @@ inline constexpr dtype_set real_numbers = floating | integers;
 inline constexpr dtype_set numbers = real_numbers | complex_types;
 inline constexpr dtype_set index_types{dtype::i32, dtype::i64};
 inline constexpr dtype_set any_type = numbers | dtype_set{dtype::boolean, dtype::string};
+/// What ops can take that only hand it on.
+inline constexpr dtype_set any_value = any_type | dtype_set{dtype::variant};
 
 /// The dtype of a C++ element type: `dtype_of<float> == dtype::f32`.
 template <class T>
@@ -123,6 +128,8 @@ inline constexpr dtype dtype_of = [] {
     return dtype::c128;
   else if constexpr (std::is_same_v<U, std::string>)
     return dtype::string;
+  else if constexpr (std::is_same_v<U, tensor_list>)
+    return dtype::variant;
   else if constexpr (std::is_integral_v<U> && std::is_signed_v<U>)
     return sizeof(U) == 1   ? dtype::i8
            : sizeof(U) == 2 ? dtype::i16

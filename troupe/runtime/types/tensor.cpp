@@ -1,5 +1,7 @@
 #include "troupe/runtime/types/tensor.hpp"
 
+#include "troupe/runtime/types/tensor_list.hpp"
+
 #include <algorithm>
 #include <new>
 #include <ostream>
@@ -28,10 +30,17 @@ void release_numbers(buffer* memory) {
   from->deallocate(memory, bytes + header);
 }
 
-void release_strings(buffer* memory) {
-  auto* first = static_cast<std::string*>(memory->data());
-  std::destroy_n(first, memory->bytes() / sizeof(std::string));
+template <class T>
+void release_objects(buffer* memory) {
+  std::destroy_n(static_cast<T*>(memory->data()), memory->bytes() / sizeof(T));
   release_numbers(memory);
+}
+
+// Elements that are objects begin as empty ones.
+template <class T>
+buffer::release_fn begin_objects(void* elements, int64_t count) {
+  std::uninitialized_default_construct_n(static_cast<T*>(elements), count);
+  return release_objects<T>;
 }
 
 // The buffer of a device's memory is on the heap.
@@ -81,6 +90,7 @@ void print_values(std::ostream& out, const tensor& what, int64_t most) {
     case dtype::c64: return print_values<std::complex<float>>(out, what, most);
     case dtype::c128: return print_values<std::complex<double>>(out, what, most);
     case dtype::string: return print_values<std::string>(out, what, most);
+    case dtype::variant: return print_values<tensor_list>(out, what, most);
   }
 }
 
@@ -90,8 +100,8 @@ status out_of_memory(size_t bytes, dtype type, const shape& dims) {
 }
 
 result<tensor> make_distant(dtype type, const shape& dims, size_t bytes, allocator& from) {
-  if (type == dtype::string)
-    return invalid("strings cannot lie in the memory of ", from.space()->name());
+  if (type == dtype::string || type == dtype::variant)
+    return invalid(type, "s cannot lie in the memory of ", from.space()->name());
   auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes);
   if (!memory)
     return out_of_memory(bytes, type, dims);
@@ -118,12 +128,10 @@ result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
   if (!memory)
     return out_of_memory(bytes, type, dims);
   auto* elements = static_cast<char*>(memory) + header;
-  auto is_text = type == dtype::string;
-  if (is_text)
-    std::uninitialized_default_construct_n(reinterpret_cast<std::string*>(elements),
-                                           dims.elements());
-  auto* made =
-      new (memory) buffer{elements, bytes, is_text ? release_strings : release_numbers, &from};
+  auto release = type == dtype::string    ? begin_objects<std::string>(elements, dims.elements())
+                 : type == dtype::variant ? begin_objects<tensor_list>(elements, dims.elements())
+                                          : release_numbers;
+  auto* made = new (memory) buffer{elements, bytes, release, &from};
   return over(made, type, dims);
 }
 
@@ -158,6 +166,8 @@ result<tensor> tensor::clone(allocator& from) const {
   TROUPE_ASSIGN(auto copy, make(type_, dims_, from));
   if (type_ == dtype::string)
     std::ranges::copy(values<std::string>(), copy.data<std::string>());
+  else if (type_ == dtype::variant)
+    std::ranges::copy(values<tensor_list>(), copy.data<tensor_list>());
   else if (bytes() > 0 && space())
     TROUPE_TRY(space()->copy(copy.raw(), raw(), bytes()));
   else if (bytes() > 0)
@@ -185,6 +195,8 @@ bool identical(const tensor& a, const tensor& b) noexcept {
     return false;
   if (a.type() == dtype::string)
     return std::ranges::equal(a.values<std::string>(), b.values<std::string>());
+  if (a.type() == dtype::variant)
+    return std::ranges::equal(a.values<tensor_list>(), b.values<tensor_list>());
   return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 

@@ -130,13 +130,13 @@ result<manifest_tensor> tensor_from(const json& from) {
   const auto* file = json_member<std::string>(from, "file");
   const auto* bytes = json_member<json::number_unsigned_t>(from, "bytes");
   const auto* sum = json_member<std::string>(from, "checksum");
-  auto known = type ? dtype_from(*type) : std::nullopt;
+  auto known = type ? dtype_from(*type).value_or(dtype::none) : dtype::none;
   auto number = sum ? parse_hex(*sum) : std::nullopt;
-  if (!known)
+  if (!any_type.contains(known))
     return invalid("expected a 'type'", type ? concat(", not '", *type, "'") : "");
   if (!file || !bytes || !number)
     return invalid("expected 'file', 'bytes' and 'checksum' (16 digits)");
-  one.type = *known;
+  one.type = known;
   one.file = *file;
   one.bytes = *bytes;
   one.checksum = *number;

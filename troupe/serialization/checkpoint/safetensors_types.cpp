@@ -42,7 +42,7 @@ std::string mark_text(dtype type, const shape& dims) { return concat(type, dims)
 result<std::pair<dtype, shape>> parse_mark(std::string_view text) {
   auto bracket = text.find('[');
   auto type = dtype_from(text.substr(0, bracket));
-  if (!type || bracket == text.npos)
+  if (!type || !any_type.contains(*type) || bracket == text.npos)
     return invalid("no type and shape");
   std::vector<int64_t> extents;
   for (auto rest = text.substr(bracket + 1); rest != "]";) {

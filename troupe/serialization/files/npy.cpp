@@ -135,6 +135,7 @@ private:
 std::string_view name_of(dtype type) {
   switch (type) {
     case dtype::none:
+    case dtype::variant:
     case dtype::string: break;
     case dtype::boolean: return "|b1";
     case dtype::u8: return "|u1";

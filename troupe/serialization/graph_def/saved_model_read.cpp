@@ -36,7 +36,7 @@ result<SavedModel> parse_saved_model(file_system& files, const std::string& fold
 void note(const std::string& name, const TensorInfo& from,
           std::map<std::string, signature_tensor>& to) {
   signature_tensor made;
-  if (auto type = read_type(from.dtype()))
+  if (auto type = read_stored_type(from.dtype()))
     made.type = *type;
   if (auto dims = read_shape(from.tensor_shape()))
     made.dims = *dims;

@@ -45,6 +45,7 @@ private:
   result<tensor> listed() {
     switch (type_) {
       case dtype::none:
+      case dtype::variant:
       case dtype::string: break;
       case dtype::boolean: return filled<bool>(from_.bool_val());
       case dtype::u8: return narrowed<uint8_t>();
@@ -134,7 +135,7 @@ private:
 } // namespace
 
 result<tensor> read_tensor(const TensorProto& from, fill_budget& budget) {
-  TROUPE_ASSIGN(auto type, read_type(from.dtype()));
+  TROUPE_ASSIGN(auto type, read_stored_type(from.dtype()));
   if (from.tensor_shape().unknown_rank())
     return invalid("the shape of a tensor must be known");
   std::vector<int64_t> extents;

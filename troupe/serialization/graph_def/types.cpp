@@ -23,6 +23,7 @@ result<dtype> read_type(int number) {
     case DT_UINT64: return dtype::u64;
     case DT_BOOL: return dtype::boolean;
     case DT_STRING: return dtype::string;
+    case DT_VARIANT: return dtype::variant;
     case DT_COMPLEX64: return dtype::c64;
     case DT_COMPLEX128: return dtype::c128;
     case DT_HALF: return dtype::f16;
@@ -38,6 +39,13 @@ result<dtype> read_type(int number) {
   std::string known{DataType_IsValid(number) ? DataType_Name(static_cast<DataType>(number)) : ""};
   return failure(error_kind::unimplemented, "there is no element type ",
                  known.empty() ? concat("number ", number) : known);
+}
+
+result<dtype> read_stored_type(int number) {
+  TROUPE_ASSIGN(auto found, read_type(number));
+  if (found == dtype::variant)
+    return failure(error_kind::unimplemented, "values of DT_VARIANT are not kept in files");
+  return found;
 }
 
 result<partial_shape> read_shape(const TensorShapeProto& from) {

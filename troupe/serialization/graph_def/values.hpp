@@ -15,6 +15,8 @@ struct fill_budget {
 /// The type behind a reference, and the plain one for a quantized one. Fails with unimplemented for
 /// types that we do not have.
 result<dtype> read_type(int number);
+/// The same for a type that values in files have.
+result<dtype> read_stored_type(int number);
 
 result<partial_shape> read_shape(const TensorShapeProto& from);
 

@@ -19,7 +19,8 @@ bool one_for_all(const tensor& value) {
 void add_value(TensorProto& to, const tensor& from) {
   switch (from.type()) {
     case dtype::none:
-    case dtype::string: break;
+    case dtype::string:
+    case dtype::variant: break;
     case dtype::boolean: return to.add_bool_val(*from.data<bool>());
     case dtype::u8: return to.add_int_val(*from.data<uint8_t>());
     case dtype::u16: return to.add_int_val(*from.data<uint16_t>());
@@ -99,6 +100,7 @@ DataType written(dtype type) {
     case dtype::c64: return DT_COMPLEX64;
     case dtype::c128: return DT_COMPLEX128;
     case dtype::string: return DT_STRING;
+    case dtype::variant: return DT_VARIANT;
   }
   return DT_INVALID;
 }

@@ -48,7 +48,7 @@ result<shape> read_dims(const graph_def::TensorShapeProto& from) {
 
 // Types that we do not have are none: the other tensors of the checkpoint can still be read.
 result<dtype> type_of(int number) {
-  auto type = graph_def::read_type(number);
+  auto type = graph_def::read_stored_type(number);
   if (type || type.status().kind() == error_kind::unimplemented)
     return type ? *type : dtype::none;
   return type.status();

@@ -38,6 +38,7 @@ void list_pairs(const tensor& from, List& to) {
 // TensorFlow looks at the lists of values alone.
 void list_values(const tensor& from, graph_def::TensorProto& to) {
   switch (from.type()) {
+    case dtype::variant:
     case dtype::none: break;
     case dtype::boolean: return list<bool>(from, *to.mutable_bool_val());
     case dtype::u8: return list<uint8_t>(from, *to.mutable_int_val());
@@ -151,7 +152,7 @@ status slice_file_reader::add(file_system& files, const std::string& path, uint6
     auto within_tensor = [&](const status& why) {
       return damaged_file(path, "tensor '", each.name(), "': ", why.message());
     };
-    auto type = graph_def::read_type(each.type());
+    auto type = graph_def::read_stored_type(each.type());
     if (!type && type.status().kind() != error_kind::unimplemented)
       return within_tensor(type.status());
     made.type = type ? *type : dtype::none;

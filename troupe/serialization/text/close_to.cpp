@@ -99,6 +99,7 @@ bool close_to(const tensor& actual, const tensor& expected, double tolerance, st
     case dtype::c64: return compare<std::complex<float>>(actual, expected, tolerance, why);
     case dtype::c128: return compare<std::complex<double>>(actual, expected, tolerance, why);
     case dtype::string: return compare<std::string>(actual, expected, tolerance, why);
+    case dtype::variant: return identical(actual, expected);
   }
   return false;
 }

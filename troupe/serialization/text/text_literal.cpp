@@ -195,6 +195,7 @@ result<tensor> text_scanner::literal() {
   TROUPE_ASSIGN(auto of, type());
   literal_reader reader{*this};
   switch (of) {
+    case dtype::variant:
     case dtype::none: break;
     case dtype::boolean: return reader.read<bool>();
     case dtype::u8: return reader.read<uint8_t>();

@@ -1,5 +1,7 @@
 #include "troupe/serialization/wire/payload.hpp"
 
+#include "troupe/runtime/types/tensor_list.hpp"
+
 #include <algorithm>
 
 namespace troupe {
@@ -8,7 +10,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "payloads travel as they lie in memory");
 // These numbers are part of the protocol and of saved graphs.
 static_assert(static_cast<int>(dtype::boolean) == 1 && static_cast<int>(dtype::i64) == 9 &&
-              static_cast<int>(dtype::string) == 16 && dtype_count == 17);
+              static_cast<int>(dtype::string) == 16 && static_cast<int>(dtype::variant) == 17 && dtype_count == 18);
 
 constexpr size_t length_bytes = sizeof(uint64_t);
 
@@ -61,9 +63,188 @@ result<tensor> unpack_strings(const shape& dims, const tensor& payload) {
   return made;
 }
 
+// Each list: the items' type, what is known of their shapes, how many there may be, how many there
+// are; then each item: type (0: not set), shape, length and bytes of its payload.
+
+constexpr size_t number_bytes = sizeof(int64_t);
+
+// A rank, -1 where it is not known, and extents.
+size_t shape_bytes(std::span<const int64_t> extents) {
+  return (1 + extents.size()) * number_bytes;
+}
+
+uint64_t list_bytes(const tensor& of) noexcept {
+  uint64_t total = 0;
+  for (const auto& list : of.values<tensor_list>()) {
+    total += 3 * number_bytes + shape_bytes(list.dims.extents());
+    for (const auto& item : list.items)
+      total += 2 * number_bytes + shape_bytes(item.dims().extents()) + payload_bytes(item);
+  }
+  return total;
+}
+
+class list_writer {
+public:
+  explicit list_writer(std::byte* to) : to_(to) {}
+
+  void number(int64_t value) {
+    std::memcpy(to_, &value, number_bytes);
+    to_ += number_bytes;
+  }
+  void dims(std::span<const int64_t> extents, bool known) {
+    number(known ? static_cast<int64_t>(extents.size()) : -1);
+    for (auto extent : extents)
+      number(extent);
+  }
+  status lists(const tensor& of) {
+    for (const auto& list : of.values<tensor_list>()) {
+      number(static_cast<int64_t>(list.type));
+      dims(list.dims.extents(), list.dims.has_rank());
+      number(list.most);
+      number(static_cast<int64_t>(list.items.size()));
+      for (const auto& one : list.items)
+        TROUPE_TRY(item(one));
+    }
+    return {};
+  }
+
+private:
+  status item(const tensor& of) {
+    number(static_cast<int64_t>(of.type()));
+    dims(of.dims().extents(), true);
+    number(static_cast<int64_t>(payload_bytes(of)));
+    if (of.type() == dtype::variant)
+      return lists(of);
+    if (of.empty())
+      return {};
+    if (!of.on_host())
+      return failure(error_kind::internal, "an item of a list lies in the memory of ",
+                     of.space()->name());
+    TROUPE_ASSIGN(auto bytes, to_payload(of));
+    to_ = std::ranges::copy(bytes_of(bytes), to_).out;
+    return {};
+  }
+
+  std::byte* to_;
+};
+
+result<tensor> pack_lists(const tensor& of) {
+  TROUPE_ASSIGN(auto packed,
+                tensor::make(dtype::u8, shape{static_cast<int64_t>(list_bytes(of))}));
+  TROUPE_TRY(list_writer{static_cast<std::byte*>(packed.raw())}.lists(of));
+  return packed;
+}
+
+class list_reader {
+public:
+  explicit list_reader(std::span<const std::byte> from) : from_(from) {}
+
+  result<tensor> lists(const shape& dims, int depth) {
+    if (depth > max_list_depth)
+      return damaged("lists lie too deep within lists");
+    // Before memory is taken: each list needs its numbers at least.
+    if (static_cast<uint64_t>(dims.elements()) > from_.size() / (4 * number_bytes))
+      return damaged(dims.elements(), " lists cannot lie in ", from_.size(), " bytes");
+    TROUPE_ASSIGN(auto made, tensor::make(dtype::variant, dims));
+    for (auto& list : made.values<tensor_list>())
+      TROUPE_TRY(read(list, depth));
+    return made;
+  }
+  bool at_end() const { return from_.empty(); }
+
+private:
+  static status damaged(const auto&... parts) { return failure(error_kind::data_loss, parts...); }
+
+  result<int64_t> number() {
+    if (from_.size() < number_bytes)
+      return damaged("a list is cut off");
+    int64_t value = 0;
+    std::memcpy(&value, from_.data(), number_bytes);
+    from_ = from_.subspan(number_bytes);
+    return value;
+  }
+  result<dtype> type() {
+    TROUPE_ASSIGN(auto value, number());
+    if (value < 0 || value >= dtype_count)
+      return damaged("there is no element type ", value);
+    return static_cast<dtype>(value);
+  }
+  result<partial_shape> dims() {
+    TROUPE_ASSIGN(auto rank, number());
+    if (rank < -1 || rank > max_rank)
+      return damaged("a tensor cannot have ", rank, " axes");
+    if (rank == -1)
+      return partial_shape::unknown();
+    std::vector<int64_t> extents;
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      TROUPE_ASSIGN(auto extent, number());
+      extents.push_back(extent);
+    }
+    auto made = partial_shape::make(extents);
+    return made ? std::move(made) : damaged(made.status().message());
+  }
+
+  status read(tensor_list& to, int depth) {
+    TROUPE_ASSIGN(to.type, type());
+    TROUPE_ASSIGN(to.dims, dims());
+    TROUPE_ASSIGN(to.most, number());
+    TROUPE_ASSIGN(auto count, number());
+    if (count < 0 || static_cast<uint64_t>(count) > from_.size() / (3 * number_bytes))
+      return damaged("a list of ", count, " items cannot lie in ", from_.size(), " bytes");
+    for (int64_t i = 0; i < count; ++i) {
+      TROUPE_ASSIGN(auto one, item(depth));
+      if (!one.empty() && to.type != dtype::none && one.type() != to.type)
+        return damaged("a list of ", to.type, " has an item of ", one.type());
+      TROUPE_TRY(to.admit(one));
+      to.items.push_back(std::move(one));
+    }
+    return {};
+  }
+
+  result<tensor> item(int depth) {
+    TROUPE_ASSIGN(auto of, type());
+    TROUPE_ASSIGN(auto known, dims());
+    TROUPE_ASSIGN(auto bytes, number());
+    if (bytes < 0 || static_cast<uint64_t>(bytes) > from_.size())
+      return damaged("an item of ", bytes, " bytes is cut off");
+    if (of == dtype::none)
+      return bytes == 0 ? result<tensor>{tensor{}} : damaged("an item that is not set has bytes");
+    if (!known.fully_known())
+      return damaged("an item's shape is not known");
+    auto own = from_.first(static_cast<size_t>(bytes));
+    auto rest = from_.subspan(static_cast<size_t>(bytes));
+    if (of == dtype::variant) {
+      auto how_many = shape::make(known.extents());
+      if (!how_many)
+        return damaged(how_many.status().message());
+      from_ = own;
+      TROUPE_ASSIGN(auto inner, lists(*how_many, depth + 1));
+      if (!from_.empty())
+        return damaged(from_.size(), " bytes follow the last list");
+      from_ = rest;
+      return inner;
+    }
+    from_ = rest;
+    TROUPE_ASSIGN(auto content, bytes_to_tensor(own));
+    return from_payload(static_cast<uint8_t>(of), known.extents(), content);
+  }
+
+  std::span<const std::byte> from_;
+};
+
+result<tensor> unpack_lists(const shape& dims, const tensor& payload) {
+  list_reader reader{bytes_of(payload)};
+  TROUPE_ASSIGN(auto made, reader.lists(dims, 1));
+  if (!reader.at_end())
+    return failure(error_kind::data_loss, "bytes follow the last list");
+  return made;
+}
+
 } // namespace
 
 uint64_t payload_bytes(const tensor& of) noexcept {
+  if (of.type() == dtype::variant)
+    return list_bytes(of);
   if (of.type() != dtype::string)
     return of.bytes();
   uint64_t total = 0;
@@ -77,6 +258,8 @@ result<tensor> to_payload(const tensor& of) {
     return invalid("a tensor without a type has no payload");
   if (of.type() == dtype::string)
     return pack_strings(of);
+  if (of.type() == dtype::variant)
+    return pack_lists(of);
   return seen_as(of, dtype::u8, shape{static_cast<int64_t>(of.bytes())});
 }
 
@@ -89,6 +272,8 @@ result<tensor> from_payload(uint8_t type, std::span<const int64_t> extents, cons
     return failure(error_kind::data_loss, dims.status().message());
   if (of == dtype::string)
     return unpack_strings(*dims, payload);
+  if (of == dtype::variant)
+    return unpack_lists(*dims, payload);
   auto elements = static_cast<uint64_t>(dims->elements());
   if (payload.bytes() % size_of(of) != 0 || payload.bytes() / size_of(of) != elements)
     return failure(error_kind::data_loss, of, *dims, " cannot have ", payload.bytes(), " bytes");

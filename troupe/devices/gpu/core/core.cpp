@@ -236,8 +236,8 @@ result<event> core::end_of(stream in) {
 
 result<tensor> core::upload(const tensor& from, device& by) {
   TROUPE_TRY(health());
-  if (from.type() == dtype::string)
-    return invalid("strings cannot be taken to ", name());
+  if (from.type() >= dtype::string)
+    return invalid(from.type(), "s cannot be taken to ", name());
   auto [memory, in_line] = take(from.bytes(), true);
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", from.bytes(), " bytes for ",

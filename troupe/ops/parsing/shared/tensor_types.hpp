@@ -16,7 +16,7 @@ struct type_entry {
   uint32_t list;
 };
 
-inline constexpr std::array<type_entry, dtype_count - 1> types{{
+inline constexpr auto types = std::to_array<type_entry>({
     {dtype::f32, 1, 5},
     {dtype::f64, 2, 6},
     {dtype::i32, 3, 7},
@@ -33,7 +33,7 @@ inline constexpr std::array<type_entry, dtype_count - 1> types{{
     {dtype::f16, 19, 13},
     {dtype::u32, 22, 16},
     {dtype::u64, 23, 17},
-}};
+});
 
 constexpr uint32_t number_of(dtype type) {
   for (const auto& one : types)

@@ -1,0 +1,365 @@
+// Gradients through branches, loops and functions: exact ones, differences, and random nests.
+#include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
+#include "troupe/troupe.hpp"
+
+#include <cmath>
+#include <random>
+
+namespace troupe::test::control_flow_gradient_test {
+namespace {
+
+using list = std::vector<edge>;
+
+double number(const tensor& of) { return *of.data<double>(); }
+
+struct fixture {
+  graph_builder g;
+  edge x = g.placeholder(dtype::f64, {}, "x");
+  edge n = g.placeholder(dtype::i32, {}, "n");
+  session s = session::local();
+
+  double of(edge what, double at, int turns = 0) {
+    return number(s.fetch(what, {{x, at}, {n, turns}}));
+  }
+  // x to the power of n.
+  edge power(edge base) {
+    return while_loop(
+        {g.constant(0), g.constant(1.0)}, [&](auto& v) { return less(v[0], n); },
+        [&](auto& v) {
+          return list{v[0] + 1, v[1] * base};
+        })[1];
+  }
+};
+
+} // namespace
+
+TEST_CASE_METHOD(fixture, "a branch's gradient is that of the branch that ran") {
+  auto w = g.placeholder(dtype::f64, {}, "w");
+  auto y = cond(
+      greater(x, 0.0), [&] { return x * x * w; }, [&] { return sin(x); });
+  auto dy = g.gradients(y, {x, w});
+  auto at = [&](edge what, double value) { return number(s.fetch(what, {{x, value}, {w, 5.0}})); };
+  CHECK(at(dy[0], 3) == 30);
+  CHECK(at(dy[1], 3) == 9);
+  CHECK(at(dy[0], -2) == Approx(std::cos(-2)));
+  CHECK(at(dy[1], -2) == 0);
+  CHECK(at(y, 3) == 45);
+}
+
+TEST_CASE_METHOD(fixture, "a case's gradient is that of the function that was called") {
+  auto y = case_of(n, {[&] { return list{x * x, x}; }, [&] { return list{exp(x), x * 3.0}; },
+                       [&] { return list{g.constant(2.0), -x}; }});
+  auto first = g.gradients(y[0], {x})[0], both = g.gradients(y, {x})[0];
+  CHECK(of(first, 3, 0) == 6);
+  CHECK(of(first, 1, 1) == Approx(std::exp(1)));
+  CHECK(of(first, 3, 2) == 0);
+  CHECK(of(both, 3, 0) == 7);
+  CHECK(of(both, 3, 2) == -1);
+}
+
+TEST_CASE_METHOD(fixture, "a loop's gradient goes back through its turns") {
+  auto y = power(x);
+  auto dx = g.gradients(y, {x})[0];
+  for (int k : {0, 1, 2, 5, 60})
+    CHECK(of(dx, 1.1, k) == Approx(k * std::pow(1.1, k - 1)));
+  CHECK(of(y, 2, 10) == 1024);
+}
+
+TEST_CASE_METHOD(fixture, "a loop's gradient has one of its own") {
+  auto dx = g.gradients(power(x), {x})[0];
+  auto ddx = g.gradients(dx, {x})[0];
+  auto dddx = g.gradients(ddx, {x})[0];
+  for (int k : {1, 2, 3, 5, 9}) {
+    CHECK(of(ddx, 1.5, k) == Approx(k * (k - 1) * std::pow(1.5, k - 2)));
+    CHECK(of(dddx, 1.5, k) == Approx(k * (k - 1) * (k - 2) * std::pow(1.5, k - 3)));
+  }
+}
+
+TEST_CASE_METHOD(fixture, "a loop that is differentiated twice keeps what both need") {
+  auto w = g.placeholder(dtype::f64, {}, "w");
+  auto found = while_loop(
+      {g.constant(0), x, w}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        return list{v[0] + 1, v[1] * v[2], v[2] + sin(v[1])};
+      });
+  auto dx = g.gradients(found[1], {x})[0], dw = g.gradients(found[2], {w})[0];
+  auto at = [&](edge what, double a, double b) {
+    return number(s.fetch(what, {{x, a}, {w, b}, {n, 4}}));
+  };
+  auto small = 1e-6;
+  CHECK(at(dx, 0.7, 1.2) ==
+        Approx((at(found[1], 0.7 + small, 1.2) - at(found[1], 0.7 - small, 1.2)) / (2 * small)));
+  CHECK(at(dw, 0.7, 1.2) ==
+        Approx((at(found[2], 0.7, 1.2 + small) - at(found[2], 0.7, 1.2 - small)) / (2 * small)));
+}
+
+TEST_CASE_METHOD(fixture, "a recurrent net learns alike as a loop and unrolled") {
+  auto w = g.variable(tensor::of<double>({3, 3}, {.1, -.2, .3, .4, .5, -.6, .7, -.8, .9}), "w");
+  auto b = g.variable(tensor::of<double>(shape{3}, {.1, .2, .3}), "b");
+  auto input = g.placeholder(dtype::f64, {5, 2, 3}, "input");
+  auto start = g.constant(tensor::of<double>({2, 3}, {1, 2, 3, 4, 5, 6}));
+  auto cell = [&](edge h, edge t) { return tanh(matmul(h, w) + gather(input, t) + b); };
+  auto looped = while_loop(
+      {g.constant(0), start}, [&](auto& v) { return less(v[0], 5); },
+      [&](auto& v) {
+        return list{v[0] + 1, cell(v[1], v[0])};
+      })[1];
+  auto unrolled = start;
+  for (int t = 0; t < 5; ++t)
+    unrolled = cell(unrolled, g.constant(t));
+  auto of_loop = g.gradients(sum(looped * looped), {w, b, input});
+  auto of_steps = g.gradients(sum(unrolled * unrolled), {w, b, input});
+  s.run(g.initializer());
+  std::vector<double> numbers(30);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = std::sin(static_cast<double>(i));
+  auto all = of_loop;
+  all.insert(all.end(), of_steps.begin(), of_steps.end());
+  auto got = s.run({{input, tensor::of<double>({5, 2, 3}, numbers)}}, all);
+  for (size_t i = 0; i < 3; ++i) {
+    REQUIRE(got[i].dims() == got[i + 3].dims());
+    for (size_t k = 0; k < got[i].values<double>().size(); ++k)
+      CHECK(got[i].values<double>()[k] == Approx(got[i + 3].values<double>()[k]).margin(1e-12));
+  }
+}
+
+TEST_CASE_METHOD(fixture, "loops within loops and branches have gradients") {
+  // The product over i < n of (x^i where i is odd, 2x else).
+  auto y = while_loop(
+      {g.constant(0), g.constant(1.0)}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        auto factor = cond(
+            equal(floor_mod(v[0], 2), 1),
+            [&] {
+              return while_loop(
+                  {g.constant(0), g.constant(1.0)}, [&](auto& w) { return less(w[0], v[0]); },
+                  [&](auto& w) {
+                    return list{w[0] + 1, w[1] * x};
+                  })[1];
+            },
+            [&] { return x * 2.0; });
+        return list{v[0] + 1, v[1] * factor};
+      })[1];
+  auto dx = g.gradients(y, {x})[0];
+  // 2x * x * 2x * x^3 * 2x = 8 x^7
+  CHECK(of(y, 1.3, 5) == Approx(8 * std::pow(1.3, 7)));
+  CHECK(of(dx, 1.3, 5) == Approx(56 * std::pow(1.3, 6)));
+  CHECK(of(g.gradients(dx, {x})[0], 1.3, 5) == Approx(336 * std::pow(1.3, 5)));
+}
+
+TEST_CASE_METHOD(fixture, "loop variables that change their shape have gradients") {
+  auto found = while_loop(
+      {g.constant(0), reshape(x, {1})}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        return list{v[0] + 1, concatenate(list{v[1], v[1] * x}, 0)};
+      });
+  // (1 + x)^n x
+  auto y = sum(found[1]);
+  auto dx = g.gradients(y, {x})[0];
+  CHECK(of(y, 2, 4) == 162);
+  CHECK(of(dx, 2, 4) == Approx(81 + 2 * 4 * 27));
+}
+
+TEST_CASE_METHOD(fixture, "calls have gradients, and calls of one function share them") {
+  auto square = define(g, "square", {dtype::f64, dtype::f64},
+                       [](auto& v) { return list{v[0] * v[0] * v[1], v[1] * 2.0}; });
+  auto once = call(g, square, {x, g.constant(3.0)});
+  auto twice = call(g, square, {once[0], x});
+  auto dx = g.gradients(twice[0], {x})[0]; // (3 x^2)^2 x = 9 x^5
+  CHECK(of(twice[0], 2) == 288);
+  CHECK(of(dx, 2) == Approx(45 * 16));
+  CHECK(of(g.gradients(dx, {x})[0], 2) == Approx(180 * 8));
+}
+
+TEST_CASE_METHOD(fixture, "functions that call themselves have gradients") {
+  auto power = define_recursive(
+      g, "power", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}}, {dtype::f64},
+      [&](auto& self, auto& v) {
+        return list{cond(
+            greater(v[1], 0), [&] { return v[0] * call(g, self, {v[0], v[1] - 1})[0]; },
+            [&] { return g.constant(1.0); })};
+      });
+  auto y = call(g, power, {x, n})[0];
+  auto dx = g.gradients(y, {x})[0];
+  CHECK(of(y, 2, 5) == 32);
+  CHECK(of(dx, 2, 5) == 80);
+  CHECK(of(dx, 2, 0) == 0);
+  CHECK(of(dx, 1.01, 80) == Approx(80 * std::pow(1.01, 79)));
+}
+
+TEST_CASE_METHOD(fixture, "a tree of calls has a gradient") {
+  // t(x, n) = sin(x) t(x, n-1) + t(x, n-2)
+  auto tree = define_recursive(
+      g, "tree", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}}, {dtype::f64},
+      [&](auto& self, auto& v) {
+        return list{cond(
+            greater(v[1], 1),
+            [&] {
+              return sin(v[0]) * call(g, self, {v[0], v[1] - 1})[0] +
+                     call(g, self, {v[0], v[1] - 2})[0];
+            },
+            [&] { return v[0] * v[0]; })};
+      });
+  auto y = call(g, tree, {x, n})[0];
+  auto dx = g.gradients(y, {x})[0];
+  auto small = 1e-6;
+  CHECK(of(dx, 0.8, 7) == Approx((of(y, 0.8 + small, 7) - of(y, 0.8 - small, 7)) / (2 * small)));
+}
+
+TEST_CASE_METHOD(fixture, "what is random in a loop is drawn once for it and its gradient") {
+  auto y = while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        return list{v[0] + 1, v[1] * random_uniform(g, tensor::vector<int32_t>({}), dtype::f64)};
+      })[1];
+  auto dx = g.gradients(y, {x})[0];
+  auto got = s.run({{x, 2.0}, {n, 6}}, {y, dx});
+  CHECK(number(got[0]) == Approx(2 * number(got[1])));
+  CHECK(number(got[0]) > 0);
+}
+
+TEST_CASE_METHOD(fixture, "gradients may be taken within a loop") {
+  // Newton's method for x^3 = 7.
+  auto root = while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        auto f = v[1] * v[1] * v[1] - 7.0;
+        return list{v[0] + 1, v[1] - f / g.gradients(f, {v[1]})[0]};
+      })[1];
+  CHECK(of(root, 2, 8) == Approx(std::cbrt(7.0)));
+}
+
+TEST_CASE_METHOD(fixture, "what a loop does not change or use has the gradient of what passes it") {
+  auto found = while_loop(
+      {g.constant(0), x, x * 2.0}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        return list{v[0] + 1, v[1], stop_gradient(v[2])};
+      });
+  CHECK(of(g.gradients(found[1], {x})[0], 3, 4) == 1);
+  CHECK(of(g.gradients(found[2], {x})[0], 3, 4) == 0);
+  CHECK(of(g.gradients(found[2], {x})[0], 3, 0) == 2);
+}
+
+TEST_CASE_METHOD(fixture, "an op without a gradient in a loop is named, with the function") {
+  auto y = while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        return list{v[0] + 1, prevent_gradient(v[1], {.message = "not this one"})};
+      })[1];
+  auto why = failure_of([&] { g.gradients(y, {x}); });
+  CHECK_THAT(why, Catch::Matchers::Contains("not this one") &&
+                      Catch::Matchers::Contains("function 'body'"));
+}
+
+namespace {
+
+// Draws smooth functions of two numbers in nests of branches, loops and calls.
+class drawer {
+public:
+  drawer(graph_builder& in, edge choice, uint64_t seed)
+      : g_(in), choice_(choice), random_(seed) {}
+
+  edge draw(const list& from, int depth) {
+    list values = from;
+    auto some = 2 + below(3);
+    for (int i = 0; i < some; ++i)
+      values.push_back(statement(values, depth));
+    return values.back() + pick(values);
+  }
+
+private:
+  int below(int n) { return std::uniform_int_distribution<int>{0, n - 1}(random_); }
+  edge pick(const list& from) { return from[static_cast<size_t>(below(static_cast<int>(from.size())))]; }
+
+  edge statement(const list& from, int depth) {
+    auto a = pick(from), b = pick(from);
+    switch (below(depth > 0 ? 8 : 4)) {
+      case 0: return sin(a) * b;
+      case 1: return a * 0.5 + tanh(b);
+      case 2: return sigmoid(a) - b * 0.3;
+      case 3: return a * b * 0.25;
+      case 4:
+        return cond(
+            equal(floor_mod(choice_, 2), below(2)), [&] { return draw(from, depth - 1); },
+            [&] { return draw(from, depth - 1); });
+      case 5:
+        return case_of(floor_mod(choice_ + below(3), 3),
+                       {[&] { return list{draw(from, depth - 1)}; }, [&] { return list{a * 2.0}; },
+                        [&] { return list{draw({b}, depth - 1)}; }})[0];
+      case 6: {
+        auto turns = below(4);
+        auto more = below(2);
+        return while_loop(
+            {g_.constant(0), a, b},
+            [&](auto& v) { return less(v[0], floor_mod(choice_, 3) * more + turns); },
+            [&](auto& v) {
+              auto inner = from;
+              inner.push_back(v[1]);
+              inner.push_back(v[2]);
+              auto next = draw(inner, depth - 1);
+              return list{v[0] + 1, v[2], tanh(next)};
+            })[static_cast<size_t>(1 + below(2))];
+      }
+      default: {
+        auto f = define(g_, concat("f", functions_++), {argument{dtype::f64, shape{}}, argument{dtype::f64, shape{}}},
+                        [&](auto& v) { return list{draw({v[0], v[1]}, depth - 1)}; });
+        return call(g_, f, {a, call(g_, f, {b, a})[0]})[0];
+      }
+    }
+  }
+
+  graph_builder& g_;
+  edge choice_;
+  std::mt19937_64 random_;
+  int functions_ = 0;
+};
+
+// Returns how many gradients were compared: where functions are wild, differences say nothing.
+int check_program(uint64_t seed) {
+  INFO("seed " << seed);
+  fixture at;
+  auto other = at.g.placeholder(dtype::f64, {}, "other");
+  drawer draws{at.g, at.n, seed};
+  auto y = draws.draw({at.x, other}, 3);
+  int compared = 0;
+  auto dy = at.g.gradients(y, {at.x, other});
+  for (int choice : {0, 1, 5}) {
+    auto value = [&](edge what, double a, double b) {
+      return number(at.s.fetch(what, {{at.x, a}, {other, b}, {at.n, choice}}));
+    };
+    for (size_t which : {0, 1}) {
+      auto difference = [&](double small) {
+        auto shifted = [&](double by) {
+          return which == 0 ? value(y, 0.6 + by, -0.4) : value(y, 0.6, -0.4 + by);
+        };
+        return (shifted(small) - shifted(-small)) / (2 * small);
+      };
+      auto expected = difference(1e-5);
+      if (expected != Approx(difference(1e-6)).epsilon(1e-5).margin(1e-6))
+        continue;
+      ++compared;
+      auto found = dy[which] ? value(dy[which], 0.6, -0.4) : 0.0;
+      CHECK(found == Approx(expected).epsilon(1e-4).margin(1e-6));
+    }
+  }
+  return compared;
+}
+
+} // namespace
+
+TEST_CASE("gradients of random nests agree with differences") {
+  int compared = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed)
+    compared += check_program(seed);
+  CHECK(compared > 350);
+}
+
+TEST_CASE("gradients of many random nests agree with differences", "[slow]") {
+  int compared = 0;
+  for (uint64_t seed = 1000; seed < 3000; ++seed)
+    compared += check_program(seed);
+  CHECK(compared > 11'800);
+}
+
+} // namespace troupe::test::control_flow_gradient_test

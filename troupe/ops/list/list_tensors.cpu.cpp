@@ -1,0 +1,300 @@
+#include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/list/shared/lists.cpu.hpp"
+#include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/state/slices.hpp"
+
+#include <numeric>
+
+namespace troupe::ops::list_tensors_cpu {
+namespace {
+
+status run_stack(kernel_context& at) {
+  TROUPE_ASSIGN(const auto* list, list_at(at, 0));
+  TROUPE_TRY(check_type(*list, at.output_type(0)));
+  auto count = static_cast<int64_t>(list->items.size());
+  if (auto wanted = at.state<int64_t>(); wanted >= 0 && wanted != count)
+    return invalid("the list has ", count, " items, num_elements says ", wanted);
+  TROUPE_ASSIGN(auto dims, element_shape(at, 1));
+  std::vector<int64_t> all(list->items.size());
+  std::iota(all.begin(), all.end(), 0);
+  TROUPE_ASSIGN(auto made, stack_items(at, *list, all, dims));
+  at.set_output(0, std::move(made));
+  return {};
+}
+
+status check_slices(const tensor& of, const partial_shape& dims) {
+  if (of.rank() == 0)
+    return invalid("a scalar has no items: tensor needs an axis");
+  if (auto each = without_first_axis(of.dims()); !dims.compatible(each))
+    return invalid("the slices of tensor have shape ", each, ", element_shape says ", dims);
+  return {};
+}
+
+status run_from_tensor(kernel_context& at) {
+  const auto& from = at.input(0);
+  TROUPE_ASSIGN(auto dims, element_shape(at, 1));
+  TROUPE_TRY(check_slices(from, dims));
+  TROUPE_ASSIGN(auto* made, new_list(at, 0, from.type(), std::move(dims)));
+  for (int64_t i = 0; i < from.dims()[0]; ++i) {
+    TROUPE_ASSIGN(auto item, slice_of(from, i, at.memory()));
+    TROUPE_TRY(append(*made, std::move(item)));
+  }
+  return {};
+}
+
+result<integer_list> indices_at(const kernel_context& at, int i) {
+  if (at.input(i).rank() != 1)
+    return invalid("indices must be a vector, got shape ", at.input(i).dims());
+  auto found = to_integers(at.input(i));
+  for (auto one : found)
+    if (one < 0)
+      return invalid("indices must not be negative, got ", one);
+  return found;
+}
+
+status run_gather(kernel_context& at) {
+  TROUPE_ASSIGN(const auto* list, list_at(at, 0));
+  TROUPE_TRY(check_type(*list, at.output_type(0)));
+  TROUPE_ASSIGN(auto indices, indices_at(at, 1));
+  for (auto one : indices)
+    if (one >= static_cast<int64_t>(list->items.size()))
+      return invalid("there is no item ", one, " in a list of ", list->items.size());
+  TROUPE_ASSIGN(auto dims, element_shape(at, 2));
+  TROUPE_ASSIGN(auto made, stack_items(at, *list, {indices.data(), indices.size()}, dims));
+  at.set_output(0, std::move(made));
+  return {};
+}
+
+// Puts the slices of a tensor to these places, for which there must be room.
+status scatter(kernel_context& at, const tensor& from, const integer_list& indices,
+               tensor_list& to) {
+  if (from.rank() == 0 || from.dims()[0] != static_cast<int64_t>(indices.size()))
+    return invalid("tensor must have one slice for each of ", indices.size(),
+                   " indices, got shape ", from.dims());
+  for (size_t i = 0; i < indices.size(); ++i) {
+    TROUPE_ASSIGN(auto item, slice_of(from, static_cast<int64_t>(i), at.memory()));
+    TROUPE_TRY(check_item(to, item));
+    TROUPE_TRY(to.admit(item));
+    to.items[static_cast<size_t>(indices[i])] = std::move(item);
+  }
+  return {};
+}
+
+size_t room_for(const integer_list& indices) {
+  int64_t most = 0;
+  for (auto one : indices)
+    most = std::max(most, one + 1);
+  return static_cast<size_t>(most);
+}
+
+status run_scatter(kernel_context& at) {
+  TROUPE_ASSIGN(auto indices, indices_at(at, 1));
+  TROUPE_ASSIGN(auto dims, element_shape(at, 2));
+  auto room = room_for(indices);
+  if (at.inputs() == 4) {
+    if (at.input(3).rank() != 0)
+      return invalid("num_elements must be a scalar, got shape ", at.input(3).dims());
+    auto wanted = to_integers(at.input(3))[0];
+    if (wanted >= 0 && wanted < static_cast<int64_t>(room))
+      return invalid("there is no item ", room - 1, " among num_elements=", wanted);
+    if (wanted >= 0)
+      room = static_cast<size_t>(wanted);
+  }
+  TROUPE_ASSIGN(auto* made, new_list(at, 0, at.input(0).type(), std::move(dims)));
+  TROUPE_TRY(resize(*made, room));
+  return scatter(at, at.input(0), indices, *made);
+}
+
+status run_scatter_into(kernel_context& at) {
+  TROUPE_ASSIGN(auto indices, indices_at(at, 2));
+  auto from = at.input(1);
+  TROUPE_ASSIGN(auto* list, changed_list(at));
+  TROUPE_TRY(resize(*list, std::max(list->items.size(), room_for(indices))));
+  return scatter(at, from, indices, *list);
+}
+
+// The first axis of `each` is not looked at.
+status concat(kernel_context& at, const partial_shape& each, std::span<const int64_t> leading) {
+  TROUPE_ASSIGN(const auto* list, list_at(at, 0));
+  TROUPE_TRY(check_type(*list, at.output_type(0)));
+  std::vector<tensor> items;
+  int64_t rows = 0;
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    auto wanted = each;
+    if (list->items[i].empty() && i < leading.size() && wanted.has_rank() && wanted.rank() > 0)
+      wanted.set(0, leading[i]);
+    TROUPE_ASSIGN(auto item, item_of(at, *list, i, wanted));
+    if (item.rank() == 0)
+      return invalid("item ", i, " is a scalar, and has no first axis: use TensorListStack");
+    if (!items.empty() &&
+        !(without_first_axis(item.dims()) == without_first_axis(items.front().dims())))
+      return invalid("item ", i, " has shape ", item.dims(), ", which does not fit behind ",
+                     items.front().dims());
+    rows += item.dims()[0];
+    items.push_back(std::move(item));
+  }
+  std::vector<int64_t> extents{rows};
+  if (!items.empty()) {
+    auto rest = without_first_axis(items.front().dims());
+    extents.insert(extents.end(), rest.begin(), rest.end());
+  } else if (auto known = merge(each, list->dims); known && known->has_rank() && known->rank() > 0) {
+    auto rest = known->extents().subspan(1);
+    extents.insert(extents.end(), rest.begin(), rest.end());
+  } else {
+    return invalid("an empty list has no shape to join: say its rank as element_shape");
+  }
+  TROUPE_ASSIGN(auto dims, shape::make(extents));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  TROUPE_ASSIGN(auto* lengths, at.allocate(1, shape{static_cast<int64_t>(items.size())}));
+  auto row = without_first_axis(dims).elements();
+  int64_t next = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    auto count = items[i].dims()[0];
+    for (int64_t k = 0; k < count; ++k)
+      copy_slice(items[i], k, *out, next++, row);
+    lengths->data<int64_t>()[i] = count;
+  }
+  return {};
+}
+
+status run_concat(kernel_context& at) { return concat(at, at.state<partial_shape>(), {}); }
+
+status run_concat_v2(kernel_context& at) {
+  TROUPE_ASSIGN(auto dims, element_shape(at, 1));
+  if (dims.has_rank() && dims.rank() > 0)
+    dims.set(0, unknown_extent);
+  if (at.input(2).rank() != 1)
+    return invalid("leading_dims must be a vector, got shape ", at.input(2).dims());
+  auto leading = to_integers(at.input(2));
+  for (auto one : leading)
+    if (one < -1)
+      return invalid("leading_dims must not be negative, got ", one);
+  return concat(at, dims, {leading.data(), leading.size()});
+}
+
+status run_split(kernel_context& at) {
+  const auto& from = at.input(0);
+  if (from.rank() == 0 || at.input(2).rank() != 1)
+    return invalid("tensor must have an axis and lengths must be a vector, got shapes ",
+                   from.dims(), " and ", at.input(2).dims());
+  TROUPE_ASSIGN(auto dims, element_shape(at, 1));
+  auto lengths = to_integers(at.input(2));
+  int64_t rows = 0;
+  for (auto one : lengths) {
+    if (one < 0 || one > from.dims()[0] - rows)
+      return invalid("lengths must add up to the ", from.dims()[0], " rows of tensor, and ", one,
+                     " follows ", rows);
+    rows += one;
+  }
+  if (rows != from.dims()[0])
+    return invalid("lengths add up to ", rows, ", and tensor has ", from.dims()[0], " rows");
+  TROUPE_ASSIGN(auto* made, new_list(at, 0, from.type(), std::move(dims)));
+  auto row = without_first_axis(from.dims()).elements();
+  int64_t next = 0;
+  for (auto count : lengths) {
+    auto each = from.dims();
+    each.set(0, count);
+    TROUPE_ASSIGN(auto item, tensor::make(from.type(), each, at.memory()));
+    for (int64_t k = 0; k < count; ++k)
+      copy_slice(from, next++, item, k, row);
+    TROUPE_TRY(check_item(*made, item));
+    TROUPE_TRY(append(*made, std::move(item)));
+  }
+  return {};
+}
+
+status run_push_batch(kernel_context& at) {
+  const auto& lists = at.input(0);
+  const auto from = at.input(1);
+  if (lists.rank() != 1 || from.rank() == 0 || from.dims()[0] != lists.dims()[0])
+    return invalid("tensor must have one slice for each list of a vector, got shapes ",
+                   lists.dims(), " and ", from.dims());
+  TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, lists.dims()));
+  for (int64_t i = 0; i < lists.dims()[0]; ++i) {
+    auto& list = out->data<tensor_list>()[i];
+    if (out->raw() != lists.raw())
+      list = lists.data<tensor_list>()[i];
+    TROUPE_ASSIGN(auto item, slice_of(from, i, at.memory()));
+    TROUPE_TRY(check_item(list, item));
+    TROUPE_TRY(append(list, std::move(item)));
+  }
+  return {};
+}
+
+status run_concat_lists(kernel_context& at) {
+  TROUPE_ASSIGN(const auto* one, list_at(at, 0));
+  TROUPE_ASSIGN(const auto* other, list_at(at, 1));
+  TROUPE_TRY(check_type(*one, at.state<dtype>()));
+  TROUPE_TRY(check_type(*other, at.state<dtype>()));
+  TROUPE_TRY(merge(one->dims, other->dims).status());
+  auto items = other->items; // of one and the same, perhaps
+  TROUPE_ASSIGN(auto* both, changed_list(at));
+  for (auto& item : items)
+    if (item.empty())
+      both->items.emplace_back();
+    else
+      TROUPE_TRY(append(*both, std::move(item)));
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def tensor_list_stack_cpu{
+    .op = "TensorListStack",
+    .run = {{dtype::none, run_stack}},
+    .prepare = cache_attr<int64_t, "num_elements">,
+};
+
+extern constexpr kernel_def tensor_list_from_tensor_cpu{
+    .op = "TensorListFromTensor",
+    .run = {{dtype::none, run_from_tensor}},
+};
+
+extern constexpr kernel_def tensor_list_gather_cpu{
+    .op = "TensorListGather",
+    .run = {{dtype::none, run_gather}},
+};
+
+extern constexpr kernel_def tensor_list_scatter_cpu{
+    .op = "TensorListScatter",
+    .run = {{dtype::none, run_scatter}},
+};
+
+extern constexpr kernel_def tensor_list_scatter_v2_cpu{
+    .op = "TensorListScatterV2",
+    .run = {{dtype::none, run_scatter}},
+};
+
+extern constexpr kernel_def tensor_list_scatter_into_existing_list_cpu{
+    .op = "TensorListScatterIntoExistingList",
+    .run = {{dtype::none, run_scatter_into}},
+};
+
+extern constexpr kernel_def tensor_list_concat_cpu{
+    .op = "TensorListConcat",
+    .run = {{dtype::none, run_concat}},
+    .prepare = cache_attr<partial_shape, "element_shape">,
+};
+
+extern constexpr kernel_def tensor_list_concat_v2_cpu{
+    .op = "TensorListConcatV2",
+    .run = {{dtype::none, run_concat_v2}},
+};
+
+extern constexpr kernel_def tensor_list_split_cpu{
+    .op = "TensorListSplit",
+    .run = {{dtype::none, run_split}},
+};
+
+extern constexpr kernel_def tensor_list_push_back_batch_cpu{
+    .op = "TensorListPushBackBatch",
+    .run = {{dtype::none, run_push_batch}},
+};
+
+extern constexpr kernel_def tensor_list_concat_lists_cpu{
+    .op = "TensorListConcatLists",
+    .run = {{dtype::none, run_concat_lists}},
+    .prepare = cache_attr<dtype, "element_dtype">,
+};
+
+} // namespace troupe::ops::list_tensors_cpu
