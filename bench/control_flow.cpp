@@ -119,8 +119,8 @@ void dynamic_lstm(State& state) {
   auto s = session::local(options());
   s.run(g.initializer());
   auto step = s.prepare({x, lengths}, {loss, dw[0]});
-  const auto at = tensor::of(shape{length, batch, units},
-                             std::vector<float>(length * batch * units, 0.1f));
+  const auto at =
+      tensor::of(shape{length, batch, units}, std::vector<float>(length * batch * units, 0.1f));
   const auto all = tensor::vector(std::vector<int32_t>(batch, length));
   for (auto _ : state)
     benchmark::DoNotOptimize(step.run({at, all}));

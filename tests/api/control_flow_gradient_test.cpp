@@ -48,8 +48,15 @@ TEST_CASE_METHOD(fixture, "a branch's gradient is that of the branch that ran") 
 }
 
 TEST_CASE_METHOD(fixture, "a case's gradient is that of the function that was called") {
-  auto y = case_of(n, {[&] { return list{x * x, x}; }, [&] { return list{exp(x), x * 3.0}; },
-                       [&] { return list{g.constant(2.0), -x}; }});
+  auto y = case_of(n, {[&] {
+                         return list{x * x, x};
+                       },
+                       [&] {
+                         return list{exp(x), x * 3.0};
+                       },
+                       [&] {
+                         return list{g.constant(2.0), -x};
+                       }});
   auto first = g.gradients(y[0], {x})[0], both = g.gradients(y, {x})[0];
   CHECK(of(first, 3, 0) == 6);
   CHECK(of(first, 1, 1) == Approx(std::exp(1)));
@@ -162,8 +169,9 @@ TEST_CASE_METHOD(fixture, "loop variables that change their shape have gradients
 }
 
 TEST_CASE_METHOD(fixture, "calls have gradients, and calls of one function share them") {
-  auto square = define(g, "square", {dtype::f64, dtype::f64},
-                       [](auto& v) { return list{v[0] * v[0] * v[1], v[1] * 2.0}; });
+  auto square = define(g, "square", {dtype::f64, dtype::f64}, [](auto& v) {
+    return list{v[0] * v[0] * v[1], v[1] * 2.0};
+  });
   auto once = call(g, square, {x, g.constant(3.0)});
   auto twice = call(g, square, {once[0], x});
   auto dx = g.gradients(twice[0], {x})[0]; // (3 x^2)^2 x = 9 x^5
@@ -173,13 +181,16 @@ TEST_CASE_METHOD(fixture, "calls have gradients, and calls of one function share
 }
 
 TEST_CASE_METHOD(fixture, "functions that call themselves have gradients") {
-  auto power = define_recursive(
-      g, "power", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}}, {dtype::f64},
-      [&](auto& self, auto& v) {
-        return list{cond(
-            greater(v[1], 0), [&] { return v[0] * call(g, self, {v[0], v[1] - 1})[0]; },
-            [&] { return g.constant(1.0); })};
-      });
+  auto power =
+      define_recursive(g, "power", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}},
+                       {dtype::f64}, [&](auto& self, auto& v) {
+                         return list{cond(
+                             greater(v[1], 0),
+                             [&] {
+                               return v[0] * call(g, self, {v[0], v[1] - 1})[0];
+                             },
+                             [&] { return g.constant(1.0); })};
+                       });
   auto y = call(g, power, {x, n})[0];
   auto dx = g.gradients(y, {x})[0];
   CHECK(of(y, 2, 5) == 32);
@@ -190,17 +201,17 @@ TEST_CASE_METHOD(fixture, "functions that call themselves have gradients") {
 
 TEST_CASE_METHOD(fixture, "a tree of calls has a gradient") {
   // t(x, n) = sin(x) t(x, n-1) + t(x, n-2)
-  auto tree = define_recursive(
-      g, "tree", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}}, {dtype::f64},
-      [&](auto& self, auto& v) {
-        return list{cond(
-            greater(v[1], 1),
-            [&] {
-              return sin(v[0]) * call(g, self, {v[0], v[1] - 1})[0] +
-                     call(g, self, {v[0], v[1] - 2})[0];
-            },
-            [&] { return v[0] * v[0]; })};
-      });
+  auto tree =
+      define_recursive(g, "tree", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}},
+                       {dtype::f64}, [&](auto& self, auto& v) {
+                         return list{cond(
+                             greater(v[1], 1),
+                             [&] {
+                               return sin(v[0]) * call(g, self, {v[0], v[1] - 1})[0] +
+                                      call(g, self, {v[0], v[1] - 2})[0];
+                             },
+                             [&] { return v[0] * v[0]; })};
+                       });
   auto y = call(g, tree, {x, n})[0];
   auto dx = g.gradients(y, {x})[0];
   auto small = 1e-6;
@@ -257,8 +268,7 @@ namespace {
 // Draws smooth functions of two numbers in nests of branches, loops and calls.
 class drawer {
 public:
-  drawer(graph_builder& in, edge choice, uint64_t seed)
-      : g_(in), choice_(choice), random_(seed) {}
+  drawer(graph_builder& in, edge choice, uint64_t seed) : g_(in), choice_(choice), random_(seed) {}
 
   edge draw(const list& from, int depth) {
     list values = from;
@@ -270,7 +280,9 @@ public:
 
 private:
   int below(int n) { return std::uniform_int_distribution<int>{0, n - 1}(random_); }
-  edge pick(const list& from) { return from[static_cast<size_t>(below(static_cast<int>(from.size())))]; }
+  edge pick(const list& from) {
+    return from[static_cast<size_t>(below(static_cast<int>(from.size())))];
+  }
 
   edge statement(const list& from, int depth) {
     auto a = pick(from), b = pick(from);
@@ -302,8 +314,11 @@ private:
             })[static_cast<size_t>(1 + below(2))];
       }
       default: {
-        auto f = define(g_, concat("f", functions_++), {argument{dtype::f64, shape{}}, argument{dtype::f64, shape{}}},
-                        [&](auto& v) { return list{draw({v[0], v[1]}, depth - 1)}; });
+        auto f =
+            define(g_, concat("f", functions_++),
+                   {argument{dtype::f64, shape{}}, argument{dtype::f64, shape{}}}, [&](auto& v) {
+                     return list{draw({v[0], v[1]}, depth - 1)};
+                   });
         return call(g_, f, {a, call(g_, f, {b, a})[0]})[0];
       }
     }

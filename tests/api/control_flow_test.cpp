@@ -326,4 +326,21 @@ TEST_CASE("a loop on variables runs on the task that has them") {
   CHECK(values<float>(s.fetch(v)) == std::vector{101.0f, 102.0f});
 }
 
+TEST_CASE("the first number in a loop that is not finite is caught, with its turn") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto y = while_loop(
+      {g.constant(0), x}, [](auto& v) { return less(v[0], 10); },
+      [&](auto& v) {
+        return list{v[0] + 1, log(v[1], "logarithm") * 0.5f};
+      },
+      {.name = "train"})[1];
+  auto s = session::local({.insight = {.check_numerics = true}});
+  auto why = failure_of([&] { s.fetch(y, {{x, 3.0f}}); });
+  CHECK_THAT(why,
+             Catch::Matchers::Contains("'train'") && Catch::Matchers::Contains("iteration 2]") &&
+                 Catch::Matchers::Contains("logarithm") && Catch::Matchers::Contains("not finite"));
+  CHECK(failure_of([&] { session::local().fetch(y, {{x, 3.0f}}); }) == "no error");
+}
+
 } // namespace troupe::test::control_flow_test

@@ -117,9 +117,7 @@ TEST_CASE("loops over slices refuse what has none, and turns that lose what they
                scan({}, {x, g.constant(tensor::vector<int>({1, 2}))}, same);
              }),
              Contains("2 slices"));
-  CHECK_THAT(failure_of([&] {
-               scan({x}, {x}, [](auto&, auto&) -> scan_turn { return {}; });
-             }),
+  CHECK_THAT(failure_of([&] { scan({x}, {x}, [](auto&, auto&) -> scan_turn { return {}; }); }),
              Contains("carries 0 values"));
 }
 

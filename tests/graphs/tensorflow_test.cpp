@@ -100,6 +100,17 @@ void run(const std::string& name) {
   CHECK(device_errors(*original, {}) == "");
 }
 
+constexpr const char* functions[] = {
+    "choice",  "switch",    "counting",   "power_iteration", "collatz",
+    "divisor", "nested",    "root",       "state",           "chosen_state",
+    "growing", "recurrent", "mandelbrot", "sorting",         "calls_in_branches"};
+
+constexpr const char* sequences[] = {
+    "list_ops",        "list_gradients", "mapped",          "folded",        "scanned",
+    "power_gradient",  "second_order",   "branch_gradient", "case_gradient", "call_gradient",
+    "nested_gradient", "collected",      "arrays",          "recurrent_net", "lstm",
+    "beam_search",     "custom",         "descent"};
+
 } // namespace
 
 TEST_CASE("a convolutional network of TensorFlow classifies alike") { run("convnet"); }
@@ -123,19 +134,15 @@ TEST_CASE("accumulators, barriers and staging areas of TensorFlow give the same"
 }
 
 TEST_CASE("branches, loops and calls of TensorFlow 2 give the same") {
-  for (auto name : {"choice", "switch", "counting", "power_iteration", "collatz", "divisor",
-                    "nested", "root", "state", "chosen_state", "growing", "recurrent", "mandelbrot",
-                    "sorting", "calls_in_branches"}) {
+  for (const auto* name : functions) {
     INFO(name);
     run(concat("flow_", name));
   }
 }
 
-TEST_CASE("lists, loops over them, and gradients of loops and branches of TensorFlow 2 give the same") {
-  for (auto name : {"list_ops", "list_gradients", "mapped", "folded", "scanned", "power_gradient",
-                    "second_order", "branch_gradient", "case_gradient", "call_gradient",
-                    "nested_gradient", "collected", "arrays", "recurrent_net", "lstm",
-                    "beam_search", "custom", "descent"}) {
+TEST_CASE(
+    "lists, loops over them, and gradients of loops and branches of TensorFlow 2 give the same") {
+  for (const auto* name : sequences) {
     INFO(name);
     run(concat("flow_", name));
   }
@@ -169,6 +176,22 @@ TEST_CASE("a model of TensorFlow that is written and read again gives the same")
     REQUIRE(in);
     CHECK(describe(again) == describe(first->nodes));
   }
+}
+
+TEST_CASE("functions of TensorFlow that are written and read again give the same") {
+  watchdog watch;
+  auto check = [](std::string_view name) {
+    INFO(name);
+    auto bytes = unzipped(data_folder("graphs/tensorflow") / concat("flow_", name, ".pb.gz"));
+    auto written = write_graph_def(imported(bytes)->nodes);
+    INFO(written.status());
+    REQUIRE(written);
+    CHECK(device_errors(*imported(*written), {}) == "");
+  };
+  for (const auto* name : functions)
+    check(name);
+  for (const auto* name : sequences)
+    check(name);
 }
 
 } // namespace troupe::test::tensorflow_test

@@ -18,9 +18,8 @@ tensor with_shape(const tensor& from, const shape& dims) {
   auto size = size_of(from.type());
   for (int64_t i = 0; i < dims.elements(); ++i) {
     if (from.type() == dtype::variant)
-      made.data<tensor_list>()[i] = from.elements()
-                                        ? from.data<tensor_list>()[i % from.elements()]
-                                        : tensor_list{};
+      made.data<tensor_list>()[i] =
+          from.elements() ? from.data<tensor_list>()[i % from.elements()] : tensor_list{};
     else if (from.type() == dtype::string)
       made.data<std::string>()[i] =
           from.elements() ? from.data<std::string>()[i % from.elements()] : "";

@@ -140,7 +140,7 @@ TEST_CASE("every type has a name that reads back, and the size of the C++ type t
   for (int i = 1; i < dtype_count; ++i) {
     auto type = static_cast<dtype>(i);
     CHECK(dtype_from(to_string(type)) == type);
-    CHECK(any_type.contains(type));
+    CHECK(any_value.contains(type));
     CHECK(size_of(type) > 0);
   }
   CHECK_FALSE(dtype_from("none"));

@@ -158,7 +158,7 @@ TEST_CASE("a payload must fit its type and shape exactly") {
   CHECK(read(dtype::boolean, {2}, bytes({0, 1})) == error_kind::ok);
   CHECK(read(dtype::boolean, {2}, bytes({0, 2})) == error_kind::data_loss);
   CHECK(read(dtype::none, {0}, bytes({})) == error_kind::data_loss);
-  CHECK(from_payload(17, std::vector<int64_t>{0}, bytes({})).status().kind() ==
+  CHECK(from_payload(dtype_count, std::vector<int64_t>{0}, bytes({})).status().kind() ==
         error_kind::data_loss);
 }
 

@@ -65,10 +65,9 @@ edge checked(const std::vector<edge>& xs, size_t i, location where) {
   };
   auto a = count(xs[0]), b = count(xs[i]);
   auto* looks = assert_(troupe::equal(a, b, {}, where), {a, b}, {}, where);
-  return value_or_throw(graph_of(xs[i]).add({.op = "Identity",
-                                             .inputs = {xs[i]},
-                                             .controls = {looks},
-                                             .where = where}))
+  return value_or_throw(
+             graph_of(xs[i]).add(
+                 {.op = "Identity", .inputs = {xs[i]}, .controls = {looks}, .where = where}))
       ->output(0);
 }
 
@@ -79,9 +78,10 @@ std::vector<edge> part(const std::vector<edge>& of, size_t first, size_t count) 
 
 } // namespace
 
-scanned scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
-             const std::function<scan_turn(const std::vector<edge>&, const std::vector<edge>&)>& turn,
-             const scan_options& options, location where) {
+scanned
+scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
+     const std::function<scan_turn(const std::vector<edge>&, const std::vector<edge>&)>& turn,
+     const scan_options& options, location where) {
   auto nothing = [](const edge& one) { return !one; };
   if (xs.empty() || std::ranges::any_of(xs, nothing) || std::ranges::any_of(initial, nothing))
     reject("scan", where, "needs at least one tensor to go through, and edges to something");
@@ -135,8 +135,8 @@ scanned scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
       [&](const std::vector<edge>& v) {
         std::vector<edge> next, slices;
         for (size_t i = 0; i < xs.size(); ++i) {
-          auto [rest, slice] = tensor_list_pop_back(
-              v[i], element_shape(v[i], taken[i].dims, where), taken[i].type, {}, where);
+          auto [rest, slice] = tensor_list_pop_back(v[i], element_shape(v[i], taken[i].dims, where),
+                                                    taken[i].type, {}, where);
           next.push_back(rest);
           slices.push_back(slice);
         }
@@ -199,10 +199,10 @@ scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell
   if (const auto& dims = options.lengths.dims(); dims.has_rank() && dims.rank() != 1)
     reject("dynamic_rnn", where, "lengths must be a vector, one for each sequence, got shape ",
            dims);
-  auto time = range(graph_of(x), 0,
-                    strided_slice(shape_of(x, {}, {}, where), {0}, {1}, {1},
-                                  {.shrink_axis_mask = 1}, {}, where),
-                    1, {}, where);
+  auto time = range(
+      graph_of(x), 0,
+      strided_slice(shape_of(x, {}, {}, where), {0}, {1}, {1}, {.shrink_axis_mask = 1}, {}, where),
+      1, {}, where);
   auto lengths = cast(options.lengths, dtype::i32, {}, where);
   return scan(
       state, {x, time},

@@ -14,7 +14,7 @@ struct scan_options {
 
 /// What one turn gives.
 struct scan_turn {
-  std::vector<edge> carry;       ///< for the next turn; of the same types
+  std::vector<edge> carry;        ///< for the next turn; of the same types
   std::vector<edge> outputs = {}; ///< of this turn: one shape in all turns
 };
 
@@ -32,12 +32,11 @@ struct scanned {
 ///     }).outputs[0];
 ///
 /// Memory and time are linear in the number of turns, those of gradients as well.
-TROUPE_API scanned
-scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
-     const std::function<scan_turn(const std::vector<edge>& carry,
-                                   const std::vector<edge>& slices)>& turn,
-     const scan_options& options = {},
-     std::source_location where = std::source_location::current());
+TROUPE_API scanned scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
+                        const std::function<scan_turn(const std::vector<edge>& carry,
+                                                      const std::vector<edge>& slices)>& turn,
+                        const scan_options& options = {},
+                        std::source_location where = std::source_location::current());
 
 /// What `f` returns for each slice of the xs, with a new first axis.
 TROUPE_API std::vector<edge>
@@ -54,8 +53,7 @@ fold(const std::vector<edge>& initial, const std::vector<edge>& xs,
      std::source_location where = std::source_location::current());
 
 /// What one step of a recurrent net gives: its new state, and outputs.
-using recurrent_cell =
-    std::function<scan_turn(edge x, const std::vector<edge>& state)>;
+using recurrent_cell = std::function<scan_turn(edge x, const std::vector<edge>& state)>;
 
 struct recurrent_options {
   std::string_view name = {};

@@ -54,9 +54,9 @@ result<shapes> infer_element_shape(const infer_context& at) {
 // The list as its gradient has it: the item's place alone.
 edges get_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0);
-  auto zeros = build("TensorListReserve",
-                     {element_shape_of(dy), build("TensorListLength", {at.input(0)})},
-                     {{"element_dtype", dy.type()}});
+  auto zeros =
+      build("TensorListReserve", {element_shape_of(dy), build("TensorListLength", {at.input(0)})},
+            {{"element_dtype", dy.type()}});
   return {build("TensorListSetItem", {zeros, at.input(1), dy}), {}, {}};
 }
 
@@ -74,9 +74,8 @@ edges resize_gradient(gradient_context& at) {
 
 edges push_gradient(gradient_context& at) {
   auto item = at.input(1);
-  auto popped =
-      build("TensorListPopBack", {at.output_gradient(0), element_shape_of(item)},
-            {{"element_dtype", item.type()}});
+  auto popped = build("TensorListPopBack", {at.output_gradient(0), element_shape_of(item)},
+                      {{"element_dtype", item.type()}});
   return {popped, popped ? edge{popped.node, 1} : edge{}};
 }
 
@@ -180,7 +179,8 @@ extern constexpr op_def tensor_list_get_item{
     .name = "TensorListGetItem",
     .doc = "Gives one item of a list.\n\nelement_shape says of which shape one is that was not "
            "set.",
-    .inputs = {{"input_handle", "variant"}, on_host("index", "i32"),
+    .inputs = {{"input_handle", "variant"},
+               on_host("index", "i32"),
                on_host("element_shape", "i32")},
     .outputs = {{"item", "element_dtype"}},
     .attrs = {{"element_dtype", any_value}},

@@ -61,13 +61,16 @@ result<shapes> infer_concat_lists(const infer_context& at) {
 edge shape_of_items(edge tensor) {
   if (tensor && tensor.dims().fully_known()) {
     auto extents = tensor.dims().extents();
-    return constant_like(tensor, troupe::tensor::vector(
-                                     std::vector<int32_t>(extents.begin() + 1, extents.end())));
+    return constant_like(
+        tensor, troupe::tensor::vector(std::vector<int32_t>(extents.begin() + 1, extents.end())));
   }
-  auto vector = [&](int32_t at) { return constant_like(tensor, troupe::tensor::vector(std::vector{at})); };
-  return build("StridedSlice",
-               {build("Shape", {tensor}, {{"out_type", dtype::i32}}), vector(1), vector(0), vector(1)},
-               {{"end_mask", int64_t{1}}});
+  auto vector = [&](int32_t at) {
+    return constant_like(tensor, troupe::tensor::vector(std::vector{at}));
+  };
+  return build(
+      "StridedSlice",
+      {build("Shape", {tensor}, {{"out_type", dtype::i32}}), vector(1), vector(0), vector(1)},
+      {{"end_mask", int64_t{1}}});
 }
 
 edge list_of(edge tensor) {
@@ -86,8 +89,8 @@ edges from_tensor_gradient(gradient_context& at) {
 
 edges gather_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0);
-  return {build("TensorListScatterV2", {dy, at.input(1), shape_of_items(dy),
-                                        build("TensorListLength", {at.input(0)})}),
+  return {build("TensorListScatterV2",
+                {dy, at.input(1), shape_of_items(dy), build("TensorListLength", {at.input(0)})}),
           {},
           {}};
 }
@@ -164,7 +167,8 @@ fetch last:1 = f32[3, 4]
 extern constexpr op_def tensor_list_gather{
     .name = "TensorListGather",
     .doc = "Joins the items that indices name along a new first axis.",
-    .inputs = {{"input_handle", "variant"}, on_host("indices", "i32"),
+    .inputs = {{"input_handle", "variant"},
+               on_host("indices", "i32"),
                on_host("element_shape", "i32")},
     .outputs = {{"values", "element_dtype"}},
     .attrs = {{"element_dtype", any_value}},
@@ -181,7 +185,8 @@ extern constexpr op_def tensor_list_scatter{
     .name = "TensorListScatter",
     .doc = "Makes a list whose items at indices are the slices of a tensor.\n\nIt is as long as "
            "the greatest index wants.",
-    .inputs = {{"tensor", "element_dtype"}, on_host("indices", "i32"),
+    .inputs = {{"tensor", "element_dtype"},
+               on_host("indices", "i32"),
                on_host("element_shape", "shape_type")},
     .outputs = {{"output_handle", "variant"}},
     .attrs = {{"element_dtype", any_value}, {"shape_type", index_types}},
@@ -198,8 +203,10 @@ extern constexpr op_def tensor_list_scatter_v2{
     .name = "TensorListScatterV2",
     .doc = "Makes a list whose items at indices are the slices of a tensor.\n\nIt has num_elements "
            "items, or as many as the greatest index wants where that is -1.",
-    .inputs = {{"tensor", "element_dtype"}, on_host("indices", "i32"),
-               on_host("element_shape", "shape_type"), on_host("num_elements", "i32")},
+    .inputs = {{"tensor", "element_dtype"},
+               on_host("indices", "i32"),
+               on_host("element_shape", "shape_type"),
+               on_host("num_elements", "i32")},
     .outputs = {{"output_handle", "variant"}},
     .attrs = {{"element_dtype", any_value}, {"shape_type", index_types}},
     .infer = infer_list_of<0>,
@@ -215,8 +222,7 @@ extern constexpr op_def tensor_list_scatter_into_existing_list{
     .name = "TensorListScatterIntoExistingList",
     .doc = "Replaces the items of a list at indices by the slices of a tensor.\n\nAn index beyond "
            "the end makes the list longer.",
-    .inputs = {{"input_handle", "variant"}, {"tensor", "element_dtype"},
-               on_host("indices", "i32")},
+    .inputs = {{"input_handle", "variant"}, {"tensor", "element_dtype"}, on_host("indices", "i32")},
     .outputs = {{"output_handle", "variant"}},
     .attrs = {{"element_dtype", any_value}},
     .effects = effect::forwardable,
@@ -253,7 +259,8 @@ extern constexpr op_def tensor_list_concat_v2{
     .doc = "Joins all items of a list along their first axis.\n\nAlso gives the extent of each "
            "along that axis. The others must be equal. leading_dims are the first extents of items "
            "that are not set.",
-    .inputs = {{"input_handle", "variant"}, on_host("element_shape", "shape_type"),
+    .inputs = {{"input_handle", "variant"},
+               on_host("element_shape", "shape_type"),
                on_host("leading_dims", "i64")},
     .outputs = {{"tensor", "element_dtype"}, {"lengths", "i64"}},
     .attrs = {{"element_dtype", any_type}, {"shape_type", index_types}},
@@ -272,7 +279,8 @@ extern constexpr op_def tensor_list_split{
     .name = "TensorListSplit",
     .doc = "Cuts a tensor along its first axis into items of these lengths, which add up to its "
            "extent.",
-    .inputs = {{"tensor", "element_dtype"}, on_host("element_shape", "shape_type"),
+    .inputs = {{"tensor", "element_dtype"},
+               on_host("element_shape", "shape_type"),
                on_host("lengths", "i64")},
     .outputs = {{"output_handle", "variant"}},
     .attrs = {{"element_dtype", any_type}, {"shape_type", index_types}},

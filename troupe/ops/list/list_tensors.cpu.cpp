@@ -137,7 +137,8 @@ status concat(kernel_context& at, const partial_shape& each, std::span<const int
   if (!items.empty()) {
     auto rest = without_first_axis(items.front().dims());
     extents.insert(extents.end(), rest.begin(), rest.end());
-  } else if (auto known = merge(each, list->dims); known && known->has_rank() && known->rank() > 0) {
+  } else if (auto known = merge(each, list->dims);
+             known && known->has_rank() && known->rank() > 0) {
     auto rest = known->extents().subspan(1);
     extents.insert(extents.end(), rest.begin(), rest.end());
   } else {

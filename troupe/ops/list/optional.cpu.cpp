@@ -36,8 +36,7 @@ status run_get_value(kernel_context& at) {
     return invalid("the optional has ", list->items.size(), " components, wanted ", at.outputs());
   for (int i = 0; i < at.outputs(); ++i) {
     const auto& item = list->items[static_cast<size_t>(i)];
-    if (item.type() != at.output_type(i) ||
-        !known[static_cast<size_t>(i)].compatible(item.dims()))
+    if (item.type() != at.output_type(i) || !known[static_cast<size_t>(i)].compatible(item.dims()))
       return invalid("component ", i, " is ", item.type(), item.dims(), ", wanted ",
                      at.output_type(i), known[static_cast<size_t>(i)]);
     at.set_output(i, item);

@@ -8,57 +8,7 @@
 namespace troupe {
 namespace {
 
-using need = function_gradients::need;
 using places = std::vector<size_t>;
-
-// The function that goes back, while it is built over the one that goes forward. What it takes of
-// that is saved, and so it takes as little as it can: shapes instead of tensors.
-class backward_body final : public function_body {
-public:
-  explicit backward_body(graph& forward) : function_body(forward, SIZE_MAX), forward_(forward) {}
-
-private:
-  bool is_of_forward(edge what) const { return what && &what.node->graph() == &forward_; }
-
-  bool stays_around(node_spec& spec) override {
-    if (spec.inputs.empty() || !std::ranges::all_of(spec.inputs, [&](auto& one) {
-          return is_of_forward(one);
-        }))
-      return false;
-    if (spec.op == "ZerosLike" || spec.op == "OnesLike")
-      fill_instead(spec);
-    return spec.op == "Shape" || spec.op == "ShapeN" || spec.op == "Size" || spec.op == "Rank" ||
-           spec.op == "BroadcastGradientArgs";
-  }
-
-  void fill_instead(node_spec& spec) {
-    auto like = spec.inputs[0];
-    if (!numbers.contains(like.type()))
-      return;
-    edge dims;
-    if (like.dims().fully_known()) {
-      auto extents = like.dims().extents();
-      dims = add_or_note({.op = "Const",
-                          .attrs = {{"value", tensor::vector(std::vector<int64_t>(extents.begin(),
-                                                                                  extents.end()))},
-                                    {"dtype", dtype::i64}}});
-    } else {
-      dims = forward_.add_or_note(
-          {.op = "Shape", .inputs = {like}, .attrs = {{"out_type", dtype::i64}}});
-    }
-    auto number = add_or_note(
-        {.op = "Const",
-         .attrs = {{"value", tensor::scalar(spec.op == "OnesLike" ? 1.0f : 0.0f)},
-                   {"dtype", dtype::f32}}});
-    auto value = like.type() == dtype::f32
-                     ? number
-                     : add_or_note({.op = "Cast", .inputs = {number}, .attrs = {{"DstT", like.type()}}});
-    spec.op = "Fill";
-    spec.inputs = {dims, value};
-  }
-
-  graph& forward_;
-};
 
 // Which arguments make a difference to a result, by numbers that gradients flow through.
 std::vector<bool> arguments_behind(edge result, size_t arguments) {
@@ -106,10 +56,10 @@ result<edge> add(graph& to, node_spec spec, int output = 0) {
 }
 
 result<edge> add_tuple(graph& to, const std::vector<edge>& of) {
-  return add(to, {.op = "_Tuple",
-                  .inputs = of,
-                  .attrs = {{"places", counted(of.size())},
-                            {"count", static_cast<int64_t>(of.size())}}});
+  return add(
+      to, {.op = "_Tuple",
+           .inputs = of,
+           .attrs = {{"places", counted(of.size())}, {"count", static_cast<int64_t>(of.size())}}});
 }
 
 // Like edges of another graph.
@@ -123,13 +73,13 @@ result<std::vector<edge>> add_items(edge tuple, const std::vector<edge>& like) {
     types.push_back(one.type());
     dims.push_back(one.dims());
   }
-  TROUPE_ASSIGN(auto* items, tuple.node->graph().add(
-                                 {.op = "_TupleItems",
-                                  .inputs = {tuple},
-                                  .attrs = {{"types", types},
-                                            {"shapes", dims},
-                                            {"places", counted(like.size())},
-                                            {"count", static_cast<int64_t>(like.size())}}}));
+  TROUPE_ASSIGN(auto* items,
+                tuple.node->graph().add({.op = "_TupleItems",
+                                         .inputs = {tuple},
+                                         .attrs = {{"types", types},
+                                                   {"shapes", dims},
+                                                   {"places", counted(like.size())},
+                                                   {"count", static_cast<int64_t>(like.size())}}}));
   for (int i = 0; i < items->outputs(); ++i)
     made.push_back(items->output(i));
   return made;
@@ -154,8 +104,9 @@ struct way_back {
 
 // Calls the way back with gradients, what was saved, and the arguments that stay: `stays` has the
 // place among `kept` for each argument that does.
-result<node*> call_back(const function_gradients::two_ways& both, const std::vector<edge>& gradients,
-                        edge tuple, const std::map<size_t, edge>& kept, graph& in) {
+result<node*> call_back(const function_gradients::two_ways& both,
+                        const std::vector<edge>& gradients, edge tuple,
+                        const std::map<size_t, edge>& kept, graph& in) {
   auto arguments = gradients;
   TROUPE_ASSIGN(auto items, add_items(tuple, both.saved));
   for (const auto& [is_argument, index] : both.needs)
@@ -397,7 +348,7 @@ result<edges> of_branches(gradient_context& at) {
   auto acts = std::ranges::any_of(backward, [](auto& one) { return one.body->has_effects(); });
   auto by_number = branch.op().calls == calling::by_number;
   TROUPE_ASSIGN(auto* back, branch.graph().add({.op = by_number ? acts ? "Case" : "StatelessCase"
-                                                     : acts     ? "If"
+                                                      : acts    ? "If"
                                                                 : "StatelessIf",
                                                 .inputs = inputs,
                                                 .attrs = with_functions(branch, backward)}));
@@ -447,10 +398,13 @@ status save_turns(node& loop, function_gradients::two_ways& both) {
   auto& body = *both.forward.body;
   auto& in = loop.graph();
   auto scalar = attr_value{tensor::scalar(int32_t{-1})};
-  TROUPE_ASSIGN(auto* dims, in.add_before(loop, {.op = "Const",
-                                                 .attrs = {{"value", tensor::vector(std::vector<int32_t>{})},
-                                                           {"dtype", dtype::i32}}}));
-  TROUPE_ASSIGN(auto* any, in.add_before(loop, {.op = "Const", .attrs = {{"value", scalar}, {"dtype", dtype::i32}}}));
+  TROUPE_ASSIGN(auto* dims,
+                in.add_before(loop, {.op = "Const",
+                                     .attrs = {{"value", tensor::vector(std::vector<int32_t>{})},
+                                               {"dtype", dtype::i32}}}));
+  TROUPE_ASSIGN(
+      auto* any,
+      in.add_before(loop, {.op = "Const", .attrs = {{"value", scalar}, {"dtype", dtype::i32}}}));
   TROUPE_ASSIGN(auto* empty, in.add_before(loop, {.op = "EmptyTensorList",
                                                   .inputs = {dims->output(0), any->output(0)},
                                                   .attrs = {{"element_dtype", dtype::variant}}}));
@@ -510,11 +464,12 @@ result<edges> of_loop(gradient_context& at) {
     of_turn.push_back(scalar->output(0));
     for (auto one : gradients) {
       // A variable's gradient is a value.
-      TROUPE_ASSIGN(auto* made, to->add({.op = "_Feed",
-                                         .name = concat("argument_", next),
-                                         .attrs = {{"index", static_cast<int64_t>(next)},
-                                                   {"dtype", body->argument(one).output_type(0)},
-                                                   {"shape", body->argument(one).output_shape(0)}}}));
+      TROUPE_ASSIGN(auto* made,
+                    to->add({.op = "_Feed",
+                             .name = concat("argument_", next),
+                             .attrs = {{"index", static_cast<int64_t>(next)},
+                                       {"dtype", body->argument(one).output_type(0)},
+                                       {"shape", body->argument(one).output_shape(0)}}}));
       of_turn.push_back(made->output(0));
       ++next;
     }
@@ -528,7 +483,8 @@ result<edges> of_loop(gradient_context& at) {
     TROUPE_ASSIGN(auto none, integers(*to, {0}, true));
     TROUPE_ASSIGN(list, add(*to, {.op = "Greater", .inputs = {left, none}}));
   }
-  TROUPE_ASSIGN(auto condition, function::make(concat(all[0]->name, "_gradient"), std::move(test), {list}));
+  TROUPE_ASSIGN(auto condition,
+                function::make(concat(all[0]->name, "_gradient"), std::move(test), {list}));
   TROUPE_ASSIGN(auto dims, integers(*turn, {}));
   TROUPE_ASSIGN(auto* popped, turn->add({.op = "TensorListPopBack",
                                          .inputs = {of_turn[0], dims},
@@ -575,55 +531,6 @@ edges or_note(gradient_context& at, result<edges> made) {
 }
 
 } // namespace
-
-result<function_gradients::two_ways>
-function_gradients::both_ways(const function& of, const std::vector<size_t>& from,
-                              const std::vector<size_t>& to,
-                              const std::function<bool(size_t)>& stays) {
-  two_ways made{opened(of), nullptr, {}, {}};
-  auto& forward = made.forward;
-  std::vector<edge> ys, xs;
-  auto body = std::make_unique<backward_body>(*forward.body);
-  gradient_options options{.of_ops = of_ops_};
-  for (auto one : from) {
-    ys.push_back(forward.results[one]);
-    // In a loop, a value may have another shape in the next turn.
-    const auto& result = forward.results[one];
-    auto dims = one < of.arguments() && of.handed_on(one) < 0 && to == from
-                    ? widened(result.dims(), forward.arguments[one].dims())
-                    : result.dims();
-    options.weights.push_back(body->add_argument(result.type(), dims));
-  }
-  for (auto one : to)
-    xs.push_back(forward.arguments[one]);
-  auto context = concat("function '", of.name(), "'");
-  auto gradients = differentiate(*forward.body, ys, xs, options, *this);
-  if (!gradients)
-    return gradients.status().within(context);
-  for (size_t i = 0; i < to.size(); ++i)
-    if (!(*gradients)[i])
-      (*gradients)[i] = forward.body->add_or_note({.op = "ZerosLike", .inputs = {xs[i]}});
-  if (auto noted = forward.body->take_note(); !noted)
-    return std::move(noted).within(context);
-  for (auto& one : *gradients) {
-    TROUPE_ASSIGN(one, body->own(one));
-  }
-  auto captured = body->captured();
-  TROUPE_ASSIGN(made.backward, function_body::finish(std::move(body),
-                                                     concat(of.name(), "_backward"), *gradients));
-  for (const auto& one : captured) {
-    auto argument = std::ranges::find(forward.arguments, one);
-    auto index = static_cast<size_t>(argument - forward.arguments.begin());
-    auto is_state = one.node->output_is_ref(one.index);
-    if (argument != forward.arguments.end() && (is_state || stays(index))) {
-      made.needs.push_back({true, index});
-      continue;
-    }
-    made.needs.push_back({false, made.saved.size()});
-    made.saved.push_back(one);
-  }
-  return made;
-}
 
 edges gradient_of_call(gradient_context& at) { return or_note(at, of_call(at)); }
 edges gradient_of_branches(gradient_context& at) { return or_note(at, of_branches(at)); }

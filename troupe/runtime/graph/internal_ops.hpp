@@ -26,10 +26,9 @@ extern const op_def tuple;       ///< _Tuple(components; places, count): one val
 extern const op_def tuple_items; ///< _TupleItems(tuple; places, types, shapes): some of them
 
 inline constexpr const op_def* all[] = {
-    &feed,     &variable_argument, &table_argument, &fetch,        &send,
-    &recv,     &send_control,      &recv_control,   &read,         &fused,
-    &swap_out, &swap_in,           &swapped,        &fused_matmul, &fused_conv2d,
-    &tuple,    &tuple_items};
+    &feed,         &variable_argument, &table_argument, &fetch, &send,       &recv,
+    &send_control, &recv_control,      &read,           &fused, &swap_out,   &swap_in,
+    &swapped,      &fused_matmul,      &fused_conv2d,   &tuple, &tuple_items};
 
 /// Says whether the node stands for a value that the client gives or gets.
 bool is_boundary(const node& node) noexcept;

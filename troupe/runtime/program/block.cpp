@@ -1,6 +1,7 @@
 #include "troupe/runtime/program/block.hpp"
 
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/program/numerics_watch.hpp"
 
 #include <array>
 
@@ -25,6 +26,16 @@ private:
   std::unique_ptr<tensor[]> far_;
 };
 
+status run_watched(const instruction& code, kernel_context& context, const tensor* slots,
+                   const call_frame& at) {
+  numerics_watch watch;
+  watch.before(code, slots);
+  auto ran = run_kernel(code, context);
+  if (ran && !at.stop.raised())
+    ran = watch.after(code, slots);
+  return at.stop.raised() ? stopped(at.stop) : within(*code.origin, std::move(ran));
+}
+
 status run_code(const block& what, tensor* slots, std::span<tensor> results, const call_frame& at) {
   kernel_context context{slots, at.device, at.memory, &at.stop};
   context.set_temporaries(at.temporaries);
@@ -40,6 +51,10 @@ status run_code(const block& what, tensor* slots, std::span<tensor> results, con
     switch (code->what) {
       case action::run: {
         context.step_to(*code);
+        if (at.check_numerics) [[unlikely]] {
+          TROUPE_TRY(run_watched(*code, context, slots, at));
+          break;
+        }
         if (auto ran = run_kernel(*code, context); !ran) [[unlikely]]
           return at.stop.raised() ? stopped(at.stop) : within(*code->origin, std::move(ran));
         break;

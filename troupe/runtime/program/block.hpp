@@ -40,6 +40,7 @@ struct call_frame {
   allocator& memory;
   const std::unique_ptr<variable>* temporaries;
   stop_signal& stop;
+  bool check_numerics = false;
   int depth = 0; // of calls within calls
 };
 

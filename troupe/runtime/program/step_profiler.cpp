@@ -219,51 +219,5 @@ void region_profiler::begin_wait(const instruction& code) const noexcept {
 
 // Afterwards these may hold the output: the node may write over an input that it uses last, and
 // changes the variables that it refers to.
-void region_profiler::note_inputs(const instruction& code) {
-  seen_.assign(code.input_count, std::nullopt);
-  for (uint16_t i = 0; i < code.input_count; ++i) {
-    if (code.states && code.states[i]) {
-      if (auto value = code.states[i]->read())
-        seen_[i] = summarize(*value);
-    } else if (i < 64 && code.last_uses >> i & 1 && slots_[code.inputs[i]].unique()) {
-      seen_[i] = summarize(slots_[code.inputs[i]]);
-    }
-  }
-}
-
-status region_profiler::check_outputs(const instruction& code) const {
-  auto caught = [&](const auto& which, const tensor& value) {
-    return invalid("made a number that is not finite\n  ", which, ' ', describe(summarize(value)),
-                   describe_inputs(code));
-  };
-  for (uint32_t i = 0; i < code.output_count; ++i)
-    if (const auto& value = slots_[code.first_output + i]; !value.empty() && !all_finite(value))
-      return caught(concat("output ", i), value);
-  if (code.states)
-    for (uint16_t i = 0; i < code.input_count; ++i) {
-      if (!code.states[i] || (seen_[i] && !seen_[i]->finite()))
-        continue; // none, or it was not this node
-      if (auto value = code.states[i]->read(); value && !all_finite(*value))
-        return caught(concat(code.states[i]->kind(), " '", code.states[i]->name(), '\''), *value);
-    }
-  return {};
-}
-
-std::string region_profiler::describe_inputs(const instruction& code) const {
-  std::string text;
-  auto inputs = code.origin->inputs();
-  for (uint16_t i = 0; i < code.input_count; ++i) {
-    text += concat("\n  input ", i);
-    if (i < inputs.size())
-      text += concat(" '", inputs[i].name(), '\'');
-    if (seen_[i])
-      text += concat(' ', describe(*seen_[i]));
-    else if (code.states && code.states[i])
-      text += " had no value";
-    else
-      text += concat(' ', describe(summarize(slots_[code.inputs[i]])));
-  }
-  return text;
-}
 
 } // namespace troupe

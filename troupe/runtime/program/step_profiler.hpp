@@ -4,7 +4,7 @@
 #include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/insight/profile_options.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
-#include "troupe/runtime/program/check_numerics.hpp"
+#include "troupe/runtime/program/numerics_watch.hpp"
 #include "troupe/runtime/program/program.hpp"
 
 #include <atomic>
@@ -83,8 +83,9 @@ public:
     if (code.what == action::wait)
       begin_wait(code);
     if (in_.what_.check_numerics && code.what == action::run) [[unlikely]]
-      note_inputs(code);
+      numerics_.before(code, slots_);
   }
+  bool checks_numerics() const noexcept { return in_.what_.check_numerics; }
   /// Fails when a number that is not finite came out, and the step wants to know.
   status after(const instruction& code) {
     ++record_.ran;
@@ -97,7 +98,7 @@ public:
         record.bytes += own_bytes(slots_[code.first_output + i]);
     ++next_;
     if (in_.what_.check_numerics && code.what == action::run) [[unlikely]] {
-      auto outcome = check_outputs(code);
+      auto outcome = numerics_.after(code, slots_);
       record.end = ticks_now();
       return outcome;
     }
@@ -112,17 +113,14 @@ private:
   void before_launch(const instruction& code) const;
   void after_launch(const instruction& code) const;
   void begin_wait(const instruction& code) const noexcept;
-  void note_inputs(const instruction& code);
   void mark(const instruction& code, uint32_t end) const noexcept;
   uint64_t bytes_to_copy(const instruction& code) const noexcept;
-  status check_outputs(const instruction& code) const;
-  std::string describe_inputs(const instruction& code) const;
 
   step_profiler& in_;
   step_profiler::region_record& record_;
   step_profiler::instruction_record* next_;
   const tensor* slots_;
-  std::vector<std::optional<value_summary>> seen_; // inputs that the instruction may overwrite
+  numerics_watch numerics_;
 };
 
 } // namespace troupe

@@ -124,7 +124,8 @@ public:
       buffer_->release();
   }
 
-  /// Allocates without initialising numbers (strings and lists start empty). Fails with resource_exhausted.
+  /// Allocates without initialising numbers (strings and lists start empty). Fails with
+  /// resource_exhausted.
   static result<tensor> make(dtype type, const shape& dims, allocator& from = heap_allocator());
 
   /// Shares memory that already exists; `release` is called with the buffer when it is not used any

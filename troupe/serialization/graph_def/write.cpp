@@ -1,11 +1,17 @@
 #include "troupe/serialization/graph_def.hpp"
+
+#include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <climits>
+#include <map>
+#include <set>
 
 namespace troupe {
 namespace graph_def {
@@ -20,28 +26,198 @@ bool is_default_list(const attr_def& attr, const AttrValue& value) {
          value.list().ByteSizeLong() == 0;
 }
 
+// Whether a run of the node counts although nobody reads what it gives.
+bool acts(const node& one) {
+  auto all = functions_of(one);
+  if (has(one.op().effects, effect::stateful | effect::random | effect::blocking))
+    return all.empty() || std::ranges::any_of(all, [](const function_value* each) {
+             return !each->body || each->body->has_effects();
+           });
+  for (int i = 0; all.empty() && i < static_cast<int>(one.inputs().size()); ++i)
+    if (one.input_is_ref(i))
+      return true;
+  return false;
+}
+
+bool is_argument(const node& one) {
+  return &one.op() == &internal_ops::feed || &one.op() == &internal_ops::variable_argument ||
+         &one.op() == &internal_ops::table_argument;
+}
+
+std::string argument_name(size_t i) { return concat("argument_", i); }
+
+// The functions that have been written, under names that no other has.
+class written_functions {
+public:
+  explicit written_functions(FunctionDefLibrary& to) : to_(to) {}
+
+  /// A function that has no name yet.
+  FunctionDef& add() { return *to_.add_function(); }
+  const std::string* find(const function* of) const {
+    auto it = names_.find(of);
+    return it == names_.end() ? nullptr : &it->second;
+  }
+  std::string choose_name(const std::string& wish) {
+    auto name = wish;
+    for (int i = 1; !taken_.insert(name).second; ++i)
+      name = concat(wish, '_', i);
+    return name;
+  }
+  void note(const function* of, std::string name) { names_.emplace(of, std::move(name)); }
+
+private:
+  FunctionDefLibrary& to_;
+  std::map<const function*, std::string> names_;
+  std::set<std::string> taken_;
+};
+
+// The functions around what is being written, and what they are called.
+using names_around = std::vector<std::pair<std::string, std::string>>;
+
 // Writes the nodes of a graph. Ours are freer than TensorFlow's where variables are given by
 // handles: an op that takes references may take handles, and one that wants a value may be given
 // one. What is written says the same as TensorFlow does.
 class graph_def_writer {
 public:
-  explicit graph_def_writer(const graph& of) : of_(of) {
-    made.mutable_versions()->set_producer(producer);
-  }
+  using node_list = google::protobuf::RepeatedPtrField<NodeDef>;
+
+  /// `body` is the function whose graph it is; nothing for one that is none's.
+  graph_def_writer(const graph& of, node_list& to, written_functions& functions,
+                   names_around around = {}, FunctionDef* body = nullptr)
+      : of_(of), to_(to), functions_(functions), around_(std::move(around)), body_(body) {}
 
   status write() {
     for (const auto& each : of_.nodes())
-      TROUPE_TRY(within(*each, write(*each)));
+      if (!body_ || !is_argument(*each))
+        TROUPE_TRY(within(*each, &each->op() == &internal_ops::fetch && body_ ? write_result(*each)
+                                                                              : write(*each)));
     return {};
   }
 
-  GraphDef made;
-
 private:
+  // -- functions ----------------------------------------------------------------------------------
+
+  // What a function is called in the library, where it is once it has been asked for.
+  result<std::string> name_of(const function_value& what) {
+    if (!what.body) {
+      for (auto it = around_.rbegin(); it != around_.rend(); ++it)
+        if (it->first == what.name)
+          return it->second;
+      return invalid("function '", what.name, "' is not known here");
+    }
+    if (const auto* known = functions_.find(what.body.get()))
+      return *known;
+    auto name = functions_.choose_name(what.name);
+    functions_.note(what.body.get(), name);
+    TROUPE_TRY(write_function(*what.body, what.name, name).within(concat("function '", name, "'")));
+    return name;
+  }
+
+  status write_function(const function& what, const std::string& own_name,
+                        const std::string& name) {
+    FunctionDef made;
+    auto& signature = *made.mutable_signature();
+    signature.set_name(name);
+    signature.set_is_stateful(what.has_effects());
+    for (size_t i = 0; i < what.arguments(); ++i) {
+      auto& to = *signature.add_input_arg();
+      to.set_name(argument_name(i));
+      to.set_type(what.argument_is_ref(i) ? DT_RESOURCE : written(what.argument(i).output_type(0)));
+    }
+    for (size_t i = 0; i < what.results(); ++i) {
+      auto& to = *signature.add_output_arg();
+      to.set_name(concat("result_", i));
+      to.set_type(what.result_is_ref(i) ? DT_RESOURCE : written(what.result_type(i)));
+      if (auto argument = what.handed_on(i); argument >= 0)
+        (*made.mutable_ret())[to.name()] = argument_name(static_cast<size_t>(argument));
+    }
+    auto around = around_;
+    around.emplace_back(own_name, name);
+    TROUPE_TRY(graph_def_writer(what.body(), *made.mutable_node_def(), functions_,
+                                std::move(around), &made)
+                   .write());
+    functions_.add() = std::move(made);
+    return {};
+  }
+
+  status write_result(const node& of) {
+    (*body_->mutable_ret())[concat("result_", of.attr<int64_t>("index"))] = text_of(of.inputs()[0]);
+    return {};
+  }
+
+  // How what a node gives is called: within functions by the output of the op.
+  std::string text_of(edge from) const {
+    if (!body_)
+      return from.name();
+    if (is_argument(*from.node))
+      return argument_name(static_cast<size_t>(from.node->attr<int64_t>("index")));
+    int first = 0;
+    for (const auto& port : from.node->op().outputs) {
+      auto count = tensors_of(*from.node, port);
+      if (from.index < first + count)
+        return concat(from.node->name(), ':', port.name, ':', from.index - first);
+      first += count;
+    }
+    return from.name();
+  }
+
+  static int tensors_of(const node& of, const port& at) {
+    if (!at.count.empty())
+      return static_cast<int>(of.attr<int64_t>(at.count));
+    const auto* attr = of.op().find_attr(at.type);
+    return attr && attr->kind == attr_kind::types
+               ? static_cast<int>(of.attr<std::vector<dtype>>(at.type).size())
+               : 1;
+  }
+
+  // Functions do not say of which shape their arguments are; a loop may.
+  static std::vector<partial_shape> shapes_of_variables(const function& body,
+                                                        const attr_value& said) {
+    auto all = *said.get_if<std::vector<partial_shape>>();
+    while (all.size() < body.arguments())
+      all.push_back(body.argument(all.size()).output_shape(0));
+    return all;
+  }
+
+  // Attributes of a node that runs functions: their names in the library, and what is handed on as
+  // a handle.
+  result<AttrValue> attr_of_call(const node& of, const attr_def& attr, const attr_value& own) {
+    AttrValue made;
+    if (const auto* one = own.get_if<function_value>()) {
+      TROUPE_ASSIGN(auto name, name_of(*one));
+      made.mutable_func()->set_name(name);
+    } else if (const auto* all = own.get_if<std::vector<function_value>>()) {
+      for (const auto& each : *all) {
+        TROUPE_ASSIGN(auto name, name_of(each));
+        made.mutable_list()->add_func()->set_name(name);
+      }
+    } else if (attr.kind == attr_kind::types) {
+      auto first = first_argument(of.op());
+      auto takes =
+          std::ranges::any_of(of.op().inputs, [&](const port& at) { return at.type == attr.name; });
+      const auto& types = *own.get_if<std::vector<dtype>>();
+      auto& list = *made.mutable_list();
+      for (int i = 0; i < static_cast<int>(types.size()); ++i)
+        list.add_type((takes ? of.input_is_ref(first + i) : of.output_is_ref(i))
+                          ? DT_RESOURCE
+                          : written(types[static_cast<size_t>(i)]));
+    } else if (attr.name == "output_shapes" && of.op().calls == calling::while_true &&
+               functions_of(of).back()->body) {
+      made = written(attr_value{shapes_of_variables(*functions_of(of).back()->body, own)});
+    } else {
+      made = written(own);
+    }
+    return made;
+  }
+
+  // -- nodes --------------------------------------------------------------------------------------
+
   status write(const node& from) {
     const auto& op = from.op();
-    if (op.calls != calling::never)
-      return failure(error_kind::unimplemented, "functions are not written yet");
+    if (op.name.starts_with('_'))
+      return failure(error_kind::unimplemented,
+                     "gradients of branches, loops and functions keep values in a form of ours, "
+                     "which TensorFlow has not: write the graph before its gradients are taken");
     const auto* form = takes_handle(from) ? &op.by_handle : nullptr;
     if (form && form->name.empty())
       return invalid("TensorFlow has no such op for '", handle_behind(from.inputs()[0])->name(),
@@ -56,7 +232,8 @@ private:
       to.add_input(std::move(input));
     }
     for (const auto* before : controls)
-      to.add_input(concat('^', before->name()));
+      if (!body_ || !is_argument(*before))
+        to.add_input(concat('^', before->name()));
     auto type = op.inputs.empty() ? std::string_view{} : op.inputs[0].type;
     for (const auto& attr : op.attrs) {
       auto name = attr.name;
@@ -68,14 +245,23 @@ private:
       if (form && form->locks && name == "use_locking")
         continue;
       const auto& own = from.attrs().find(attr.name)->second;
-      auto value = written(own);
+      AttrValue value;
+      if (runs_functions(op)) {
+        TROUPE_ASSIGN(value, attr_of_call(from, attr, own));
+      } else {
+        value = written(own);
+      }
       const auto* nothing = own.get_if<tensor>(); // as ImageSummary's bad_color
       auto is_unused =
           nothing ? nothing->empty() : name.starts_with('_') && own == default_of(attr);
       if (!is_default_list(attr, value) && !is_unused)
         (*to.mutable_attr())[std::string{name}] = std::move(value);
     }
-    *made.add_node() = std::move(to);
+    *to_.Add() = std::move(to);
+    if (body_ && acts(from)) {
+      (*body_->mutable_control_ret())[from.name()] = from.name();
+      body_->mutable_signature()->add_control_output(from.name());
+    }
     return {};
   }
 
@@ -95,19 +281,20 @@ private:
     const auto& from = at.inputs()[static_cast<size_t>(i)];
     const auto* maker = handle_behind(from);
     const auto& port = at.input_port(i);
-    auto wants_handle = port.handle || (form && port.ref);
+    auto wants_handle =
+        port.handle || (form && port.ref) || (runs_functions(at.op()) && at.input_is_ref(i));
     if (!maker && wants_handle)
       return invalid("TensorFlow's takes '", resource_behind(from)->name(),
                      "' by a handle, which it has none of: make it with VarHandleOp");
     if (!maker)
-      return from.name();
+      return text_of(from);
     if (port.ref && !wants_handle)
       return invalid("TensorFlow's takes '", maker->name(),
                      "' as a reference, and it is given by a handle: make it with VariableV2");
     if (wants_handle) {
       if (from.node != maker)
         controls.push_back(from.node); // which hands the variable on
-      return maker->name();
+      return text_of(edge{const_cast<node*>(maker), 0});
     }
     return read(*maker, from, at, i);
   }
@@ -121,26 +308,35 @@ private:
     to.set_name(name);
     to.set_op("ReadVariableOp");
     to.set_device(maker.device());
-    to.add_input(maker.name());
+    to.add_input(text_of(edge{const_cast<node*>(&maker), 0}));
     if (from.node != &maker)
       to.add_input(concat('^', from.node->name()));
     for (const auto* before : by.controls())
-      to.add_input(concat('^', before->name()));
+      if (!body_ || !is_argument(*before))
+        to.add_input(concat('^', before->name()));
     (*to.mutable_attr())["dtype"] = written(attr_value{from.type()});
-    *made.add_node() = std::move(to);
-    return name;
+    *to_.Add() = std::move(to);
+    return body_ ? name + ":value:0" : name;
   }
 
   const graph& of_;
+  node_list& to_;
+  written_functions& functions_;
+  const names_around around_;
+  FunctionDef* const body_;
 };
 
 } // namespace
 } // namespace graph_def
 
 result<std::string> write_graph_def(const graph& of, graph_def_format format) {
-  graph_def::graph_def_writer writer{of};
-  TROUPE_TRY(writer.write());
-  const auto& made = writer.made;
+  graph_def::GraphDef made;
+  made.mutable_versions()->set_producer(graph_def::producer);
+  graph_def::FunctionDefLibrary library;
+  graph_def::written_functions functions{library};
+  TROUPE_TRY(graph_def::graph_def_writer(of, *made.mutable_node(), functions).write());
+  if (library.function_size() > 0)
+    *made.mutable_library() = std::move(library);
   std::string text;
   if (made.ByteSizeLong() > INT_MAX)
     return failure(error_kind::resource_exhausted, "a GraphDef has at most ", INT_MAX,

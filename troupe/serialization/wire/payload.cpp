@@ -10,7 +10,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "payloads travel as they lie in memory");
 // These numbers are part of the protocol and of saved graphs.
 static_assert(static_cast<int>(dtype::boolean) == 1 && static_cast<int>(dtype::i64) == 9 &&
-              static_cast<int>(dtype::string) == 16 && static_cast<int>(dtype::variant) == 17 && dtype_count == 18);
+              static_cast<int>(dtype::string) == 16 && static_cast<int>(dtype::variant) == 17 &&
+              dtype_count == 18);
 
 constexpr size_t length_bytes = sizeof(uint64_t);
 
@@ -69,9 +70,7 @@ result<tensor> unpack_strings(const shape& dims, const tensor& payload) {
 constexpr size_t number_bytes = sizeof(int64_t);
 
 // A rank, -1 where it is not known, and extents.
-size_t shape_bytes(std::span<const int64_t> extents) {
-  return (1 + extents.size()) * number_bytes;
-}
+size_t shape_bytes(std::span<const int64_t> extents) { return (1 + extents.size()) * number_bytes; }
 
 uint64_t list_bytes(const tensor& of) noexcept {
   uint64_t total = 0;
@@ -129,8 +128,7 @@ private:
 };
 
 result<tensor> pack_lists(const tensor& of) {
-  TROUPE_ASSIGN(auto packed,
-                tensor::make(dtype::u8, shape{static_cast<int64_t>(list_bytes(of))}));
+  TROUPE_ASSIGN(auto packed, tensor::make(dtype::u8, shape{static_cast<int64_t>(list_bytes(of))}));
   TROUPE_TRY(list_writer{static_cast<std::byte*>(packed.raw())}.lists(of));
   return packed;
 }

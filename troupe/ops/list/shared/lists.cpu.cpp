@@ -42,9 +42,9 @@ result<tensor_list*> new_list(kernel_context& at, int i, dtype type, partial_sha
 }
 
 status check_type(const tensor_list& of, dtype expected) {
-  return of.type == expected ? status{}
-                             : invalid("the list has items of ", of.type,
-                                       ", element_dtype says ", expected);
+  return of.type == expected
+             ? status{}
+             : invalid("the list has items of ", of.type, ", element_dtype says ", expected);
 }
 
 status check_item(const tensor_list& of, const tensor& item) {

@@ -1,0 +1,108 @@
+#include "troupe/runtime/graph/function_gradient.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// The function that goes back, while it is built over the one that goes forward. What it takes of
+// that is saved, and so it takes as little as it can: shapes instead of tensors.
+class backward_body final : public function_body {
+public:
+  explicit backward_body(graph& forward) : function_body(forward, SIZE_MAX), forward_(forward) {}
+
+private:
+  bool is_of_forward(edge what) const { return what && &what.node->graph() == &forward_; }
+
+  bool stays_around(node_spec& spec) override {
+    if (spec.inputs.empty() ||
+        !std::ranges::all_of(spec.inputs, [&](auto& one) { return is_of_forward(one); }))
+      return false;
+    if (spec.op == "ZerosLike" || spec.op == "OnesLike")
+      fill_instead(spec);
+    return spec.op == "Shape" || spec.op == "ShapeN" || spec.op == "Size" || spec.op == "Rank" ||
+           spec.op == "BroadcastGradientArgs";
+  }
+
+  void fill_instead(node_spec& spec) {
+    auto like = spec.inputs[0];
+    if (!numbers.contains(like.type()))
+      return;
+    edge dims;
+    if (like.dims().fully_known()) {
+      auto extents = like.dims().extents();
+      dims = add_or_note({.op = "Const",
+                          .attrs = {{"value", tensor::vector(std::vector<int64_t>(extents.begin(),
+                                                                                  extents.end()))},
+                                    {"dtype", dtype::i64}}});
+    } else {
+      dims = forward_.add_or_note(
+          {.op = "Shape", .inputs = {like}, .attrs = {{"out_type", dtype::i64}}});
+    }
+    auto number =
+        add_or_note({.op = "Const",
+                     .attrs = {{"value", tensor::scalar(spec.op == "OnesLike" ? 1.0f : 0.0f)},
+                               {"dtype", dtype::f32}}});
+    auto value =
+        like.type() == dtype::f32
+            ? number
+            : add_or_note({.op = "Cast", .inputs = {number}, .attrs = {{"DstT", like.type()}}});
+    spec.op = "Fill";
+    spec.inputs = {dims, value};
+  }
+
+  graph& forward_;
+};
+
+} // namespace
+
+result<function_gradients::two_ways>
+function_gradients::both_ways(const function& of, const std::vector<size_t>& from,
+                              const std::vector<size_t>& to,
+                              const std::function<bool(size_t)>& stays) {
+  two_ways made{opened(of), nullptr, {}, {}};
+  auto& forward = made.forward;
+  std::vector<edge> ys, xs;
+  auto body = std::make_unique<backward_body>(*forward.body);
+  gradient_options options{.of_ops = of_ops_};
+  for (auto one : from) {
+    ys.push_back(forward.results[one]);
+    // In a loop, a value may have another shape in the next turn.
+    const auto& result = forward.results[one];
+    auto dims = one < of.arguments() && of.handed_on(one) < 0 && to == from
+                    ? widened(result.dims(), forward.arguments[one].dims())
+                    : result.dims();
+    options.weights.push_back(body->add_argument(result.type(), dims));
+  }
+  for (auto one : to)
+    xs.push_back(forward.arguments[one]);
+  auto context = concat("function '", of.name(), "'");
+  auto gradients = differentiate(*forward.body, ys, xs, options, *this);
+  if (!gradients)
+    return gradients.status().within(context);
+  for (size_t i = 0; i < to.size(); ++i)
+    if (!(*gradients)[i])
+      (*gradients)[i] = forward.body->add_or_note({.op = "ZerosLike", .inputs = {xs[i]}});
+  if (auto noted = forward.body->take_note(); !noted)
+    return std::move(noted).within(context);
+  for (auto& one : *gradients) {
+    TROUPE_ASSIGN(one, body->own(one));
+  }
+  auto captured = body->captured();
+  TROUPE_ASSIGN(made.backward,
+                function_body::finish(std::move(body), concat(of.name(), "_backward"), *gradients));
+  for (const auto& one : captured) {
+    auto argument = std::ranges::find(forward.arguments, one);
+    auto index = static_cast<size_t>(argument - forward.arguments.begin());
+    auto is_state = one.node->output_is_ref(one.index);
+    if (argument != forward.arguments.end() && (is_state || stays(index))) {
+      made.needs.push_back({true, index});
+      continue;
+    }
+    made.needs.push_back({false, made.saved.size()});
+    made.saved.push_back(one);
+  }
+  return made;
+}
+
+} // namespace troupe
