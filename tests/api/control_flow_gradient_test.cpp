@@ -252,6 +252,92 @@ TEST_CASE_METHOD(fixture, "what a loop does not change or use has the gradient o
   CHECK(of(g.gradients(found[2], {x})[0], 3, 0) == 2);
 }
 
+TEST_CASE_METHOD(fixture, "a branch may hand on a variable where the other gives a value") {
+  auto v = g.variable(4.0, "v");
+  auto y = cond(
+      greater(x, 0.0), [&]() -> edge { return v; }, [&] { return x * 2.0; });
+  auto z = cond(
+      greater(x, 0.0), [&]() -> edge { return v; }, [&] { return v * x; });
+  auto more = y + 1.0;
+  auto dy = g.gradients(more, {v, x}), dz = g.gradients(z, {v});
+  s.run(g.initializer());
+  CHECK(of(more, 3) == 5);
+  CHECK(of(more, -3) == -5);
+  CHECK(of(dy[0], 3) == 1);
+  CHECK(of(dy[0], -3) == 0);
+  CHECK(of(dy[1], 3) == 0);
+  CHECK(of(dy[1], -3) == 2);
+  CHECK(of(dz[0], 3) == 1);
+  CHECK(of(dz[0], -3) == -3);
+}
+
+TEST_CASE_METHOD(fixture, "a loop that changes a variable is differentiated with what it read") {
+  auto v = g.variable(1.0, "v");
+  auto y = while_loop(
+      {g.constant(0), x}, [&](auto& a) { return less(a[0], 3); },
+      [&](auto& a) {
+        auto next = a[1] * v;
+        assign_add(v, 10.0);
+        return list{a[0] + 1, next};
+      })[1];
+  auto dx = g.gradients(y, {x})[0];
+  auto f = define(g, "f", {argument{dtype::f64, shape{}}},
+                  [&](auto& a) { return list{assign_add(v, 1.0) * a[0]}; });
+  auto df = g.gradients(call(g, f, {x})[0], {x})[0];
+  s.run(g.initializer());
+  CHECK(of(dx, 1) == 1 * 11 * 21);
+  s.run(g.initializer());
+  CHECK(of(df, 7) == 2);
+}
+
+TEST_CASE_METHOD(fixture,
+                 "gradients of a loop may be taken after it, and in parts computed again") {
+  auto y = power(x);
+  edge dx, z;
+  {
+    auto later = g.after({y.node});
+    dx = g.gradients(y, {x})[0];
+  }
+  CHECK(of(dx, 2, 3) == 12);
+  {
+    auto again = g.recompute();
+    z = power(x);
+  }
+  CHECK(of(g.gradients(z * z, {x})[0], 2, 3) == 192);
+}
+
+TEST_CASE_METHOD(fixture, "gradients of lists count each use of an item, and fit the list") {
+  auto none = g.constant(tensor::vector(std::vector<int32_t>{}));
+  auto any = g.constant(int32_t{-1});
+  auto both = tensor_list_from_tensor(pack({x, x * 3.0}), none);
+  auto twice = sum(
+      tensor_list_gather(both, g.constant(tensor::vector<int32_t>({0, 0})), none, dtype::f64), {0});
+  CHECK(of(g.gradients(twice, {x})[0], 1) == 2);
+  auto one = tensor_list_push_back(empty_tensor_list(none, any, dtype::f64), x);
+  auto two = tensor_list_set_item(one, 1, g.constant(7.0), {.resize_if_index_out_of_bounds = true});
+  CHECK(of(g.gradients(tensor_list_get_item(two, 0, none, dtype::f64), {x})[0], 3) == 1);
+}
+
+TEST_CASE_METHOD(fixture, "lists within lists are bounded, however they are made") {
+  auto any = g.constant(int32_t{-1});
+  auto none = empty_tensor_list(any, any, dtype::variant);
+  auto deep = while_loop(
+      {g.constant(0), tensor_list_push_back(none, none)}, [&](auto& a) { return less(a[0], 3000); },
+      [&](auto& a) {
+        auto reserved = tensor_list_reserve(any, g.constant(1), dtype::variant);
+        return list{a[0] + 1, tensor_list_push_back(none, add_n({reserved, a[1]}))};
+      })[1];
+  CHECK_THAT(failure_of([&] { s.fetch(tensor_list_length(deep)); }),
+             Catch::Matchers::Contains("deep within lists"));
+  auto wide = while_loop(
+      {g.constant(0), none}, [&](auto& a) { return less(a[0], 50); },
+      [&](auto& a) {
+        return list{a[0] + 1, tensor_list_push_back(tensor_list_push_back(none, a[1]), a[1])};
+      })[1];
+  CHECK_THAT(failure_of([&] { s.fetch(tensor_list_length(zeros_like(wide))); }),
+             Catch::Matchers::Contains("counted twice"));
+}
+
 TEST_CASE_METHOD(fixture, "an op without a gradient in a loop is named, with the function") {
   auto y = while_loop(
       {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },

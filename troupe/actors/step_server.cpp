@@ -1,6 +1,5 @@
 #include "troupe/actors/step_server.hpp"
 
-#include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 
 #include <caf/send.hpp>
@@ -38,7 +37,6 @@ bool step_server::serve(message& what, const connection_ptr& owner, const caf::a
 status step_server::settle(step_id step) {
   if (unsettled_->settle(step, false))
     return {};
-  TROUPE_REACHED("what a step took has gone back before it could be spent");
   return failure(error_kind::aborted, name_,
                  " has given back what the step took there: it heard nothing for too long");
 }

@@ -64,7 +64,10 @@ edges set_gradient(gradient_context& at) {
   auto list = at.output_gradient(0), item = at.input(2);
   auto of_item = build("TensorListGetItem", {list, at.input(1), element_shape_of(item)},
                        {{"element_dtype", item.type()}});
-  return {build("TensorListSetItem", {list, at.input(1), zeros_of(item)}), {}, of_item};
+  auto kept = build("TensorListSetItem", {list, at.input(1), zeros_of(item)});
+  // It may be longer than the list was.
+  auto before = build("TensorListLength", {at.input(0)});
+  return {build("TensorListResize", {kept, before}), {}, of_item};
 }
 
 edges resize_gradient(gradient_context& at) {

@@ -88,11 +88,13 @@ edges from_tensor_gradient(gradient_context& at) {
 }
 
 edges gather_gradient(gradient_context& at) {
-  auto dy = at.output_gradient(0);
-  return {build("TensorListScatterV2",
-                {dy, at.input(1), shape_of_items(dy), build("TensorListLength", {at.input(0)})}),
-          {},
-          {}};
+  auto dy = at.output_gradient(0), indices = at.input(1);
+  auto count = build("TensorListLength", {at.input(0)});
+  if (dy && numbers.contains(dy.type())) { // an item that was taken twice gets the sum
+    auto sums = build("UnsortedSegmentSum", {dy, indices, count});
+    dy = build("GatherV2", {sums, indices, constant_like(dy, tensor::scalar(int32_t{0}))});
+  }
+  return {build("TensorListScatterV2", {dy, indices, shape_of_items(dy), count}), {}, {}};
 }
 
 edge gathered(edge list, edge indices, edge tensor) {
@@ -108,7 +110,8 @@ edges scatter_gradient(gradient_context& at) {
 
 edges scatter_into_gradient(gradient_context& at) {
   auto list = at.output_gradient(0), tensor = at.input(1), indices = at.input(2);
-  return {build("TensorListScatterIntoExistingList", {list, zeros_of(tensor), indices}),
+  auto kept = build("TensorListScatterIntoExistingList", {list, zeros_of(tensor), indices});
+  return {build("TensorListResize", {kept, build("TensorListLength", {at.input(0)})}),
           gathered(list, indices, tensor),
           {}};
 }

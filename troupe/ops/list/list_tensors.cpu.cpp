@@ -232,7 +232,7 @@ status run_concat_lists(kernel_context& at) {
   TROUPE_ASSIGN(auto* both, changed_list(at));
   for (auto& item : items)
     if (item.empty())
-      both->items.emplace_back();
+      TROUPE_TRY(resize(*both, both->items.size() + 1));
     else
       TROUPE_TRY(append(*both, std::move(item)));
   return {};

@@ -1,6 +1,8 @@
+#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/function_gradient.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -9,7 +11,12 @@ namespace {
 // that is saved, and so it takes as little as it can: shapes instead of tensors.
 class backward_body final : public function_body {
 public:
-  explicit backward_body(graph& forward) : function_body(forward, SIZE_MAX), forward_(forward) {}
+  explicit backward_body(graph& forward) : function_body(forward, SIZE_MAX), forward_(forward) {
+    for (const auto& one : forward.nodes())
+      for (const auto& access : accesses_of(*one))
+        if (access.updates)
+          updated_.insert(access.state);
+  }
 
 private:
   bool is_of_forward(edge what) const { return what && &what.node->graph() == &forward_; }
@@ -18,10 +25,26 @@ private:
     if (spec.inputs.empty() ||
         !std::ranges::all_of(spec.inputs, [&](auto& one) { return is_of_forward(one); }))
       return false;
+    if (spec.op == "Identity" && spec.inputs[0].node->output_is_ref(spec.inputs[0].index))
+      return true; // reads a variable there
     if (spec.op == "ZerosLike" || spec.op == "OnesLike")
       fill_instead(spec);
     return spec.op == "Shape" || spec.op == "ShapeN" || spec.op == "Size" || spec.op == "Rank" ||
            spec.op == "BroadcastGradientArgs";
+  }
+
+  // Of what the function changes, the value that it has read is kept.
+  result<edge> bring_in(edge from) override {
+    if (is_of_forward(from) && from.node->output_is_ref(from.index) &&
+        updated_.contains(resource_behind(from))) {
+      auto& value = read_[{from.node, from.index}];
+      if (!value) {
+        TROUPE_ASSIGN(auto* made, forward_.add({.op = "Identity", .inputs = {from}}));
+        value = made->output(0);
+      }
+      from = value;
+    }
+    return function_body::bring_in(from);
   }
 
   void fill_instead(node_spec& spec) {
@@ -52,6 +75,8 @@ private:
   }
 
   graph& forward_;
+  std::set<const node*> updated_;
+  std::map<std::pair<const node*, int>, edge> read_;
 };
 
 } // namespace

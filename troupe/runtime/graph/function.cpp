@@ -273,6 +273,15 @@ open_function opened(const function& of) {
   return made;
 }
 
+result<edge> add_value_argument(graph& to, size_t index, edge like) {
+  TROUPE_ASSIGN(auto* made, to.add({.op = "_Feed",
+                                    .name = concat("argument_", index),
+                                    .attrs = {{"index", static_cast<int64_t>(index)},
+                                              {"dtype", like.type()},
+                                              {"shape", like.dims()}}}));
+  return made->output(0);
+}
+
 result<edge> add_argument(graph& to, size_t index, edge like) {
   const auto* state = like.node->output_is_ref(like.index) ? resource_behind(like) : nullptr;
   attr_map attrs{{"index", static_cast<int64_t>(index)}};

@@ -81,9 +81,11 @@ public:
   static result<std::shared_ptr<const function>>
   finish(std::unique_ptr<function_body> body, std::string name, const std::vector<edge>& results);
 
+protected:
+  result<edge> bring_in(edge from) override;
+
 private:
   bool reaches(const node& what) const noexcept override;
-  result<edge> bring_in(edge from) override;
   status come_after(node& before) override;
 
   graph* around_;
@@ -101,6 +103,8 @@ struct open_function {
   std::vector<edge> arguments, results;
 };
 TROUPE_API open_function opened(const function& of);
+/// Adds an argument that is a value like what the edge carries.
+TROUPE_API result<edge> add_value_argument(graph& to, size_t index, edge like);
 /// Adds an argument, which may be a variable or table, to a graph that is to be a function's.
 TROUPE_API result<edge> add_argument(graph& to, size_t index, edge like);
 

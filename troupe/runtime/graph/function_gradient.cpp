@@ -180,7 +180,7 @@ result<edges> of_first_recursive_call(gradient_context& at, const function_value
   std::map<size_t, edge> kept;
   size_t next = 0;
   for (auto one : known.from) {
-    TROUPE_ASSIGN(auto made, add_argument(*back, next++, both->forward.results[one]));
+    TROUPE_ASSIGN(auto made, add_value_argument(*back, next++, both->forward.results[one]));
     gradients.push_back(made);
   }
   TROUPE_ASSIGN(auto saved, add_argument(*back, next++, tuple));
@@ -316,7 +316,7 @@ result<edges> of_branches(gradient_context& at) {
     std::map<size_t, edge> arguments;
     size_t next = 0;
     for (auto one : from) {
-      TROUPE_ASSIGN(auto made, add_argument(*back, next++, both.forward.results[one]));
+      TROUPE_ASSIGN(auto made, add_value_argument(*back, next++, both.forward.results[one]));
       gradients.push_back(made);
     }
     edge tuple, saved;

@@ -105,8 +105,8 @@ private:
     TROUPE_ASSIGN(auto* of, again_.recomputed(node, output_gradients));
     gradient_context context{*of, std::move(output_gradients), std::move(wanted), &functions_};
     TROUPE_ASSIGN(auto input_gradients, call(node, given, context));
-    TROUPE_TRY(check(node, given, input_gradients));
-    for (size_t i = 0; i < input_gradients.size(); ++i)
+    TROUPE_TRY(check(*of, given, input_gradients)); // which may take more by now
+    for (size_t i = 0; i < node.inputs().size(); ++i)
       if (input_gradients[i])
         partials_[{node.inputs()[i].node, node.inputs()[i].index}].push_back(input_gradients[i]);
     return {};

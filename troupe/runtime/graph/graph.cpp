@@ -133,7 +133,11 @@ result<node*> graph::add(node_spec spec) {
 }
 
 result<node*> graph::add_before(node& later, node_spec spec) {
-  TROUPE_ASSIGN(auto* made, add_here(std::move(spec)));
+  // What comes before a node cannot wait for others behind it.
+  auto scopes = std::exchange(control_scopes_, {});
+  auto added = add_here(std::move(spec));
+  control_scopes_ = std::move(scopes);
+  TROUPE_ASSIGN(auto* made, std::move(added));
   auto first = nodes_.begin() + later.id_;
   std::rotate(first, nodes_.end() - 1, nodes_.end());
   for (auto it = first; it != nodes_.end(); ++it)

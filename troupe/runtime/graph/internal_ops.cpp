@@ -44,6 +44,8 @@ double flops_of_convolution(const node& node) {
 result<shapes> infer_tuple(const infer_context& at) {
   const auto& places = at.attr<std::vector<int64_t>>("places");
   auto count = at.attr<int64_t>("count");
+  if (count > 1 << 24)
+    return at.invalid("has more places than a list may have items: ", count);
   if (static_cast<int>(places.size()) != at.inputs())
     return at.invalid("has ", at.inputs(), " components for ", places.size(), " places");
   for (auto place : places)

@@ -190,6 +190,35 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
   return {};
 }
 
+result<tensor> read_state(const instruction& code, named_state& of,
+                          const std::unique_ptr<variable>* temporaries) {
+  auto in_step = of.index_in_step();
+  auto value = in_step < 0 ? of.read() : temporaries[static_cast<size_t>(in_step)]->read();
+  if (value)
+    return value;
+  auto why = value.status();
+  if (code.origin->op().name.starts_with('_')) // no node that the user knows
+    why = std::move(why).about({}, of.name());
+  return within(*code.origin, std::move(why));
+}
+
+// A function may hand a variable on where another one gives a value: then it gives its value.
+status read_handed_on(const instruction& code, const call_site& site, const block& called,
+                      const call_frame& at, tensor* outputs) {
+  for (size_t i = 0; i < called.handed_on.size(); ++i) {
+    auto from = called.handed_on[i];
+    if (from < 0 || code.origin->output_is_ref(static_cast<int>(i)))
+      continue;
+    auto* state = code.states[site.first_argument + static_cast<size_t>(from)];
+    if (!state)
+      continue;
+    TROUPE_ASSIGN(outputs[i], read_state(code, *state, at.temporaries));
+    if (outputs[i].space() != at.device.memory().space())
+      return lies_elsewhere(code, outputs[i]);
+  }
+  return {};
+}
+
 } // namespace
 
 status run_call(const instruction& code, tensor* slots, const call_frame& around) {
@@ -227,6 +256,8 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
     case calling::never: break;
   }
   auto ran = call(*chosen, arguments, outputs, at);
+  if (ran && code.states)
+    ran = read_handed_on(code, site, *chosen, at, outputs);
   // The deepest calls say where it was; a stack of a thousand lines helps nobody.
   if (!ran && !at.stop.raised() && at.depth <= 8)
     return std::move(ran).within(concat("[", code.origin->description(), "]"));
@@ -235,15 +266,7 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
 
 result<tensor> read_variable(const instruction& code,
                              const std::unique_ptr<variable>* temporaries) {
-  auto in_step = (*code.states)->index_in_step();
-  auto value =
-      in_step < 0 ? (*code.states)->read() : temporaries[static_cast<size_t>(in_step)]->read();
-  if (value)
-    return value;
-  auto why = value.status();
-  if (code.origin->op().name.starts_with('_')) // no node that the user knows
-    why = std::move(why).about({}, (*code.states)->name());
-  return within(*code.origin, std::move(why));
+  return read_state(code, **code.states, temporaries);
 }
 
 status lies_elsewhere(const instruction& reader, const tensor& value) {

@@ -28,6 +28,23 @@ private:
   int depth_ = 1;
 };
 
+/// How many items a walk through lists within lists may meet: a list may stand in another one
+/// twice, and so on, and a short one stand for more items than there could be.
+class list_budget {
+public:
+  status take() {
+    return left_-- > 0
+               ? status{}
+               : failure(error_kind::resource_exhausted, "lists within lists have more than ",
+                         most_items, " items, those that stand there twice counted twice");
+  }
+  bool is_spent() const noexcept { return left_ <= 0; }
+
+private:
+  static constexpr int64_t most_items = int64_t{1} << 24;
+  int64_t left_ = most_items;
+};
+
 /// Prints the number of items: `list of 3 f32[2]`.
 TROUPE_API std::ostream& operator<<(std::ostream& out, const tensor_list& what);
 

@@ -72,14 +72,24 @@ constexpr size_t number_bytes = sizeof(int64_t);
 // A rank, -1 where it is not known, and extents.
 size_t shape_bytes(std::span<const int64_t> extents) { return (1 + extents.size()) * number_bytes; }
 
-uint64_t list_bytes(const tensor& of) noexcept {
+// Stops where the budget is spent.
+uint64_t list_bytes(const tensor& of, list_budget& left) {
   uint64_t total = 0;
   for (const auto& list : of.values<tensor_list>()) {
     total += 3 * number_bytes + shape_bytes(list.dims.extents());
-    for (const auto& item : list.items)
-      total += 2 * number_bytes + shape_bytes(item.dims().extents()) + payload_bytes(item);
+    for (const auto& item : list.items) {
+      if (!left.take().ok())
+        return total;
+      total += 2 * number_bytes + shape_bytes(item.dims().extents()) +
+               (item.type() == dtype::variant ? list_bytes(item, left) : payload_bytes(item));
+    }
   }
   return total;
+}
+
+uint64_t list_bytes(const tensor& of) {
+  list_budget left;
+  return list_bytes(of, left);
 }
 
 class list_writer {
@@ -128,7 +138,11 @@ private:
 };
 
 result<tensor> pack_lists(const tensor& of) {
-  TROUPE_ASSIGN(auto packed, tensor::make(dtype::u8, shape{static_cast<int64_t>(list_bytes(of))}));
+  list_budget left;
+  auto bytes = list_bytes(of, left);
+  if (left.is_spent())
+    return left.take();
+  TROUPE_ASSIGN(auto packed, tensor::make(dtype::u8, shape{static_cast<int64_t>(bytes)}));
   TROUPE_TRY(list_writer{static_cast<std::byte*>(packed.raw())}.lists(of));
   return packed;
 }

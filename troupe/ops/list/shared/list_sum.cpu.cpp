@@ -18,10 +18,11 @@ void add_numbers(type_list<Ts...>, const tensor& from, const tensor& to) {
   ((to.type() == dtype_of<Ts> ? add_elements<Ts>(from, to) : void()), ...);
 }
 
-status add_list(const tensor_list& from, tensor_list& to, allocator& memory);
+status add_list(const tensor_list& from, tensor_list& to, list_budget& left, allocator& memory);
 
 // Adds to an item, in memory of its own.
-status add_item(const tensor& from, tensor& to, allocator& memory) {
+status add_item(const tensor& from, tensor& to, list_budget& left, allocator& memory) {
+  TROUPE_TRY(left.take());
   if (from.empty())
     return {}; // counts as zeros
   if (to.empty()) {
@@ -38,17 +39,19 @@ status add_item(const tensor& from, tensor& to, allocator& memory) {
     return {};
   }
   for (int64_t i = 0; i < to.elements(); ++i)
-    TROUPE_TRY(add_list(from.data<tensor_list>()[i], to.data<tensor_list>()[i], memory));
+    TROUPE_TRY(add_list(from.data<tensor_list>()[i], to.data<tensor_list>()[i], left, memory));
   return {};
 }
 
-status add_list(const tensor_list& from, tensor_list& to, allocator& memory) {
+status add_list(const tensor_list& from, tensor_list& to, list_budget& left, allocator& memory) {
   if (from.items.size() != to.items.size())
     return invalid("lists that are added must be equally long, got ", to.items.size(), " and ",
                    from.items.size(), " items");
-  for (size_t i = 0; i < to.items.size(); ++i)
-    if (auto added = add_item(from.items[i], to.items[i], memory); !added)
+  for (size_t i = 0; i < to.items.size(); ++i) {
+    if (auto added = add_item(from.items[i], to.items[i], left, memory); !added)
       return std::move(added).within(concat("item ", i));
+    TROUPE_TRY(to.admit(to.items[i]));
+  }
   return {};
 }
 
@@ -56,9 +59,10 @@ status add_list(const tensor_list& from, tensor_list& to, allocator& memory) {
 
 status add_lists(kernel_context& at) {
   TROUPE_ASSIGN(auto* sum, changed_list(at));
+  list_budget left;
   for (int i = 1; i < at.inputs(); ++i) {
     TROUPE_ASSIGN(const auto* list, list_at(at, i));
-    TROUPE_TRY(add_list(*list, *sum, at.memory()));
+    TROUPE_TRY(add_list(*list, *sum, left, at.memory()));
   }
   return {};
 }

@@ -124,6 +124,12 @@ result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims) 
 }
 
 result<tensor> zeros_like(const tensor& like, allocator& memory) {
+  list_budget left;
+  return zeros_like(like, left, memory);
+}
+
+result<tensor> zeros_like(const tensor& like, list_budget& left, allocator& memory) {
+  TROUPE_TRY(left.take());
   TROUPE_ASSIGN(auto made, tensor::make(like.type(), like.dims(), memory));
   if (like.type() != dtype::variant) {
     TROUPE_ASSIGN(auto zero, zero_of(like.type()));
@@ -137,7 +143,7 @@ result<tensor> zeros_like(const tensor& like, allocator& memory) {
     for (auto& item : list.items) {
       if (item.empty())
         continue;
-      TROUPE_ASSIGN(item, zeros_like(item, memory));
+      TROUPE_ASSIGN(item, zeros_like(item, left, memory));
     }
   }
   return made;

@@ -37,6 +37,7 @@ result<tensor> stack_items(kernel_context& at, const tensor_list& from,
 result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims);
 /// Zeros like the value, whose lists are lists of zeros.
 result<tensor> zeros_like(const tensor& like, allocator& memory);
+result<tensor> zeros_like(const tensor& like, list_budget& left, allocator& memory);
 /// AddN of lists of equal length: adds up their items.
 status add_lists(kernel_context& at);
 
