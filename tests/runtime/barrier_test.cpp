@@ -148,7 +148,7 @@ void keep_books(unsigned rounds) {
           }
         else if (one.outcome.ok() && asked.contains(one.who.number))
           for (const auto& key : asked[one.who.number])
-            if (++parts[key] == 2)
+            if (++parts[key] % 2 == 0) // it may come again before it is known to be complete
               complete.insert(key);
       }
     };
