@@ -290,6 +290,34 @@ TEST_CASE_METHOD(fixture, "a loop that changes a variable is differentiated with
   CHECK(of(df, 7) == 2);
 }
 
+TEST_CASE_METHOD(fixture, "variables that nests use have gradients, changed around them or not") {
+  auto w = g.variable(2.0, "w");
+  auto nest = [&](bool changes) {
+    return while_loop(
+        {g.constant(0), x}, [&](auto& a) { return less(a[0], 2); },
+        [&](auto& a) {
+          auto inner = while_loop(
+              {g.constant(0), a[1]}, [&](auto& b) { return less(b[0], 2); },
+              [&](auto& b) {
+                return list{b[0] + 1, b[1] * w};
+              })[1];
+          auto next = cond(
+              greater(inner, 0.0), [&] { return inner * w; }, [&] { return inner; });
+          if (changes) {
+            auto later = g.after({next.node});
+            assign_add(w, 1.0);
+          }
+          return list{a[0] + 1, next};
+        })[1];
+  };
+  auto constant = nest(false), changing = nest(true);
+  auto first = g.gradients(constant, {x, w}), second = g.gradients(changing, {x});
+  s.run(g.initializer());
+  CHECK(of(first[0], 3) == 64);         // w^6
+  CHECK(of(first[1], 3) == 3 * 6 * 32); // 6 x w^5
+  CHECK(of(second[0], 3) == 8 * 27);    // 2^3 3^3
+}
+
 TEST_CASE_METHOD(fixture,
                  "gradients of a loop may be taken after it, and in parts computed again") {
   auto y = power(x);

@@ -1,8 +1,6 @@
-#include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/function_gradient.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace troupe {
 namespace {
@@ -11,12 +9,7 @@ namespace {
 // that is saved, and so it takes as little as it can: shapes instead of tensors.
 class backward_body final : public function_body {
 public:
-  explicit backward_body(graph& forward) : function_body(forward, SIZE_MAX), forward_(forward) {
-    for (const auto& one : forward.nodes())
-      for (const auto& access : accesses_of(*one))
-        if (access.updates)
-          updated_.insert(access.state);
-  }
+  explicit backward_body(graph& forward) : function_body(forward, SIZE_MAX), forward_(forward) {}
 
 private:
   bool is_of_forward(edge what) const { return what && &what.node->graph() == &forward_; }
@@ -33,10 +26,10 @@ private:
            spec.op == "BroadcastGradientArgs";
   }
 
-  // Of what the function changes, the value that it has read is kept.
+  // Of a variable, the value that was read is kept: it may have been changed since, by whatever is
+  // around.
   result<edge> bring_in(edge from) override {
-    if (is_of_forward(from) && from.node->output_is_ref(from.index) &&
-        updated_.contains(resource_behind(from))) {
+    if (is_of_forward(from) && from.node->output_is_ref(from.index)) {
       auto& value = read_[{from.node, from.index}];
       if (!value) {
         TROUPE_ASSIGN(auto* made, forward_.add({.op = "Identity", .inputs = {from}}));
@@ -75,7 +68,6 @@ private:
   }
 
   graph& forward_;
-  std::set<const node*> updated_;
   std::map<std::pair<const node*, int>, edge> read_;
 };
 
@@ -119,8 +111,7 @@ function_gradients::both_ways(const function& of, const std::vector<size_t>& fro
   for (const auto& one : captured) {
     auto argument = std::ranges::find(forward.arguments, one);
     auto index = static_cast<size_t>(argument - forward.arguments.begin());
-    auto is_state = one.node->output_is_ref(one.index);
-    if (argument != forward.arguments.end() && (is_state || stays(index))) {
+    if (argument != forward.arguments.end() && stays(index)) {
       made.needs.push_back({true, index});
       continue;
     }

@@ -5,14 +5,11 @@
 #include <algorithm>
 
 namespace troupe {
-namespace {
-
-bool is_argument(const node& one) {
+bool is_argument(const node& one) noexcept {
   return &one.op() == &internal_ops::feed || &one.op() == &internal_ops::variable_argument ||
          &one.op() == &internal_ops::table_argument;
 }
 
-// Whether a call does more than to compute its results: counted for the function as a whole.
 bool acts_in_a_body(const node& one) {
   if (&one.op() == &internal_ops::fetch)
     return false;
@@ -25,8 +22,6 @@ bool acts_in_a_body(const node& one) {
     return !each->body || each->body->has_effects();
   });
 }
-
-} // namespace
 
 result<std::shared_ptr<const function>>
 function::make(std::string name, std::unique_ptr<graph> body, const std::vector<edge>& results) {
@@ -279,22 +274,6 @@ result<edge> add_value_argument(graph& to, size_t index, edge like) {
                                     .attrs = {{"index", static_cast<int64_t>(index)},
                                               {"dtype", like.type()},
                                               {"shape", like.dims()}}}));
-  return made->output(0);
-}
-
-result<edge> add_argument(graph& to, size_t index, edge like) {
-  const auto* state = like.node->output_is_ref(like.index) ? resource_behind(like) : nullptr;
-  attr_map attrs{{"index", static_cast<int64_t>(index)}};
-  auto is_table = state && state->op().makes == resource::table;
-  if (!is_table) {
-    attrs["dtype"] = like.type();
-    attrs["shape"] = state ? state->output_shape(0) : like.dims();
-  }
-  TROUPE_ASSIGN(auto* made, to.add({.op = is_table ? "_TableArgument"
-                                          : state  ? "_VariableArgument"
-                                                   : "_Feed",
-                                    .name = concat("argument_", index),
-                                    .attrs = std::move(attrs)}));
   return made->output(0);
 }
 

@@ -103,10 +103,13 @@ struct open_function {
   std::vector<edge> arguments, results;
 };
 TROUPE_API open_function opened(const function& of);
-/// Adds an argument that is a value like what the edge carries.
+/// Adds an argument to a graph that is to be a function's: a value like what the edge carries.
 TROUPE_API result<edge> add_value_argument(graph& to, size_t index, edge like);
-/// Adds an argument, which may be a variable or table, to a graph that is to be a function's.
-TROUPE_API result<edge> add_argument(graph& to, size_t index, edge like);
+
+/// Whether a node stands for what a function is called with.
+TROUPE_API bool is_argument(const node& one) noexcept;
+/// Whether a node in a function does more than to compute its results.
+TROUPE_API bool acts_in_a_body(const node& one);
 
 /// Whether a function of this name is run in `body` without being there: within itself.
 TROUPE_API bool calls_itself(const graph& body, std::string_view name);

@@ -96,14 +96,7 @@ result<node*> add_call(graph& to, function_value what, const std::vector<edge>& 
   return to.add(std::move(spec));
 }
 
-// A way back as a function of gradients, a tuple of what was saved, and arguments that stay.
-struct way_back {
-  std::unique_ptr<graph> body;
-  std::vector<edge> gradients, results;
-};
-
-// Calls the way back with gradients, what was saved, and the arguments that stay: `stays` has the
-// place among `kept` for each argument that does.
+// Calls the way back with gradients, what was saved, and the arguments that stay, in `kept`.
 result<node*> call_back(const function_gradients::two_ways& both,
                         const std::vector<edge>& gradients, edge tuple,
                         const std::map<size_t, edge>& kept, graph& in) {
@@ -121,8 +114,6 @@ std::vector<edge> outputs_of(node& of) {
   return all;
 }
 
-std::shared_ptr<const function> body_of(const function_value* value) { return value->body; }
-
 // -- calls ----------------------------------------------------------------------------------------
 
 result<edges> of_recursive_call(gradient_context& at, const function_gradients::recursive& known,
@@ -138,8 +129,6 @@ result<edges> of_recursive_call(gradient_context& at, const function_gradients::
   for (auto one : known.from)
     arguments.push_back(at.output_gradient(static_cast<int>(one)));
   arguments.push_back(call.output(tuple_at));
-  for (auto one : known.states)
-    arguments.push_back(at.input(static_cast<int>(one)));
   std::vector<dtype> results;
   for (auto one : known.to)
     results.push_back(at.input(static_cast<int>(one)).type());
@@ -154,40 +143,32 @@ result<edges> of_recursive_call(gradient_context& at, const function_gradients::
 result<edges> of_first_recursive_call(gradient_context& at, const function_value& value) {
   const auto& of = *value.body;
   function_gradients::recursive known{
-      concat(value.name, "_saving"), concat(value.name, "_gradient"), {}, {}, {}};
+      concat(value.name, "_saving"), concat(value.name, "_gradient"), {}, {}};
   for (size_t i = 0; i < of.results(); ++i)
     if (carries_gradients(of.result_type(i)))
       known.from.push_back(i);
-  for (size_t i = 0; i < of.arguments(); ++i) {
+  for (size_t i = 0; i < of.arguments(); ++i)
     if (takes_gradients(of, i))
       known.to.push_back(i);
-    if (of.argument_is_ref(i))
-      known.states.push_back(i);
-  }
   auto& all = *at.functions();
   auto [entry, fresh] = all.on_their_way.try_emplace(value.name, known);
   if (!fresh)
     return failure(error_kind::unimplemented, "function '", value.name,
                    "' is another one within itself");
-  auto both = all.both_ways(of, known.from, known.to,
-                            [&](size_t argument) { return of.argument_is_ref(argument); });
+  auto both = all.both_ways(of, known.from, known.to, [](size_t) { return false; });
   all.on_their_way.erase(entry);
   TROUPE_TRY(both.status());
   TROUPE_ASSIGN(auto tuple, add_tuple(*both->forward.body, both->saved));
   // The way back, by the name that it calls itself by.
   auto back = std::make_unique<graph>(of.body().ops());
   std::vector<edge> gradients;
-  std::map<size_t, edge> kept;
   size_t next = 0;
   for (auto one : known.from) {
     TROUPE_ASSIGN(auto made, add_value_argument(*back, next++, both->forward.results[one]));
     gradients.push_back(made);
   }
-  TROUPE_ASSIGN(auto saved, add_argument(*back, next++, tuple));
-  for (auto one : known.states) {
-    TROUPE_ASSIGN(kept[one], add_argument(*back, next++, both->forward.arguments[one]));
-  }
-  TROUPE_ASSIGN(auto* called, call_back(*both, gradients, saved, kept, *back));
+  TROUPE_ASSIGN(auto saved, add_value_argument(*back, next++, tuple));
+  TROUPE_ASSIGN(auto* called, call_back(*both, gradients, saved, {}, *back));
   TROUPE_ASSIGN(auto backward,
                 function::make(known.backward, std::move(back), outputs_of(*called)));
   both->forward.results.push_back(tuple);
@@ -269,7 +250,7 @@ result<edges> of_branches(gradient_context& at) {
   const auto first = static_cast<size_t>(first_argument(branch.op()));
   std::vector<std::shared_ptr<const function>> bodies;
   for (const auto* one : functions_of(branch))
-    bodies.push_back(body_of(one));
+    bodies.push_back(one->body);
   if (std::ranges::find(bodies, nullptr) != bodies.end())
     return failure(error_kind::unimplemented, "a branch is a function that is not known here");
   places from, to;
@@ -322,10 +303,10 @@ result<edges> of_branches(gradient_context& at) {
     edge tuple, saved;
     if (saves) {
       TROUPE_ASSIGN(tuple, add_tuple(*both.forward.body, both.saved));
-      TROUPE_ASSIGN(saved, add_argument(*back, next++, tuple));
+      TROUPE_ASSIGN(saved, add_value_argument(*back, next++, tuple));
     }
     for (auto one : stay) {
-      TROUPE_ASSIGN(arguments[one], add_argument(*back, next++, both.forward.arguments[one]));
+      TROUPE_ASSIGN(arguments[one], add_value_argument(*back, next++, both.forward.arguments[one]));
     }
     TROUPE_ASSIGN(auto* called, call_back(both, gradients, saved, arguments, *back));
     auto name = concat(bodies[i]->name(), "_gradient");
@@ -410,13 +391,13 @@ status save_turns(node& loop, function_gradients::two_ways& both) {
                                                   .attrs = {{"element_dtype", dtype::variant}}}));
   auto list_like = empty->output(0);
   auto count = both.forward.arguments.size();
-  TROUPE_ASSIGN(auto list, add_argument(body, count, list_like));
+  TROUPE_ASSIGN(auto list, add_value_argument(body, count, list_like));
   TROUPE_ASSIGN(auto tuple, add_tuple(body, both.saved));
   TROUPE_ASSIGN(auto more, add(body, {.op = "TensorListPushBack", .inputs = {list, tuple}}));
   both.forward.results.push_back(more);
   auto all = functions_of(loop);
   auto condition = opened(*all[0]->body);
-  TROUPE_TRY(add_argument(*condition.body, count, list_like).status());
+  TROUPE_TRY(add_value_argument(*condition.body, count, list_like).status());
   TROUPE_ASSIGN(auto test,
                 function::make(all[0]->name, std::move(condition.body), condition.results));
   TROUPE_ASSIGN(auto turn, function::make(concat(all[1]->name, "_saving"),
@@ -462,21 +443,11 @@ result<edges> of_loop(gradient_context& at) {
                                                    {"shape", partial_shape{shape{}}}}}));
     ++next;
     of_turn.push_back(scalar->output(0));
-    for (auto one : gradients) {
-      // A variable's gradient is a value.
-      TROUPE_ASSIGN(auto* made,
-                    to->add({.op = "_Feed",
-                             .name = concat("argument_", next),
-                             .attrs = {{"index", static_cast<int64_t>(next)},
-                                       {"dtype", body->argument(one).output_type(0)},
-                                       {"shape", body->argument(one).output_shape(0)}}}));
-      of_turn.push_back(made->output(0));
-      ++next;
-    }
-    for (auto one : stay) {
-      TROUPE_ASSIGN(auto made, add_argument(*to, next++, both.forward.arguments[one]));
-      of_turn.push_back(made);
-    }
+    for (const auto& some : {gradients, stay})
+      for (auto one : some) {
+        TROUPE_ASSIGN(auto made, add_value_argument(*to, next++, both.forward.arguments[one]));
+        of_turn.push_back(made);
+      }
     if (to != test.get())
       continue;
     TROUPE_ASSIGN(auto left, add(*to, {.op = "TensorListLength", .inputs = {of_turn[0]}}));

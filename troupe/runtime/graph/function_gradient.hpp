@@ -57,7 +57,7 @@ public:
   /// A function that calls itself, while its gradient is on its way.
   struct recursive {
     std::string forward, backward; // their names
-    std::vector<size_t> from, to, states;
+    std::vector<size_t> from, to;
   };
   std::map<std::string, recursive> on_their_way;
 

@@ -26,24 +26,6 @@ bool is_default_list(const attr_def& attr, const AttrValue& value) {
          value.list().ByteSizeLong() == 0;
 }
 
-// Whether a run of the node counts although nobody reads what it gives.
-bool acts(const node& one) {
-  auto all = functions_of(one);
-  if (has(one.op().effects, effect::stateful | effect::random | effect::blocking))
-    return all.empty() || std::ranges::any_of(all, [](const function_value* each) {
-             return !each->body || each->body->has_effects();
-           });
-  for (int i = 0; all.empty() && i < static_cast<int>(one.inputs().size()); ++i)
-    if (one.input_is_ref(i))
-      return true;
-  return false;
-}
-
-bool is_argument(const node& one) {
-  return &one.op() == &internal_ops::feed || &one.op() == &internal_ops::variable_argument ||
-         &one.op() == &internal_ops::table_argument;
-}
-
 std::string argument_name(size_t i) { return concat("argument_", i); }
 
 // The functions that have been written, under names that no other has.
@@ -258,7 +240,7 @@ private:
         (*to.mutable_attr())[std::string{name}] = std::move(value);
     }
     *to_.Add() = std::move(to);
-    if (body_ && acts(from)) {
+    if (body_ && acts_in_a_body(from)) {
       (*body_->mutable_control_ret())[from.name()] = from.name();
       body_->mutable_signature()->add_control_output(from.name());
     }

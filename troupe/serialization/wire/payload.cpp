@@ -121,7 +121,15 @@ private:
   status item(const tensor& of) {
     number(static_cast<int64_t>(of.type()));
     dims(of.dims().extents(), true);
-    number(static_cast<int64_t>(payload_bytes(of)));
+    auto* length = to_; // known when it is written
+    number(0);
+    auto written = content(of);
+    auto bytes = static_cast<int64_t>(to_ - length) - static_cast<int64_t>(number_bytes);
+    std::memcpy(length, &bytes, number_bytes);
+    return written;
+  }
+
+  status content(const tensor& of) {
     if (of.type() == dtype::variant)
       return lists(of);
     if (of.empty())
