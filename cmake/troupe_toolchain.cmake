@@ -22,15 +22,7 @@ if(PROJECT_IS_TOP_LEVEL)
   if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
   endif()
-  find_program(MOLD_PROGRAM mold)
-  if(MOLD_PROGRAM)
-    # mold 1.10, which Debian 12 ships, lets the read-only-after-relocation segment of some programs
-    # begin in a page that is not mapped; the loader then refuses them.
-    add_link_options(-fuse-ld=mold -Wl,-z,norelro)
-    # Once in some thousand links it never ends.
-    set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK "${PROJECT_SOURCE_DIR}/cmake/link_again")
-  endif()
-  mark_as_advanced(CCACHE_PROGRAM MOLD_PROGRAM)
+  mark_as_advanced(CCACHE_PROGRAM)
 endif()
 
 if(TROUPE_NATIVE)
