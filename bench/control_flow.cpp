@@ -1,5 +1,9 @@
 // Loops and branches: what a turn costs.
 #include "bench/benchmarks.hpp"
+#include "bench/two_tasks.hpp"
+#include "troupe/actors/client.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -127,6 +131,93 @@ void dynamic_lstm(State& state) {
   state.SetItemsProcessed(state.iterations() * length);
 }
 
+/// A session of one process with two processors.
+std::unique_ptr<client> two_processors() {
+  client_options options;
+  options.ops = &library();
+  options.make_devices = [] {
+    std::vector<std::shared_ptr<device>> made;
+    for (int i = 0; i < 2; ++i)
+      made.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 1}));
+    return result{std::move(made)};
+  };
+  options.inter_op_threads = 2;
+  auto made = client::local(options);
+  return made ? *std::move(made) : throw error{made.status()};
+}
+
+/// Runs a step with n = `turns` again and again; items are turns.
+void run_turns(State& state, client& in, const graph& of, edge n, edge found, int64_t turns) {
+  auto never = step_clock::time_point::max();
+  auto step = in.prepare(of, {.feeds = {n}, .fetches = {found}}, never);
+  const std::vector<tensor> many{tensor::scalar(static_cast<int32_t>(turns))};
+  for (auto _ : state)
+    if (auto ran = step ? in.run(**step, many, never) : step.status(); !ran)
+      return state.SkipWithError(ran.status().message().c_str());
+  state.SetItemsProcessed(state.iterations() * turns);
+}
+
+/// A loop whose counter lies on one processor, and a sum on the other; items are turns.
+void across_devices(State& state) {
+  graph_builder g;
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto found = while_loop(
+      {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        auto next = v[0] + 1;
+        auto on = g.on("/cpu:1");
+        return edges{next, v[1] + next};
+      });
+  auto s = two_processors();
+  run_turns(state, *s, g, n, found[1], turns);
+}
+
+/// Two matrices that follow each other, each on its processor, or both on one; items are turns.
+void pipelined(State& state, bool both) {
+  constexpr int64_t size = 256;
+  graph_builder g;
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto w = fill(g, {size, size}, 0.5f / size);
+  auto layer = [&](edge x, const char* device) {
+    auto on = g.on(device);
+    for (int i = 0; i < 4; ++i)
+      x = tanh(matmul(x, w));
+    return x;
+  };
+  auto found = while_loop(
+      {g.constant(0), w, w}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        auto first = layer(v[1], "/cpu:0");
+        return edges{v[0] + 1, first, layer(first + v[2], both ? "/cpu:1" : "/cpu:0")};
+      });
+  auto s = two_processors();
+  run_turns(state, *s, g, n, sum(found[2]), 50);
+}
+
+/// A loop whose counter lies in one process, and a sum in another; items are turns.
+void across_tasks(State& state) {
+  try {
+    two_tasks tasks;
+    graph_builder g;
+    auto n = g.placeholder(dtype::i32, {}, "n");
+    auto found = while_loop(
+        {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
+        [&](auto& v) {
+          auto next = v[0] + 1;
+          auto on = g.on("/job:worker/task:1");
+          return edges{next, v[1] + next};
+        });
+    auto s = session::connect(tasks.cluster());
+    auto step = s.prepare({n}, {found[1]});
+    const auto many = tensor::scalar(turns / 10);
+    for (auto _ : state)
+      benchmark::DoNotOptimize(step.run({many}));
+    state.SetItemsProcessed(state.iterations() * (turns / 10));
+  } catch (const error& e) {
+    state.SkipWithError(e.what());
+  }
+}
+
 } // namespace
 
 void register_control_flow() {
@@ -135,6 +226,11 @@ void register_control_flow() {
   benchmark::RegisterBenchmark("flow/counter", counter);
   benchmark::RegisterBenchmark("flow/hundred_variables", hundred_variables);
   benchmark::RegisterBenchmark("flow/choices", choices);
+  benchmark::RegisterBenchmark("flow/across_devices", across_devices)->UseRealTime();
+  benchmark::RegisterBenchmark("flow/across_tasks", across_tasks)->UseRealTime();
+  for (bool both : {false, true})
+    benchmark::RegisterBenchmark(both ? "flow/pipelined" : "flow/not_pipelined", pipelined, both)
+        ->UseRealTime();
 }
 
 } // namespace troupe::bench

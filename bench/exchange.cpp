@@ -1,6 +1,7 @@
 // A tensor goes from one task to another, each a process of its own on this machine; a step moves
 // it once.
 #include "bench/benchmarks.hpp"
+#include "bench/two_tasks.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/troupe.hpp"
@@ -21,52 +22,6 @@
 
 namespace troupe::bench {
 namespace {
-
-int free_port() {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  auto held = bind(one, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-              getsockname(one, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  close(one);
-  if (!held)
-    throw error{failure(error_kind::unavailable, "no free port on the loopback interface")};
-  return ntohs(address.sin_port);
-}
-
-/// Two processes, for as long as the object lives.
-class two_tasks {
-public:
-  explicit two_tasks(bool near_memory = true)
-      : cluster_(concat("{\"worker\": [\"127.0.0.1:", free_port(), "\", \"127.0.0.1:", free_port(),
-                        "\"]}")) {
-    for (const char* number : {"0", "1"}) {
-      const char* arguments[] = {"troupe_bench",
-                                 "--serve-task",
-                                 cluster_.c_str(),
-                                 number,
-                                 near_memory ? nullptr : "by_socket",
-                                 nullptr};
-      pid_t process = 0;
-      if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr,
-                      const_cast<char* const*>(arguments), environ) == 0)
-        processes_.push_back(process);
-    }
-  }
-  ~two_tasks() {
-    for (auto process : processes_) {
-      kill(process, SIGKILL);
-      waitpid(process, nullptr, 0);
-    }
-  }
-  const std::string& cluster() const { return cluster_; }
-
-private:
-  std::string cluster_;
-  std::vector<pid_t> processes_;
-};
 
 void move_tensor(benchmark::State& state, int64_t bytes, bool near_memory = true) {
   try {

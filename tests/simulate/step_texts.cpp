@@ -82,18 +82,31 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
   auto variable = [](const std::string& name, const std::string& where) {
     return concat(name, " = VariableV2 dtype=i64 shape=[] shared_name=\"v\" @", where, '\n');
   };
+  // What stands in `body`, as the only turn of a loop that several tasks run; `state` is declared
+  // outside, and `result` is what is fetched.
+  auto in_loop = [&](const std::string& declared, const std::string& state, const std::string& type,
+                     const std::string& body, const std::string& result) {
+    auto arguments = concat("(i: i32[], id: i64[], last: i64[], ", state, ": ", type, ")");
+    return concat(id_at(w), declared, "body once", arguments, " {\nmore = Less(i, i32(1)) @", w,
+                  "\nreturn more\n}\nbody turn", arguments, " {\n", body, "next = Add(i, i32(1)) @",
+                  w, "\nreturn next, id, ", result, ", ", state, "\n}\nloop = While(i32(0), id, ",
+                  "i64(0), ", state, ") cond=once body=turn @", w,
+                  "\nfeed id = i64(1)\nfetch loop:2\n");
+  };
+  const auto looped = client % 2 == 1;
   // Worker -> server -> worker, with an update between.
-  auto round = [&](const std::string& back, const std::string& from, int i, int slot) {
+  auto round = [&](const std::string& back, const std::string& from, int i, int slot,
+                   bool declare = true) {
     auto n = std::to_string(i);
     auto made = concat("a", n);
     auto text = concat(made, " = Mul(id, i64(", factor, ")) @", w, '\n');
     if (elements > 0)
       text += concat("big", n, " = Fill(i32[", elements, "], a", n, ") @", w, "\nm", n,
                      " = Max(big", n, ", i32[0]) @", p(i), '\n');
-    text +=
-        concat("t", n, " = Tally(id, ", elements > 0 ? "m" : "a", n, ") slot=", slot, " @", p(i),
-               '\n', variable("v" + n, p(i)), "add", n, " = AssignAdd(v", n, ", i64(1), ^t", n,
-               ") @", p(i), '\n', back, " = Add(t", n, ", ", from, ", ^add", n, ") @", w, '\n');
+    text += concat("t", n, " = Tally(id, ", elements > 0 ? "m" : "a", n, ") slot=", slot, " @",
+                   p(i), '\n', declare ? variable("v" + n, p(i)) : std::string{}, "add", n,
+                   " = AssignAdd(v", n, ", i64(1), ^t", n, ") @", p(i), '\n', back, " = Add(t", n,
+                   ", ", from, ", ^add", n, ") @", w, '\n');
     return text;
   };
   auto accumulator =
@@ -105,6 +118,11 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
                           ps, '\n');
   switch (kind) {
     case run_kind::update:
+      if (looped) {
+        auto state = concat("v", server);
+        return in_loop(variable(state, ps), state, "variable i64[]",
+                       round("back", concat("i64(", factor, ")"), server, 0, false), "back");
+      }
       return id_at(w) + round("back", concat("i64(", factor, ")"), server, 0) +
              "feed id = i64(1)\nfetch back\n";
     case run_kind::train: {
@@ -128,6 +146,13 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
     case run_kind::put:
       return id_at(w) + put_text(there.holder, ps) + "feed id = i64(1)\ntarget put\n";
     case run_kind::take:
+      if (looped && (there.holder == holder_kind::fifo || there.holder == holder_kind::shuffle)) {
+        auto text = take_text(there.holder, ps);
+        auto end = text.find('\n') + 1; // of the declaration
+        return in_loop(text.substr(0, end), "q", "queue",
+                       concat(text.substr(end), "back = Mul(t, i64(", factor, ")) @", w, '\n'),
+                       "back");
+      }
       return id_at(w) + take_text(there.holder, ps) +
              concat("back = Mul(t, i64(", factor, ")) @", w, "\nfeed id = i64(1)\nfetch back\n");
     case run_kind::apply: // [1, id]: how many there are, and which

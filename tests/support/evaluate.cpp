@@ -135,8 +135,7 @@ status evaluator::run_call(const node& n, step& in) {
 status evaluator::run_node(const node& n, step& in) {
   if (n.op().calls != calling::never)
     return run_call(n, in);
-  if (&n.op() == &internal_ops::fetch || &n.op() == &internal_ops::variable_argument ||
-      &n.op() == &internal_ops::table_argument)
+  if (&n.op() == &internal_ops::fetch || (is_argument(n) && n.op().makes != resource::none))
     return {};
   TROUPE_ASSIGN(auto* code, compile(n));
   auto count = n.inputs().size();

@@ -1,6 +1,7 @@
 #include "troupe/actors/conductor.hpp"
 
 #include "troupe/actors/flight_report.hpp"
+#include "troupe/actors/frames.hpp"
 #include "troupe/actors/region.hpp"
 #include "troupe/actors/task_program.hpp"
 
@@ -71,9 +72,13 @@ void conductor_actor::fail(status why) {
   state_.fetch_or(failed, std::memory_order_acq_rel);
   of_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
   tell_responders(step_ended::how::fails);
+  if (auto* within = of_.frames())
+    within->abort_all(nullptr);
 }
 
 void conductor_actor::tell_responders(step_ended::how outcome) {
+  if (of_.program().runs_within_steps())
+    return; // the step around it does
   const auto& all = of_.program().responders();
   if (!all.empty() && !error_.ok())
     of_.program().recorder().note(flight_event::queues_asked, step());
@@ -137,7 +142,7 @@ void conductor_actor::await_accelerators() {
 
 bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* one = content_if<fetched>(message)) {
-    if (one->index < fetches_.size())
+    if (!observer_->fetched(one->index, one->value, unit) && one->index < fetches_.size())
       fetches_[one->index] = std::move(one->value); // each index has one sender
     return true;
   }

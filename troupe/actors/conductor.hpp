@@ -11,6 +11,8 @@ namespace troupe {
 class step_observer {
 public:
   virtual void step_ended(caf::execution_unit* unit) noexcept = 0;
+  /// A result, while the step runs. False: it is kept until the end.
+  virtual bool fetched(uint32_t, tensor&, caf::execution_unit*) { return false; }
 
 protected:
   ~step_observer() = default;
@@ -36,8 +38,10 @@ public:
   /// meant, for which the instance may serve by now, is left alone.
   void abort(uint64_t step, status why, caf::execution_unit* unit);
 
-  /// A region asks before it becomes ready; false when the step has failed.
+  /// A region asks before it becomes ready; false when the step has failed. So does a step within
+  /// the step, which leaves when it has ended.
   bool enter();
+  void leave_frame(caf::execution_unit* unit) { leave(false, unit); }
 
   /// Does something for a step, on behalf of what was launched or asked for it, unless it has
   /// ended: then the instance may serve another. `act` returns an error that fails the step.

@@ -9,7 +9,8 @@ result<wire_registration> encode_graphs(const register_partitions& what) {
   made->how = what.how;
   for (const auto& part : what.partitions) {
     TROUPE_ASSIGN(auto bytes, write_graph(*part.nodes));
-    made->partitions.push_back({to_string(part.device), std::move(bytes)});
+    made->partitions.push_back(
+        {to_string(part.device), std::move(bytes), part.frame, part.function, part.of_node});
   }
   return wire_registration{std::move(made)};
 }

@@ -38,7 +38,7 @@ private:
     return running_simulation ? "some time" : readable_time(now_ - ns);
   }
 
-  static std::string describe(const wait_point& wait) {
+  std::string describe(const wait_point& wait) const {
     if (is_collective(wait.origin->op()))
       return concat(wait.origin->description(), " of group ",
                     wait.origin->attr<int64_t>("group_key"));
@@ -47,6 +47,10 @@ private:
                     wait.state->name(), '\'');
     if (wait.by == answered_by::work)
       return concat(wait.origin->description(), ", which reads or writes files");
+    if (wait.by == answered_by::frame)
+      return concat("the functions of ", in_.root().program().frame_of(wait)->description);
+    if (wait.by == answered_by::caller)
+      return concat("argument ", wait.origin->attr<int64_t>("index"));
     return concat(wait.origin->description(), " from ", wait.origin->attr<std::string>("from"));
   }
 

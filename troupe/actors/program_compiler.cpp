@@ -2,11 +2,13 @@
 
 #include "troupe/actors/step_server.hpp"
 #include "troupe/devices/deterministic/deterministic.hpp"
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace troupe {
 
@@ -17,58 +19,150 @@ result<register_request> program_compiler::read(const register_graph& what) cons
     TROUPE_ASSIGN(auto device, device_name::parse(one.device));
     auto nodes = std::make_unique<graph>(*of_.ops);
     TROUPE_TRY(guarded("reading a graph", [&] { return read_graph(bytes_of(one.graph), *nodes); }));
-    made->partitions.push_back({device, std::move(nodes)});
+    made->partitions.push_back({device, std::move(nodes), one.frame, one.function, one.of_node});
   }
   return made;
 }
 
+// The partitions of the step and of the functions that run within it, each of which becomes a
+// program of the task.
+class program_compiler::compilation {
+public:
+  compilation(const parts& of, register_partitions& what, const connection_ptr& owner)
+      : of_(of), what_(what), owner_(owner), regions_(of.regions) {
+    regions_.one_per_node = what.how.region_per_node;
+    regions_.replay = what.how.replay;
+    for (auto& one : what.how.costs)
+      measured_.add(
+          {.node = std::move(one.node), .device = {}, .runs = 1, .mean_ns = one.nanoseconds});
+    regions_.measured = &measured_;
+    regions_.strict_order = what.how.deterministic || of.deterministic;
+  }
+
+  result<std::shared_ptr<task_program>> run() {
+    for (auto& part : what_.partitions)
+      parts_[{part.frame, part.function}].push_back(&part);
+    TROUPE_ASSIGN(auto step, compile(parts_[{0, 0}]));
+    TROUPE_TRY(note_frames(*step));
+    std::map<uint32_t, task_frame> frames;
+    size_t functions = 0;
+    for (const auto& [which, parts] : parts_) {
+      const auto [number, index] = which;
+      if (number == 0)
+        continue;
+      auto& frame = frames[number];
+      functions += index + 1 - frame.functions.size(); // they are in order
+      if (functions > max_functions)
+        return failure(error_kind::resource_exhausted, "a step has more than ", max_functions,
+                       " functions in its frames");
+      frame.functions.resize(index + 1);
+      frame.description = parts.front()->of_node;
+      TROUPE_ASSIGN(auto function, compile(parts));
+      function->run_within_steps();
+      TROUPE_TRY(note_frames(*function));
+      frame.functions[index] = std::move(function);
+    }
+    for (auto& [number, frame] : frames) {
+      frame.number = number;
+      if (auto it = origins_.find(number); it != origins_.end())
+        TROUPE_TRY(describe(frame, *it->second));
+      TROUPE_TRY(step->add(std::move(frame)));
+    }
+    for (const auto& [number, origin] : origins_)
+      if (!step->frame(number))
+        return invalid(origin->description(), ": its functions are missing");
+    step->expect(what_.how.peers);
+    return step;
+  }
+
+private:
+  static constexpr size_t max_functions = 65'536;
+
+  result<std::shared_ptr<task_program>> compile(const std::vector<partition*>& parts) {
+    std::vector<std::shared_ptr<const program>> programs;
+    std::vector<device_name> devices;
+    std::vector<std::shared_ptr<device>> owned;
+    std::vector<std::shared_ptr<launch_thread>> launches;
+    for (auto* part : parts) {
+      auto on = std::ranges::find(of_.devices, part->device, &owned_device::name);
+      if (on == of_.devices.end())
+        return failure(error_kind::not_found, "there is no device ", part->device);
+      regions_.nodes_use_all_threads = on->runs->threads() > 1;
+      auto find = [&](const node& maker) { return of_.state->find(maker, what_.how.container); };
+      auto states =
+          of_.server->programs().states_of(owner_, what_.how.session, to_string(part->device));
+      auto find_kernel_state = [&](const node& of, const kernel_state_maker& make) {
+        return states->find_or_make(of, make);
+      };
+      auto runs = regions_.strict_order ? deterministic_view(on->runs) : on->runs;
+      TROUPE_ASSIGN(auto made, program::compile(std::move(part->nodes), *runs, find, regions_,
+                                                find_kernel_state));
+      programs.push_back(std::move(made));
+      devices.push_back(part->device);
+      owned.push_back(std::move(runs));
+      launches.push_back(on->launches);
+    }
+    auto linked = std::make_shared<task_program>(*of_.system, std::move(programs), std::move(owned),
+                                                 of_.recorder);
+    linked->set_session(what_.how.session);
+    linked->set_launch_threads(std::move(launches));
+    TROUPE_TRY(linked->link(of_.self, devices, [&](const node& maker) {
+      return of_.state->find_responder(maker, what_.how.container, *linked);
+    }));
+    return linked;
+  }
+
+  status note_frames(const task_program& of) {
+    for (const auto& one : of.programs())
+      for (const auto& wait : one->waits()) {
+        if (wait.by != answered_by::frame)
+          continue;
+        auto number = static_cast<uint32_t>(wait.origin->attr<int64_t>("frame"));
+        if (!origins_.emplace(number, wait.origin).second)
+          return invalid(wait.origin->description(), ": two nodes are frame ", number);
+      }
+    return {};
+  }
+
+  status describe(task_frame& frame, const node& origin) const {
+    frame.origin = &origin;
+    TROUPE_ASSIGN(const auto* op, of_.ops->find_op(origin.attr<std::string>("kind")));
+    frame.calls = op->calls;
+    frame.results = static_cast<size_t>(origin.outputs());
+    frame.orders = static_cast<size_t>(origin.attr<int64_t>("orders"));
+    frame.parallel = origin.attr<int64_t>("parallel_iterations");
+    auto first = static_cast<size_t>(first_argument(*op));
+    auto functions = op->calls == calling::while_true || op->calls == calling::if_true ? 2u
+                     : op->calls == calling::once                                      ? 1u
+                                                                                       : 0u;
+    auto complete = std::ranges::all_of(frame.functions, [](const auto& one) { return !!one; });
+    if (op->calls == calling::never || origin.inputs().size() < first || !complete ||
+        (functions != 0 && frame.functions.size() != functions))
+      return invalid(origin.description(), ": its functions are not those of a ", op->name);
+    frame.values = origin.inputs().size() - first;
+    if (frame.is_loop() && frame.values != frame.results)
+      return invalid(origin.description(), ": takes ", frame.values, " values and gives ",
+                     frame.results);
+    for (const auto& one : origin.attr<std::vector<std::string>>("tasks")) {
+      TROUPE_ASSIGN(auto task, device_name::parse(one));
+      frame.others.push_back(task.on_task());
+    }
+    return {};
+  }
+
+  const parts& of_;
+  register_partitions& what_;
+  const connection_ptr& owner_;
+  region_options regions_;
+  node_times measured_;
+  // By the frame and the function that they are of.
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<partition*>> parts_;
+  std::map<uint32_t, const node*> origins_; // of frames, by number
+};
+
 result<std::shared_ptr<task_program>> program_compiler::compile(register_partitions& what,
                                                                 const connection_ptr& owner) const {
-  return guarded("compiling a step", [&] { return compile_all(what, owner); });
-}
-
-result<std::shared_ptr<task_program>>
-program_compiler::compile_all(register_partitions& what, const connection_ptr& owner) const {
-  std::vector<std::shared_ptr<const program>> programs;
-  std::vector<device_name> devices;
-  std::vector<std::shared_ptr<device>> owned;
-  std::vector<std::shared_ptr<launch_thread>> launches;
-  auto regions = of_.regions;
-  regions.one_per_node = what.how.region_per_node;
-  regions.replay = what.how.replay;
-  node_times measured;
-  for (auto& one : what.how.costs)
-    measured.add(
-        {.node = std::move(one.node), .device = {}, .runs = 1, .mean_ns = one.nanoseconds});
-  regions.measured = &measured;
-  regions.strict_order = what.how.deterministic || of_.deterministic;
-  for (auto& part : what.partitions) {
-    auto on = std::ranges::find(of_.devices, part.device, &owned_device::name);
-    if (on == of_.devices.end())
-      return failure(error_kind::not_found, "there is no device ", part.device);
-    regions.nodes_use_all_threads = on->runs->threads() > 1;
-    auto find = [&](const node& maker) { return of_.state->find(maker, what.how.container); };
-    auto states = of_.server->programs().states_of(owner, what.how.session, to_string(part.device));
-    auto find_kernel_state = [&](const node& of, const kernel_state_maker& make) {
-      return states->find_or_make(of, make);
-    };
-    auto runs = regions.strict_order ? deterministic_view(on->runs) : on->runs;
-    TROUPE_ASSIGN(auto made,
-                  program::compile(std::move(part.nodes), *runs, find, regions, find_kernel_state));
-    programs.push_back(std::move(made));
-    devices.push_back(part.device);
-    owned.push_back(std::move(runs));
-    launches.push_back(on->launches);
-  }
-  auto linked = std::make_shared<task_program>(*of_.system, std::move(programs), std::move(owned),
-                                               of_.recorder);
-  linked->set_session(what.how.session);
-  linked->set_launch_threads(std::move(launches));
-  TROUPE_TRY(linked->link(of_.self, devices, [&](const node& maker) {
-    return of_.state->find_responder(maker, what.how.container, *linked);
-  }));
-  linked->expect(what.how.peers);
-  return linked;
+  return guarded("compiling a step", [&] { return compilation{of_, what, owner}.run(); });
 }
 
 } // namespace troupe

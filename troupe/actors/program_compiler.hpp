@@ -40,8 +40,7 @@ public:
   const std::vector<owned_device>& devices() const noexcept { return of_.devices; }
 
 private:
-  result<std::shared_ptr<task_program>> compile_all(register_partitions& what,
-                                                    const connection_ptr& owner) const;
+  class compilation;
   parts of_;
 };
 

@@ -1,6 +1,7 @@
 #include "troupe/actors/region.hpp"
 
 #include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/frames.hpp"
 #include "troupe/actors/outlet.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/collective/exchange.hpp"
@@ -41,6 +42,8 @@ public:
   void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
     const auto& wait = in_.part(program_).program().waits()[wait_index];
     in_.begin_wait(program_, wait_index);
+    if (wait.by == answered_by::frame)
+      return in_.root().frames()->begin(in_, program_, wait_index, inputs, unit_);
     if (auto seat = in_.program().seat(program_, wait_index); seat.group != collective_seat::none)
       return join(seat, inputs.empty() ? tensor{} : inputs.front());
     deliver(in_.program().responder(program_, wait_index),
@@ -135,10 +138,13 @@ private:
     if (route.remote) {
       in_.program().recorder().note(flight_event::sent, in_.conductor().step(), program_,
                                     export_index);
-      caf::anon_send(
-          in_.program().exchange(route.peer),
-          outgoing{tensor_push{
-              .step = in_.step(), .key = route.key, .dead = dead, .value = std::move(value)}});
+      caf::anon_send(in_.program().exchange(route.peer),
+                     outgoing{tensor_push{.step = in_.step(),
+                                          .key = route.key,
+                                          .dead = dead,
+                                          .value = std::move(value),
+                                          .frame = in_.frame(),
+                                          .iteration = in_.run()}});
     } else {
       export_value(route, std::move(value), dead);
     }

@@ -10,34 +10,10 @@
 namespace troupe {
 namespace {
 
-status take_in(task_instance& in, arrival&& what, caf::execution_unit* unit) {
-  const auto* route = in.program().import(what.key);
-  if (!route)
-    return invalid("a tensor came for the unknown key ", what.key);
-  if (what.frame != 0 || what.iteration != 0)
-    return invalid("a tensor came for frame ", what.frame, ", iteration ", what.iteration,
-                   " of key ", what.key, ", which is in no loop");
-  const auto& program = in.part(route->program).program();
-  if (!what.dead && route->slot != token::no_slot)
-    if (const auto& from = *program.waits()[route->wait].origin;
-        from.output_type(0) != what.value.type() ||
-        !from.output_shape(0).compatible(what.value.dims()))
-      return invalid(from.description(), ": expected ", from.output_type(0), from.output_shape(0),
-                     ", got ", what.value.type(), what.value.dims());
-  in.end_wait(route->program, route->wait, what.value.bytes());
-  deliver(in.region(route->program, route->region),
-          token{.region = route->region,
-                .slot = what.dead ? token::no_slot : route->slot,
-                .value = std::move(what.value),
-                .dead = what.dead},
-          unit);
-  return {};
-}
-
 // Not after the end: a step that has ended may have let its program go, or its regions, and its
 // instance may serve another.
 void bring_to_region(task_instance& in, arrival&& what, caf::execution_unit* unit) {
-  in.conductor().act_for(what.step.sequence, [&] { return take_in(in, std::move(what), unit); });
+  in.conductor().act_for(what.step.sequence, [&] { return in.receive(std::move(what), unit); });
 }
 
 } // namespace

@@ -1,8 +1,10 @@
 #include "troupe/actors/task_program.hpp"
 
+#include "troupe/actors/frames.hpp"
 #include "troupe/actors/region.hpp"
 #include "troupe/runtime/device/thread_number.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -45,6 +47,10 @@ task_program::~task_program() {
 status task_program::look_at_state(uint64_t retirements) const {
   for (const auto& one : programs_)
     TROUPE_TRY(one->check_state());
+  for (const auto& [number, one] : frames_)
+    for (const auto& function : one.functions)
+      if (function)
+        TROUPE_TRY(function->look_at_state(retirements));
   for (const auto& one : kept_)
     if (one->retired())
       return failure(error_kind::aborted, one->kind(), " '", one->name(),
@@ -87,11 +93,20 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
         takes_things_ |= wait.origin->op().goes_back;
         continue;
       }
-      if (wait.by == answered_by::group)
+      if (wait.by == answered_by::group || wait.by == answered_by::frame)
         continue;
-      auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
       import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0],
                          static_cast<uint32_t>(&wait - programs_[p]->waits().data())};
+      if (wait.by == answered_by::caller) {
+        auto index = static_cast<size_t>(wait.origin->attr<int64_t>("index"));
+        if (index >= max_fetches)
+          return invalid(wait.origin->description(), ": is argument ", index, ", at most ",
+                         max_fetches - 1, " are allowed");
+        arguments_.resize(std::max(arguments_.size(), index + 1));
+        arguments_[index] = route;
+        continue;
+      }
+      auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
       receives[{key, to_string(devices[p])}] = route;
       auto from = device_name::parse(wait.origin->attr<std::string>("from"));
       if (from && from->on_task() != self) {
@@ -135,6 +150,61 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       seats_[one.program][one.wait] = {g, m};
     }
   return {};
+}
+
+// What its functions ask and whom they send to, its steps do.
+status task_program::add(task_frame one) {
+  auto number = one.number;
+  if (frames_.contains(number))
+    return invalid("two frames have the number ", number);
+  auto note_peer = [&](const task_name& task) {
+    if (std::ranges::find(peers_, task) == peers_.end())
+      peers_.push_back(task);
+    partners_.emplace(to_string(task), 0);
+  };
+  for (const auto& task : one.others)
+    note_peer(task);
+  for (const auto& function : one.functions) {
+    if (!function)
+      continue;
+    for (const auto& task : function->peers_)
+      note_peer(task);
+    partners_.insert(function->partners_.begin(), function->partners_.end());
+    senders_.insert(function->senders_.begin(), function->senders_.end());
+    for (const auto& responder : function->responder_handles_)
+      add_responder(responder);
+    takes_things_ |= function->takes_things_;
+    for (auto* each : function->accelerators_)
+      if (std::ranges::find(accelerators_, each) == accelerators_.end())
+        accelerators_.push_back(each);
+  }
+  frames_.emplace(number, std::move(one));
+  return {};
+}
+
+const task_frame* task_program::frame(uint32_t number) const noexcept {
+  auto it = frames_.find(number);
+  return it == frames_.end() ? nullptr : &it->second;
+}
+
+void task_program::set_exchanges(std::vector<caf::actor> exchanges) {
+  exchanges_ = std::move(exchanges);
+  auto with = [&](const task_name& task) {
+    auto at = std::ranges::find(peers_, task) - peers_.begin();
+    return exchanges_[static_cast<size_t>(at)];
+  };
+  for (auto& [number, one] : frames_) {
+    one.exchanges.clear();
+    for (const auto& task : one.others)
+      one.exchanges.push_back(with(task));
+    for (const auto& function : one.functions) {
+      if (!function)
+        continue;
+      function->exchanges_.clear();
+      for (const auto& task : function->peers_)
+        function->exchanges_.push_back(with(task));
+    }
+  }
 }
 
 void task_program::expect(const std::vector<known_peer>& peers) {
@@ -220,6 +290,10 @@ void task_program::shrink() {
   });
   for (auto& one : gone)
     one.instance->retire();
+  for (const auto& [number, one] : frames_)
+    for (const auto& function : one.functions)
+      if (function)
+        function->shrink();
 }
 
 size_t task_program::idle() const {
@@ -245,6 +319,8 @@ std::shared_ptr<const std::vector<span_subject>> task_program::subjects() const 
 }
 
 task_instance::task_instance(const task_program& of) : program_(of) {
+  if (of.has_frames())
+    frames_ = std::make_unique<step_frames>(*this);
   for (const auto& one : of.programs()) {
     parts_.push_back(std::make_unique<instance>(one));
     clues_.push_back({std::make_unique<std::atomic<int64_t>[]>(one->waits().size()),
@@ -254,7 +330,38 @@ task_instance::task_instance(const task_program& of) : program_(of) {
     meetings_.push_back(std::make_unique<collective_rendezvous>(one));
 }
 
+task_instance::~task_instance() = default;
+
+status task_instance::receive(arrival&& what, caf::execution_unit* unit) {
+  if (what.frame != frame_ || what.iteration != run_) {
+    if (frames_ && what.frame != 0)
+      return frames_->arrive(std::move(what), unit);
+    return invalid("a tensor came for frame ", what.frame, ", iteration ", what.iteration,
+                   " of key ", what.key, ", which is in no loop");
+  }
+  const auto* route = program_.import(what.key);
+  if (!route)
+    return invalid("a tensor came for the unknown key ", what.key);
+  const auto& program = part(route->program).program();
+  if (!what.dead && route->slot != token::no_slot)
+    if (const auto& from = *program.waits()[route->wait].origin;
+        from.output_type(0) != what.value.type() ||
+        !from.output_shape(0).compatible(what.value.dims()))
+      return invalid(from.description(), ": expected ", from.output_type(0), from.output_shape(0),
+                     ", got ", what.value.type(), what.value.dims());
+  end_wait(route->program, route->wait, what.value.bytes());
+  deliver(region(route->program, route->region),
+          token{.region = route->region,
+                .slot = what.dead ? token::no_slot : route->slot,
+                .value = std::move(what.value),
+                .dead = what.dead},
+          unit);
+  return {};
+}
+
 void task_instance::reset() noexcept {
+  if (frames_)
+    frames_->reset();
   for (auto& one : parts_)
     one->reset();
   for (auto& one : meetings_)

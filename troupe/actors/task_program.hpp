@@ -4,6 +4,7 @@
 #include "troupe/actors/conductor.hpp"
 #include "troupe/actors/launch_thread.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/runtime/cluster/rendezvous.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/insight/flight_recorder.hpp"
 #include "troupe/runtime/program/collective.hpp"
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace troupe {
@@ -35,6 +37,25 @@ struct import_route {
 struct collective_seat {
   static constexpr uint32_t none = UINT32_MAX;
   uint32_t group = none, member = 0;
+};
+
+class task_program;
+
+/// A node that runs functions as steps within the step (graph/frame.hpp), or what this task runs of
+/// them for another.
+struct task_frame {
+  uint32_t number = 0;          ///< in the step
+  const node* origin = nullptr; ///< the _Frame; of another task's: nothing
+  std::string description;
+  calling calls = calling::once;
+  size_t values = 0, orders = 0, results = 0; ///< what a function takes, twice, and gives
+  int64_t parallel = 1;
+  std::vector<std::shared_ptr<task_program>> functions; ///< null: this task has no part in it
+  std::vector<task_name> others;                        ///< tasks that have
+  std::vector<caf::actor> exchanges;                    ///< with them
+
+  bool is_loop() const noexcept { return calls == calling::while_true; }
+  bool is_shared() const noexcept { return !origin || !others.empty(); }
 };
 
 /// Everything but the pool is immutable once linked; any thread may use it.
@@ -63,6 +84,22 @@ public:
   status link(const task_name& self, const std::vector<device_name>& devices,
               const responder_finder& find_responder);
 
+  /// Adds a frame of its steps, whose functions it links with the rest.
+  status add(task_frame one);
+  /// The frame of that number, or nullptr. Of the program of a step.
+  const task_frame* frame(uint32_t number) const noexcept;
+  const task_frame* frame_of(const wait_point& wait) const {
+    return frame(static_cast<uint32_t>(wait.origin->attr<int64_t>("frame")));
+  }
+  bool has_frames() const noexcept { return !frames_.empty(); }
+  /// It runs within steps: of what they hold, others take care.
+  void run_within_steps() noexcept { within_steps_ = true; }
+  bool runs_within_steps() const noexcept { return within_steps_; }
+  /// Where what it is called with goes; nullptr where nobody reads it.
+  const import_route* argument(size_t index) const noexcept {
+    return index < arguments_.size() && arguments_[index] ? &*arguments_[index] : nullptr;
+  }
+
   /// Threads that run the regions of each program, before the first step. None for a program:
   /// whoever brings the last token runs the region.
   void set_launch_threads(std::vector<std::shared_ptr<launch_thread>> threads) {
@@ -74,7 +111,7 @@ public:
 
   /// The other tasks that it sends to; give their exchanges before the first step.
   const std::vector<task_name>& peers() const noexcept { return peers_; }
-  void set_exchanges(std::vector<caf::actor> exchanges) { exchanges_ = std::move(exchanges); }
+  void set_exchanges(std::vector<caf::actor> exchanges);
   bool sends_through(const caf::actor_addr& exchange) const {
     return std::ranges::find(exchanges_, exchange, &caf::actor::address) != exchanges_.end();
   }
@@ -152,6 +189,9 @@ private:
   std::vector<std::shared_ptr<const program>> programs_;
   std::vector<std::vector<export_route>> exports_;
   std::map<uint32_t, import_route> imports_;
+  std::map<uint32_t, task_frame> frames_;
+  bool within_steps_ = false;
+  std::vector<std::optional<import_route>> arguments_;
   std::vector<std::shared_ptr<named_state>> kept_;
   mutable std::atomic<uint64_t> seen_retirements_{0};
   std::vector<std::vector<inline_actor*>> responders_; // per program and wait
@@ -190,10 +230,13 @@ private:
   std::atomic<uint64_t> shrinks_{0};
 };
 
+class step_frames;
+
 /// One set of region actors and their state, for one step at a time, with the step's conductor.
 class task_instance : public std::enable_shared_from_this<task_instance> {
 public:
   explicit task_instance(const task_program& of);
+  ~task_instance();
 
   /// Makes the actors; regions keep the instance alive until retire().
   void populate();
@@ -207,6 +250,19 @@ public:
   instance& part(uint32_t of_program) { return *parts_[of_program]; }
   region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
   conductor_actor& conductor() noexcept { return *conductor_; }
+  /// The step that this one runs within, or itself; and as what (0: as itself).
+  task_instance& root() noexcept { return *root_; }
+  uint32_t frame() const noexcept { return frame_; }
+  uint64_t run() const noexcept { return run_; }
+  void belong_to(task_instance& root, uint32_t frame, uint64_t run) noexcept {
+    root_ = &root;
+    frame_ = frame;
+    run_ = run;
+  }
+  /// What runs within it; of a root whose program has frames.
+  step_frames* frames() noexcept { return frames_.get(); }
+  /// Takes a tensor from another task, while the step runs.
+  status receive(arrival&& what, caf::execution_unit* unit);
   collective_rendezvous& meeting(uint32_t of_group) noexcept { return *meetings_[of_group]; }
 
   /// Makes it ready for another step, after one that ended well.
@@ -218,6 +274,7 @@ public:
   /// again. Nothing where nobody asked for times.
   void collect(task_statistics& to) const;
   bool watched() const noexcept { return watching_.any(); }
+  bool checks_numerics() const noexcept { return watching_.check_numerics; }
 
   // Who waits can say for what and since when; a region that runs, since when. Any thread.
   void begin_step(uint64_t step) noexcept; ///< now it waits for other devices
@@ -260,6 +317,10 @@ private:
   std::vector<std::unique_ptr<step_profiler>> watches_; // made when first wanted
   std::vector<std::vector<region_actor*>> regions_;
   std::vector<caf::actor> region_handles_;
+  task_instance* root_ = this;
+  uint32_t frame_ = 0;
+  uint64_t run_ = 0;
+  std::unique_ptr<step_frames> frames_;
   caf::actor conductor_handle_;
   conductor_actor* conductor_ = nullptr;
 };

@@ -77,7 +77,7 @@ void ask_set_step(responder& of, question&& what, answers& done) {
 result<shapes> infer_take(const infer_context& at) {
   TROUPE_TRY(at.of_rank(1, 0));
   auto* from = at.resource(0);
-  if (!from || from->op().makes != resource::accumulator)
+  if (!from || !from->op().make_responder || from->op().makes != resource::accumulator)
     return shapes{partial_shape{}};
   if (from->attr<dtype>("dtype") != at.output_type(0))
     return at.invalid("accumulator '", from->name(), "' gives ", from->attr<dtype>("dtype"),
@@ -88,7 +88,8 @@ result<shapes> infer_take(const infer_context& at) {
 result<shapes> infer_take_sparse(const infer_context& at) {
   TROUPE_TRY(at.of_rank(1, 0));
   auto rows = partial_shape{};
-  if (auto* from = at.resource(0); from && from->op().makes == resource::accumulator) {
+  if (auto* from = at.resource(0);
+      from && from->op().make_responder && from->op().makes == resource::accumulator) {
     rows = from->attr<partial_shape>("shape");
     if (rows.has_rank() && rows.rank() > 0) {
       std::vector<int64_t> extents{rows.extents().begin(), rows.extents().end()};

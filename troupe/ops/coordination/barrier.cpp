@@ -59,7 +59,7 @@ result<shapes> infer_take(const infer_context& at) {
   shapes found{partial_shape::of_rank(1), partial_shape::of_rank(1)};
   found.resize(static_cast<size_t>(at.outputs()));
   auto* from = at.resource(0);
-  if (!from || from->op().makes != resource::barrier)
+  if (!from || !from->op().make_responder || from->op().makes != resource::barrier)
     return found;
   const auto& dims = from->attr<shapes>("shapes");
   for (size_t i = 0; i < dims.size() && i + 2 < found.size(); ++i)

@@ -71,7 +71,7 @@ result<shapes> infer_fixed(const infer_context& at) {
 // The queue must hold scalar strings, as far as it is known.
 status check_queue(const infer_context& at) {
   const auto* queue = at.resource(1);
-  if (!queue || queue->op().makes != resource::queue)
+  if (!queue || !queue->op().make_responder || queue->op().makes != resource::queue)
     return {};
   const auto& types = queue->attr<std::vector<dtype>>("component_types");
   if (types != std::vector{dtype::string})

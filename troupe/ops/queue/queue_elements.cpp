@@ -11,7 +11,7 @@ result<queue_components> queue_at(const infer_context& at, std::vector<dtype> ty
   queue_components found{std::move(types), {}};
   found.shapes.resize(found.types.size());
   auto* queue = at.resource(0);
-  if (!queue || queue->op().makes != resource::queue)
+  if (!queue || !queue->op().make_responder || queue->op().makes != resource::queue)
     return found;
   auto held = components_of(*queue);
   if (held.types.size() != found.types.size())

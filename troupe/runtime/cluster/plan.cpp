@@ -1,6 +1,9 @@
 #include "troupe/runtime/cluster/plan.hpp"
 
+#include "troupe/runtime/graph/frame.hpp"
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/passes/frames.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <algorithm>
@@ -59,24 +62,85 @@ void note_moved(step_plan& all, const std::vector<const node*>& moved) {
                                     "variable; it runs on the processor"));
 }
 
-result<step_plan> plan_it(step_graph& of, const plan_options& options, stop_signal* stop) {
-  TROUPE_TRY(optimize(of, options.passes, options.host.get(), stop));
-  if (stop && stop->due())
-    return failure(error_kind::deadline_exceeded, "the time was over while the step was compiled");
-  TROUPE_ASSIGN(auto placed, place(*of.nodes, options.devices, options.how));
-  TROUPE_ASSIGN(auto parts, cut(*of.nodes, placed.chosen, options.devices));
-  step_plan made;
-  note_moved(made, placed.moved);
-  for (auto& part : parts) {
-    TROUPE_TRY(optimize(part, options.passes));
-    auto& task = plan_of(made, part.device.on_task());
-    note_feeds(task, *part.nodes);
-    task.partitions.push_back(std::move(part));
+// Plans the step, and then the functions that run as frames, each as a step of its own.
+class planner {
+public:
+  planner(const plan_options& options, stop_signal* stop) : options_(options), stop_(stop) {}
+
+  status plan(step_graph& of, uint32_t frame = 0, uint32_t function = 0,
+              const std::string& of_node = {}, int depth = 0) {
+    if (depth == max_depth)
+      return failure(error_kind::resource_exhausted, "branches and loops lie more than ", max_depth,
+                     " deep within each other");
+    TROUPE_TRY(optimize(of, options_.passes, options_.host.get(), stop_));
+    if (stop_ && stop_->due())
+      return failure(error_kind::deadline_exceeded,
+                     "the time was over while the step was compiled");
+    take_devices_from_bodies(*of.nodes);
+    auto frames = find_frames(*of.nodes);
+    TROUPE_TRY(order_around_frames(*of.nodes, frames));
+    TROUPE_ASSIGN(auto placed, place(*of.nodes, options_.devices, options_.how));
+    note_moved(made_, placed.moved);
+    placed_frames placed_as;
+    for (const auto* one : frames)
+      TROUPE_TRY(plan_functions(*one, placed.chosen, depth, placed_as[one]));
+    TROUPE_ASSIGN(auto parts, cut(*of.nodes, placed.chosen, options_.devices, placed_as));
+    for (auto& part : parts) {
+      TROUPE_TRY(optimize(part, options_.passes));
+      part.frame = frame;
+      part.function = function;
+      part.of_node = of_node;
+      auto& task = plan_of(made_, part.device.on_task());
+      if (frame == 0)
+        note_feeds(task, *part.nodes);
+      task.partitions.push_back(std::move(part));
+    }
+    return {};
   }
-  for (auto& one : made.tasks)
-    sort_unique(one.feeds);
-  note_partners(made);
-  return made;
+
+  step_plan finish() {
+    for (auto& one : made_.tasks)
+      sort_unique(one.feeds);
+    note_partners(made_);
+    return std::move(made_);
+  }
+
+private:
+  static constexpr int max_depth = 64;
+
+  status plan_functions(const node& of, const std::vector<int>& chosen, int depth,
+                        placed_frame& into) {
+    auto device_of = [&](const node& one) {
+      return to_string(options_.devices[static_cast<size_t>(chosen[one.index()])]);
+    };
+    const frame_places places{device_of(of), device_of};
+    into.number = ++frames_;
+    for (uint32_t i = 0; i < functions_of(of).size(); ++i) {
+      TROUPE_ASSIGN(auto body, frame_graph(of, i, places));
+      auto about = of.description();
+      TROUPE_TRY(plan(body, into.number, i, about, depth + 1).within(concat("[", about, "]")));
+    }
+    auto owner = options_.devices[static_cast<size_t>(chosen[of.index()])].on_task();
+    for (const auto& task : made_.tasks) {
+      auto takes_part = std::ranges::find(task.partitions, into.number, &partition::frame);
+      if (task.task == owner || takes_part == task.partitions.end())
+        continue;
+      auto device = std::ranges::find(options_.devices, takes_part->device);
+      into.others.push_back(static_cast<int>(device - options_.devices.begin()));
+    }
+    return {};
+  }
+
+  const plan_options& options_;
+  stop_signal* const stop_;
+  step_plan made_;
+  uint32_t frames_ = 0;
+};
+
+result<step_plan> plan_it(step_graph& of, const plan_options& options, stop_signal* stop) {
+  planner with{options, stop};
+  TROUPE_TRY(with.plan(of));
+  return with.finish();
 }
 
 } // namespace

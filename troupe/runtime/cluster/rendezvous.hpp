@@ -11,7 +11,6 @@
 #include <chrono>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -70,7 +69,7 @@ public:
       TROUPE_TRY(refusal_forgotten(step, now));
     auto& known = running_[step];
     for (const auto& one : before.arrivals)
-      if (!known.came.insert(place_of(one))) {
+      if (!is_new(known, one)) {
         running_.erase(step);
         note_end(step, now);
         return invalid("a tensor came twice for the key ", one.key);
@@ -115,7 +114,7 @@ public:
   outcome arrive(arrival& what, time_point now) {
     if (auto it = running_.find(what.step); it != running_.end()) {
       auto& known = it->second;
-      auto first = known.came.insert(place_of(what));
+      auto first = is_new(known, what);
       if (known.attached)
         return {first ? arrival_fate::deliver : arrival_fate::twice, known.step};
       if (first)
@@ -210,10 +209,9 @@ public:
   bool idle() const noexcept { return running_.empty() && early_.empty(); }
 
 private:
-  using place = std::tuple<uint32_t, uint64_t, uint64_t>;
-  static place place_of(const arrival& what) { return {what.key, what.frame, what.iteration}; }
+  using place = uint32_t; // the key
 
-  // Most steps get a handful of tensors.
+  // Most steps get a handful of tensors. Of frames there is no end: who runs them counts.
   class places {
   public:
     bool insert(const place& what) { // says whether it is new
@@ -251,6 +249,10 @@ private:
     size_t steps = 0, bytes = 0; // that wait for steps to come
     time_point used;
   };
+
+  static bool is_new(run& of, const arrival& what) {
+    return what.frame != 0 || of.came.insert(what.key);
+  }
 
   bool ended(step_id step) const {
     auto it = sessions_.find(step.session);

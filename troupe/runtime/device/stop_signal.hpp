@@ -22,6 +22,8 @@ public:
     state_.store(calm, std::memory_order_relaxed);
   }
 
+  clock::time_point deadline() const noexcept { return deadline_; }
+
   void raise() noexcept { leave_calm(raised_by_someone); }
 
   /// Costs a load: for between instructions.

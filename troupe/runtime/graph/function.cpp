@@ -6,8 +6,9 @@
 
 namespace troupe {
 bool is_argument(const node& one) noexcept {
-  return &one.op() == &internal_ops::feed || &one.op() == &internal_ops::variable_argument ||
-         &one.op() == &internal_ops::table_argument;
+  return &one.op() == &internal_ops::feed ||
+         (one.op().makes != resource::none &&
+          internal_ops::state_argument(one.op().makes) == &one.op());
 }
 
 bool acts_in_a_body(const node& one) {
@@ -68,7 +69,7 @@ function::make(std::string name, std::unique_ptr<graph> body, std::vector<int> h
 status function::note_arguments() {
   for (const auto& one : body_->nodes()) {
     if (!is_argument(*one)) {
-      if (one->op().makes != resource::none)
+      if (outlives_steps(one->op()))
         return invalid(one->description(), ": a ", to_string(one->op().makes),
                        " lives longer than a call: make it outside, and use it here");
       continue;
@@ -162,16 +163,16 @@ edge function_body::add_argument(dtype type, const partial_shape& dims) {
 
 result<edge> function_body::add_state_argument(resource kind, dtype type,
                                                const partial_shape& dims) {
-  auto is_variable = kind == resource::variable;
-  if (!is_variable && kind != resource::table)
-    return failure(error_kind::unimplemented, "functions cannot take a ", to_string(kind), " yet");
+  const auto* op = internal_ops::state_argument(kind);
+  if (!op)
+    return failure(error_kind::unimplemented, "functions cannot take a ", to_string(kind));
   auto index = arguments_++;
   attr_map attrs{{"index", index}};
-  if (is_variable) {
+  if (kind == resource::variable) {
     attrs["dtype"] = type;
     attrs["shape"] = dims;
   }
-  TROUPE_ASSIGN(auto* made, add_here({.op = is_variable ? "_VariableArgument" : "_TableArgument",
+  TROUPE_ASSIGN(auto* made, add_here({.op = std::string{op->name},
                                       .name = concat("argument_", index),
                                       .attrs = std::move(attrs)}));
   return made->output(0);

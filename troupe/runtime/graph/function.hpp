@@ -65,7 +65,7 @@ public:
 
   /// Adds the next argument, a value.
   edge add_argument(dtype type, const partial_shape& dims);
-  /// The same for a variable, or for a table, which has neither type nor shape.
+  /// The same for a variable, or for other state, which has neither type nor shape.
   result<edge> add_state_argument(resource kind, dtype type, const partial_shape& dims);
   /// Adds the next argument for what the edge of the graph around carries, and captures it.
   result<edge> capture(edge from);
@@ -105,6 +105,11 @@ struct open_function {
 TROUPE_API open_function opened(const function& of);
 /// Adds an argument to a graph that is to be a function's: a value like what the edge carries.
 TROUPE_API result<edge> add_value_argument(graph& to, size_t index, edge like);
+
+/// Whether nodes of the op stand for state that others use: it cannot be made within a function.
+constexpr bool outlives_steps(const op_def& op) noexcept {
+  return op.makes != resource::none && !op.ask;
+}
 
 /// Whether a node stands for what a function is called with.
 TROUPE_API bool is_argument(const node& one) noexcept;

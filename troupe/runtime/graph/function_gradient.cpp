@@ -40,7 +40,8 @@ std::vector<std::vector<bool>> arguments_behind_results(const function& of) {
 
 bool takes_gradients(const function& of, size_t argument) {
   return carries_gradients(of.argument(argument).output_type(0)) &&
-         &of.argument(argument).op() != &internal_ops::table_argument;
+         (!of.argument_is_ref(argument) ||
+          &of.argument(argument).op() == &internal_ops::variable_argument);
 }
 
 std::vector<int64_t> counted(size_t count) {

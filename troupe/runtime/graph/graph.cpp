@@ -124,7 +124,7 @@ status graph::come_after(node&) { return invalid("a control input belongs to ano
 result<node*> graph::add(node_spec spec) {
   if (!inner_)
     return add_here(std::move(spec));
-  if (auto op = ops_->find_op(spec.op); op && (*op)->makes != resource::none)
+  if (auto op = ops_->find_op(spec.op); op && outlives_steps(**op))
     return invalid("a ", to_string((*op)->makes),
                    " lives longer than a call: make it outside of the function, and use it there")
         .about(spec.op, spec.name)

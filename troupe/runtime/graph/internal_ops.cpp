@@ -62,6 +62,13 @@ result<shapes> infer_tuple_items(const infer_context& at) {
   return known;
 }
 
+result<shapes> infer_frame(const infer_context& at) {
+  const auto& known = at.attr<std::vector<partial_shape>>("shapes");
+  if (static_cast<int>(known.size()) != at.outputs())
+    return at.invalid("must have one shape for each of its ", at.outputs(), " results");
+  return known;
+}
+
 edges tuple_gradient(gradient_context& at) {
   const auto& places = at.attr<std::vector<int64_t>>("places");
   std::vector<int64_t> wanted;
@@ -137,6 +144,90 @@ extern constexpr op_def table_argument{
     .attrs = {{"index", at_least{0}}},
     .makes = resource::table,
     .infer = infer::scalar,
+    .no_gradient = no_gradient,
+};
+
+namespace {
+
+// State that nodes wait for.
+constexpr op_def asked_argument(std::string_view name, std::string_view doc, resource kind) {
+  return {
+      .name = name,
+      .doc = doc,
+      .outputs = {ref("handle", "string", kind)},
+      .attrs = {{"index", at_least{0}}},
+      .makes = kind,
+      .infer = infer::scalar,
+      .no_gradient = no_gradient,
+  };
+}
+
+} // namespace
+
+extern constexpr op_def queue_argument = asked_argument(
+    "_QueueArgument", "Stands for the queue that a function was called with.", resource::queue);
+extern constexpr op_def accumulator_argument = asked_argument(
+    "_AccumulatorArgument", "Stands for the accumulator that a function was called with.",
+    resource::accumulator);
+extern constexpr op_def barrier_argument =
+    asked_argument("_BarrierArgument", "Stands for the barrier that a function was called with.",
+                   resource::barrier);
+extern constexpr op_def mutex_argument = asked_argument(
+    "_MutexArgument", "Stands for the lock that a function was called with.", resource::mutex);
+extern constexpr op_def reader_argument = asked_argument(
+    "_ReaderArgument", "Stands for the reader that a function was called with.", resource::reader);
+
+const op_def* state_argument(resource kind) noexcept {
+  switch (kind) {
+    case resource::variable: return &variable_argument;
+    case resource::table: return &table_argument;
+    case resource::queue: return &queue_argument;
+    case resource::accumulator: return &accumulator_argument;
+    case resource::barrier: return &barrier_argument;
+    case resource::mutex: return &mutex_argument;
+    case resource::reader: return &reader_argument;
+    case resource::none:
+    case resource::stage:
+    case resource::files: break;
+  }
+  return nullptr;
+}
+
+extern constexpr op_def frame{
+    .name = "_Frame",
+    .doc = "Runs functions that wait, or that several devices run: each as a step within the step.",
+    .inputs = {{"values", "Tin"}},
+    .outputs = {{"results", "Tout"}},
+    .attrs = {{"Tin", attr_kind::types, any_value},
+              {"Tout", attr_kind::types, any_value},
+              {"shapes", attr_kind::shapes},
+              {"frame", at_least{1}},               // its number in the step
+              {"kind", attr_kind::text},            // its op
+              {"orders", at_least{0}},              // variables that carry nothing (frame.hpp)
+              {"parallel_iterations", at_least{1}}, // of a loop
+              {"tasks", attr_kind::texts}},         // others that take part
+    .effects = effect::stateful | effect::blocking,
+    .infer = infer_frame,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def frame_argument{
+    .name = "_FrameArgument",
+    .doc = "Waits for what a step within a step is given.",
+    .outputs = {{"value", "dtype"}},
+    .attrs = {{"index", at_least{0}}, {"dtype", any_value}, {"shape", attr_kind::shape, true}},
+    .effects = effect::stateful | effect::blocking,
+    .infer = infer::shape_attr,
+    .no_gradient = no_gradient,
+};
+
+extern constexpr op_def frame_result{
+    .name = "_FrameResult",
+    .doc = "Hands a tensor to the step around this one.",
+    .inputs = {{"value", "T"}},
+    .attrs = {{"index", at_least{0}}, {"T", any_value}},
+    .effects = effect::stateful,
+    .infer = infer::nothing,
     .no_gradient = no_gradient,
 };
 

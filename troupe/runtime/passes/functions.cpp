@@ -1,5 +1,6 @@
 #include "troupe/runtime/passes/functions.hpp"
 
+#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
@@ -86,8 +87,7 @@ private:
     if (const auto* called = inlined(one, inputs))
       return expand(one, *called, prefix, std::move(inputs), std::move(controls), in);
     auto* made = made_->add_copy(one, prefix + one.name(), std::move(inputs), std::move(controls));
-    if (made->device().empty() && !in.device.empty())
-      rewriter::set_device(*made, in.device);
+    rewriter::set_default_device(*made, in.device);
     note(*made);
     in.last[&one] = made;
     for (int i = 0; i < one.outputs(); ++i)
@@ -220,7 +220,7 @@ status change_functions(step_graph& of, const std::function<status(step_graph&)>
     return {};
   };
   for (const auto& one : of.nodes->nodes())
-    if (runs_functions(one->op()))
+    if (runs_functions(one->op()) && !needs_frame(*one))
       TROUPE_TRY(rewriter::change_functions(*one, change_one));
   return {};
 }

@@ -11,7 +11,8 @@ namespace troupe {
 /// Fails where copies of copies would become more than a million nodes.
 status inline_calls(step_graph& of);
 
-/// Changes each function that a node runs, once for all nodes that run it.
+/// Changes each function that a node runs, once for all nodes that run it; but for those that run
+/// as frames, which become graphs of steps.
 status change_functions(step_graph& of, const std::function<status(step_graph&)>& change);
 
 } // namespace troupe

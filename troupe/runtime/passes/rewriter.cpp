@@ -321,6 +321,18 @@ void rewriter::finish() {
 
 void rewriter::set_device(node& of, std::string device) { of.device_ = std::move(device); }
 
+void rewriter::set_default_device(node& of, const std::string& device) {
+  auto takes_state = false;
+  for (int i = 0; i < static_cast<int>(of.inputs().size()); ++i)
+    takes_state = takes_state || of.input_is_ref(i);
+  if (of.device().empty() && !takes_state)
+    of.device_ = device;
+}
+
+void rewriter::redirect(node& of, int input, edge to) {
+  of.inputs_[static_cast<size_t>(input)] = to;
+}
+
 status rewriter::change_functions(node& of, const std::function<status(function_value&)>& change) {
   for (auto& [name, value] : of.attrs_) {
     if (auto* one = value.get_if<function_value>()) {

@@ -57,6 +57,10 @@ public:
   void finish();
 
   static void set_device(node& of, std::string device);
+  /// Where it names none, and does not take state itself: that says where it runs.
+  static void set_default_device(node& of, const std::string& device);
+  /// Points an input somewhere else in the same graph, before the node.
+  static void redirect(node& of, int input, edge to);
   /// Calls `change` with each function that the node runs.
   static status change_functions(node& of, const std::function<status(function_value&)>& change);
 

@@ -82,7 +82,7 @@ bool makes_integers(const node& node) {
 
 bool needs_no_kernel(const node& node) {
   return &node.op() == &internal_ops::send || &node.op() == &internal_ops::send_control ||
-         &node.op() == &internal_ops::read;
+         &node.op() == &internal_ops::read || &node.op() == &internal_ops::frame_result;
 }
 
 // Whether it matters where it runs: an op on variables runs where they are.

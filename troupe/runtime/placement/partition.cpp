@@ -1,6 +1,7 @@
 #include "troupe/runtime/placement/partition.hpp"
 
 #include "troupe/runtime/graph/accesses.hpp"
+#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 #include "troupe/runtime/placement/kernel_site.hpp"
@@ -15,9 +16,11 @@ namespace {
 
 class cutter {
 public:
-  cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices)
-      : of_(of), chosen_(chosen), devices_(devices), residences_(of, chosen, devices),
-        parts_(devices.size()), copies_(of.nodes().size()), used_(of.nodes().size()), updates_(of) {
+  cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices,
+         const placed_frames& frames)
+      : of_(of), chosen_(chosen), devices_(devices), frames_(frames),
+        residences_(of, chosen, devices), parts_(devices.size()), copies_(of.nodes().size()),
+        used_(of.nodes().size()), updates_(of) {
     for (const auto& node : of.nodes()) {
       find_late_reads(*node);
       for (const auto& input : node->inputs())
@@ -41,17 +44,27 @@ public:
 private:
   status copy(node& n) {
     auto here = device_of(&n);
+    auto frame = frames_.find(&n);
+    // What a node waits for must come before it: a partition is ordered by dependence.
+    std::vector<node*> controls;
     if (auto late = late_reads_.find(n.id()); late != late_reads_.end())
       for (const auto& one : late->second) {
         TROUPE_ASSIGN(read_ahead_[one], read(*one.first, one.second, n.id()));
+        // A frame updates from elsewhere.
+        if (frame != frames_.end()) {
+          const auto& [made, there] = last_read_;
+          TROUPE_ASSIGN(auto* local,
+                        there == here ? result<node*>{made} : send_news(*made, there, here));
+          controls.push_back(local);
+        }
       }
     std::vector<edge> inputs;
     for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {
+      if (frame != frames_.end() && n.input_is_ref(i))
+        continue; // its functions name the state themselves
       TROUPE_ASSIGN(auto local, input_of(n, i));
       inputs.push_back(local);
     }
-    // What a node waits for must come before it: a partition is ordered by dependence.
-    std::vector<node*> controls;
     for (auto* before : n.controls()) {
       if (goes_along(*before))
         continue; // there from the start
@@ -63,12 +76,60 @@ private:
     auto twice = std::ranges::unique(controls);
     controls.erase(twice.begin(), twice.end());
     auto& made = copies_[static_cast<size_t>(n.id())];
+    if (frame != frames_.end()) {
+      TROUPE_ASSIGN(made, add_frame(n, std::move(inputs), std::move(controls)));
+      return {};
+    }
     if (!counts_first(n, here)) {
       made = part(here).add_copy(n, std::move(inputs), std::move(controls));
       return {};
     }
     TROUPE_ASSIGN(made, add_halves(n, here, std::move(inputs), std::move(controls)));
     return {};
+  }
+
+  result<node*> add_frame(const node& n, std::vector<edge> inputs, std::vector<node*> controls) {
+    std::vector<dtype> types;
+    std::vector<partial_shape> shapes;
+    for (int i = 0; i < n.outputs(); ++i)
+      if (!n.output_is_ref(i)) {
+        types.push_back(n.output_type(i));
+        shapes.push_back(n.output_shape(i));
+      }
+    auto is_loop = n.op().calls == calling::while_true;
+    auto here = device_of(&n);
+    std::vector<std::string> tasks;
+    for (auto device : frames_.at(&n).others)
+      tasks.push_back(to_string(devices_[static_cast<size_t>(device)].on_task()));
+    TROUPE_ASSIGN(
+        auto* made,
+        part(here).add({.op = "_Frame",
+                        .name = n.name(),
+                        .inputs = std::move(inputs),
+                        .attrs = {{"Tout", std::move(types)},
+                                  {"shapes", std::move(shapes)},
+                                  {"frame", frames_.at(&n).number},
+                                  {"kind", n.op().name},
+                                  {"orders", order_of_turns(n).size()},
+                                  {"parallel_iterations",
+                                   is_loop ? n.attr<int64_t>("parallel_iterations") : int64_t{1}},
+                                  {"tasks", std::move(tasks)}},
+                        .controls = std::move(controls),
+                        .where = n.where()}));
+    made->graph().set_origin(*made, concat("for ", n.description()));
+    // The step of a task that takes part does not end before the frame does.
+    for (auto device : frames_.at(&n).others)
+      TROUPE_TRY(send_news(*made, here, device).status());
+    return made;
+  }
+
+  // Frames give no state.
+  edge copied(edge what) const {
+    auto index = what.index;
+    if (frames_.contains(what.node))
+      for (int i = 0; i < what.index; ++i)
+        index -= what.node->output_is_ref(i) ? 1 : 0;
+    return {copy_of(what.node), index};
   }
 
   result<edge> input_of(const node& n, int i) {
@@ -136,11 +197,16 @@ private:
     auto seen = updates_.seen_by(reader, *state);
     auto waits = waits_of(reader, *state, until);
     auto& known = reads_[{what.node, what.index, stays ? -1 : here, seen, waits}];
-    if (known)
-      return known;
+    if (known.value) {
+      last_read_ = {known.by, from};
+      return known.value;
+    }
     std::vector<node*> controls;
-    if (seen != update_order::none)
-      controls.push_back(copies_[static_cast<size_t>(seen)]);
+    if (seen != update_order::none) {
+      auto* update = of_.nodes()[static_cast<size_t>(seen)].get();
+      TROUPE_ASSIGN(auto* local, bring_control(update, from));
+      controls.push_back(local);
+    }
     for (auto* before : waits) {
       TROUPE_ASSIGN(auto* local, bring_control(before, from));
       controls.push_back(local);
@@ -154,11 +220,12 @@ private:
                                               .inputs = {edge{copy_of(what.node), what.index}},
                                               .controls = std::move(controls),
                                               .where = what.node->where()}));
-    known = {made, 0};
+    known = {{made, 0}, made};
+    last_read_ = {made, from};
     if (!stays) {
-      TROUPE_ASSIGN(known, send(known, from, here, name));
+      TROUPE_ASSIGN(known.value, send(known.value, from, here, name));
     }
-    return known;
+    return known.value;
   }
 
   // -- ops in two halves -----------------------------------------------------------------------
@@ -288,13 +355,11 @@ private:
         known = {part(here).add_copy(*what.node, {}, {}), what.index};
       return known;
     }
-    auto* copy = copy_of(what.node);
     if (is_at_hand(what, here, on_host))
-      return edge{copy, what.index};
+      return copied(what);
     if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
       return it->second;
-    TROUPE_ASSIGN(auto received,
-                  send({copy, what.index}, device_of(what.node), here, what.node->name()));
+    TROUPE_ASSIGN(auto received, send(copied(what), device_of(what.node), here, what.node->name()));
     brought_[{what.node, what.index, here}] = received;
     return received;
   }
@@ -328,23 +393,29 @@ private:
         return it->second.node;
     if (auto it = brought_.find({before, -1, here}); it != brought_.end())
       return it->second.node;
-    auto key = next_key_++;
-    TROUPE_TRY(part(from).add({.op = "_SendControl",
-                               .name = concat("_send_", key, '/', before->name()),
-                               .attrs = {{"key", key}, {"to", name_of(here)}},
-                               .controls = {copy},
-                               .where = before->where()}));
-    TROUPE_ASSIGN(auto* news, part(here).add({.op = "_RecvControl",
-                                              .name = concat("_recv_", key, '/', before->name()),
-                                              .attrs = {{"key", key}, {"from", name_of(from)}},
-                                              .where = before->where()}));
+    TROUPE_ASSIGN(auto* news, send_news(*copy, from, here));
     brought_[{before, -1, here}] = {news, 0};
     return news;
+  }
+
+  // That a node of a partition has run.
+  result<node*> send_news(node& before, int from, int here) {
+    auto key = next_key_++;
+    TROUPE_TRY(part(from).add({.op = "_SendControl",
+                               .name = concat("_send_", key, '/', before.name()),
+                               .attrs = {{"key", key}, {"to", name_of(here)}},
+                               .controls = {&before},
+                               .where = before.where()}));
+    return part(here).add({.op = "_RecvControl",
+                           .name = concat("_recv_", key, '/', before.name()),
+                           .attrs = {{"key", key}, {"from", name_of(from)}},
+                           .where = before.where()});
   }
 
   const graph& of_;
   const std::vector<int>& chosen_;
   const device_list& devices_;
+  const placed_frames& frames_;
   const kernel_sites residences_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
@@ -359,14 +430,19 @@ private:
   std::map<std::pair<const node*, int>, edge> read_ahead_; // by reader and input
   // By ref, where it is wanted (-1: where it lies), the update that is seen, and what is waited
   // for.
-  std::map<std::tuple<const node*, int, int, int, std::vector<node*>>, edge> reads_;
+  struct known_read {
+    edge value; // where it is wanted
+    node* by = nullptr;
+  };
+  std::map<std::tuple<const node*, int, int, int, std::vector<node*>>, known_read> reads_;
+  std::pair<node*, int> last_read_; // what read() has made or found last, and where
 };
 
 } // namespace
 
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
-                                   const device_list& devices) {
-  return cutter{of, chosen, devices}.run();
+                                   const device_list& devices, const placed_frames& frames) {
+  return cutter{of, chosen, devices, frames}.run();
 }
 
 } // namespace troupe

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/placement/place.hpp"
 
+#include <map>
 #include <memory>
 
 namespace troupe {
@@ -11,13 +12,25 @@ namespace troupe {
 struct partition {
   device_name device;
   std::unique_ptr<graph> nodes;
+  /// Of a function that runs as a frame (graph/frame.hpp): the number of its _Frame, and which of
+  /// its functions it is. 0: of the step itself.
+  uint32_t frame = 0, function = 0;
+  std::string of_node = {}; ///< that the frame is for, as errors call it
 };
+
+/// A node that runs as a frame.
+struct placed_frame {
+  uint32_t number = 0;          ///< in the step
+  std::vector<int> others = {}; ///< a device of each other task that runs a part of it
+};
+using placed_frames = std::map<const node*, placed_frame>;
 
 /// Makes a partition for each device that has something to do, with one Recv per (tensor,
 /// destination). A feed is in each partition that reads it. A variable that is read elsewhere, or
 /// behind an update that its reader must not see, gets a _Read beside it. `of` is ordered by
-/// dependence, as extract() makes it, and `chosen` is what place() returned for it.
+/// dependence, as extract() makes it, and `chosen` is what place() returned for it. A node among
+/// `frames` becomes a _Frame.
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
-                                   const device_list& devices);
+                                   const device_list& devices, const placed_frames& frames = {});
 
 } // namespace troupe

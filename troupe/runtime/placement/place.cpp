@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
+#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/placement/cost.hpp"
@@ -65,18 +66,20 @@ struct node_set {
 
 // Who takes a variable itself, or the value behind a handle: what is read of it may be few rows.
 // The latter may be somewhere else, if it says so.
-bool stays_with(const node& at, const state_access& access) {
-  return at.input_is_ref(access.input) ||
+bool stays_with(const node& at, const state_access& access, bool is_frame) {
+  return (!is_frame && at.input_is_ref(access.input)) ||
          (at.input_port(access.input).handle &&
           (at.device().empty() || at.device() == access.state->device()));
 }
 
 result<std::vector<node_set>> find_sets(const graph& of) {
   colocation together{of.nodes().size()};
-  for (const auto& node : of.nodes())
+  for (const auto& node : of.nodes()) {
+    auto is_frame = needs_frame(*node);
     for (const auto& access : accesses_of(*node))
-      if (stays_with(*node, access))
+      if (stays_with(*node, access, is_frame))
         together.join(node->id(), node->inputs()[static_cast<size_t>(access.input)].node->id());
+  }
   std::vector<node_set> sets;
   std::vector<int> set_of(of.nodes().size(), -1); // by root
   for (const auto& node : of.nodes()) {

@@ -110,7 +110,8 @@ bool is_not_zero(const tensor& what) {
   return *what.data<T>() != T{};
 }
 
-// As TensorFlow has it: a scalar holds if it is not 0 or empty, anything else if it has elements.
+} // namespace
+
 bool holds(const tensor& what) {
   if (what.rank() != 0)
     return what.elements() > 0;
@@ -136,6 +137,8 @@ bool holds(const tensor& what) {
   }
   return false;
 }
+
+namespace {
 
 status call(const block& what, std::span<tensor> arguments, tensor* outputs, const call_frame& at) {
   tensors slots{what.slots}, results{what.handed_on.size()};

@@ -48,6 +48,10 @@ struct call_frame {
 /// the node within the function, and the calls and iterations around it.
 status run_call(const instruction& code, tensor* slots, const call_frame& at);
 
+/// Whether a condition holds, as TensorFlow has it: a scalar if it is not 0 or empty, anything else
+/// if it has elements.
+bool holds(const tensor& what);
+
 /// Takes the value of the variable that the instruction reads.
 result<tensor> read_variable(const instruction& code, const std::unique_ptr<variable>* temporaries);
 

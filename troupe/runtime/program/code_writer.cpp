@@ -294,7 +294,7 @@ private:
       return {}; // an argument
     if (has(op.effects, effect::blocking))
       return failure(error_kind::unimplemented, one.description(),
-                     ": waits, which functions cannot do yet: let a node outside do it");
+                     ": waits within a function that calls itself: let a node outside do it");
     if (one.inputs().size() > UINT16_MAX || one.outputs() > UINT16_MAX)
       return invalid(one.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
     if (&op == &internal_ops::read)

@@ -86,7 +86,9 @@ status check_members(const collective_group& of) {
 
 } // namespace
 
-bool is_asked(const wait_point& wait) noexcept { return wait.by != answered_by::channel; }
+bool is_asked(const wait_point& wait) noexcept {
+  return wait.by != answered_by::channel && wait.by != answered_by::caller;
+}
 
 result<collective_call> collective_group::check(std::span<const collective_part> given) const {
   auto what = call;

@@ -135,6 +135,10 @@ private:
       wait.by = answered_by::group;
     } else if (node.graph().ops().find_work(node.op().name)) {
       wait.by = answered_by::work;
+    } else if (is(node, internal_ops::frame)) {
+      wait.by = answered_by::frame;
+    } else if (is(node, internal_ops::frame_argument)) {
+      wait.by = answered_by::caller;
     } else if (!is(node, internal_ops::recv) && !is(node, internal_ops::recv_control)) {
       return failure(error_kind::unimplemented, node.description(), ": nothing answers this wait");
     }
@@ -197,7 +201,8 @@ private:
       return write_read(node);
     TROUPE_ASSIGN(auto operands, gather(node));
     if (has(node.op().effects, effect::blocking)) {
-      if (is(node, internal_ops::recv) || is(node, internal_ops::recv_control))
+      if (is(node, internal_ops::recv) || is(node, internal_ops::recv_control) ||
+          is(node, internal_ops::frame_argument))
         return {};
       auto& code = add(action::wait, &node);
       for (auto slot : operands.slots)
@@ -205,7 +210,7 @@ private:
       code.code.target = wait_of_.at(&node);
       return {};
     }
-    if (is(node, internal_ops::fetch)) {
+    if (is(node, internal_ops::fetch) || is(node, internal_ops::frame_result)) {
       auto& code = add(action::fetch, &node);
       add_input(code, operands.slots[0]);
       code.code.target = static_cast<uint32_t>(node.attr<int64_t>("index"));

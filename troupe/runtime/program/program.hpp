@@ -27,6 +27,8 @@ enum class answered_by : uint8_t {
   group,   ///< the other members of a collective operation
   state,   ///< a responder: a queue, an accumulator, whatever an op makes
   work,    ///< the thread that does long work for the task, such as files (long_work.hpp)
+  frame,   ///< functions that run as steps within the step
+  caller,  ///< of a step within a step: the step around it
 };
 
 /// The end of one region and a token to the next: a Recv, or a question to state that answers.

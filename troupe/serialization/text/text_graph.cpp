@@ -380,8 +380,10 @@ private:
       arguments_.emplace(name, *made);
       return {};
     };
-    if (in_.take_word("table"))
-      return add(into.add_state_argument(resource::table, dtype::none, {}));
+    for (auto kind : {resource::table, resource::queue, resource::accumulator, resource::barrier,
+                      resource::mutex, resource::reader})
+      if (in_.take_word(to_string(kind)))
+        return add(into.add_state_argument(kind, dtype::none, {}));
     auto is_variable = in_.take_word("variable");
     TROUPE_ASSIGN(auto type, in_.type());
     TROUPE_ASSIGN(auto dims, in_.partial());

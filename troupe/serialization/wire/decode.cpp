@@ -176,7 +176,8 @@ private:
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));
       if (graph.type() != dtype::u8)
         return damaged_message("a graph is of type ", graph.type());
-      made.partitions.push_back({text_of(each.getDevice()), std::move(graph)});
+      made.partitions.push_back({text_of(each.getDevice()), std::move(graph), each.getFrame(),
+                                 each.getFunction(), text_of(each.getOfNode())});
     }
     for (auto each : in.getPeers())
       how.peers.push_back({text_of(each.getTask()), each.getIncarnation()});

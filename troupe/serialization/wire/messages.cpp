@@ -87,6 +87,9 @@ public:
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setDevice(as_text(what.partitions[i].device));
       write(list[i].initGraph(), what.partitions[i].graph);
+      list[i].setFrame(what.partitions[i].frame);
+      list[i].setFunction(what.partitions[i].function);
+      list[i].setOfNode(as_text(what.partitions[i].of_node));
     }
     if (what.how.costs.empty())
       return;

@@ -46,6 +46,8 @@ struct refusal {
 struct registered_partition {
   std::string device;
   tensor graph; ///< u8, as write_graph() made it: the receiver checks it when it reads it
+  uint32_t frame = 0, function = 0; ///< as of a partition (runtime/placement/partition.hpp)
+  std::string of_node = {};
 };
 
 /// Another task, as whoever registers a graph knows it.

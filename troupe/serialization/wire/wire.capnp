@@ -127,6 +127,9 @@ struct Hello {
 struct Partition {
   device @0 :Text;
   graph @1 :Tensor;
+  frame @2 :UInt32;            # of a function that runs as a frame; 0: of the step itself
+  function @3 :UInt32;         # which of the frame's functions
+  ofNode @4 :Text;             # that the frame is for, as errors call it
 }
 
 struct RegisterGraph {

@@ -1,0 +1,30 @@
+// Makes graphs of the functions that run as frames (graph/frame.hpp), each a step's of its own.
+#pragma once
+#include "troupe/runtime/passes/extract.hpp"
+
+#include <functional>
+
+namespace troupe {
+
+/// Gives branches and loops that need no frame the device that nodes of their functions name, where
+/// they name none.
+void take_devices_from_bodies(graph& of);
+
+/// Lets what shares variables and tables with frames come before or after them, as it stands in the
+/// graph, and takes what frames hand on from where it lies.
+status order_around_frames(graph& of, const std::vector<node*>& frames);
+
+/// Where parts of a frame lie.
+struct frame_places {
+  std::string here; ///< arguments and results
+  std::function<std::string(const node& state)> device_of;
+};
+
+/// Makes the graph of one of the functions of a node: of a branch; or of a loop, where the first is
+/// the condition for the first turn, and the second the body with the condition for the next. A
+/// _FrameArgument stands for each value that it is given, and then for each variable of its order
+/// (graph/frame.hpp). A _FrameResult stands for each output that it computes, but not in a first
+/// condition, then for each variable of its order, and last, in a loop, for the condition.
+result<step_graph> frame_graph(const node& of, size_t function, const frame_places& places);
+
+} // namespace troupe
