@@ -1,4 +1,4 @@
-// Branches and loops that wait, or that several devices and tasks run (docs/decisions/050).
+// Branches and loops that wait, or that several devices and tasks run (docs/decisions/051).
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"

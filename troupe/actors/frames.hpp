@@ -1,5 +1,5 @@
 // The frames of one step on one task: functions that run as steps within the step, each on
-// instances of its own (docs/decisions/050). A frame is owned by the task that its node lies on;
+// instances of its own (docs/decisions/051). A frame is owned by the task that its node lies on;
 // other tasks take part in it as guests, told by one tensor_push for each run of a function.
 #pragma once
 #include "troupe/actors/task_program.hpp"

@@ -1,5 +1,5 @@
 // Branches and loops whose functions wait, or run on several devices: each function runs as a step
-// within the step, in a frame (docs/decisions/050).
+// within the step, in a frame (docs/decisions/051).
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/graph.hpp"
