@@ -4,6 +4,7 @@
 #include "tests/support/failure_of.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
+#include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 #include "troupe/troupe.hpp"
 
@@ -376,6 +377,28 @@ TEST_CASE_METHOD(fixture, "a handle can be neither fetched nor sent") {
   within.data<tensor_list>()->items.push_back(handle);
   CHECK_FALSE(to_payload(within));
   CHECK(to_string(handle).find("TensorArray 'here'") != std::string::npos);
+}
+
+TEST_CASE_METHOD(fixture, "handles are written as TensorFlow calls them, and read again") {
+  array a{g, n, pairs};
+  auto handle = identity(identity(a.handle));
+  auto done = while_loop(
+      {g.constant(0), a.flow, handle}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        auto flow = cond(
+            greater(v[0], 0), [&] { return tensor_array_write_v3(v[2], v[0], x, v[1]); },
+            [&] { return tensor_array_write_v3(a.handle, v[0], x * 5.0, v[1]); });
+        return list{v[0] + 1, flow, v[2]};
+      });
+  identity(array(done[2], done[1]).gather({1, 0}), "y");
+  auto text = write_graph_def(g, graph_def_format::text);
+  REQUIRE(text);
+  CHECK_THAT(*text, Contains("DT_RESOURCE") && !Contains("DT_VARIANT"));
+  graph_builder again;
+  REQUIRE(read_graph_def_text(*text, again));
+  auto find = [&](const char* name) { return *again.find_edge(name); };
+  auto got = s.fetch(find("y"), {{find("x"), {1.0, 2.0}}, {find("n"), 2}});
+  CHECK(values(got) == std::vector{1.0, 2.0, 5.0, 10.0});
 }
 
 TEST_CASE_METHOD(fixture, "handles of something else are refused by name") {
