@@ -435,6 +435,19 @@ TEST_CASE_METHOD(fixture, "sizes and places are bounded") {
   auto gradient = tensor_array_grad_v3(a.handle, a.flow, "mine");
   CHECK_THAT(fails(tensor_array_read_v3(gradient.grad_handle, INT32_MAX, gradient.flow_out, f64)),
              Contains("is not known: write it first"));
+  // Axes, too.
+  array one{g, 1, pairs};
+  auto wide = tensor_array_grad_with_shape(one.handle, one.flow, {1, 1, 1, 1, 1, 1, 1, 1}, "wide");
+  CHECK_THAT(fails(wide.flow_out), Contains("axes"));
+  CHECK_THAT(failure_of([&] {
+               tensor_array_gather_v3(a.handle, {0}, a.flow, f64,
+                                      {.element_shape = {1, 1, 1, 1, 1, 1, 1, 2}});
+             }),
+             Contains("axes"));
+  // One source has one array, whatever is in front of its elements.
+  auto first = tensor_array_grad_v3(one.handle, one.flow, "mine");
+  auto other = tensor_array_grad_with_shape(one.handle, first.flow_out, {3}, "mine");
+  CHECK_THAT(fails(other.flow_out), Contains("give another source"));
 }
 
 } // namespace troupe::test::tensor_array_test

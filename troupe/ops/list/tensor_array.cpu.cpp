@@ -1,4 +1,5 @@
 #include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/list/shared/axes.hpp"
 #include "troupe/ops/list/shared/step_objects.cpu.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/slices.hpp"
@@ -177,12 +178,7 @@ status run_concat(kernel_context& at) {
   TROUPE_TRY(check_type(*from, at.output_type(0)));
   TROUPE_ASSIGN(auto count, from->joined_size());
   TROUPE_ASSIGN(auto values, from->read(at, first(count), partial_shape::unknown()));
-  auto wanted = partial_shape::unknown();
-  if (const auto& rest = at.state<partial_shape>(); rest.has_rank()) {
-    std::vector<int64_t> extents{unknown_extent};
-    extents.insert(extents.end(), rest.extents().begin(), rest.extents().end());
-    wanted = partial_shape{std::move(extents)};
-  }
+  TROUPE_ASSIGN(auto wanted, with_axes(std::span{&unknown_extent, 1}, at.state<partial_shape>()));
   for (size_t i = 0; i < values.size(); ++i)
     if (!wanted.compatible(values[i].dims()))
       return invalid(from->description(), ": element ", i, " has shape ", values[i].dims(),

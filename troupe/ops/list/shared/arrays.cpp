@@ -1,16 +1,14 @@
 #include "troupe/ops/list/shared/arrays.hpp"
 
+#include "troupe/ops/list/shared/axes.hpp"
 #include "troupe/runtime/graph/function_gradient.hpp"
 
 namespace troupe::ops {
 namespace {
 
-partial_shape with_first_axis(int64_t extent, const partial_shape& of) {
-  if (!of.has_rank())
-    return of;
-  std::vector<int64_t> extents{extent};
-  extents.insert(extents.end(), of.extents().begin(), of.extents().end());
-  return partial_shape{std::move(extents)};
+// Of elements that are joined along a new first axis.
+result<partial_shape> with_first_axis(int64_t extent, const partial_shape& of) {
+  return with_axes(std::span{&extent, 1}, of);
 }
 
 partial_shape without_first(const partial_shape& of) {
@@ -88,13 +86,15 @@ result<shapes> gather(const infer_context& at) {
   TROUPE_TRY(check_ends(at));
   TROUPE_ASSIGN(auto indices, at.of_rank(1, 1));
   TROUPE_ASSIGN(auto dims, element_shape_at(at));
-  return shapes{with_first_axis(indices[0], dims)};
+  TROUPE_ASSIGN(auto joined, with_first_axis(indices[0], dims));
+  return shapes{joined};
 }
 
 result<shapes> pack(const infer_context& at) {
   TROUPE_TRY(check_ends(at));
   TROUPE_ASSIGN(auto dims, element_shape_at(at));
-  return shapes{with_first_axis(unknown_extent, dims)};
+  TROUPE_ASSIGN(auto joined, with_first_axis(unknown_extent, dims));
+  return shapes{joined};
 }
 
 result<shapes> scatter(const infer_context& at) {
@@ -110,7 +110,8 @@ result<shapes> unpack(const infer_context& at) {
 
 result<shapes> concat(const infer_context& at) {
   TROUPE_TRY(check_ends(at));
-  auto dims = with_first_axis(unknown_extent, at.attr<partial_shape>("element_shape_except0"));
+  TROUPE_ASSIGN(auto dims,
+                with_first_axis(unknown_extent, at.attr<partial_shape>("element_shape_except0")));
   return shapes{dims, partial_shape{unknown_extent}};
 }
 

@@ -1,5 +1,7 @@
 #include "troupe/ops/list/shared/step_objects.cpu.hpp"
 
+#include "troupe/ops/list/shared/axes.hpp"
+
 #include <algorithm>
 
 namespace troupe::ops {
@@ -32,14 +34,6 @@ result<Object*> object_at(const kernel_context& at, std::string_view kind) {
       return invalid("handle must be that of a ", kind, ", got that of ", object->description());
   }
   return invalid("handle must be that of a ", kind, ", got ", found);
-}
-
-partial_shape with_axes(const shape& further, const partial_shape& dims) {
-  if (!dims.has_rank())
-    return further.rank() == 0 ? dims : partial_shape::unknown();
-  std::vector<int64_t> extents{further.begin(), further.end()};
-  extents.insert(extents.end(), dims.extents().begin(), dims.extents().end());
-  return partial_shape{std::move(extents)};
 }
 
 } // namespace
@@ -238,7 +232,7 @@ result<std::shared_ptr<tensor_array>> tensor_array::gradient(const std::string& 
     return wrong("gradients of gradients have at most ", max_gradients_of_gradients, " levels");
   auto of = form_;
   of.name = concat(form_.name, '@', source);
-  of.dims = with_axes(further, form_.dims);
+  TROUPE_ASSIGN(of.dims, with_axes(further.extents(), form_.dims));
   of.further = further;
   of.clears = form_.gradient_of == 0; // each of the writes that were added up reads the gradient
   ++of.gradient_of;
