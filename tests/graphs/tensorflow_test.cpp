@@ -35,11 +35,10 @@ void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
     return;
   }
   if (stem == "fails") {
-    auto kind = *constant_value(at.output(0))->data<std::string>();
-    for (auto one : {error_kind::out_of_range, error_kind::invalid_argument})
-      if (to_string(one) == kind)
-        step.error = text_error{one, ""};
-    REQUIRE(step.error);
+    const auto& kind = *constant_value(at.output(0))->data<std::string>();
+    REQUIRE((kind == "out_of_range" || kind == "invalid_argument"));
+    step.error = text_error{
+        kind == "out_of_range" ? error_kind::out_of_range : error_kind::invalid_argument, ""};
     return;
   }
   auto what = in.find_edge(name.substr(slash + 1));
@@ -103,6 +102,11 @@ void run(const std::string& name) {
   CHECK(device_errors(*original, {}) == "");
 }
 
+constexpr const char* arrays[] = {
+    "single",   "several", "rows",   "growing",  "unread", "gradient_arrays",  "second_generation",
+    "captured", "carried", "within", "branches", "called", "first_generation", "stacks",
+    "errors"};
+
 constexpr const char* functions[] = {
     "choice",  "switch",    "counting",   "power_iteration", "collatz",
     "divisor", "nested",    "root",       "state",           "chosen_state",
@@ -113,11 +117,6 @@ constexpr const char* sequences[] = {
     "power_gradient",  "second_order",   "branch_gradient", "case_gradient", "call_gradient",
     "nested_gradient", "collected",      "arrays",          "recurrent_net", "lstm",
     "beam_search",     "custom",         "descent"};
-
-constexpr const char* arrays[] = {
-    "single",   "several", "rows",   "growing",  "unread", "gradient_arrays",  "second_generation",
-    "captured", "carried", "within", "branches", "called", "first_generation", "stacks",
-    "errors"};
 
 } // namespace
 

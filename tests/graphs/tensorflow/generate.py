@@ -275,7 +275,8 @@ models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
 models |= {name: (lambda random, build=build: build(random, Recorder))
            for name, build in (variables.models | coordination.models | control_flow.models
-                               | readers.models | sequences.models | arrays.models).items()}
+                               | readers.models | sequences.models).items()}
+models |= {name: (lambda random, build=build: build(random, Recorder)) for name, build in arrays.models.items()}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:
