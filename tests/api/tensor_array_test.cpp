@@ -180,6 +180,24 @@ TEST_CASE_METHOD(fixture, "gradients of splits, joined rows and what is read oft
   check_gradient(concatenate({joined * joined, twice, a.read(0)}, 0), 0);
 }
 
+TEST_CASE_METHOD(fixture, "arrays of lists have gradients, which are lists") {
+  auto made = tensor_array_v3(
+      g, 2, dtype::variant,
+      {.element_shape = shape{}, .clear_after_read = false, .tensor_array_name = "lists"});
+  auto dims = g.constant(tensor::vector<int32_t>({2}));
+  auto of = tensor_list_from_tensor(pack({x * x, sin(x), x}), dims);
+  auto flow = tensor_array_write_v3(made.handle, 1, of, made.flow);
+  auto read = [&](int index) {
+    auto some = tensor_array_read_v3(made.handle, index, flow, dtype::variant);
+    return tensor_list_stack(some, dims, f64, {.num_elements = 3});
+  };
+  check_gradient(read(1) * read(1) + read(1), 0);
+  CHECK_THAT(failure_of([&] {
+               s.fetch(read(0), {{x, {1.0, 2.0}}});
+             }),
+             Contains("how long a list of zeros"));
+}
+
 TEST_CASE_METHOD(fixture, "gradients of gradients go through arrays of their own") {
   array a{g, 2, kept};
   a.write(0, x * x * x);

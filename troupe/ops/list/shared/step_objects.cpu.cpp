@@ -123,7 +123,7 @@ status tensor_array::put(kernel_context& at, int64_t index, tensor value) {
     to.value = std::move(value);
     return {};
   }
-  if (!numbers.contains(form_.type))
+  if (!numbers.contains(form_.type) && form_.type != dtype::variant)
     return wrong("gradients are added up, and ", form_.type, " cannot be");
   return add_to_item(value, to.value, at.memory());
 }
@@ -175,6 +175,10 @@ result<tensor> tensor_array::get(kernel_context& at, int64_t index) {
                  " has been read already, which cleared it: set clear_after_read=false");
   auto value = from.value;
   if (value.empty()) {
+    if (form_.type == dtype::variant)
+      return wrong("element ", index,
+                   " has not been written, and how long a list of zeros it would "
+                   "be is not known: write it first");
     TROUPE_ASSIGN(value, zeros(at, form_.type, from.dims));
   }
   from.is_read = true;
