@@ -110,6 +110,8 @@ text_graph spread(const text_graph& text, const graph& from, graph& to,
       refs = refs || at.output_is_ref(i);
     if (at.op().makes != resource::none && at.op().ask)
       return devices[first % devices.size()]; // what it asks has a name, and nodes share it
+    if (at.op().name.starts_with("TensorArray") || at.op().name.starts_with("Stack"))
+      return devices[first % devices.size()]; // their handles cannot be sent
     return refs ? std::string{} : devices[next++ % devices.size()];
   });
 }

@@ -4182,6 +4182,60 @@ edge squeeze(operand input, const squeeze_options& options, std::string_view nam
   return made.output(0);
 }
 
+edge new_stack(graph& in, troupe::dtype elem_type, const new_stack_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "Stack", {},
+      {{"elem_type", elem_type}, {"stack_name", options.stack_name}}, name, where);
+  return made.output(0);
+}
+
+node* stack_close(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StackClose", {{handle}},
+      {}, name, where);
+  return &made;
+}
+
+node* stack_close_v2(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StackCloseV2", {{handle}},
+      {}, name, where);
+  return &made;
+}
+
+edge stack_pop(operand handle, troupe::dtype elem_type, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StackPop", {{handle}},
+      {{"elem_type", elem_type}}, name, where);
+  return made.output(0);
+}
+
+edge stack_pop_v2(operand handle, troupe::dtype elem_type, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StackPopV2", {{handle}},
+      {{"elem_type", elem_type}}, name, where);
+  return made.output(0);
+}
+
+edge stack_push(operand handle, operand elem, const stack_push_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StackPush", {{handle}, {elem}},
+      {{"swap_memory", options.swap_memory}}, name, where);
+  return made.output(0);
+}
+
+edge stack_push_v2(operand handle, operand elem, const stack_push_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StackPushV2", {{handle}, {elem}},
+      {{"swap_memory", options.swap_memory}}, name, where);
+  return made.output(0);
+}
+
+edge new_stack_v2(graph& in, operand max_size, troupe::dtype elem_type,
+    const new_stack_v2_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "StackV2", {{max_size}},
+      {{"elem_type", elem_type}, {"stack_name", options.stack_name}}, name, where);
+  return made.output(0);
+}
+
 node* stage(const std::vector<edge>& values, const stage_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "Stage", {detail::list(values, where)},
@@ -4423,6 +4477,240 @@ edge temporary_variable(graph& in, const troupe::partial_shape& shape, troupe::d
     const temporary_variable_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(&in, "TemporaryVariable", {},
       {{"shape", shape}, {"dtype", dtype}, {"var_name", options.var_name}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array(graph& in, operand size, troupe::dtype dtype,
+    const tensor_array_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "TensorArray", {{size}},
+      {{"dtype", dtype}, {"element_shape", options.element_shape}, {"dynamic_size", options.dynamic_size}, {"clear_after_read", options.clear_after_read}, {"tensor_array_name", options.tensor_array_name}}, name, where);
+  return made.output(0);
+}
+
+node* tensor_array_close(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayClose", {{handle}},
+      {}, name, where);
+  return &made;
+}
+
+node* tensor_array_close_v2(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayCloseV2", {{handle}},
+      {}, name, where);
+  return &made;
+}
+
+node* tensor_array_close_v3(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayCloseV3", {{handle}},
+      {}, name, where);
+  return &made;
+}
+
+tensor_array_concat_outputs tensor_array_concat(operand handle, operand flow_in,
+    troupe::dtype dtype, const tensor_array_concat_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayConcat", {{handle}, {flow_in}},
+      {{"dtype", dtype}, {"element_shape_except0", options.element_shape_except0}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+tensor_array_concat_v2_outputs tensor_array_concat_v2(operand handle, operand flow_in,
+    troupe::dtype dtype, const tensor_array_concat_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayConcatV2", {{handle}, {flow_in}},
+      {{"dtype", dtype}, {"element_shape_except0", options.element_shape_except0}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+tensor_array_concat_v3_outputs tensor_array_concat_v3(operand handle, operand flow_in,
+    troupe::dtype dtype, const tensor_array_concat_v3_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayConcatV3", {{handle}, {flow_in}},
+      {{"dtype", dtype}, {"element_shape_except0", options.element_shape_except0}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+edge tensor_array_gather(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
+    const tensor_array_gather_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayGather", {{handle}, {indices}, {flow_in}},
+      {{"dtype", dtype}, {"element_shape", options.element_shape}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_gather_v2(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
+    const tensor_array_gather_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayGatherV2", {{handle}, {indices}, {flow_in}},
+      {{"dtype", dtype}, {"element_shape", options.element_shape}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_gather_v3(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
+    const tensor_array_gather_v3_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayGatherV3", {{handle}, {indices}, {flow_in}},
+      {{"dtype", dtype}, {"element_shape", options.element_shape}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_grad(operand handle, operand flow_in, std::string_view source,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayGrad", {{handle}, {flow_in}},
+      {{"source", source}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_grad_v2(operand handle, operand flow_in, std::string_view source,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayGradV2", {{handle}, {flow_in}},
+      {{"source", source}}, name, where);
+  return made.output(0);
+}
+
+tensor_array_grad_v3_outputs tensor_array_grad_v3(operand handle, operand flow_in,
+    std::string_view source, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayGradV3", {{handle}, {flow_in}},
+      {{"source", source}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+tensor_array_grad_with_shape_outputs tensor_array_grad_with_shape(operand handle, operand flow_in,
+    operand shape_to_prepend, std::string_view source, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayGradWithShape", {{handle}, {flow_in}, {shape_to_prepend}},
+      {{"source", source}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+edge tensor_array_pack(operand handle, operand flow_in, troupe::dtype dtype,
+    const tensor_array_pack_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayPack", {{handle}, {flow_in}},
+      {{"dtype", dtype}, {"element_shape", options.element_shape}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_read(operand handle, operand index, operand flow_in, troupe::dtype dtype,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayRead", {{handle}, {index}, {flow_in}},
+      {{"dtype", dtype}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_read_v2(operand handle, operand index, operand flow_in, troupe::dtype dtype,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayReadV2", {{handle}, {index}, {flow_in}},
+      {{"dtype", dtype}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_read_v3(operand handle, operand index, operand flow_in, troupe::dtype dtype,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayReadV3", {{handle}, {index}, {flow_in}},
+      {{"dtype", dtype}}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_scatter(operand handle, operand indices, operand value, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayScatter", {{handle}, {indices}, {value}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_scatter_v2(operand handle, operand indices, operand value, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayScatterV2", {{handle}, {indices}, {value}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_scatter_v3(operand handle, operand indices, operand value, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayScatterV3", {{handle}, {indices}, {value}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_size(operand handle, operand flow_in, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArraySize", {{handle}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_size_v2(operand handle, operand flow_in, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArraySizeV2", {{handle}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_size_v3(operand handle, operand flow_in, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArraySizeV3", {{handle}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_split(operand handle, operand value, operand lengths, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArraySplit", {{handle}, {value}, {lengths}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_split_v2(operand handle, operand value, operand lengths, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArraySplitV2", {{handle}, {value}, {lengths}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_split_v3(operand handle, operand value, operand lengths, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArraySplitV3", {{handle}, {value}, {lengths}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_unpack(operand handle, operand value, operand flow_in, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayUnpack", {{handle}, {value}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_v2(graph& in, operand size, troupe::dtype dtype,
+    const tensor_array_v2_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "TensorArrayV2", {{size}},
+      {{"dtype", dtype}, {"element_shape", options.element_shape}, {"dynamic_size", options.dynamic_size}, {"clear_after_read", options.clear_after_read}, {"tensor_array_name", options.tensor_array_name}}, name, where);
+  return made.output(0);
+}
+
+tensor_array_v3_outputs tensor_array_v3(graph& in, operand size, troupe::dtype dtype,
+    const tensor_array_v3_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "TensorArrayV3", {{size}},
+      {{"dtype", dtype}, {"element_shape", options.element_shape}, {"dynamic_size", options.dynamic_size}, {"clear_after_read", options.clear_after_read}, {"identical_element_shapes", options.identical_element_shapes}, {"tensor_array_name", options.tensor_array_name}}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+edge tensor_array_write(operand handle, operand index, operand value, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayWrite", {{handle}, {index}, {value}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_write_v2(operand handle, operand index, operand value, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayWriteV2", {{handle}, {index}, {value}, {flow_in}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge tensor_array_write_v3(operand handle, operand index, operand value, operand flow_in,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "TensorArrayWriteV3", {{handle}, {index}, {value}, {flow_in}},
+      {}, name, where);
   return made.output(0);
 }
 

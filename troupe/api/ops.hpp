@@ -7175,6 +7175,84 @@ inline edge squeeze(operand input, std::string_view name,
   return squeeze(input, squeeze_options{}, name, where);
 }
 
+struct new_stack_options {
+  std::string stack_name = {};
+};
+/// Makes an empty stack, for any number of elements.
+///
+/// As StackV2.
+edge new_stack(graph& in, troupe::dtype elem_type, const new_stack_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge new_stack(graph& in, troupe::dtype elem_type, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return new_stack(in, elem_type, new_stack_options{}, name, where);
+}
+
+/// Lets go of all elements of a stack.
+///
+/// The same as StackCloseV2 in all but its name, for graphs that use this one.
+node* stack_close(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Lets go of all elements of a stack.
+///
+/// Any use of it afterwards is an error. There is no need to close one: it goes with its last
+/// handle.
+node* stack_close_v2(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Takes the tensor off a stack that was put on it last.
+///
+/// The same as StackPopV2 in all but its name, for graphs that use this one.
+edge stack_pop(operand handle, troupe::dtype elem_type, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Takes the tensor off a stack that was put on it last.
+edge stack_pop_v2(operand handle, troupe::dtype elem_type, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct stack_push_options {
+  bool swap_memory = false;
+};
+/// Puts a tensor on a stack, and gives it.
+///
+/// The same as StackPushV2 in all but its name, for graphs that use this one.
+edge stack_push(operand handle, operand elem, const stack_push_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge stack_push(operand handle, operand elem, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stack_push(handle, elem, stack_push_options{}, name, where);
+}
+
+struct stack_push_v2_options {
+  bool swap_memory = false;
+};
+/// Puts a tensor on a stack, and gives it.
+///
+/// Nothing is copied on processors. Stacks lie in the host's memory, whatever swap_memory says:
+/// what a GPU pushes goes there.
+edge stack_push_v2(operand handle, operand elem, const stack_push_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge stack_push_v2(operand handle, operand elem, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stack_push_v2(handle, elem, stack_push_v2_options{}, name, where);
+}
+
+struct new_stack_v2_options {
+  std::string stack_name = {};
+};
+/// Makes an empty stack.
+///
+/// Each run makes another one, which goes with its last handle. There can be max_size elements at
+/// most, or any number where that is negative.
+edge new_stack_v2(graph& in, operand max_size, troupe::dtype elem_type,
+    const new_stack_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge new_stack_v2(graph& in, operand max_size, troupe::dtype elem_type,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return new_stack_v2(in, max_size, elem_type, new_stack_v2_options{}, name, where);
+}
+
 struct stage_options {
   int64_t capacity = 0;
   int64_t memory_limit = 0;
@@ -7629,6 +7707,333 @@ inline edge temporary_variable(graph& in, const troupe::partial_shape& shape, tr
     std::string_view name, std::source_location where = std::source_location::current()) {
   return temporary_variable(in, shape, dtype, temporary_variable_options{}, name, where);
 }
+
+struct tensor_array_options {
+  troupe::partial_shape element_shape = {};
+  bool dynamic_size = false;
+  bool clear_after_read = true;
+  std::string tensor_array_name = {};
+};
+/// Makes an array of size elements that are not written.
+///
+/// The same as TensorArrayV2 in all but its name, for graphs that use this one.
+edge tensor_array(graph& in, operand size, troupe::dtype dtype,
+    const tensor_array_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge tensor_array(graph& in, operand size, troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_array(in, size, dtype, tensor_array_options{}, name, where);
+}
+
+/// Lets go of all elements of a TensorArray.
+///
+/// The same as TensorArrayCloseV3.
+node* tensor_array_close(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Lets go of all elements of a TensorArray.
+///
+/// The same as TensorArrayCloseV3 in all but its name, for graphs that use this one.
+node* tensor_array_close_v2(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Lets go of all elements of a TensorArray.
+///
+/// Any use of it afterwards is an error. There is no need to close one: it goes with its last
+/// handle.
+node* tensor_array_close_v3(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct tensor_array_concat_options {
+  troupe::partial_shape element_shape_except0 = {};
+};
+struct tensor_array_concat_outputs {
+  edge value;
+  edge lengths;
+};
+/// Joins all elements of a TensorArray along their first axis.
+///
+/// The same as TensorArrayConcatV3.
+tensor_array_concat_outputs tensor_array_concat(operand handle, operand flow_in,
+    troupe::dtype dtype, const tensor_array_concat_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline tensor_array_concat_outputs tensor_array_concat(operand handle, operand flow_in,
+    troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_array_concat(handle, flow_in, dtype, tensor_array_concat_options{}, name, where);
+}
+
+struct tensor_array_concat_v2_options {
+  troupe::partial_shape element_shape_except0 = {};
+};
+struct tensor_array_concat_v2_outputs {
+  edge value;
+  edge lengths;
+};
+/// Joins all elements of a TensorArray along their first axis.
+///
+/// The same as TensorArrayConcatV3 in all but its name, for graphs that use this one.
+tensor_array_concat_v2_outputs tensor_array_concat_v2(operand handle, operand flow_in,
+    troupe::dtype dtype, const tensor_array_concat_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline tensor_array_concat_v2_outputs tensor_array_concat_v2(operand handle, operand flow_in,
+    troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_array_concat_v2(handle, flow_in, dtype, tensor_array_concat_v2_options{}, name, where);
+}
+
+struct tensor_array_concat_v3_options {
+  troupe::partial_shape element_shape_except0 = {};
+};
+struct tensor_array_concat_v3_outputs {
+  edge value;
+  edge lengths;
+};
+/// Joins all elements of a TensorArray along their first axis.
+///
+/// Also gives the extent of each along that axis. The others must be equal, and fit
+/// element_shape_except0, which must be known where there are no elements. All of them are read.
+tensor_array_concat_v3_outputs tensor_array_concat_v3(operand handle, operand flow_in,
+    troupe::dtype dtype, const tensor_array_concat_v3_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline tensor_array_concat_v3_outputs tensor_array_concat_v3(operand handle, operand flow_in,
+    troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_array_concat_v3(handle, flow_in, dtype, tensor_array_concat_v3_options{}, name, where);
+}
+
+struct tensor_array_gather_options {
+  troupe::partial_shape element_shape = {};
+};
+/// Joins the elements that indices name along a new first axis.
+///
+/// The same as TensorArrayGatherV3.
+edge tensor_array_gather(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
+    const tensor_array_gather_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge tensor_array_gather(operand handle, operand indices, operand flow_in,
+    troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_array_gather(handle, indices, flow_in, dtype, tensor_array_gather_options{}, name, where);
+}
+
+struct tensor_array_gather_v2_options {
+  troupe::partial_shape element_shape = {};
+};
+/// Joins the elements that indices name along a new first axis.
+///
+/// The same as TensorArrayGatherV3 in all but its name, for graphs that use this one.
+edge tensor_array_gather_v2(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
+    const tensor_array_gather_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge tensor_array_gather_v2(operand handle, operand indices, operand flow_in,
+    troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_array_gather_v2(handle, indices, flow_in, dtype, tensor_array_gather_v2_options{}, name, where);
+}
+
+struct tensor_array_gather_v3_options {
+  troupe::partial_shape element_shape = {};
+};
+/// Joins the elements that indices name along a new first axis.
+///
+/// They must have one shape, and fit element_shape, which must be known where there are none. All
+/// of them are read.
+edge tensor_array_gather_v3(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
+    const tensor_array_gather_v3_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge tensor_array_gather_v3(operand handle, operand indices, operand flow_in,
+    troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_array_gather_v3(handle, indices, flow_in, dtype, tensor_array_gather_v3_options{}, name, where);
+}
+
+/// Gives the array of gradients that belongs to an array and a source.
+///
+/// The same as TensorArrayGradV2 in all but its name, for graphs that use this one.
+edge tensor_array_grad(operand handle, operand flow_in, std::string_view source,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Gives the array of gradients that belongs to an array and a source.
+///
+/// As TensorArrayGradV3, which hands the flow on as well.
+edge tensor_array_grad_v2(operand handle, operand flow_in, std::string_view source,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct tensor_array_grad_v3_outputs {
+  edge grad_handle;
+  edge flow_out;
+};
+/// Gives the array of gradients that belongs to an array and a source.
+///
+/// It is made when it is asked for first, with as many elements; from then on, the array does not
+/// grow. What is written to an element several times adds up, and what is not written counts as
+/// zeros.
+tensor_array_grad_v3_outputs tensor_array_grad_v3(operand handle, operand flow_in,
+    std::string_view source, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct tensor_array_grad_with_shape_outputs {
+  edge grad_handle;
+  edge flow_out;
+};
+/// Gives an array of gradients whose elements have further axes in front.
+///
+/// As TensorArrayGradV3 otherwise: for gradients of several values at once.
+tensor_array_grad_with_shape_outputs tensor_array_grad_with_shape(operand handle, operand flow_in,
+    operand shape_to_prepend, std::string_view source, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct tensor_array_pack_options {
+  troupe::partial_shape element_shape = {};
+};
+/// Joins all elements of a TensorArray along a new first axis.
+///
+/// As TensorArrayGatherV3, of all in their order.
+edge tensor_array_pack(operand handle, operand flow_in, troupe::dtype dtype,
+    const tensor_array_pack_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge tensor_array_pack(operand handle, operand flow_in, troupe::dtype dtype,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return tensor_array_pack(handle, flow_in, dtype, tensor_array_pack_options{}, name, where);
+}
+
+/// Reads an element of a TensorArray.
+///
+/// The same as TensorArrayReadV3.
+edge tensor_array_read(operand handle, operand index, operand flow_in, troupe::dtype dtype,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Reads an element of a TensorArray.
+///
+/// The same as TensorArrayReadV3 in all but its name, for graphs that use this one.
+edge tensor_array_read_v2(operand handle, operand index, operand flow_in, troupe::dtype dtype,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Reads an element of a TensorArray.
+///
+/// One that was not written counts as zeros where the array's element_shape is known, and is an
+/// error else; so is one that was read before, unless clear_after_read is false.
+edge tensor_array_read_v3(operand handle, operand index, operand flow_in, troupe::dtype dtype,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Writes the slices of a value along its first axis to the elements that indices name.
+///
+/// The same as TensorArrayScatterV3.
+edge tensor_array_scatter(operand handle, operand indices, operand value, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Writes the slices of a value along its first axis to the elements that indices name.
+///
+/// The same as TensorArrayScatterV3 in all but its name, for graphs that use this one.
+edge tensor_array_scatter_v2(operand handle, operand indices, operand value, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Writes the slices of a value along its first axis to the elements that indices name.
+edge tensor_array_scatter_v3(operand handle, operand indices, operand value, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Counts the elements of a TensorArray, written or not.
+///
+/// The same as TensorArraySizeV3.
+edge tensor_array_size(operand handle, operand flow_in, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts the elements of a TensorArray, written or not.
+///
+/// The same as TensorArraySizeV3 in all but its name, for graphs that use this one.
+edge tensor_array_size_v2(operand handle, operand flow_in, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts the elements of a TensorArray, written or not.
+edge tensor_array_size_v3(operand handle, operand flow_in, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Cuts a value along its first axis into the elements of a TensorArray.
+///
+/// The same as TensorArraySplitV3.
+edge tensor_array_split(operand handle, operand value, operand lengths, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Cuts a value along its first axis into the elements of a TensorArray.
+///
+/// The same as TensorArraySplitV3 in all but its name, for graphs that use this one.
+edge tensor_array_split_v2(operand handle, operand value, operand lengths, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Cuts a value along its first axis into the elements of a TensorArray.
+///
+/// There is one length for each element, and they add up to the extent of the axis.
+edge tensor_array_split_v3(operand handle, operand value, operand lengths, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Writes the slices of a value along its first axis to the elements of a TensorArray.
+///
+/// There is one for each element.
+edge tensor_array_unpack(operand handle, operand value, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct tensor_array_v2_options {
+  troupe::partial_shape element_shape = {};
+  bool dynamic_size = false;
+  bool clear_after_read = true;
+  std::string tensor_array_name = {};
+};
+/// Makes an array of size elements that are not written.
+///
+/// As TensorArrayV3, which gives the first flow as well.
+edge tensor_array_v2(graph& in, operand size, troupe::dtype dtype,
+    const tensor_array_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge tensor_array_v2(graph& in, operand size, troupe::dtype dtype, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return tensor_array_v2(in, size, dtype, tensor_array_v2_options{}, name, where);
+}
+
+struct tensor_array_v3_options {
+  troupe::partial_shape element_shape = {};
+  bool dynamic_size = false;
+  bool clear_after_read = true;
+  bool identical_element_shapes = false;
+  std::string tensor_array_name = {};
+};
+struct tensor_array_v3_outputs {
+  edge handle;
+  edge flow;
+};
+/// Makes an array of size elements that are not written.
+///
+/// Gives a handle, and a flow that ops on the array take and give: an op comes after those whose
+/// flow it takes. Each run makes another array, which goes with its last handle. Elements must have
+/// the type and fit element_shape; with identical_element_shapes, also the first that was written.
+/// With dynamic_size, a write beyond the end makes it larger. With clear_after_read, an element can
+/// be read once.
+tensor_array_v3_outputs tensor_array_v3(graph& in, operand size, troupe::dtype dtype,
+    const tensor_array_v3_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline tensor_array_v3_outputs tensor_array_v3(graph& in, operand size, troupe::dtype dtype,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return tensor_array_v3(in, size, dtype, tensor_array_v3_options{}, name, where);
+}
+
+/// Writes an element of a TensorArray.
+///
+/// The same as TensorArrayWriteV3.
+edge tensor_array_write(operand handle, operand index, operand value, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Writes an element of a TensorArray.
+///
+/// The same as TensorArrayWriteV3 in all but its name, for graphs that use this one.
+edge tensor_array_write_v2(operand handle, operand index, operand value, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+/// Writes an element of a TensorArray.
+///
+/// Each can be written once, unless it is of an array of gradients. Nothing is copied, and what was
+/// written does not change later.
+edge tensor_array_write_v3(operand handle, operand index, operand value, operand flow_in,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
 
 struct tensor_list_concat_options {
   troupe::partial_shape element_shape = {};

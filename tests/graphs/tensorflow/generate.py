@@ -22,6 +22,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 import numpy as np
 import tensorflow as tf
 
+import arrays
 import control_flow
 import coordination
 import readers
@@ -275,6 +276,7 @@ models = {each.__name__: each
 models |= {name: (lambda random, build=build: build(random, Recorder))
            for name, build in (variables.models | coordination.models | control_flow.models
                                | readers.models | sequences.models).items()}
+models |= {name: (lambda random, build=build: build(random, Recorder)) for name, build in arrays.models.items()}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or models:

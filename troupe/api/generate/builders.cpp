@@ -27,7 +27,9 @@ bool deduced(const op_def& op, const attr_def& attr) {
 /// Whether no input need be an edge, so that the user must say which graph is meant.
 bool takes_graph(const op_def& op) {
   return op.inputs.empty() || has(op.effects, effect::random) || op.name == "Fill" ||
-         op.name == "Range" || op.name == "MatchingFiles" || op.name == "ReadFile";
+         op.name == "Range" || op.name == "MatchingFiles" || op.name == "ReadFile" ||
+         op.name == "TensorArrayV3" || op.name == "TensorArrayV2" || op.name == "TensorArray" ||
+         op.name == "StackV2";
 }
 
 std::vector<const attr_def*> attributes(const op_def& op, bool with_default) {

@@ -13,9 +13,10 @@ bool lower(char c) { return c >= 'a' && c <= 'z'; }
 
 // Names that read better than the rule's, or that the rule would let clash with ours.
 const std::map<std::string_view, std::string_view> exceptions{
-    {"MatMul", "matmul"},  {"BatchMatMul", "batch_matmul"}, {"SparseMatMul", "sparse_matmul"},
-    {"Shape", "shape_of"}, {"ShapeN", "shapes_of"},         {"Size", "size_of"},
-    {"Rank", "rank_of"},   {"ConcatV2", "concatenate"},
+    {"MatMul", "matmul"},        {"BatchMatMul", "batch_matmul"}, {"SparseMatMul", "sparse_matmul"},
+    {"Shape", "shape_of"},       {"ShapeN", "shapes_of"},         {"Size", "size_of"},
+    {"Rank", "rank_of"},         {"ConcatV2", "concatenate"},     {"Stack", "new_stack"},
+    {"StackV2", "new_stack_v2"},
 };
 
 // Made by methods of graph_builder; Concat gave way to ConcatV2.

@@ -1,29 +1,28 @@
 // Lists of tensors, made of tensors and joined to tensors.
 #include "troupe/ops/define/dims.hpp"
+#include "troupe/ops/list/shared/axes.hpp"
 #include "troupe/ops/list/shared/element_shape.hpp"
 
 namespace troupe::ops::list_tensors_op {
 namespace {
 
-partial_shape with_first_axis(int64_t extent, const partial_shape& of) {
-  if (!of.has_rank())
-    return of;
-  std::vector<int64_t> extents{extent};
-  extents.insert(extents.end(), of.extents().begin(), of.extents().end());
-  return partial_shape{std::move(extents)};
+result<partial_shape> with_first_axis(int64_t extent, const partial_shape& of) {
+  return with_axes(std::span{&extent, 1}, of);
 }
 
 result<shapes> infer_stack(const infer_context& at) {
   TROUPE_TRY(at.of_rank(0, 0).status());
   TROUPE_ASSIGN(auto dims, listed_element_shape(at, 1));
-  return shapes{with_first_axis(at.attr<int64_t>("num_elements"), dims)};
+  TROUPE_ASSIGN(auto stacked, with_first_axis(at.attr<int64_t>("num_elements"), dims));
+  return shapes{stacked};
 }
 
 result<shapes> infer_gather(const infer_context& at) {
   TROUPE_TRY(at.of_rank(0, 0).status());
   TROUPE_ASSIGN(auto indices, at.of_rank(1, 1));
   TROUPE_ASSIGN(auto dims, listed_element_shape(at, 2));
-  return shapes{with_first_axis(indices[0], dims)};
+  TROUPE_ASSIGN(auto stacked, with_first_axis(indices[0], dims));
+  return shapes{stacked};
 }
 
 // The tensor's first axis counts the items.

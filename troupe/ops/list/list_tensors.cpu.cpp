@@ -118,44 +118,18 @@ status concat(kernel_context& at, const partial_shape& each, std::span<const int
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   TROUPE_TRY(check_type(*list, at.output_type(0)));
   std::vector<tensor> items;
-  int64_t rows = 0;
   for (size_t i = 0; i < list->items.size(); ++i) {
     auto wanted = each;
     if (list->items[i].empty() && i < leading.size() && wanted.has_rank() && wanted.rank() > 0)
       wanted.set(0, leading[i]);
     TROUPE_ASSIGN(auto item, item_of(at, *list, i, wanted));
-    if (item.rank() == 0)
-      return invalid("item ", i, " is a scalar, and has no first axis: use TensorListStack");
-    if (!items.empty() &&
-        !(without_first_axis(item.dims()) == without_first_axis(items.front().dims())))
-      return invalid("item ", i, " has shape ", item.dims(), ", which does not fit behind ",
-                     items.front().dims());
-    rows += item.dims()[0];
     items.push_back(std::move(item));
   }
-  std::vector<int64_t> extents{rows};
-  if (!items.empty()) {
-    auto rest = without_first_axis(items.front().dims());
-    extents.insert(extents.end(), rest.begin(), rest.end());
-  } else if (auto known = merge(each, list->dims);
-             known && known->has_rank() && known->rank() > 0) {
-    auto rest = known->extents().subspan(1);
-    extents.insert(extents.end(), rest.begin(), rest.end());
-  } else {
-    return invalid("an empty list has no shape to join: say its rank as element_shape");
+  auto known = each;
+  if (items.empty()) {
+    TROUPE_ASSIGN(known, merge(each, list->dims));
   }
-  TROUPE_ASSIGN(auto dims, shape::make(extents));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  TROUPE_ASSIGN(auto* lengths, at.allocate(1, shape{static_cast<int64_t>(items.size())}));
-  auto row = without_first_axis(dims).elements();
-  int64_t next = 0;
-  for (size_t i = 0; i < items.size(); ++i) {
-    auto count = items[i].dims()[0];
-    for (int64_t k = 0; k < count; ++k)
-      copy_slice(items[i], k, *out, next++, row);
-    lengths->data<int64_t>()[i] = count;
-  }
-  return {};
+  return join_rows(at, items, known);
 }
 
 status run_concat(kernel_context& at) { return concat(at, at.state<partial_shape>(), {}); }
@@ -174,30 +148,10 @@ status run_concat_v2(kernel_context& at) {
 }
 
 status run_split(kernel_context& at) {
-  const auto& from = at.input(0);
-  if (from.rank() == 0 || at.input(2).rank() != 1)
-    return invalid("tensor must have an axis and lengths must be a vector, got shapes ",
-                   from.dims(), " and ", at.input(2).dims());
   TROUPE_ASSIGN(auto dims, element_shape(at, 1));
-  auto lengths = to_integers(at.input(2));
-  int64_t rows = 0;
-  for (auto one : lengths) {
-    if (one < 0 || one > from.dims()[0] - rows)
-      return invalid("lengths must add up to the ", from.dims()[0], " rows of tensor, and ", one,
-                     " follows ", rows);
-    rows += one;
-  }
-  if (rows != from.dims()[0])
-    return invalid("lengths add up to ", rows, ", and tensor has ", from.dims()[0], " rows");
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, from.type(), std::move(dims)));
-  auto row = without_first_axis(from.dims()).elements();
-  int64_t next = 0;
-  for (auto count : lengths) {
-    auto each = from.dims();
-    each.set(0, count);
-    TROUPE_ASSIGN(auto item, tensor::make(from.type(), each, at.memory()));
-    for (int64_t k = 0; k < count; ++k)
-      copy_slice(from, next++, item, k, row);
+  TROUPE_ASSIGN(auto items, cut_rows(at, at.input(0), at.input(2)));
+  TROUPE_ASSIGN(auto* made, new_list(at, 0, at.input(0).type(), std::move(dims)));
+  for (auto& item : items) {
     TROUPE_TRY(check_item(*made, item));
     TROUPE_TRY(append(*made, std::move(item)));
   }

@@ -19,8 +19,12 @@ result<std::vector<edge>> differentiate(graph& in, const std::vector<edge>& ys,
 /// What all gradients that are taken at once know of functions.
 class function_gradients {
 public:
-  explicit function_gradients(decltype(gradient_options::of_ops) of_ops)
-      : of_ops_(std::move(of_ops)) {}
+  function_gradients(decltype(gradient_options::of_ops) of_ops, std::string name)
+      : of_ops_(std::move(of_ops)), name_(std::move(name)) {}
+
+  /// No other gradients in this process have it: ops that keep gradients in state of a step tell
+  /// them apart by it.
+  const std::string& name() const noexcept { return name_; }
 
   /// Given for ops, in functions as outside.
   const decltype(gradient_options::of_ops)& of_ops() const noexcept { return of_ops_; }
@@ -63,6 +67,7 @@ public:
 
 private:
   const decltype(gradient_options::of_ops) of_ops_;
+  const std::string name_;
 };
 
 /// For op_def::gradient.

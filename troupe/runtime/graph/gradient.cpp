@@ -7,6 +7,7 @@
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <tuple>
 
@@ -245,7 +246,8 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
       return bad("what is given as gradient of ", of, " is no function");
   }
   gradient_scope scope{*in, "gradients"};
-  function_gradients functions{options.of_ops};
+  static std::atomic<uint64_t> taken{0};
+  function_gradients functions{options.of_ops, concat(in->scope(), ++taken)};
   auto found = differentiate(*in, ys, xs, options, functions);
   if (!found)
     return found.status().within(context);

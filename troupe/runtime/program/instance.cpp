@@ -6,6 +6,7 @@
 #include "troupe/runtime/device/upload.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/program/replay.hpp"
+#include "troupe/runtime/types/tensor_list.hpp"
 
 #include <algorithm>
 #include <set>
@@ -25,6 +26,16 @@ constexpr size_t moments_per_instruction = 4;
 
 // More are let go of when their tensors are kept longer than the next steps take.
 constexpr size_t max_memories = 8;
+
+// A client could do nothing with one.
+status check_handles(const tensor& fetched, const instruction& by) {
+  const auto* object = find_handle(fetched);
+  return object ? within(*by.origin->inputs()[0].node,
+                         failure(error_kind::failed_precondition, object->description(),
+                                 " lives for one step, and its handle cannot be fetched: fetch "
+                                 "what is read from it"))
+                : status{};
+}
 
 } // namespace
 
@@ -178,7 +189,13 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
       case action::send:
         out.send_export(code->target, code->input_count ? take(0) : tensor{}, false);
         break;
-      case action::fetch: out.send_fetch(code->target, take(0), false); break;
+      case action::fetch: {
+        auto value = take(0);
+        if (value.type() == dtype::variant) [[unlikely]]
+          TROUPE_TRY(check_handles(value, *code));
+        out.send_fetch(code->target, std::move(value), false);
+        break;
+      }
       case action::wait: {
         std::vector<tensor> inputs;
         for (uint16_t i = 0; i < code->input_count; ++i)

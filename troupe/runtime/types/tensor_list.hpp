@@ -2,7 +2,26 @@
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
+#include <memory>
+
 namespace troupe {
+
+/// What a handle stands for: who changes it changes it for all who have a handle of it. Made by an
+/// op, and gone with its last handle. A TensorArray, a stack
+/// (ops/list/shared/step_objects.cpu.hpp).
+class TROUPE_API shared_object {
+public:
+  virtual ~shared_object() = default;
+  virtual std::string description() const = 0; ///< "TensorArray 'outputs'"
+
+  /// To be asked before the object keeps a handle of another one. Fails where one that is kept
+  /// would keep others: so none keeps itself, and objects are not freed by calls within calls.
+  /// From any thread.
+  status keep(shared_object& other);
+
+private:
+  bool keeps_ = false, is_kept_ = false;
+};
 
 /// What an element of type `variant` holds. Copying copies no elements of the items.
 class TROUPE_API tensor_list {
@@ -15,9 +34,13 @@ public:
   int64_t most = -1;
   /// One that is empty() has been reserved, and counts as zeros.
   std::vector<tensor> items = {};
+  /// Set: this is no list, but a handle.
+  std::shared_ptr<shared_object> object = {};
 
   /// How deep lists lie within lists; 1 for a list of numbers.
   int depth() const noexcept { return depth_; }
+  /// Whether it is a handle, or some lie within it: then it cannot leave its step.
+  bool has_handles() const noexcept { return object || has_inner_handles_; }
   /// Items of these may be added. Fails where lists would lie too deep within lists.
   status admit(const tensor& item);
 
@@ -26,6 +49,7 @@ public:
 
 private:
   int depth_ = 1;
+  bool has_inner_handles_ = false;
 };
 
 /// How many items a walk through lists within lists may meet: a list may stand in another one
@@ -45,7 +69,11 @@ private:
   int64_t left_ = most_items;
 };
 
-/// Prints the number of items: `list of 3 f32[2]`.
+/// What a handle among the elements, or within one of them, stands for; nullptr where there is
+/// none.
+TROUPE_API const shared_object* find_handle(const tensor& in) noexcept;
+
+/// Prints the number of items: `list of 3 f32[2]`; of a handle, what it stands for.
 TROUPE_API std::ostream& operator<<(std::ostream& out, const tensor_list& what);
 
 /// Bounded, because lists within lists are freed by calls within calls.

@@ -175,7 +175,10 @@ private:
           continue; // see below
         if (name == "shared_name" && value->s() == anonymous)
           continue;
-        TROUPE_ASSIGN(auto read, read_attr(*value, *as, budget_));
+        if (as->kind == attr_kind::type && follows_from(name, spec, *op) &&
+            value->type() != DT_VARIANT)
+          continue;
+        TROUPE_ASSIGN(auto read, read_attr(renamed_handles(*value, name, spec, *op), *as, budget_));
         spec.attrs.emplace(std::move(name), std::move(read));
       } else if (!may_be_dropped(name, *value)) {
         return failure(error_kind::unimplemented, "there is no attribute '", name,
@@ -183,6 +186,44 @@ private:
       }
     }
     return op->calls == calling::never ? status{} : fill_functions(spec, from, *op);
+  }
+
+  // TensorFlow calls the handle of a TensorArray or a stack a resource, or text, and we a value of
+  // type variant.
+  static bool is_handle_value(edge what) {
+    return what.type() == dtype::variant && !what.node->output_is_ref(what.index);
+  }
+
+  // The input that a port of this type takes first, if there is one.
+  static edge input_of_type(std::string_view attr, const node_spec& spec, const op_def& op) {
+    for (size_t i = 0; i < op.inputs.size() && i < spec.inputs.size(); ++i) {
+      const auto* type = op.find_attr(op.inputs[i].type);
+      if (op.inputs[i].type == attr)
+        return spec.inputs[i];
+      if (!op.inputs[i].count.empty() || (type && type->kind == attr_kind::types))
+        break;
+    }
+    return {};
+  }
+
+  static bool follows_from(std::string_view attr, const node_spec& spec, const op_def& op) {
+    auto input = input_of_type(attr, spec, op);
+    return input && is_handle_value(input);
+  }
+
+  // The attribute, with our type for handles where they come from inputs, and what stacks and lists
+  // keep of them.
+  static AttrValue renamed_handles(AttrValue value, std::string_view attr, const node_spec& spec,
+                                   const op_def& op) {
+    if (value.type() == DT_RESOURCE &&
+        (op.name.starts_with("Stack") || (!spec.inputs.empty() && is_handle_value(spec.inputs[0]))))
+      value.set_type(DT_VARIANT);
+    if (op.inputs.size() == 1 && op.inputs[0].type == attr)
+      for (int i = 0; i < value.list().type_size(); ++i)
+        if (static_cast<size_t>(i) < spec.inputs.size() &&
+            is_handle_value(spec.inputs[static_cast<size_t>(i)]))
+          value.mutable_list()->set_type(i, DT_VARIANT);
+    return value;
   }
 
   status fill_functions(node_spec& spec, const NodeDef& from, const op_def& op) {
@@ -197,6 +238,12 @@ private:
         dims.push_back(one.dims());
     else if (auto given = spec.attrs.find("output_shapes"); given != spec.attrs.end())
       dims = *given->second.get_if<std::vector<partial_shape>>();
+    if (op.calls == calling::while_true && !dims.empty()) {
+      for (size_t i = 0; i < dims.size() && i < arguments.size(); ++i)
+        if (is_handle_value(arguments[i]))
+          dims[i] = arguments[i].dims(); // TensorFlow's have another shape
+      spec.attrs["output_shapes"] = dims;
+    }
     auto read = [&](const NameAttrList& which) {
       return read_function(which, into_, arguments, dims, with_);
     };

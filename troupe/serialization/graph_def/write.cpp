@@ -26,6 +26,16 @@ bool is_default_list(const attr_def& attr, const AttrValue& value) {
          value.list().ByteSizeLong() == 0;
 }
 
+edge result_of(const function& what, size_t i) {
+  if (auto argument = what.handed_on(i); argument >= 0)
+    return {const_cast<node*>(&what.argument(static_cast<size_t>(argument))), 0};
+  for (const auto& one : what.body().nodes())
+    if (&one->op() == &internal_ops::fetch &&
+        one->attr<int64_t>("index") == static_cast<int64_t>(i))
+      return one->inputs()[0];
+  return {};
+}
+
 std::string argument_name(size_t i) { return concat("argument_", i); }
 
 // The functions that have been written, under names that no other has.
@@ -64,9 +74,12 @@ public:
   using node_list = google::protobuf::RepeatedPtrField<NodeDef>;
 
   /// `body` is the function whose graph it is; nothing for one that is none's.
+  /// `handles` says which of its arguments are handles of TensorArrays and stacks.
   graph_def_writer(const graph& of, node_list& to, written_functions& functions,
-                   names_around around = {}, FunctionDef* body = nullptr)
-      : of_(of), to_(to), functions_(functions), around_(std::move(around)), body_(body) {}
+                   names_around around = {}, FunctionDef* body = nullptr,
+                   std::vector<bool> handles = {})
+      : of_(of), to_(to), functions_(functions), around_(std::move(around)), body_(body),
+        handles_(std::move(handles)) {}
 
   status write() {
     for (const auto& each : of_.nodes())
@@ -76,11 +89,43 @@ public:
     return {};
   }
 
+  // What TensorFlow calls what we hand on as a variant: the handle of a TensorArray or a stack is a
+  // resource, or was a text. It is followed to its maker through loops, and through branches and
+  // calls that hand it on.
+  DataType type_of(edge from) const {
+    auto type = written(from.type());
+    while (from.type() == dtype::variant) {
+      const auto& maker = *from.node;
+      const auto& op = maker.op();
+      if (op.name.starts_with("TensorArray") || op.name.starts_with("Stack"))
+        return from.index > 0 || op.outputs[0].type != "variant"              ? type
+               : op.name == "TensorArrayV2" || op.name == "TensorArrayGradV2" ? DT_STRING
+                                                                              : DT_RESOURCE;
+      if (is_argument(maker)) {
+        auto index = static_cast<size_t>(maker.attr<int64_t>("index"));
+        return index < handles_.size() && handles_[index] ? DT_RESOURCE : type;
+      }
+      auto input = from.index;
+      if (runs_functions(op)) {
+        auto argument = op.calls == calling::while_true
+                            ? input
+                            : handed_on(op, maker.attrs(), static_cast<size_t>(input));
+        input = argument < 0 ? -1 : argument + first_argument(op);
+      } else if (op.inputs.empty() || op.outputs[0].type != op.inputs[0].type) {
+        return type;
+      }
+      if (input < 0 || input >= static_cast<int>(maker.inputs().size()))
+        return type;
+      from = maker.inputs()[static_cast<size_t>(input)];
+    }
+    return type;
+  }
+
 private:
   // -- functions ----------------------------------------------------------------------------------
 
   // What a function is called in the library, where it is once it has been asked for.
-  result<std::string> name_of(const function_value& what) {
+  result<std::string> name_of(const function_value& what, const node& by) {
     if (!what.body) {
       for (auto it = around_.rbegin(); it != around_.rend(); ++it)
         if (it->first == what.name)
@@ -91,33 +136,37 @@ private:
       return *known;
     auto name = functions_.choose_name(what.name);
     functions_.note(what.body.get(), name);
-    TROUPE_TRY(write_function(*what.body, what.name, name).within(concat("function '", name, "'")));
+    TROUPE_TRY(
+        write_function(*what.body, what.name, name, by).within(concat("function '", name, "'")));
     return name;
   }
 
-  status write_function(const function& what, const std::string& own_name,
-                        const std::string& name) {
+  status write_function(const function& what, const std::string& own_name, const std::string& name,
+                        const node& by) {
     FunctionDef made;
     auto& signature = *made.mutable_signature();
     signature.set_name(name);
     signature.set_is_stateful(what.has_effects());
+    std::vector<bool> handles;
     for (size_t i = 0; i < what.arguments(); ++i) {
       auto& to = *signature.add_input_arg();
       to.set_name(argument_name(i));
-      to.set_type(what.argument_is_ref(i) ? DT_RESOURCE : written(what.argument(i).output_type(0)));
-    }
-    for (size_t i = 0; i < what.results(); ++i) {
-      auto& to = *signature.add_output_arg();
-      to.set_name(concat("result_", i));
-      to.set_type(what.result_is_ref(i) ? DT_RESOURCE : written(what.result_type(i)));
-      if (auto argument = what.handed_on(i); argument >= 0)
-        (*made.mutable_ret())[to.name()] = argument_name(static_cast<size_t>(argument));
+      auto type = type_of(by.inputs()[i + static_cast<size_t>(first_argument(by.op()))]);
+      handles.push_back(type == DT_RESOURCE);
+      to.set_type(what.argument_is_ref(i) ? DT_RESOURCE : type);
     }
     auto around = around_;
     around.emplace_back(own_name, name);
-    TROUPE_TRY(graph_def_writer(what.body(), *made.mutable_node_def(), functions_,
-                                std::move(around), &made)
-                   .write());
+    graph_def_writer body{what.body(), *made.mutable_node_def(), functions_, std::move(around),
+                          &made,       std::move(handles)};
+    for (size_t i = 0; i < what.results(); ++i) {
+      auto& to = *signature.add_output_arg();
+      to.set_name(concat("result_", i));
+      to.set_type(what.result_is_ref(i) ? DT_RESOURCE : body.type_of(result_of(what, i)));
+      if (auto argument = what.handed_on(i); argument >= 0)
+        (*made.mutable_ret())[to.name()] = argument_name(static_cast<size_t>(argument));
+    }
+    TROUPE_TRY(body.write());
     functions_.add() = std::move(made);
     return {};
   }
@@ -166,11 +215,11 @@ private:
   result<AttrValue> attr_of_call(const node& of, const attr_def& attr, const attr_value& own) {
     AttrValue made;
     if (const auto* one = own.get_if<function_value>()) {
-      TROUPE_ASSIGN(auto name, name_of(*one));
+      TROUPE_ASSIGN(auto name, name_of(*one, of));
       made.mutable_func()->set_name(name);
     } else if (const auto* all = own.get_if<std::vector<function_value>>()) {
       for (const auto& each : *all) {
-        TROUPE_ASSIGN(auto name, name_of(each));
+        TROUPE_ASSIGN(auto name, name_of(each, of));
         made.mutable_list()->add_func()->set_name(name);
       }
     } else if (attr.kind == attr_kind::types) {
@@ -180,9 +229,9 @@ private:
       const auto& types = *own.get_if<std::vector<dtype>>();
       auto& list = *made.mutable_list();
       for (int i = 0; i < static_cast<int>(types.size()); ++i)
-        list.add_type((takes ? of.input_is_ref(first + i) : of.output_is_ref(i))
-                          ? DT_RESOURCE
-                          : written(types[static_cast<size_t>(i)]));
+        list.add_type((takes ? of.input_is_ref(first + i) : of.output_is_ref(i)) ? DT_RESOURCE
+                      : takes ? type_of(of.inputs()[static_cast<size_t>(first + i)])
+                              : type_of({const_cast<node*>(&of), i}));
     } else if (attr.name == "output_shapes" && of.op().calls == calling::while_true &&
                functions_of(of).back()->body) {
       made = written(attr_value{shapes_of_variables(*functions_of(of).back()->body, own)});
@@ -232,6 +281,7 @@ private:
         TROUPE_ASSIGN(value, attr_of_call(from, attr, own));
       } else {
         value = written(own);
+        name_handles(value, attr, from);
       }
       const auto* nothing = own.get_if<tensor>(); // as ImageSummary's bad_color
       auto is_unused =
@@ -245,6 +295,18 @@ private:
       body_->mutable_signature()->add_control_output(from.name());
     }
     return {};
+  }
+
+  // Types of inputs that are handles of TensorArrays and stacks.
+  void name_handles(AttrValue& value, const attr_def& attr, const node& of) const {
+    for (int i = 0; i < static_cast<int>(of.inputs().size()); ++i)
+      if (const auto& from = of.inputs()[static_cast<size_t>(i)];
+          from.type() == dtype::variant && of.input_port(i).type == attr.name) {
+        if (attr.kind == attr_kind::type)
+          value.set_type(type_of(from));
+        else if (of.op().inputs.size() == 1)
+          value.mutable_list()->set_type(i, type_of(from));
+      }
   }
 
   static const node* handle_behind(edge what) {
@@ -306,6 +368,7 @@ private:
   written_functions& functions_;
   const names_around around_;
   FunctionDef* const body_;
+  const std::vector<bool> handles_;
 };
 
 } // namespace

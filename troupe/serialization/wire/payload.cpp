@@ -107,6 +107,10 @@ public:
   }
   status lists(const tensor& of) {
     for (const auto& list : of.values<tensor_list>()) {
+      if (list.object)
+        return failure(error_kind::failed_precondition, list.object->description(),
+                       " lives on this task for one step, and its handle cannot be sent: let all "
+                       "that use it run on one task");
       number(static_cast<int64_t>(list.type));
       dims(list.dims.extents(), list.dims.has_rank());
       number(list.most);

@@ -57,6 +57,11 @@ status add_list(const tensor_list& from, tensor_list& to, list_budget& left, all
 
 } // namespace
 
+status add_to_item(const tensor& from, tensor& to, allocator& memory) {
+  list_budget left;
+  return add_item(from, to, left, memory);
+}
+
 status add_lists(kernel_context& at) {
   TROUPE_ASSIGN(auto* sum, changed_list(at));
   list_budget left;

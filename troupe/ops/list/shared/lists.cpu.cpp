@@ -1,7 +1,10 @@
 #include "troupe/ops/list/shared/lists.cpu.hpp"
 
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/slices.hpp"
+
+#include <algorithm>
 
 namespace troupe::ops {
 
@@ -21,6 +24,8 @@ result<const tensor_list*> list_at(const kernel_context& at, int i) {
   const auto& found = at.input(i);
   if (found.type() != dtype::variant || found.rank() != 0)
     return invalid("input ", i, " must be a list, got ", found.type(), found.dims());
+  if (const auto& object = found.data<tensor_list>()->object)
+    return invalid("input ", i, " must be a list, got a handle of ", object->description());
   return found.data<tensor_list>();
 }
 
@@ -110,6 +115,70 @@ result<tensor> stack_items(kernel_context& at, const tensor_list& from,
   for (const auto& one : items)
     parts.push_back(&one);
   return stack(parts, {.type = from.type, .dims = *dims}, at.memory());
+}
+
+status join_rows(kernel_context& at, std::span<const tensor> items, const partial_shape& each) {
+  int64_t rows = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto& item = items[i];
+    if (item.rank() == 0)
+      return invalid("item ", i, " is a scalar, and has no first axis: stack them instead");
+    if (!(without_first_axis(item.dims()) == without_first_axis(items[0].dims())))
+      return invalid("item ", i, " has shape ", item.dims(), ", which does not fit behind ",
+                     items[0].dims());
+    rows += item.dims()[0];
+  }
+  std::vector<int64_t> extents{rows};
+  if (!items.empty()) {
+    auto rest = without_first_axis(items[0].dims());
+    extents.insert(extents.end(), rest.begin(), rest.end());
+  } else if (each.has_rank() && each.rank() > 0 &&
+             std::ranges::count(each.extents().subspan(1), unknown_extent) == 0) {
+    extents.insert(extents.end(), each.extents().begin() + 1, each.extents().end());
+  } else {
+    return invalid("where there are no items, element_shape must say what shape they would have");
+  }
+  TROUPE_ASSIGN(auto dims, shape::make(extents));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
+  TROUPE_ASSIGN(auto* lengths, at.allocate(1, shape{static_cast<int64_t>(items.size())}));
+  auto row = without_first_axis(dims).elements();
+  int64_t next = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    auto count = items[i].dims()[0];
+    for (int64_t k = 0; k < count; ++k)
+      copy_slice(items[i], k, *out, next++, row);
+    lengths->data<int64_t>()[i] = count;
+  }
+  return {};
+}
+
+result<std::vector<tensor>> cut_rows(kernel_context& at, const tensor& from,
+                                     const tensor& lengths) {
+  if (from.rank() == 0 || lengths.rank() != 1)
+    return invalid("what is split must have an axis, and lengths must be a vector, got shapes ",
+                   from.dims(), " and ", lengths.dims());
+  auto counts = to_integers(lengths);
+  int64_t rows = 0;
+  for (auto one : counts) {
+    if (one < 0 || one > from.dims()[0] - rows)
+      return invalid("lengths must add up to the ", from.dims()[0], " rows of what is split, and ",
+                     one, " follows ", rows);
+    rows += one;
+  }
+  if (rows != from.dims()[0])
+    return invalid("lengths add up to ", rows, ", and what is split has ", from.dims()[0], " rows");
+  auto row = without_first_axis(from.dims()).elements();
+  std::vector<tensor> items;
+  int64_t next = 0;
+  for (auto count : counts) {
+    auto each = from.dims();
+    each.set(0, count);
+    TROUPE_ASSIGN(auto item, tensor::make(from.type(), each, at.memory()));
+    for (int64_t k = 0; k < count; ++k)
+      copy_slice(from, next++, item, k, row);
+    items.push_back(std::move(item));
+  }
+  return items;
 }
 
 result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims) {

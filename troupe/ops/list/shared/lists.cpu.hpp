@@ -33,11 +33,20 @@ result<tensor> item_of(kernel_context& at, const tensor_list& from, size_t index
 result<tensor> stack_items(kernel_context& at, const tensor_list& from,
                            std::span<const int64_t> which, const partial_shape& wanted);
 
+/// Joins items along their first axis, and makes that output 0, and their extents along it
+/// output 1. `each` is what is known of their shapes, for where there are none.
+status join_rows(kernel_context& at, std::span<const tensor> items, const partial_shape& each);
+/// Cuts a tensor along its first axis into items of these lengths, which must add up to its extent.
+result<std::vector<tensor>> cut_rows(kernel_context& at, const tensor& from, const tensor& lengths);
+
 /// Zeros of a shape that must be fully known.
 result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims);
 /// Zeros like the value, whose lists are lists of zeros.
 result<tensor> zeros_like(const tensor& like, allocator& memory);
 result<tensor> zeros_like(const tensor& like, list_budget& left, allocator& memory);
+/// Adds the elements of one tensor to those of another of the same type and shape, which is a copy
+/// from then on where somebody else has it, too.
+status add_to_item(const tensor& from, tensor& to, allocator& memory);
 /// AddN of lists of equal length: adds up their items.
 status add_lists(kernel_context& at);
 

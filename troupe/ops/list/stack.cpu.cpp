@@ -1,0 +1,79 @@
+#include "troupe/ops/list/shared/step_objects.cpu.hpp"
+#include "troupe/runtime/graph/graph.hpp"
+
+namespace troupe::ops::stack_cpu {
+namespace {
+
+struct stack_form {
+  std::string name;
+  dtype type;
+};
+
+result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
+  const auto& name = setup.of.attr<std::string>("stack_name");
+  return std::shared_ptr<void>{std::make_shared<stack_form>(name.empty() ? setup.of.name() : name,
+                                                            setup.of.attr<dtype>("elem_type"))};
+}
+
+status run_stack(kernel_context& at) {
+  int64_t most = -1;
+  if (at.inputs() == 1) {
+    if (at.input(0).rank() != 0)
+      return invalid("max_size must be a scalar, got shape ", at.input(0).dims());
+    most = *at.input(0).data<int32_t>();
+  }
+  const auto& form = at.state<stack_form>();
+  return set_handle(at, std::make_shared<tensor_stack>(form.name, form.type, most));
+}
+
+status run_push(kernel_context& at) {
+  TROUPE_ASSIGN(auto* to, stack_at(at));
+  auto value = at.input(1);
+  TROUPE_TRY(to->push(value));
+  at.set_output(0, std::move(value));
+  return {};
+}
+
+status run_pop(kernel_context& at) {
+  TROUPE_ASSIGN(auto* from, stack_at(at));
+  TROUPE_ASSIGN(auto value, from->pop(at.output_type(0)));
+  at.set_output(0, std::move(value));
+  return {};
+}
+
+status run_close(kernel_context& at) {
+  TROUPE_ASSIGN(auto* of, stack_at(at));
+  of->close();
+  return {};
+}
+
+} // namespace
+
+extern constexpr kernel_def stack_v2_cpu{
+    .op = "StackV2",
+    .run = {{dtype::none, run_stack}},
+    .prepare = prepare,
+};
+
+extern constexpr kernel_def stack_first_cpu{
+    .op = "Stack",
+    .run = {{dtype::none, run_stack}},
+    .prepare = prepare,
+};
+
+extern constexpr kernel_def stack_push_cpu{
+    .op = "StackPushV2",
+    .run = {{dtype::none, run_push}},
+};
+
+extern constexpr kernel_def stack_pop_cpu{
+    .op = "StackPopV2",
+    .run = {{dtype::none, run_pop}},
+};
+
+extern constexpr kernel_def stack_close_cpu{
+    .op = "StackCloseV2",
+    .run = {{dtype::none, run_close}},
+};
+
+} // namespace troupe::ops::stack_cpu
