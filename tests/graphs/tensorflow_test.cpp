@@ -20,26 +20,43 @@ struct model {
   std::vector<text_run> steps;
 };
 
-// Notes a Const "feed_0/x", "expect_0/y" or "fails_0" of the file, or the node "run_0".
+// Notes a Const "feed_0/x", "expect_0/y", "byname_0" or "fails_0" of the file, or the node
+// "run_0".
 void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
   std::string_view name = at.name();
   auto stem = name.substr(0, name.find('_'));
-  if (stem != "feed" && stem != "expect" && stem != "run" && stem != "fails")
+  if (stem != "feed" && stem != "expect" && stem != "run" && stem != "fails" && stem != "byname")
     return;
   auto slash = name.find('/');
   auto number = std::stoul(std::string{name.substr(stem.size() + 1, slash - stem.size() - 1)});
   steps.resize(std::max(steps.size(), number + 1));
   auto& step = steps[number];
   if (stem == "run") {
-    step.targets.assign(at.controls().begin(), at.controls().end());
+    step.targets.insert(step.targets.end(), at.controls().begin(), at.controls().end());
+    return;
+  }
+  if (stem == "byname") {
+    const auto& names = *constant_value(at.output(0));
+    for (int64_t i = 0; i < names.elements(); ++i) {
+      auto* found = in.find(names.data<std::string>()[i]);
+      INFO(names.data<std::string>()[i]);
+      REQUIRE(found);
+      step.targets.push_back(found);
+    }
     return;
   }
   if (stem == "fails") {
-    REQUIRE(*constant_value(at.output(0))->data<std::string>() == "out_of_range");
-    step.error = text_error{error_kind::out_of_range, ""};
+    const auto& kind = *constant_value(at.output(0))->data<std::string>();
+    REQUIRE((kind == "out_of_range" || kind == "invalid_argument"));
+    step.error = text_error{
+        kind == "out_of_range" ? error_kind::out_of_range : error_kind::invalid_argument, ""};
     return;
   }
-  auto what = in.find_edge(name.substr(slash + 1));
+  std::string asked{name.substr(slash + 1)};
+  if (asked.ends_with("-1"))
+    asked.replace(asked.size() - 2, 1, ":");
+  auto what = in.find_edge(asked);
+  INFO(what.status());
   REQUIRE(what);
   auto value = *constant_value(at.output(0));
   if (stem == "feed")
@@ -111,6 +128,28 @@ constexpr const char* sequences[] = {
     "nested_gradient", "collected",      "arrays",          "recurrent_net", "lstm",
     "beam_search",     "custom",         "descent"};
 
+constexpr const char* of_first_version[] = {"cond",
+                                            "nested_cond",
+                                            "case",
+                                            "counting",
+                                            "nested_loops",
+                                            "cond_in_loop",
+                                            "loop_in_cond",
+                                            "everything_in_everything",
+                                            "effects",
+                                            "several_exits",
+                                            "invariants",
+                                            "growing",
+                                            "switch_alone",
+                                            "control_edges",
+                                            "references",
+                                            "merges",
+                                            "cond_gradient",
+                                            "moving_averages",
+                                            "assertions",
+                                            "in_functions",
+                                            "shared_condition"};
+
 } // namespace
 
 TEST_CASE("a convolutional network of TensorFlow classifies alike") { run("convnet"); }
@@ -137,6 +176,13 @@ TEST_CASE("branches, loops and calls of TensorFlow 2 give the same") {
   for (const auto* name : functions) {
     INFO(name);
     run(concat("flow_", name));
+  }
+}
+
+TEST_CASE("branches and loops of TensorFlow 1, of Switch, Merge and frames, give the same") {
+  for (const auto* name : of_first_version) {
+    INFO(name);
+    run(concat("v1_", name));
   }
 }
 
