@@ -9,6 +9,8 @@ FUZZ_TARGET(graph_def) {
   if (!read_graph_def(fuzz::bytes(data, size), into, {.filled_bytes = 1 << 20}))
     return 0;
   auto again = write_graph_def(into);
+  if (again.status().message().find("by a handle, which it has none of") != std::string::npos)
+    return 0; // TensorFlow 1's branches and loops may change variables by reference
   fuzz::require(again.ok());
   graph copy{fuzz::all_ops()};
   fuzz::require(read_graph_def(std::as_bytes(std::span{*again}), copy).ok());

@@ -20,18 +20,29 @@ struct model {
   std::vector<text_run> steps;
 };
 
-// Notes a Const "feed_0/x", "expect_0/y" or "fails_0" of the file, or the node "run_0".
+// Notes a Const "feed_0/x", "expect_0/y", "byname_0" or "fails_0" of the file, or the node
+// "run_0".
 void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
   std::string_view name = at.name();
   auto stem = name.substr(0, name.find('_'));
-  if (stem != "feed" && stem != "expect" && stem != "run" && stem != "fails")
+  if (stem != "feed" && stem != "expect" && stem != "run" && stem != "fails" && stem != "byname")
     return;
   auto slash = name.find('/');
   auto number = std::stoul(std::string{name.substr(stem.size() + 1, slash - stem.size() - 1)});
   steps.resize(std::max(steps.size(), number + 1));
   auto& step = steps[number];
   if (stem == "run") {
-    step.targets.assign(at.controls().begin(), at.controls().end());
+    step.targets.insert(step.targets.end(), at.controls().begin(), at.controls().end());
+    return;
+  }
+  if (stem == "byname") {
+    const auto& names = *constant_value(at.output(0));
+    for (int64_t i = 0; i < names.elements(); ++i) {
+      auto* found = in.find(names.data<std::string>()[i]);
+      INFO(names.data<std::string>()[i]);
+      REQUIRE(found);
+      step.targets.push_back(found);
+    }
     return;
   }
   if (stem == "fails") {
@@ -41,7 +52,11 @@ void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
         kind == "out_of_range" ? error_kind::out_of_range : error_kind::invalid_argument, ""};
     return;
   }
-  auto what = in.find_edge(name.substr(slash + 1));
+  std::string asked{name.substr(slash + 1)};
+  if (asked.ends_with("-1"))
+    asked.replace(asked.size() - 2, 1, ":");
+  auto what = in.find_edge(asked);
+  INFO(what.status());
   REQUIRE(what);
   auto value = *constant_value(at.output(0));
   if (stem == "feed")
@@ -105,7 +120,7 @@ void run(const std::string& name) {
 constexpr const char* arrays[] = {
     "single",   "several", "rows",   "growing",  "unread", "gradient_arrays",  "second_generation",
     "captured", "carried", "within", "branches", "called", "first_generation", "stacks",
-    "errors"};
+    "errors",   "old_loop", "old_recurrent", "old_nested"};
 
 constexpr const char* functions[] = {
     "choice",  "switch",    "counting",   "power_iteration", "collatz",
@@ -117,6 +132,28 @@ constexpr const char* sequences[] = {
     "power_gradient",  "second_order",   "branch_gradient", "case_gradient", "call_gradient",
     "nested_gradient", "collected",      "arrays",          "recurrent_net", "lstm",
     "beam_search",     "custom",         "descent"};
+
+constexpr const char* of_first_version[] = {"cond",
+                                            "nested_cond",
+                                            "case",
+                                            "counting",
+                                            "nested_loops",
+                                            "cond_in_loop",
+                                            "loop_in_cond",
+                                            "everything_in_everything",
+                                            "effects",
+                                            "several_exits",
+                                            "invariants",
+                                            "growing",
+                                            "switch_alone",
+                                            "control_edges",
+                                            "references",
+                                            "merges",
+                                            "cond_gradient",
+                                            "moving_averages",
+                                            "assertions",
+                                            "in_functions",
+                                            "shared_condition"};
 
 } // namespace
 
@@ -144,6 +181,13 @@ TEST_CASE("branches, loops and calls of TensorFlow 2 give the same") {
   for (const auto* name : functions) {
     INFO(name);
     run(concat("flow_", name));
+  }
+}
+
+TEST_CASE("branches and loops of TensorFlow 1, of Switch, Merge and frames, give the same") {
+  for (const auto* name : of_first_version) {
+    INFO(name);
+    run(concat("v1_", name));
   }
 }
 

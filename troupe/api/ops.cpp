@@ -3,6 +3,13 @@
 
 namespace troupe {
 
+node* abort_(graph& in, const abort__options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "Abort", {},
+      {{"error_msg", options.error_msg}, {"exit_without_error", options.exit_without_error}}, name, where);
+  return &made;
+}
+
 edge abs(operand x, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Abs", {{x}},
       {}, name, where);

@@ -7,6 +7,21 @@
 
 namespace TROUPE_API troupe {
 
+struct abort__options {
+  std::string error_msg = {};
+  bool exit_without_error = false;
+};
+/// Fails the step with error_msg.
+///
+/// With exit_without_error, it does nothing. TensorFlow ends the process in either case; no graph
+/// may do that here.
+node* abort_(graph& in, const abort__options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* abort_(graph& in, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return abort_(in, abort__options{}, name, where);
+}
+
 /// Takes the absolute value of each element.
 ///
 /// The least whole number stays as it is. The gradient at 0 is 0.

@@ -31,6 +31,8 @@ public:
 
   /// Calls are replaced by what the functions consist of; their names stay good for look-ups.
   void add_call(std::string name, std::vector<edge> outputs, node* end);
+  /// Says why there is no such node, though the file has one: "is in the body of a loop".
+  void hide(std::string name, std::string why);
 
 private:
   struct call {
@@ -40,6 +42,7 @@ private:
   graph* in_;
   std::string scope_; // "import/" or ""
   std::map<std::string, call, std::less<>> calls_;
+  std::map<std::string, std::string, std::less<>> hidden_;
 };
 
 /// Adds the nodes of a binary GraphDef to a graph, in its current scope and on its current device

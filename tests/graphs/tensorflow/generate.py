@@ -5,8 +5,9 @@ Needs what tests/ops/goldens/requirements.txt lists; the tests need none of it, 
 that this writes. MODEL.pb.gz is a GraphDef, as TensorFlow exports it, and in it, for each step N,
 
     feed_N/x     a Const: what to feed to the placeholder x
-    expect_N/y   a Const: what the node y must then give
+    expect_N/y   a Const: what the node y must then give; y-1 is its output 1
     run_N        a NoOp whose control inputs are to be run in that step
+    byname_N     a Const: names of nodes to be run in that step, where a control edge says more
     fails_N      a Const: the kind of error that the step must then end with
 """
 
@@ -25,6 +26,7 @@ import tensorflow as tf
 import arrays
 import control_flow
 import coordination
+import first_control_flow
 import readers
 import sequences
 import variables
@@ -46,22 +48,26 @@ class Recorder:
         node.attr["dtype"].type = tf.as_dtype(value.dtype).as_datatype_enum
         node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value))
 
-    def step(self, feeds, fetches, targets=()):
+    def step(self, feeds, fetches, targets=(), by_name=()):
         """Names of placeholders and their values, names of nodes to compare and to run."""
         given = {name + ":0": value for name, value in feeds.items()}
-        wanted = [name + ":0" for name in fetches]
-        values = self.session.run(wanted + list(targets), given)
+        wanted = [name if ":" in name else name + ":0" for name in fetches]
+        values = self.session.run(wanted + list(targets) + list(by_name), given)
         for name, value in feeds.items():
             self.constant(f"feed_{self.steps}/{name}", np.asarray(value))
         for name, value in zip(fetches, values):
-            self.constant(f"expect_{self.steps}/{name}", np.asarray(value))
+            self.constant(f"expect_{self.steps}/{name.replace(':', '-')}", np.asarray(value))
+        if by_name:
+            self.constant(f"byname_{self.steps}", np.array(by_name, object))
         run = self.graph_def.node.add(name=f"run_{self.steps}", op="NoOp")
         run.input.extend("^" + name for name in targets)
         self.steps += 1
         return values
 
-    def fails(self, kind, feeds, targets):
+    def fails(self, kind, feeds, targets, fetches=()):
         """A step in which TensorFlow has met an error of this kind."""
+        for name in fetches:
+            self.constant(f"expect_{self.steps}/{name}", np.float32(0))
         for name, value in feeds.items():
             self.constant(f"feed_{self.steps}/{name}", np.asarray(value))
         self.constant(f"fails_{self.steps}", np.asarray(kind))
@@ -275,7 +281,7 @@ models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
 models |= {name: (lambda random, build=build: build(random, Recorder))
            for name, build in (variables.models | coordination.models | control_flow.models
-                               | readers.models | sequences.models).items()}
+                               | first_control_flow.models | readers.models | sequences.models).items()}
 models |= {name: (lambda random, build=build: build(random, Recorder)) for name, build in arrays.models.items()}
 
 if __name__ == "__main__":

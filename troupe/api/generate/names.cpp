@@ -25,14 +25,14 @@ constexpr std::array by_hand{"Const",      "Placeholder", "Variable",
 
 // Keywords, and macros and functions of C that a function must not be named after.
 constexpr std::array reserved{
-    "and",      "assert",   "auto",     "bool",   "break",   "case",   "catch",    "char",
-    "class",    "const",    "default",  "delete", "do",      "double", "else",     "enum",
-    "exit",     "explicit", "export",   "false",  "float",   "for",    "friend",   "goto",
-    "if",       "inline",   "int",      "long",   "new",     "not",    "operator", "or",
-    "private",  "public",   "register", "return", "short",   "signed", "sizeof",   "static",
-    "struct",   "switch",   "template", "this",   "throw",   "true",   "try",      "typedef",
-    "typename", "union",    "unsigned", "using",  "virtual", "void",   "volatile", "while",
-    "xor"};
+    "abort",   "and",      "assert",   "auto",     "bool",   "break",   "case",   "catch",
+    "char",    "class",    "const",    "default",  "delete", "do",      "double", "else",
+    "enum",    "exit",     "explicit", "export",   "false",  "float",   "for",    "friend",
+    "goto",    "if",       "inline",   "int",      "long",   "new",     "not",    "operator",
+    "or",      "private",  "public",   "register", "return", "short",   "signed", "sizeof",
+    "static",  "struct",   "switch",   "template", "this",   "throw",   "true",   "try",
+    "typedef", "typename", "union",    "unsigned", "using",  "virtual", "void",   "volatile",
+    "while",   "xor"};
 
 } // namespace
 

@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
+#include "troupe/serialization/graph_def/read_raised.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
 #include "troupe/serialization/wire/input_order.hpp"
 #include "troupe/serialization/wire/origin.hpp"
@@ -40,8 +41,9 @@ constexpr std::string_view anonymous = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
 
 class graph_def_reader {
 public:
-  graph_def_reader(const GraphDef& from, graph& into, const function_source& with)
-      : nodes_(from.node()), into_(into), with_(with),
+  graph_def_reader(const GraphDef& from, graph& into, const function_source& with,
+                   const outer_names& around)
+      : nodes_(from.node()), into_(into), with_(with), around_(around),
         file_(with.options.file), budget_{with.options.filled_bytes} {}
 
   void give(const std::map<std::string, edge>& nodes) {
@@ -96,10 +98,10 @@ private:
     for (const auto& each : nodes_) {
       auto& inputs = before.emplace_back();
       for (const auto& text : each.input()) {
-        auto position = [&]() -> result<uint32_t> {
-          TROUPE_ASSIGN(auto name, input_name::parse(text));
-          return position_of(name.node);
-        }();
+        auto name = input_name::parse(text);
+        if (name && around_ && !by_name_.contains(name->node))
+          continue;
+        auto position = name ? position_of(name->node) : result<uint32_t>{name.status()};
         if (!position)
           return position.status().within(description(each));
         inputs.push_back(*position);
@@ -116,6 +118,16 @@ private:
     spec.name = from.name();
     spec.device = from.device();
     TROUPE_TRY(connect(spec, from).within(description(from)));
+    if (const auto* raised = raised_from(from)) {
+      auto find = [this](const std::string& text) -> result<edge> {
+        TROUPE_ASSIGN(auto name, input_name::parse(text));
+        return edge_of(name, text);
+      };
+      if (raised->is_loop)
+        spec.attrs["parallel_iterations"] = from.attr().at("parallel_iterations").i();
+      TROUPE_TRY(add_functions(spec, *raised, into_, with_, find).within(description(from)));
+      return add_with_origin(into_, std::move(spec), file_);
+    }
     auto passes = from.op() == "Identity" && spec.inputs.size() == 1 && is_handle(spec.inputs[0]) &&
                   !gives_value(from);
     auto handle = passes ? std::exchange(spec.inputs, {})[0] : edge{};
@@ -143,21 +155,42 @@ private:
   status connect(node_spec& spec, const NodeDef& from) {
     for (const auto& text : from.input()) {
       auto name = *input_name::parse(text); // predecessors() has read it
-      auto* producer = added_[by_name_.find(name.node)->second];
-      auto passed = passed_.find(std::string{name.node});
-      if (passed != passed_.end() && !name.control && name.output == 0) {
-        spec.inputs.push_back(passed->second.of);
-        if (passed->second.after && !producer->controls().empty())
+      if (auto found = by_name_.find(name.node); found != by_name_.end()) {
+        auto* producer = added_[found->second];
+        auto passed = passed_.find(std::string{name.node});
+        auto waits = name.control || (passed != passed_.end() && name.output == 0 &&
+                                      passed->second.after && !producer->controls().empty());
+        if (waits)
           spec.controls.push_back(producer);
-      } else if (name.control)
-        spec.controls.push_back(producer);
-      else if (name.output < producer->outputs())
-        spec.inputs.push_back(producer->output(name.output));
-      else
-        return invalid("there is no output '", text, "', ", producer->description(), " has ",
-                       producer->outputs());
+        if (name.control)
+          continue;
+      }
+      TROUPE_ASSIGN(auto input, edge_of(name, text));
+      spec.inputs.push_back(input);
     }
     return {};
+  }
+
+  result<edge> edge_of(const input_name& name, const std::string& text) const {
+    auto found = by_name_.find(name.node);
+    if (found == by_name_.end())
+      return around_ ? around_(text)
+                     : failure(error_kind::not_found, "there is no node '", name.node, '\'');
+    auto passed = passed_.find(std::string{name.node});
+    if (passed != passed_.end() && name.output == 0)
+      return passed->second.of;
+    auto* producer = added_[found->second];
+    if (name.output < producer->outputs())
+      return producer->output(name.output);
+    return invalid("there is no output '", text, "', ", producer->description(), " has ",
+                   producer->outputs());
+  }
+
+  const raised_node* raised_from(const NodeDef& from) const {
+    if (!with_.raised)
+      return nullptr;
+    auto found = with_.raised->nodes.find(from.name());
+    return found == with_.raised->nodes.end() ? nullptr : &found->second;
   }
 
   status fill(node_spec& spec, const NodeDef& from) {
@@ -269,6 +302,7 @@ private:
   const google::protobuf::RepeatedPtrField<NodeDef>& nodes_;
   graph& into_;
   const function_source& with_;
+  const outer_names& around_;
   const std::string& file_;
   fill_budget budget_;
   std::unordered_map<std::string_view, uint32_t> by_name_;
@@ -279,8 +313,9 @@ private:
 } // namespace
 
 result<passed_handles> add_nodes(const GraphDef& from, graph& into, const function_source& with,
-                                 const std::map<std::string, edge>& given) {
-  graph_def_reader reader{from, into, with};
+                                 const std::map<std::string, edge>& given,
+                                 const outer_names& around) {
+  graph_def_reader reader{from, into, with, around};
   reader.give(given);
   return reader.read();
 }

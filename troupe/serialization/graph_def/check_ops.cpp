@@ -1,5 +1,6 @@
 #include "troupe/serialization/graph_def/check_ops.hpp"
 
+#include "troupe/serialization/graph_def/flow_graph.hpp"
 #include "troupe/serialization/graph_def/function_library.hpp"
 
 #include <set>
@@ -46,7 +47,8 @@ private:
       } else if (auto [at, fresh] = uses_.emplace(each.op(), use{}); fresh) {
         look_at_functions(each);
         // Asked once: a registry thinks long about names that it does not know.
-        at->second = {ops_.find_op(each.op()).ok(), 1, each.name()};
+        at->second = {flow_of(each.op()) != flow::plain || ops_.find_op(each.op()).ok(), 1,
+                      each.name()};
       } else {
         look_at_functions(each);
         ++at->second.count;

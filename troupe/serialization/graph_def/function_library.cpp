@@ -1,5 +1,7 @@
 #include "troupe/serialization/graph_def/function_library.hpp"
 
+#include "troupe/serialization/graph_def/flow_graph.hpp"
+
 #include <algorithm>
 
 namespace troupe::graph_def {
@@ -59,6 +61,8 @@ bool function_library::has_effect(const NodeDef& of) const {
   auto stateful = [this](const NodeDef& each) {
     if (callee(each))
       return true; // it may well have some
+    if (flow_of(each.op()) != flow::plain)
+      return false;
     auto op = ops_.find_op(each.op());
     return op && has((*op)->effects, effect::stateful) && (*op)->makes == resource::none;
   };
@@ -84,6 +88,9 @@ result<size_t> function_library::first_of(const NodeDef& node, std::string_view 
       if (!further)
         return first;
     }
+  } else if (flow_of(node.op()) != flow::plain) {
+    if (auto index = flow_output(node.op(), output); index >= 0)
+      return static_cast<size_t>(index);
   } else {
     auto op = ops_.find_op(node.op());
     if (!op)

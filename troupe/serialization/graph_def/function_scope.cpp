@@ -1,6 +1,10 @@
 #include "troupe/serialization/graph_def/function_scope.hpp"
 
+#include "troupe/serialization/graph_def/flow_graph.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
+
+#include <algorithm>
+#include <set>
 
 namespace troupe::graph_def {
 namespace {
@@ -71,6 +75,15 @@ status function_scope::translate(NodeDef& node) const {
   if (node.device().empty())
     node.set_device(call_.device());
   TROUPE_TRY(substitute(*node.mutable_attr()));
+  if (flow_of(node.op()) == flow::enter) { // each call has loops of its own
+    auto& frame = (*node.mutable_attr())["frame_name"];
+    frame.set_s(inner(frame.s()));
+  }
+  // What reads other nodes of the function comes after the call's begin as they do.
+  auto is_first = std::ranges::none_of(node.input(), [this](std::string_view input) {
+    input.remove_prefix(input.starts_with('^') ? 1 : 0);
+    return nodes_.contains(split(input).first);
+  });
   for (auto& input : *node.mutable_input())
     if (input.starts_with('^')) {
       TROUPE_ASSIGN(auto moved, control(input.substr(1)));
@@ -78,9 +91,54 @@ status function_scope::translate(NodeDef& node) const {
     } else {
       TROUPE_ASSIGN(input, source(input, 0));
     }
-  if (!before_.empty())
+  if (!before_.empty() && is_first)
     node.add_input("^" + begin());
   return {};
+}
+
+void function_scope::leave_loops(std::vector<std::string>& nodes) const {
+  // How many loops each node is in: from Enter to Exit.
+  std::map<std::string_view, int> depth;
+  std::map<std::string_view, std::vector<const NodeDef*>> readers;
+  std::vector<const NodeDef*> open;
+  for (const auto& each : body_.node_def()) {
+    depth[each.name()] = 0;
+    auto first = true;
+    for (std::string_view input : each.input()) {
+      input.remove_prefix(input.starts_with('^') ? 1 : 0);
+      if (auto from = nodes_.find(split(input).first); from != nodes_.end()) {
+        readers[from->first].push_back(&each);
+        first = first && flow_of(from->second->op()) == flow::next;
+      }
+    }
+    if (first)
+      open.push_back(&each);
+  }
+  std::set<const NodeDef*> seen(open.begin(), open.end());
+  while (!open.empty()) {
+    const auto* each = open.back();
+    open.pop_back();
+    auto& own = depth[each->name()];
+    own += flow_of(each->op()) == flow::enter ? 1 : flow_of(each->op()) == flow::leave ? -1 : 0;
+    for (const auto* reader : readers[each->name()])
+      if (seen.insert(reader).second) {
+        depth[reader->name()] = own;
+        open.push_back(reader);
+      }
+  }
+  std::set<std::string> left;
+  for (const auto& each : nodes_)
+    if (flow_of(each.second->op()) == flow::leave && depth[each.first] <= 0)
+      left.insert(inner(each.first));
+  std::set<std::string> found;
+  for (const auto& [name, node] : nodes_)
+    if (auto own = inner(name); std::ranges::count(nodes, own) > 0) {
+      if (depth[name] <= 0)
+        found.insert(own);
+      else
+        found.insert(left.begin(), left.end());
+    }
+  nodes.assign(found.begin(), found.end());
 }
 
 result<std::string> function_scope::control(const std::string& name) const {

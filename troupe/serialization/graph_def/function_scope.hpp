@@ -25,6 +25,9 @@ public:
   const FunctionDef& body() const { return body_; }
   std::string inner(std::string_view name) const { return concat(call_.name(), '/', name); }
 
+  /// Puts the exits of all loops of TensorFlow 1 in place of nodes that are in one.
+  void leave_loops(std::vector<std::string>& nodes) const;
+
   /// The nodes that the call waits for; the nodes of the function wait for begin() then.
   const std::vector<std::string>& before() const { return before_; }
   std::string begin() const { return inner("_begin"); }

@@ -1,5 +1,6 @@
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 
+#include "troupe/serialization/graph_def/flow_graph.hpp"
 #include "troupe/serialization/graph_def/function_scope.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 
@@ -101,6 +102,14 @@ private:
       take({std::move(copy), nested});
     }
     std::ranges::sort(effects);
+    if (const auto& body = called.body->node_def();
+        !effects.empty() &&
+        std::ranges::any_of(body, [](auto& each) { return flow_of(each.op()) != flow::plain; })) {
+      // They may be dead, or in loops, which have run when they are left.
+      in.leave_loops(effects);
+      add("ControlTrigger", in.inner("_effects"), call.node.device(), effects);
+      effects = {in.inner("_effects")};
+    }
     return finish(in, effects);
   }
 

@@ -33,20 +33,42 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
   auto calls = inline_calls(from, into.ops());
   if (!calls)
     return calls.status().within(options.file);
+  auto raised = raise_control_flow(from, into.ops());
+  if (!raised)
+    return raised.status().within(options.file);
   auto functions = max_functions;
-  function_source source{from.library(), options, {}, &functions};
+  function_source source{from.library(), options, {}, &functions, &*raised};
   TROUPE_ASSIGN(auto handles, add_nodes(from, into, source));
   imported_graph made{into, into.scope()};
   for (const auto& [name, passed] : handles)
     made.add_call(name, {passed.of}, passed.after);
-  for (const auto& [name, call] : *calls) {
-    std::vector<edge> outputs;
-    for (const auto& output : call.outputs) {
-      TROUPE_ASSIGN(auto found, made.find_edge(output));
-      outputs.push_back(found);
+  auto hidden = [&](std::string_view output) {
+    auto parsed = input_name::parse(output);
+    auto why = parsed ? raised->hidden.find(parsed->node) : raised->hidden.end();
+    return why == raised->hidden.end() ? nullptr : &why->second;
+  };
+  auto add_name = [&](const std::string& name, const std::vector<std::string>& outputs,
+                      const std::string& end) -> status {
+    std::vector<edge> found;
+    for (const auto& output : outputs) {
+      auto one = made.find_edge(output);
+      if (const auto* why = one ? nullptr : hidden(output)) {
+        made.hide(name, *why);
+        return {};
+      }
+      if (!one)
+        return one.status();
+      found.push_back(*one);
     }
-    made.add_call(name, std::move(outputs), made.find(call.end));
-  }
+    made.add_call(name, std::move(found), made.find(end));
+    return {};
+  };
+  for (const auto& [name, what] : raised->names)
+    TROUPE_TRY(add_name(name, what.outputs, what.end));
+  for (const auto& [name, why] : raised->hidden)
+    made.hide(name, why);
+  for (const auto& [name, call] : *calls)
+    TROUPE_TRY(add_name(name, call.outputs, call.end));
   return made;
 }
 
@@ -78,6 +100,8 @@ result<edge> imported_graph::find_edge(std::string_view name) const {
   if (auto input = graph_def::input_name::parse(name); input && !input->control)
     std::tie(node, output) = std::pair{input->node, input->output};
   auto call = calls_.find(node);
+  if (auto why = hidden_.find(node); call == calls_.end() && why != hidden_.end())
+    return failure(error_kind::not_found, "there is no '", name, "' to be read, it ", why->second);
   if (call == calls_.end())
     return in_->find_edge(scope_ + std::string{name});
   const auto& outputs = call->second.outputs;
@@ -90,6 +114,10 @@ result<edge> imported_graph::find_edge(std::string_view name) const {
 node* imported_graph::find(std::string_view name) const noexcept {
   auto call = calls_.find(name);
   return call == calls_.end() ? in_->find(scope_ + std::string{name}) : call->second.end;
+}
+
+void imported_graph::hide(std::string name, std::string why) {
+  hidden_.emplace(std::move(name), std::move(why));
 }
 
 void imported_graph::add_call(std::string name, std::vector<edge> outputs, node* end) {

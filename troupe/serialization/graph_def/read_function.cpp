@@ -9,7 +9,7 @@
 namespace troupe::graph_def {
 namespace {
 
-constexpr size_t deepest = 64;
+constexpr size_t deepest_function = 64;
 
 // A graph that shares the library of another while it is read.
 class borrowing_graph {
@@ -32,8 +32,9 @@ result<function_value> read_function(const NameAttrList& which, graph& around,
   const auto& name = which.name();
   if (std::ranges::find(from.open, name) != from.open.end())
     return function_value{name, {}};
-  if (from.open.size() == deepest)
-    return failure(error_kind::unimplemented, "functions are nested more than ", deepest, " deep");
+  if (from.open.size() == deepest_function)
+    return failure(error_kind::unimplemented, "functions are nested more than ", deepest_function,
+                   " deep");
   if (!from.left || *from.left == 0)
     return failure(error_kind::resource_exhausted,
                    "branches and loops within others run more than ", max_functions, " functions");
@@ -70,13 +71,16 @@ result<function_value> read_function(const NameAttrList& which, graph& around,
   auto inner = from;
   inner.open.push_back(name);
   TROUPE_ASSIGN(auto calls, inline_calls(local.nodes, around.ops()));
+  TROUPE_ASSIGN(auto raised, raise_control_flow(local.nodes, around.ops()));
+  inner.raised = &raised;
   auto& into = *body;
   TROUPE_ASSIGN(auto passed, add_nodes(local.nodes, into, inner, given));
   auto found = calls.find(name);
   if (found == calls.end())
     return failure(error_kind::internal, "function '", name, "' was not expanded");
   std::vector<edge> results;
-  for (const auto& output : found->second.outputs) {
+  for (const auto& given_output : found->second.outputs) {
+    TROUPE_ASSIGN(auto output, raised.renamed(given_output));
     TROUPE_ASSIGN(auto at, input_name::parse(output));
     if (auto it = passed.find(std::string{at.node}); it != passed.end()) {
       results.push_back(it->second.of);

@@ -3,6 +3,7 @@
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/graph_def/graph_def.pb.h"
+#include "troupe/serialization/graph_def/raise_control_flow.hpp"
 
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct function_source {
   std::vector<std::string> open = {};
   /// How many more may be read for the graph: each node reads its own, and those in them.
   size_t* left = nullptr;
+  /// What branches and loops of TensorFlow 1 have become.
+  const raised_graph* raised = nullptr;
 };
 
 constexpr size_t max_functions = 10'000;

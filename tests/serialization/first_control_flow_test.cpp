@@ -1,0 +1,499 @@
+// TensorFlow 1's Switch, Merge and frames become branches and loops.
+#include "tests/support/catch.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/actors/client.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/runtime/graph/function.hpp"
+#include "troupe/serialization/graph_def.hpp"
+
+namespace troupe::test::first_control_flow_test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// "name = Op(input, input:1, ^control) attributes", one a line; a number is a Const of i32.
+std::string nodes(std::string_view lines) {
+  std::string made;
+  while (!lines.empty()) {
+    auto end = std::min(lines.find('\n'), lines.size());
+    std::string line{lines.substr(0, end)};
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    auto is = line.find(" = ");
+    if (is == line.npos)
+      continue;
+    auto name = line.substr(line.find_first_not_of(' '), is - line.find_first_not_of(' '));
+    auto rest = line.substr(is + 3);
+    auto open = rest.find('('), close = rest.rfind(')');
+    if (open == rest.npos) {
+      made += concat(
+          "node { name: '", name, "' op: 'Const' attr { key: 'dtype' value { type: ",
+          rest == "true" || rest == "false" ? "DT_BOOL" : "DT_INT32",
+          " } } attr { key: 'value' value { tensor { dtype: ",
+          rest == "true" || rest == "false" ? "DT_BOOL bool_val: " : "DT_INT32 int_val: ", rest,
+          " tensor_shape { } } } } }\n");
+      continue;
+    }
+    made += concat("node { name: '", name, "' op: '", rest.substr(0, open), '\'');
+    auto inputs = rest.substr(open + 1, close - open - 1);
+    for (size_t at = 0; at < inputs.size();) {
+      auto comma = std::min(inputs.find(", ", at), inputs.size());
+      made += concat(" input: '", inputs.substr(at, comma - at), '\'');
+      at = comma + 2;
+    }
+    auto attrs = rest.substr(close + 1);
+    for (size_t at = attrs.find('='); at != attrs.npos; at = attrs.find('=', at + 1)) {
+      auto first = attrs.rfind(' ', at) + 1, last = std::min(attrs.find(' ', at), attrs.size());
+      made += concat(" attr { key: '", attrs.substr(first, at - first), "' value { ",
+                     attrs.substr(at + 1, last - at - 1), " } }");
+    }
+    made += " }\n";
+  }
+  return made;
+}
+
+constexpr std::string_view placeholders = R"(
+  p = Placeholder() dtype=type:DT_BOOL shape=shape:{}
+  q = Placeholder() dtype=type:DT_BOOL shape=shape:{}
+  x = Placeholder() dtype=type:DT_INT32 shape=shape:{}
+  v = VariableV2() dtype=type:DT_INT32 shape=shape:{}
+  zero = 0
+  one = 1
+  ten = 10
+  init = Assign(v, zero)
+)";
+
+struct imported {
+  explicit imported(std::string_view lines, std::string_view further = {})
+      : g(library()),
+        read(read_graph_def_text(nodes(concat(placeholders, lines)) + std::string{further}, g)) {
+    client_options options;
+    options.ops = &library();
+    options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+    session = *client::local(options);
+  }
+
+  // What is fetched, or the error. v counts what has run.
+  std::string run(bool p, bool q, int x, const std::vector<std::string>& fetches,
+                  const std::vector<std::string>& targets = {}) {
+    INFO(read.status());
+    REQUIRE(read);
+    auto started = step({}, {*read->find("init")}, p, q, x);
+    REQUIRE(started);
+    std::vector<edge> edges;
+    for (const auto& each : fetches) {
+      auto found = read->find_edge(each);
+      if (!found)
+        return found.status().message();
+      edges.push_back(*found);
+    }
+    std::vector<std::reference_wrapper<node>> nodes;
+    for (const auto& each : targets) {
+      REQUIRE(read->find(each));
+      nodes.push_back(*read->find(each));
+    }
+    auto got = step(edges, nodes, p, q, x);
+    if (!got)
+      return got.status().message();
+    std::string text;
+    for (const auto& each : *got)
+      text += concat(text.empty() ? "" : " ", to_string(each));
+    return text;
+  }
+
+  int changed() {
+    auto got = step({*read->find_edge("v")}, {}, false, false, 0);
+    REQUIRE(got);
+    return *(*got)[0].data<int32_t>();
+  }
+
+  graph g;
+  result<imported_graph> read;
+  std::unique_ptr<client> session;
+
+private:
+  result<std::vector<tensor>> step(const std::vector<edge>& fetches,
+                                   const std::vector<std::reference_wrapper<node>>& targets, bool p,
+                                   bool q, int x) {
+    auto deadline = step_clock::now() + std::chrono::seconds{20};
+    step_signature signature;
+    signature.feeds = {*read->find_edge("p"), *read->find_edge("q"), *read->find_edge("x")};
+    signature.fetches = fetches;
+    for (auto& each : targets)
+      signature.targets.push_back(&each.get());
+    TROUPE_ASSIGN(auto made, session->prepare(g, signature, deadline));
+    const std::vector<tensor> fed{tensor::scalar(p), tensor::scalar(q),
+                                  tensor::scalar(static_cast<int32_t>(x))};
+    return session->run(*made, fed, deadline);
+  }
+};
+
+std::string refusal(std::string_view lines) {
+  graph g{library()};
+  auto read = read_graph_def_text(nodes(concat(placeholders, lines)), g);
+  REQUIRE_FALSE(read);
+  return read.status().message();
+}
+
+// A loop that counts to x, and adds up.
+constexpr std::string_view loop = R"(
+  i0 = Enter(zero) frame_name=s:'loop'
+  s0 = Enter(ten) frame_name=s:'loop'
+  n = Enter(x) frame_name=s:'loop' is_constant=b:true
+  i = Merge(i0, i3)
+  s = Merge(s0, s3)
+  less = Less(i, n)
+  more = LoopCond(less)
+  i1 = Switch(i, more)
+  s1 = Switch(s, more)
+  i2 = Identity(i1:1)
+  step = Const(^i2) dtype=type:DT_INT32 value=tensor:{dtype:DT_INT32,int_val:1,tensor_shape:{}}
+  next = Add(i2, step)
+  sum = Add(s1:1, i2)
+  i3 = NextIteration(next)
+  s3 = NextIteration(sum)
+  i4 = Exit(i1)
+  s4 = Exit(s1)
+)";
+
+} // namespace
+
+TEST_CASE("a Merge is fetched by its name, and says which input was there") {
+  watchdog watch;
+  imported in{R"(
+    s = Switch(x, p)
+    a = Add(s:1, one)
+    b = Neg(s)
+    m = Merge(b, a)
+    y = Mul(m, ten)
+  )"};
+  CHECK(in.run(true, false, 5, {"m", "m:1", "y"}) == "i32[] {6} i32[] {1} i32[] {60}");
+  CHECK(in.run(false, false, 5, {"m:0", "m:1", "y"}) == "i32[] {-5} i32[] {0} i32[] {-50}");
+  CHECK_THAT(in.run(true, true, 0, {"m:2"}), Contains("there is no output 'm:2'"));
+  CHECK_THAT(in.run(true, true, 0, {"a"}),
+             Contains("'a' to be read, it runs only if 'p' is true: ask for a Merge behind it"));
+  CHECK_THAT(in.run(true, true, 0, {"s"}), Contains("is a Switch: ask for what it leads to"));
+  CHECK(in.read->find("m")->op().name == "StatelessIf");
+}
+
+TEST_CASE("an Exit is fetched by its name, and nothing within its loop") {
+  watchdog watch;
+  imported in{loop};
+  CHECK(in.run(false, false, 4, {"s4", "i4"}) == "i32[] {16} i32[] {4}");
+  CHECK(in.run(false, false, 0, {"s4:0"}) == "i32[] {10}");
+  CHECK_THAT(in.run(true, true, 0, {"sum"}), Contains("it is in the body of the loop 'loop'"));
+  CHECK_THAT(in.run(true, true, 0, {"less"}),
+             Contains("it is in the condition of the loop 'loop'"));
+  CHECK_THAT(in.run(true, true, 0, {"i"}), Contains("it is in the loop 'loop'"));
+  CHECK(in.read->find("s4")->op().name == "StatelessWhile");
+}
+
+TEST_CASE("what hangs on one side of a Switch runs only if it is taken") {
+  watchdog watch;
+  imported in{R"(
+    s = Switch(x, p)
+    a = Add(s:1, one)
+    t = Switch(a, q)
+    deep = Mul(t, ten)
+    count = AssignAdd(v, one, ^s)
+    here = Identity(s:1)
+    counted = AssignAdd(v, ten, ^here)
+    deepest = AssignAdd(v, x, ^deep)
+  )"};
+  CHECK(in.run(true, false, 6, {"deep"}) == "i32[] {70}");
+  CHECK(in.changed() == 0);
+  CHECK(in.run(true, false, 6, {"deepest"}) == "i32[] {6}");
+  CHECK(in.run(true, false, 6, {"deep"}, {"counted"}) == "i32[] {70}");
+  CHECK(in.changed() == 10);
+  CHECK(in.run(false, false, 6, {}, {"counted", "deepest", "deep"}) == "");
+  CHECK(in.changed() == 0);
+  CHECK(in.run(false, false, 6, {}, {"count"}) == "");
+  CHECK(in.changed() == 1);
+  CHECK_THAT(in.run(false, false, 6, {"deep"}),
+             Contains("deep is dead: predicate p of Switch s is false"));
+  CHECK_THAT(in.run(true, true, 6, {"deep"}),
+             Contains("deep is dead: predicate q of Switch t is true"));
+  CHECK_THAT(in.run(false, true, 6, {"counted"}),
+             Contains("counted is dead: predicate p of Switch s is false"));
+}
+
+TEST_CASE("an update in a branch runs only in steps that need it") {
+  watchdog watch;
+  imported in{R"(
+    s = Switch(x, p)
+    shared = Mul(s:1, ten)
+    change = AssignAdd(v, shared)
+    a = Identity(shared, ^change)
+    b = Neg(shared)
+    m = Merge(s, a)
+    n = Merge(s, b)
+  )"};
+  CHECK(in.run(true, false, 2, {"n"}) == "i32[] {-20}");
+  CHECK(in.changed() == 0);
+  CHECK(in.run(true, false, 2, {"m", "n"}) == "i32[] {20} i32[] {-20}");
+  CHECK(in.changed() == 20);
+  CHECK(in.run(false, false, 2, {"m"}) == "i32[] {2}");
+  CHECK(in.changed() == 0);
+}
+
+TEST_CASE("effects of a loop's condition run once more than those of its body") {
+  watchdog watch;
+  imported in{R"(
+    i0 = Enter(zero) frame_name=s:'loop'
+    n = Enter(x) frame_name=s:'loop' is_constant=b:true
+    vr = RefEnter(v) frame_name=s:'loop' is_constant=b:true
+    tens = Enter(ten) frame_name=s:'loop' is_constant=b:true
+    ones = Enter(one) frame_name=s:'loop' is_constant=b:true
+    i = Merge(i3, i0)
+    test = AssignAdd(vr, ones, ^i)
+    less = Less(i, n, ^test)
+    more = LoopCond(less)
+    i1 = Switch(i, more)
+    change = AssignAdd(vr, tens, ^i2)
+    idle = AssignAdd(vr, n, ^i2)
+    i2 = Identity(i1:1)
+    next = Add(i2, ones, ^change)
+    i3 = NextIteration(next)
+    end = Exit(i1)
+  )"};
+  CHECK(in.run(false, false, 3, {"end"}) == "i32[] {3}");
+  CHECK(in.changed() == 34);
+  CHECK(in.run(false, false, 0, {}, {"end"}) == "");
+  CHECK(in.changed() == 1);
+}
+
+TEST_CASE("a variable is changed behind a RefMerge, and in a loop") {
+  watchdog watch;
+  imported in{R"(
+    s = RefSwitch(v, p)
+    up = AssignAdd(s:1, one)
+    down = AssignAdd(s, ten)
+    m = RefMerge(down, up)
+    more = AssignAdd(m, x)
+    index = Identity(m:1)
+    i0 = Enter(zero) frame_name=s:'loop'
+    s0 = Enter(one) frame_name=s:'loop'
+    n = Enter(x) frame_name=s:'loop' is_constant=b:true
+    vr = RefEnter(v) frame_name=s:'loop' is_constant=b:true
+    ones = Enter(one) frame_name=s:'loop' is_constant=b:true
+    tens = Enter(ten) frame_name=s:'loop' is_constant=b:true
+    i = Merge(i0, i3)
+    y = Merge(s0, s3)
+    less = Less(i, n)
+    cond = LoopCond(less)
+    i1 = Switch(i, cond)
+    y1 = Switch(y, cond)
+    late = Less(ones, i1:1)
+    ls = RefSwitch(vr, late)
+    small = Switch(ones, late)
+    large = Switch(tens, late)
+    lup = AssignAdd(ls:1, large:1)
+    ldown = AssignAdd(ls, small)
+    lm = RefMerge(ldown, lup)
+    value = Identity(lm)
+    next = Add(i1:1, ones)
+    i3 = NextIteration(next)
+    s3 = NextIteration(value)
+    end = Exit(i1)
+    last = Exit(y1)
+  )"};
+  CHECK(in.run(true, false, 5, {"more", "index"}) == "i32[] {6} i32[] {1}");
+  CHECK(in.run(false, false, 5, {"more", "index"}) == "i32[] {15} i32[] {0}");
+  std::string all;
+  for (const auto& one : in.g.nodes())
+    for (const auto* f : functions_of(*one))
+      all += concat(one->name(), '\n', describe(f->body->body()));
+  INFO(all);
+  CHECK(in.run(false, false, 4, {"end", "last"}) == "i32[] {4} i32[] {22}");
+  CHECK(in.changed() == 22);
+}
+
+TEST_CASE("a trigger runs though what it waits for is dead") {
+  watchdog watch;
+  imported in{R"(
+    s = Switch(x, p)
+    a = Identity(s:1)
+    b = Identity(s)
+    add = AssignAdd(v, a)
+    all = ControlTrigger(^add, ^b)
+    y = Identity(one, ^all)
+    never = Identity(one, ^a, ^b)
+  )"};
+  CHECK(in.run(true, false, 3, {"y"}) == "i32[] {1}");
+  CHECK(in.changed() == 3);
+  CHECK(in.run(false, false, 3, {"y"}, {"all"}) == "i32[] {1}");
+  CHECK(in.changed() == 0);
+  CHECK_THAT(in.run(true, false, 3, {"never"}), Contains("never runs: it needs a predicate"));
+}
+
+TEST_CASE("Abort fails its step, and no process") {
+  watchdog watch;
+  imported in{R"(
+    s = Switch(x, p)
+    here = Identity(s:1)
+    stop = Abort(^here) error_msg=s:'enough'
+    quiet = Abort(^here) exit_without_error=b:true
+    y = Identity(here, ^stop)
+    m = Merge(s, y)
+    z = Identity(here, ^quiet)
+  )"};
+  CHECK(in.run(false, false, 3, {"m"}) == "i32[] {3}");
+  CHECK_THAT(in.run(true, false, 3, {"m"}), Contains("'stop'") && Contains("enough"));
+  CHECK(in.run(true, false, 3, {"z"}) == "i32[] {3}");
+}
+
+TEST_CASE("control flow is raised in functions, each call for itself") {
+  watchdog watch;
+  constexpr std::string_view library_text = R"(
+    library { function {
+      signature { name: 'count' input_arg { name: 'to' type: DT_INT32 }
+                  output_arg { name: 'y' type: DT_INT32 } }
+      node_def { name: 'zero' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } }
+        attr { key: 'value' value { tensor { dtype: DT_INT32 int_val: 0 tensor_shape { } } } } }
+      node_def { name: 'e' op: 'Enter' input: 'zero:output:0'
+                 attr { key: 'frame_name' value { s: 'f' } } }
+      node_def { name: 'n' op: 'Enter' input: 'to' attr { key: 'frame_name' value { s: 'f' } }
+                 attr { key: 'is_constant' value { b: true } } }
+      node_def { name: 'm' op: 'Merge' input: 'e:output:0' input: 'next:output:0' }
+      node_def { name: 'l' op: 'Less' input: 'm:output:0' input: 'n:output:0' }
+      node_def { name: 'c' op: 'LoopCond' input: 'l:z:0' }
+      node_def { name: 's' op: 'Switch' input: 'm:output:0' input: 'c:output:0' }
+      node_def { name: 'i' op: 'Identity' input: 's:output_true:0' }
+      node_def { name: 'two' op: 'Const' input: '^i' attr { key: 'dtype' value { type: DT_INT32 } }
+        attr { key: 'value' value { tensor { dtype: DT_INT32 int_val: 2 tensor_shape { } } } } }
+      node_def { name: 'a' op: 'Add' input: 'i:output:0' input: 'two:output:0' }
+      node_def { name: 'next' op: 'NextIteration' input: 'a:z:0' }
+      node_def { name: 'x' op: 'Exit' input: 's:output_false:0' }
+      ret { key: 'y' value: 'x:output:0' }
+    } })";
+  imported in{R"(
+    a = count(x)
+    b = count(a)
+    y = Add(a, b)
+    s = Switch(x, p)
+    c = count(s:1)
+    z = Merge(s, c)
+    chosen = If(p, x) then_branch=func:{name:'count'} else_branch=func:{name:'count'} Tout=list:{type:DT_INT32}
+  )",
+              library_text};
+  CHECK(in.run(true, false, 5, {"y", "a", "z", "chosen"}) ==
+        "i32[] {12} i32[] {6} i32[] {6} i32[] {6}");
+  CHECK(in.run(false, false, 5, {"z", "chosen"}) == "i32[] {5} i32[] {6}");
+}
+
+TEST_CASE("what a call gives waits for effects in the function's branches and loops") {
+  watchdog watch;
+  constexpr std::string_view library_text = R"(
+    library { function {
+      signature { name: 'change' input_arg { name: 'v' type: DT_INT32 is_ref: true }
+                  input_arg { name: 'p' type: DT_BOOL } input_arg { name: 'n' type: DT_INT32 }
+                  output_arg { name: 'y' type: DT_INT32 } }
+      node_def { name: 's' op: 'Switch' input: 'n' input: 'p' }
+      node_def { name: 'up' op: 'AssignAdd' input: 'v' input: 's:output_true:0' }
+      node_def { name: 'e' op: 'Enter' input: 'n' attr { key: 'frame_name' value { s: 'f' } } }
+      node_def { name: 'w' op: 'RefEnter' input: 'v' attr { key: 'frame_name' value { s: 'f' } }
+                 attr { key: 'is_constant' value { b: true } } }
+      node_def { name: 'm' op: 'Merge' input: 'e:output:0' input: 'next:output:0' }
+      node_def { name: 'zero' op: 'Const' input: '^m' attr { key: 'dtype' value { type: DT_INT32 } }
+        attr { key: 'value' value { tensor { dtype: DT_INT32 int_val: 0 tensor_shape { } } } } }
+      node_def { name: 'l' op: 'Less' input: 'zero:output:0' input: 'm:output:0' }
+      node_def { name: 'c' op: 'LoopCond' input: 'l:z:0' }
+      node_def { name: 't' op: 'Switch' input: 'm:output:0' input: 'c:output:0' }
+      node_def { name: 'hundred' op: 'Const' input: '^i' attr { key: 'dtype' value { type: DT_INT32 } }
+        attr { key: 'value' value { tensor { dtype: DT_INT32 int_val: 100 tensor_shape { } } } } }
+      node_def { name: 'add' op: 'AssignAdd' input: 'w:output:0' input: 'hundred:output:0' }
+      node_def { name: 'i' op: 'Identity' input: 't:output_true:0' }
+      node_def { name: 'one' op: 'Const' input: '^i' attr { key: 'dtype' value { type: DT_INT32 } }
+        attr { key: 'value' value { tensor { dtype: DT_INT32 int_val: 1 tensor_shape { } } } } }
+      node_def { name: 'a' op: 'Sub' input: 'i:output:0' input: 'one:output:0' input: '^add' }
+      node_def { name: 'next' op: 'NextIteration' input: 'a:z:0' }
+      node_def { name: 'x' op: 'Exit' input: 't:output_false:0' }
+      ret { key: 'y' value: 'n' }
+      control_ret { key: 'up' value: 'up' }
+    } })";
+  imported in{R"(
+    start = Assign(v, one)
+    a = change(v, p, x, ^start)
+    now = Identity(v, ^a)
+    y = Add(a, now)
+  )",
+              library_text};
+  CHECK(in.run(true, false, 3, {"y"}) == "i32[] {307}");
+  CHECK(in.changed() == 304);
+  CHECK(in.run(false, false, 2, {"now"}) == "i32[] {201}");
+}
+
+TEST_CASE("mistakes in frames are told with the names") {
+  CHECK_THAT(refusal("y = Add(e, x)\n e = Enter(x) frame_name=s:'f'"),
+             Contains("Add 'y'") && Contains("'e' of frame 'f'") && Contains("an Exit") &&
+                 Contains("'x', which is outside"));
+  CHECK_THAT(refusal(concat(loop, "bad = Add(i2, x)")),
+             Contains("Add 'bad'") && Contains("frame 'loop'"));
+  CHECK_THAT(refusal(concat(loop, R"(
+      j0 = Enter(i2) frame_name=s:'inner'
+      bad = Add(j0, n)
+    )")),
+             Contains("Add 'bad' reads 'j0' of frame 'loop/inner' and 'n' of frame 'loop'"));
+  CHECK_THAT(refusal(concat(loop, R"(
+      k0 = Enter(x) frame_name=s:'other'
+      bad = Add(k0, i2)
+    )")),
+             Contains("without an Exit"));
+  CHECK_THAT(refusal("e = Enter(x)"), Contains("Enter 'e': frame_name is missing"));
+  CHECK_THAT(refusal("e = Exit(x)"), Contains("Exit 'e' is in no frame"));
+  CHECK_THAT(refusal("n = NextIteration(x)"), Contains("NextIteration 'n' is in no frame"));
+  CHECK_THAT(refusal("l = LoopCond(p)"), Contains("LoopCond 'l' is in no frame"));
+  CHECK_THAT(refusal("e = Enter(x) frame_name=s:'f'\n n = NextIteration(e)"),
+             Contains("NextIteration 'n' in frame 'f' leads to no Merge"));
+  CHECK_THAT(refusal("e = Enter(x) frame_name=s:'f'\n n = NextIteration(e)\n a = Identity(n)"),
+             Contains("NextIteration 'n' is read by Identity 'a', which is no Merge"));
+  CHECK_THAT(refusal("e = Enter(x) frame_name=s:'f' parallel_iterations=i:3\n"
+                     "f = Enter(x) frame_name=s:'f' parallel_iterations=i:4"),
+             Contains("Enter 'f': parallel_iterations is 4, and 3 for others of frame 'f'"));
+  CHECK_THAT(refusal("e = Enter(x) frame_name=s:'f'\n m = Merge(e, n)\n n = NextIteration(m)"),
+             Contains("frame 'f': has no LoopCond"));
+  CHECK_THAT(refusal(concat(loop, "second = LoopCond(less)")),
+             Contains("two conditions, LoopCond 'more' and LoopCond 'second'"));
+  CHECK_THAT(refusal("e = Enter(p) frame_name=s:'f'\n l = LoopCond(e)"),
+             Contains("no loop variable"));
+  CHECK_THAT(refusal("a = Add(b, x)\n b = Switch(a, p)"), Contains("need each other"));
+  CHECK_THAT(refusal("a = Switch(x)"), Contains("Switch 'a': has 1 inputs"));
+  CHECK_THAT(refusal("a = Switch(x, p)\n b = Neg(a:2)"), Contains("there is no output 'a:2'"));
+  CHECK_THAT(refusal("a = Switch(x, gone)"), Contains("there is no node 'gone'"));
+}
+
+TEST_CASE("loops that cannot be raised are told with the names") {
+  auto changed = [](std::string_view from, std::string_view to) {
+    std::string text{loop};
+    text.replace(text.find(from), from.size(), to);
+    return refusal(text);
+  };
+  CHECK_THAT(changed("less = Less(i, n)", "less = Less(i2, n)"),
+             Contains("LoopCond 'more' needs Identity 'i2'") || Contains("need each other"));
+  CHECK_THAT(changed("i4 = Exit(i1)", "i4 = Exit(next)"),
+             Contains("Exit 'i4' reads 'next'") && Contains("frame 'loop'"));
+  CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s0, i2)"),
+             Contains("Enter 's0' is there in the first turn only"));
+  CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s1, i2)"),
+             Contains("'s1', which is there when the loop ends"));
+  CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s:1, i2)"), Contains("value_index"));
+  CHECK_THAT(changed("s = Merge(s0, s3)", "s = Merge(s0, s3, s0)"), Contains("two inputs"));
+  CHECK_THAT(changed("s0 = Enter(ten) frame_name=s:'loop'",
+                     "s0 = Enter(ten) frame_name=s:'loop' is_constant=b:true"),
+             Contains("constant in the loop"));
+}
+
+TEST_CASE("merges that cannot be raised are told with the names") {
+  CHECK_THAT(refusal("m = Merge(x, one)"),
+             Contains("Merge 'm': cannot become a branch") && Contains("'x' is there always"));
+  CHECK_THAT(refusal("a = Switch(x, p)\n b = Switch(x, q)\n m = Merge(a, b:1)"),
+             Contains("'a' is there if 'p' is false, 'b:1' is there if 'q' is true"));
+  CHECK_THAT(refusal("a = Switch(x, p)\n b = Switch(a, q)\n m = Merge(b, a:1)"),
+             Contains("Merge 'm'") && Contains("'p' is false and 'q' is false"));
+  std::string dead{loop};
+  constexpr std::string_view sum = "sum = Add(s1:1, i2)";
+  dead.replace(dead.find(sum), sum.size(),
+               "odd = Less(i2, step)\n d = Switch(i2, odd)\n sum = Neg(d)");
+  CHECK_THAT(refusal(dead), Contains("the loop needs 'sum' in each turn, and it is there only if"));
+}
+
+} // namespace troupe::test::first_control_flow_test
