@@ -146,6 +146,7 @@ fetch after_w = f32(62)
 run
 fetch later = f32(1024.5)
 fetch loop = i32(5)
+fetch w = f32(2046)
 run
 fetch v = f32(1024.5)
 fetch w = f32(2046)
@@ -202,7 +203,59 @@ feed n = i32(2)
 fetch loop:2 = f32[1, 2, 1, 2, 1, 2, 1, 2]
 )";
 
-constexpr std::array all{taking, choosing, updating, nested, without_turns};
+// A reader that waits for what the loop gives, of a variable that the loop only reads.
+constexpr std::string_view reading = R"(
+w = VariableV2 dtype=f32 shape=[] @"{home}"
+init = Assign(w, f32(3))
+q = FIFOQueue component_types=[f32] shapes=[[]] @"{home}"
+body less(i: i32[], w: variable f32[], q: queue) {
+  more = Less(i, i32(1))
+  return more
+}
+body put(i: i32[], w: variable f32[], q: queue) {
+  twice = Mul(w, f32(2)) @"{away}"
+  e = QueueEnqueue(q, twice)
+  k = Add(i, i32(1))
+  return k, w, q
+}
+x = QueueDequeue(q) component_types=[f32]
+y = Mul(x, w) @"{away}"
+loop = While(i32(0), w, q) cond=less body=put
+target init
+run
+fetch y = f32(18)
+fetch loop = i32(1)
+)";
+
+// A result that is what an update gives.
+constexpr std::string_view summing = R"(
+v = VariableV2 dtype=f32 shape=[] @"{away}"
+init = Assign(v, f32(0))
+n = Placeholder dtype=i32 shape=[]
+body less(i: i32[], n: i32[], last: f32[], sum: f32[], v: variable f32[]) {
+  more = Less(i, n)
+  return more
+}
+body turn(i: i32[], n: i32[], last: f32[], sum: f32[], v: variable f32[]) {
+  more = AssignAdd(v, f32(1))
+  s = Add(sum, last) @"{home}"
+  k = Add(i, i32(1)) @"{home}"
+  return k, n, more, s, v
+}
+loop = While(i32(0), n, f32(0), f32(0), v) cond=less body=turn @"{home}"
+u = Assign(v, f32(7), ^loop)
+target init
+run
+feed n = i32(200)
+fetch loop:3 = f32(19900)
+run
+feed n = i32(2)
+target u
+fetch loop:2 = f32(202)
+fetch v = f32(7)
+)";
+
+constexpr std::array all{taking, choosing, updating, nested, without_turns, reading, summing};
 
 } // namespace
 

@@ -117,10 +117,24 @@ void run(const std::string& name) {
   CHECK(device_errors(*original, {}) == "");
 }
 
-constexpr const char* arrays[] = {
-    "single",   "several", "rows",   "growing",  "unread", "gradient_arrays",  "second_generation",
-    "captured", "carried", "within", "branches", "called", "first_generation", "stacks",
-    "errors",   "old_loop", "old_recurrent", "old_nested"};
+constexpr const char* arrays[] = {"single",
+                                  "several",
+                                  "rows",
+                                  "growing",
+                                  "unread",
+                                  "gradient_arrays",
+                                  "second_generation",
+                                  "captured",
+                                  "carried",
+                                  "within",
+                                  "branches",
+                                  "called",
+                                  "first_generation",
+                                  "stacks",
+                                  "errors",
+                                  "old_loop",
+                                  "old_recurrent",
+                                  "old_nested"};
 
 constexpr const char* functions[] = {
     "choice",  "switch",    "counting",   "power_iteration", "collatz",

@@ -13,7 +13,7 @@ namespace troupe {
 namespace {
 
 // Of one step, whose tensors came before their runs: peers begin few at once.
-constexpr size_t max_visits = 16'384;
+constexpr size_t max_visits = 16'384, max_early_bytes = size_t{1} << 30;
 // Which other tasks have begun here.
 constexpr size_t max_runs = 16'384;
 
@@ -161,7 +161,7 @@ private:
       lock.unlock();
       for (size_t i = 0; i < given.size(); ++i)
         if (!given[i].empty())
-          pass_in(*in, number, i, std::move(given[i]), unit);
+          pass_in(*in, i, std::move(given[i]), unit);
       all_.end_if_failed(*in, unit);
     } else {
       if (!begun)
@@ -176,10 +176,11 @@ private:
     leave(unit);
   }
 
-  void pass_in(task_instance& in, int64_t turn, size_t argument, tensor&& value,
-               caf::execution_unit* unit) {
-    if (auto given = give(in, argument, std::move(value), unit); !given)
-      fail(std::move(given), turn);
+  // Unless the turn has failed already: then nothing of it is there any more.
+  void pass_in(task_instance& in, size_t argument, tensor&& value, caf::execution_unit* unit) {
+    in.conductor().act_for(
+        all_.root().step().sequence, [&] { return give(in, argument, std::move(value), unit); },
+        unit);
   }
 
   // A turn has a result, while it runs.
@@ -214,7 +215,7 @@ private:
     auto in = next.in;
     lock.unlock();
     if (in) // or it has failed already
-      pass_in(*in, to, argument, std::move(value), unit);
+      pass_in(*in, argument, std::move(value), unit);
   }
 
   void ended(turn& which, caf::execution_unit* unit) {
@@ -263,12 +264,15 @@ private:
       outputs_.resize(what_.results);
     }
     auto region = in_->part(program_).program().waits()[wait_].region;
-    deliver(in_->region(program_, region),
-            wait_answer{.wait = wait_,
-                        .outcome = {},
-                        .values = std::move(outputs_),
-                        .step = all_.root().step()},
-            unit);
+    wait_answer answer{
+        .wait = wait_, .outcome = {}, .values = std::move(outputs_), .step = all_.root().step()};
+    in_->conductor().act_for(
+        answer.step.sequence,
+        [&]() -> status {
+          deliver(in_->region(program_, region), std::move(answer), unit);
+          return {};
+        },
+        unit);
   }
 
   step_frames& all_;
@@ -321,6 +325,8 @@ bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& in
       auto& visit = visits_[run];
       visit.in = in;
       early = std::move(visit.early);
+      for (const auto& one : early)
+        early_bytes_ -= one.value.bytes();
     }
   }
   for (auto& one : early)
@@ -361,6 +367,7 @@ void step_frames::reset() noexcept {
   std::lock_guard guard{mutex_};
   running_.clear();
   visits_.clear();
+  early_bytes_ = 0;
 }
 
 // -- what several tasks run
@@ -440,6 +447,9 @@ status step_frames::arrive(arrival&& what, caf::execution_unit* unit) {
                    ", which the step does not have or does not share");
   if (what.key == begin_run_key)
     return begin_guest(*frame, what, unit);
+  auto takes = [&](const auto& function) { return function && function->import(what.key); };
+  if (std::ranges::none_of(frame->functions, takes))
+    return invalid("a tensor came for the unknown key ", what.key, " of frame ", what.frame);
   run_id run{frame->number, what.iteration};
   std::shared_ptr<task_instance> in;
   {
@@ -455,6 +465,10 @@ status step_frames::arrive(arrival&& what, caf::execution_unit* unit) {
       return invalid("a tensor came twice for key ", what.key, " of frame ", what.frame,
                      ", iteration ", what.iteration);
     if (!to.in) {
+      early_bytes_ += what.value.bytes();
+      if (early_bytes_ > max_early_bytes)
+        return failure(error_kind::resource_exhausted, "tensors of more than ", max_early_bytes,
+                       " bytes came before their turns of loops");
       to.early.push_back(std::move(what));
       return {};
     }

@@ -62,6 +62,7 @@ private:
   std::mutex mutex_;
   std::vector<std::shared_ptr<task_instance>> running_;
   std::map<run_id, visit> visits_; // of frames that several tasks run
+  size_t early_bytes_ = 0;
 };
 
 } // namespace troupe

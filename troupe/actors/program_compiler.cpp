@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace troupe {
 
@@ -40,10 +41,13 @@ public:
   }
 
   result<std::shared_ptr<task_program>> run() {
-    for (auto& part : what_.partitions)
+    for (auto& part : what_.partitions) {
+      if (part.function >= max_functions || (part.frame == 0 && part.function != 0))
+        return invalid("there is no function ", part.function, " of frame ", part.frame);
       parts_[{part.frame, part.function}].push_back(&part);
+    }
     TROUPE_ASSIGN(auto step, compile(parts_[{0, 0}]));
-    TROUPE_TRY(note_frames(*step));
+    TROUPE_TRY(note_frames(*step, 0));
     std::map<uint32_t, task_frame> frames;
     size_t functions = 0;
     for (const auto& [which, parts] : parts_) {
@@ -51,15 +55,15 @@ public:
       if (number == 0)
         continue;
       auto& frame = frames[number];
-      functions += index + 1 - frame.functions.size(); // they are in order
+      functions += size_t{index} + 1 - frame.functions.size(); // they are in order
       if (functions > max_functions)
         return failure(error_kind::resource_exhausted, "a step has more than ", max_functions,
                        " functions in its frames");
-      frame.functions.resize(index + 1);
+      frame.functions.resize(size_t{index} + 1);
       frame.description = parts.front()->of_node;
       TROUPE_ASSIGN(auto function, compile(parts));
       function->run_within_steps();
-      TROUPE_TRY(note_frames(*function));
+      TROUPE_TRY(note_frames(*function, number));
       frame.functions[index] = std::move(function);
     }
     for (auto& [number, frame] : frames) {
@@ -112,12 +116,17 @@ private:
     return linked;
   }
 
-  status note_frames(const task_program& of) {
+  // Those within a frame have higher numbers, so that none lies within itself.
+  status note_frames(const task_program& of, uint32_t around) {
     for (const auto& one : of.programs())
       for (const auto& wait : one->waits()) {
         if (wait.by != answered_by::frame)
           continue;
-        auto number = static_cast<uint32_t>(wait.origin->attr<int64_t>("frame"));
+        auto given = wait.origin->attr<int64_t>("frame");
+        auto number = static_cast<uint32_t>(given);
+        if (given <= around || given > UINT32_MAX)
+          return invalid(wait.origin->description(), ": frame ", given, " lies within frame ",
+                         around);
         if (!origins_.emplace(number, wait.origin).second)
           return invalid(wait.origin->description(), ": two nodes are frame ", number);
       }
@@ -140,9 +149,18 @@ private:
         (functions != 0 && frame.functions.size() != functions))
       return invalid(origin.description(), ": its functions are not those of a ", op->name);
     frame.values = origin.inputs().size() - first;
-    if (frame.is_loop() && frame.values != frame.results)
+    if ((frame.is_loop() && frame.values != frame.results) || frame.orders > max_functions)
       return invalid(origin.description(), ": takes ", frame.values, " values and gives ",
-                     frame.results);
+                     frame.results, ", with ", frame.orders, " for their order");
+    for (size_t i = 0; i < frame.functions.size(); ++i) {
+      std::set<uint32_t> gives{frame.functions[i]->fetch_indexes().begin(),
+                               frame.functions[i]->fetch_indexes().end()};
+      auto is_condition = frame.is_loop() && i == 0;
+      auto wanted = (is_condition ? 0 : frame.results) + frame.orders + (frame.is_loop() ? 1u : 0u);
+      if (gives.size() != wanted || (wanted > 0 && *gives.rbegin() != wanted - 1))
+        return invalid(origin.description(), ": function ", i, " gives ", gives.size(),
+                       " results, must give ", wanted);
+    }
     for (const auto& one : origin.attr<std::vector<std::string>>("tasks")) {
       TROUPE_ASSIGN(auto task, device_name::parse(one));
       frame.others.push_back(task.on_task());

@@ -78,13 +78,13 @@ public:
                      "the time was over while the step was compiled");
     take_devices_from_bodies(*of.nodes);
     auto frames = find_frames(*of.nodes);
-    TROUPE_TRY(order_around_frames(*of.nodes, frames));
+    TROUPE_ASSIGN(const auto order, order_around_frames(*of.nodes, frames));
     TROUPE_ASSIGN(auto placed, place(*of.nodes, options_.devices, options_.how));
     note_moved(made_, placed.moved);
     placed_frames placed_as;
     for (const auto* one : frames)
       TROUPE_TRY(plan_functions(*one, placed.chosen, depth, placed_as[one]));
-    TROUPE_ASSIGN(auto parts, cut(*of.nodes, placed.chosen, options_.devices, placed_as));
+    TROUPE_ASSIGN(auto parts, cut(*of.nodes, placed.chosen, options_.devices, placed_as, order));
     for (auto& part : parts) {
       TROUPE_TRY(optimize(part, options_.passes));
       part.frame = frame;

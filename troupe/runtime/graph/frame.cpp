@@ -13,6 +13,7 @@ namespace {
 struct demands {
   bool waits = false;
   std::set<std::string> devices; // that nodes name
+  bool recursive = false;        // a function calls itself
   bool leaves_state = false;     // where it lies, which no device is named for
 };
 
@@ -22,7 +23,9 @@ void collect(const graph& body, demands& into, std::set<const function*>& seen) 
     if (!one->device().empty())
       into.devices.insert(one->device());
     for (const auto* each : functions_of(*one))
-      if (each->body && seen.insert(each->body.get()).second)
+      if (!each->body)
+        into.recursive = true;
+      else if (seen.insert(each->body.get()).second)
         collect(each->body->body(), into, seen);
   }
 }
@@ -66,7 +69,7 @@ bool needs_frame(const node& of) {
   if (!runs_functions(of.op()))
     return false;
   auto found = demands_of(of);
-  return found.waits || found.leaves_state || !joint_device(found);
+  return found.waits || (found.leaves_state && !found.recursive) || !joint_device(found);
 }
 
 std::vector<node*> find_frames(const graph& of) {
@@ -75,6 +78,29 @@ std::vector<node*> find_frames(const graph& of) {
     if (needs_frame(*one))
       found.push_back(one.get());
   return found;
+}
+
+bool changes(const node& by, const node& state) {
+  auto is_it = [&](const state_access& one) { return one.state == &state && one.updates; };
+  auto accesses = accesses_of(by);
+  if (std::ranges::none_of(accesses, is_it))
+    return false;
+  if (!runs_functions(by.op()))
+    return true;
+  for (const auto& access : accesses) {
+    if (!is_it(access))
+      continue;
+    auto argument = static_cast<size_t>(access.input - first_argument(by.op()));
+    for (const auto* each : functions_of(by)) {
+      if (!each->body || argument >= each->body->arguments())
+        return true; // it calls itself: who knows
+      const auto& inside = each->body->argument(argument);
+      if (std::ranges::any_of(each->body->body().nodes(),
+                              [&](const auto& one) { return changes(*one, inside); }))
+        return true;
+    }
+  }
+  return false;
 }
 
 frame_order order_of_turns(const node& of) {
@@ -94,7 +120,8 @@ frame_order order_of_turns(const node& of) {
           found.states.push_back(state);
       }
       found.others |=
-          acts_in_a_body(*one) && (!apart || accesses.empty() || runs_functions(one->op()));
+          acts_in_a_body(*one) && (!apart || runs_functions(one->op()) ||
+                                   std::ranges::none_of(accesses, &state_access::updates));
     }
   }
   return found;

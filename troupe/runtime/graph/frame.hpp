@@ -13,6 +13,9 @@ bool needs_frame(const node& of);
 /// The nodes of a graph that need frames, in its order.
 std::vector<node*> find_frames(const graph& of);
 
+/// Whether a node changes a variable, table or other state: itself, or what its functions do.
+bool changes(const node& by, const node& state);
+
 /// The device that all allow that say something: the node, those of its functions, and the state
 /// that they use. Fails where they contradict each other.
 result<device_name> device_of_functions(const node& of);

@@ -41,7 +41,7 @@ public:
       TROUPE_TRY(add_result(verdict[0]));
     }
     for (const auto& one : made_.nodes->nodes())
-      if (one->op().makes == resource::none && !is_pure(*one))
+      if (!outlives_steps(one->op()) && !is_pure(*one))
         made_.targets.push_back(one.get());
     return std::move(made_);
   }
@@ -142,7 +142,7 @@ private:
         inputs.push_back(copied(input));
       std::vector<node*> controls;
       for (auto* before : one->controls())
-        if (copies[before->index()]->op().makes == resource::none)
+        if (!outlives_steps(copies[before->index()]->op()))
           controls.push_back(copies[before->index()]);
       auto acts = acts_in_a_body(*one);
       auto* made =
@@ -162,8 +162,8 @@ private:
     for (auto& order : orders_) {
       auto uses = std::ranges::any_of(
           accesses, [&](const state_access& access) { return access.state == order.state; });
-      auto acts_otherwise =
-          acts && (!turns_overlap(of_) || accesses.empty() || runs_functions(one.op()));
+      auto acts_otherwise = acts && (!turns_overlap(of_) || runs_functions(one.op()) ||
+                                     std::ranges::none_of(accesses, &state_access::updates));
       if (!(order.state ? uses : acts_otherwise))
         continue;
       (void)nodes().add_control(*order.last, one); // all are of this graph
@@ -204,8 +204,19 @@ private:
     return {};
   }
 
+  // The value of a variable is read in the turn that gives it.
   status add_result(edge from) {
     auto index = next_result_++;
+    if (from.node->output_is_ref(from.index)) {
+      const auto* state = resource_behind(from);
+      TROUPE_ASSIGN(auto* made, nodes().add({.op = std::string{internal_ops::read.name},
+                                             .name = concat(of_.name(), "/_read_", index),
+                                             .inputs = {from},
+                                             .device = state ? state->device() : std::string{},
+                                             .where = of_.where()}));
+      note_uses(*made, false);
+      from = made->output(0);
+    }
     return nodes()
         .add({.op = "_FrameResult",
               .name = concat(of_.name(), "/_result_", index),
@@ -242,9 +253,10 @@ void take_devices_from_bodies(graph& of) {
         rewriter::set_device(*one, to_string(*joint));
 }
 
-status order_around_frames(graph& of, const std::vector<node*>& frames) {
+result<further_order> order_around_frames(graph& of, const std::vector<node*>& frames) {
+  further_order found;
   if (frames.empty())
-    return {};
+    return found;
   std::set<const node*> all{frames.begin(), frames.end()};
   for (const auto& one : of.nodes())
     for (int i = 0; i < static_cast<int>(one->inputs().size()); ++i) {
@@ -271,13 +283,16 @@ status order_around_frames(graph& of, const std::vector<node*>& frames) {
       for (const auto& access : accesses_of(*other)) {
         if (other.get() == frame || !shared.contains(access.state))
           continue;
-        if (other->id() < frame->id())
-          TROUPE_TRY(of.add_control(*other, *frame));
-        else if (access.updates)
-          TROUPE_TRY(of.add_control(*frame, *other));
+        auto changed = access.updates && changes(*other, *access.state);
+        if (!changed && !changes(*frame, *access.state))
+          continue;
+        if (&other->op() == &internal_ops::fetch || (changed && other->id() > frame->id()))
+          found[other.get()].push_back(frame);
+        else if (other->id() < frame->id())
+          found[frame].push_back(other.get());
       }
   }
-  return {};
+  return found;
 }
 
 result<step_graph> frame_graph(const node& of, size_t function, const frame_places& places) {

@@ -1,6 +1,7 @@
 // Makes graphs of the functions that run as frames (graph/frame.hpp), each a step's of its own.
 #pragma once
 #include "troupe/runtime/passes/extract.hpp"
+#include "troupe/runtime/placement/partition.hpp"
 
 #include <functional>
 
@@ -10,9 +11,9 @@ namespace troupe {
 /// they name none.
 void take_devices_from_bodies(graph& of);
 
-/// Lets what shares variables and tables with frames come before or after them, as it stands in the
-/// graph, and takes what frames hand on from where it lies.
-status order_around_frames(graph& of, const std::vector<node*>& frames);
+/// Says how what shares variables and tables with frames comes before or after them, as it stands
+/// in the graph, where one of them changes these. Takes what frames hand on from where it lies.
+result<further_order> order_around_frames(graph& of, const std::vector<node*>& frames);
 
 /// Where parts of a frame lie.
 struct frame_places {

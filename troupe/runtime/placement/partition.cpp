@@ -17,8 +17,8 @@ namespace {
 class cutter {
 public:
   cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices,
-         const placed_frames& frames)
-      : of_(of), chosen_(chosen), devices_(devices), frames_(frames),
+         const placed_frames& frames, const further_order& order)
+      : of_(of), chosen_(chosen), devices_(devices), frames_(frames), order_(order),
         residences_(of, chosen, devices), parts_(devices.size()), copies_(of.nodes().size()),
         used_(of.nodes().size()), updates_(of) {
     for (const auto& node : of.nodes()) {
@@ -71,6 +71,11 @@ private:
       TROUPE_ASSIGN(auto* local, bring_control(before, here));
       controls.push_back(local);
     }
+    if (auto further = order_.find(&n); further != order_.end())
+      for (auto* before : further->second) {
+        TROUPE_ASSIGN(auto* local, bring_control(before, here));
+        controls.push_back(local);
+      }
     // Several may come with one message.
     std::ranges::sort(controls, {}, &node::id);
     auto twice = std::ranges::unique(controls);
@@ -103,19 +108,21 @@ private:
       tasks.push_back(to_string(devices_[static_cast<size_t>(device)].on_task()));
     TROUPE_ASSIGN(
         auto* made,
-        part(here).add({.op = "_Frame",
-                        .name = n.name(),
-                        .inputs = std::move(inputs),
-                        .attrs = {{"Tout", std::move(types)},
-                                  {"shapes", std::move(shapes)},
-                                  {"frame", frames_.at(&n).number},
-                                  {"kind", n.op().name},
-                                  {"orders", order_of_turns(n).size()},
-                                  {"parallel_iterations",
-                                   is_loop ? n.attr<int64_t>("parallel_iterations") : int64_t{1}},
-                                  {"tasks", std::move(tasks)}},
-                        .controls = std::move(controls),
-                        .where = n.where()}));
+        part(here).add(
+            {.op = "_Frame",
+             .name = n.name(),
+             .inputs = std::move(inputs),
+             .attrs = {{"Tout", std::move(types)},
+                       {"shapes", std::move(shapes)},
+                       {"frame", frames_.at(&n).number},
+                       {"kind", n.op().name},
+                       {"orders", order_of_turns(n).size()},
+                       {"parallel_iterations",
+                        is_loop ? std::max<int64_t>(1, n.attr<int64_t>("parallel_iterations"))
+                                : int64_t{1}},
+                       {"tasks", std::move(tasks)}},
+             .controls = std::move(controls),
+             .where = n.where()}));
     made->graph().set_origin(*made, concat("for ", n.description()));
     // The step of a task that takes part does not end before the frame does.
     for (auto device : frames_.at(&n).others)
@@ -416,6 +423,7 @@ private:
   const std::vector<int>& chosen_;
   const device_list& devices_;
   const placed_frames& frames_;
+  const further_order& order_;
   const kernel_sites residences_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
@@ -441,8 +449,9 @@ private:
 } // namespace
 
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
-                                   const device_list& devices, const placed_frames& frames) {
-  return cutter{of, chosen, devices, frames}.run();
+                                   const device_list& devices, const placed_frames& frames,
+                                   const further_order& order) {
+  return cutter{of, chosen, devices, frames, order}.run();
 }
 
 } // namespace troupe

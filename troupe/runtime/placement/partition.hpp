@@ -25,12 +25,16 @@ struct placed_frame {
 };
 using placed_frames = std::map<const node*, placed_frame>;
 
+/// What nodes come after beside what the graph says, and without depending on it.
+using further_order = std::map<const node*, std::vector<node*>>;
+
 /// Makes a partition for each device that has something to do, with one Recv per (tensor,
 /// destination). A feed is in each partition that reads it. A variable that is read elsewhere, or
 /// behind an update that its reader must not see, gets a _Read beside it. `of` is ordered by
 /// dependence, as extract() makes it, and `chosen` is what place() returned for it. A node among
-/// `frames` becomes a _Frame.
+/// `frames` becomes a _Frame. In `order`, each node stands behind those that it comes after.
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
-                                   const device_list& devices, const placed_frames& frames = {});
+                                   const device_list& devices, const placed_frames& frames = {},
+                                   const further_order& order = {});
 
 } // namespace troupe
