@@ -164,8 +164,9 @@ void across_devices(State& state) {
   auto found = while_loop(
       {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
+        auto on_first = g.on("/cpu:0");
         auto next = v[0] + 1;
-        auto on = g.on("/cpu:1");
+        auto on_second = g.on("/cpu:1");
         return edges{next, v[1] + next};
       });
   auto s = two_processors();
@@ -203,8 +204,9 @@ void across_tasks(State& state) {
     auto found = while_loop(
         {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
         [&](auto& v) {
+          auto on_first = g.on("/job:worker/task:0");
           auto next = v[0] + 1;
-          auto on = g.on("/job:worker/task:1");
+          auto on_second = g.on("/job:worker/task:1");
           return edges{next, v[1] + next};
         });
     auto s = session::connect(tasks.cluster());

@@ -1,0 +1,131 @@
+// What peers say of frames: registrations, and the turns of loops that they begin.
+#include "tests/support/worker_world.hpp"
+#include "troupe/actors/frames.hpp"
+
+namespace troupe::test::frame_peers_test {
+namespace {
+
+constexpr const char* here = "/job:worker/task:0/device:cpu:0";
+
+registered_partition part_of(const graph& nodes, uint32_t frame = 0, uint32_t function = 0) {
+  return {here, value_or_throw(write_graph(nodes)), frame, function,
+          "While 'train' (model.cpp:12)"};
+}
+
+// A graph of one node that takes nothing.
+registered_partition part_of(node_spec spec, uint32_t frame = 0, uint32_t function = 0) {
+  graph nodes{library()};
+  throw_if_failed(nodes.add(std::move(spec)).status());
+  return part_of(nodes, frame, function);
+}
+
+node_spec frame_node(int64_t number, int64_t orders = 0) {
+  return {.op = "_Frame",
+          .attrs = {{"Tin", std::vector<dtype>{}},
+                    {"Tout", std::vector<dtype>{}},
+                    {"shapes", std::vector<partial_shape>{}},
+                    {"frame", number},
+                    {"kind", "While"},
+                    {"orders", orders},
+                    {"parallel_iterations", 10},
+                    {"tasks", std::vector<std::string>{}}}};
+}
+
+} // namespace
+
+TEST_CASE("a worker does not believe what peers say of frames") {
+  worker_world world;
+  auto refusal = [&](std::vector<registered_partition> parts) {
+    register_graph what;
+    what.partitions = std::move(parts);
+    world.from_peer(std::move(what));
+    const auto& reply = std::get<register_reply>(world.sent.back());
+    CHECK(!reply.outcome.ok());
+    return reply.outcome.message();
+  };
+  auto nothing = [](uint32_t frame, uint32_t function) {
+    return part_of({.op = "NoOp"}, frame, function);
+  };
+  CHECK_THAT(refusal({nothing(0, 0), nothing(1, UINT32_MAX)}),
+             Catch::Contains("there is no function 4294967295 of frame 1"));
+  CHECK_THAT(refusal({nothing(0, 0), nothing(0, 1)}),
+             Catch::Contains("there is no function 1 of frame 0"));
+  CHECK_THAT(refusal({part_of(frame_node(1))}), Catch::Contains("functions are missing"));
+  CHECK_THAT(refusal({part_of(frame_node(1)), nothing(1, 0)}),
+             Catch::Contains("its functions are not those of a While"));
+  CHECK_THAT(refusal({part_of(frame_node(1)), nothing(1, 0), nothing(1, 1)}),
+             Catch::Contains("function 0 gives 0 results, must give 1"));
+  CHECK_THAT(refusal({part_of(frame_node(1, int64_t{1} << 62)), nothing(1, 0), nothing(1, 1)}),
+             Catch::Contains("for their order"));
+  CHECK_THAT(refusal({part_of(frame_node(1)), nothing(1, 0), part_of(frame_node(1), 1, 1)}),
+             Catch::Contains("frame 1 lies within frame 1"));
+}
+
+TEST_CASE("a worker does not believe the turns of loops that peers begin") {
+  worker_world world;
+  register_graph what;
+  what.partitions = {part_of({.op = "_RecvControl",
+                              .attrs = {{"key", 5}, {"from", "/job:ps/task:0/device:cpu:0"}}}),
+                     part_of({.op = "_RecvControl",
+                              .attrs = {{"key", 6}, {"from", "/job:ps/task:0/device:cpu:0"}}},
+                             1, 1)};
+  world.from_peer(std::move(what));
+  const auto reply = std::get<register_reply>(world.sent.back());
+  INFO(reply.outcome);
+  REQUIRE(reply.outcome.ok());
+  uint64_t last = 0;
+  auto begin = [&] {
+    world.from_peer(run_step{.request = ++last,
+                             .handle = reply.handle,
+                             .step = {0, last},
+                             .deadline_ms = 1000,
+                             .feeds = {}});
+  };
+  auto push = [&](uint32_t key, uint64_t frame, uint64_t run, tensor value = {}) {
+    world.steps.push({{0, last}, key, false, std::move(value), frame, run}, nullptr);
+    world.run();
+  };
+  auto turn = [](int64_t function, int64_t number) {
+    return tensor::vector<int64_t>({function, number});
+  };
+  auto outcome = [&]() -> std::string {
+    auto* done = std::get_if<step_done>(&world.sent.back());
+    return !done || done->request != last ? "it runs"
+           : done->outcome                ? ""
+                                          : done->outcome.message();
+  };
+  // All is well, whatever comes first.
+  begin();
+  push(begin_run_key, 1, 1, turn(0, -1)); // others have something to do
+  push(6, 1, 2);
+  push(begin_run_key, 1, 2, turn(1, 0));
+  push(5, 0, 0);
+  CHECK(outcome() == "");
+  begin();
+  push(begin_run_key, 1, 1, turn(1, 0));
+  push(5, 0, 0);
+  CHECK(outcome() == "it runs"); // a turn is under way
+  push(6, 1, 1);
+  CHECK(outcome() == "");
+  // What must not come.
+  begin();
+  push(begin_run_key, 1, 1, tensor::scalar(1));
+  CHECK_THAT(outcome(), Catch::Contains("without the number of a function"));
+  begin();
+  push(begin_run_key, 2, 1, turn(1, 0));
+  CHECK_THAT(outcome(), Catch::Contains("frame 2, which the step does not have"));
+  begin();
+  push(begin_run_key, 1, 1, turn(1, 0));
+  push(begin_run_key, 1, 1, turn(1, 0));
+  CHECK_THAT(outcome(), Catch::Contains("began twice"));
+  begin();
+  push(7, 1, 1);
+  CHECK_THAT(outcome(), Catch::Contains("unknown key 7 of frame 1"));
+  begin();
+  push(6, 1, 1);
+  push(6, 1, 1);
+  CHECK_THAT(outcome(), Catch::Contains("twice for key 6 of frame 1"));
+  CHECK(world.steps.size() == 0);
+}
+
+} // namespace troupe::test::frame_peers_test
