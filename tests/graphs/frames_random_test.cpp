@@ -4,10 +4,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/evaluate.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/processors.hpp"
 #include "tests/support/program_drawer.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/devices/cpu/cpu_device.hpp"
 
 #include <functional>
 #include <sstream>
@@ -16,21 +15,8 @@ namespace troupe::test::frames_random_test {
 namespace {
 
 std::unique_ptr<client> three_processors(uint64_t seed) {
-  client_options options;
-  options.ops = &library();
-  options.make_devices = [] {
-    std::vector<std::shared_ptr<device>> made;
-    for (int i = 0; i < 3; ++i)
-      made.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 1}));
-    return result{std::move(made)};
-  };
-  options.inter_op_threads = 1 + seed % 3;
-  options.programs = {.region_per_node = seed % 5 == 0, .deterministic = seed % 7 == 0};
-  if (seed % 4 == 0)
-    options.passes = pass_options::none();
-  auto made = client::local(options);
-  REQUIRE(made);
-  return *std::move(made);
+  return make_session(3, {.region_per_node = seed % 5 == 0, .deterministic = seed % 7 == 0},
+                      seed % 4 == 0 ? pass_options::none() : pass_options{}, 1 + seed % 3);
 }
 
 // What differs, or nothing.

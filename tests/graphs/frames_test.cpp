@@ -1,10 +1,9 @@
 // Branches and loops that wait, or that several devices and tasks run (docs/decisions/051).
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/processors.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/devices/cpu/cpu_device.hpp"
 
 #include <thread>
 
@@ -13,24 +12,6 @@ namespace troupe::test::frames_test {
 using namespace std::chrono_literals;
 
 namespace {
-
-std::unique_ptr<client> make_session(int processors, const program_options& programs = {},
-                                     const pass_options& passes = {}) {
-  client_options options;
-  options.ops = &library();
-  options.passes = passes;
-  options.make_devices = [=]() -> result<std::vector<std::shared_ptr<device>>> {
-    std::vector<std::shared_ptr<device>> made;
-    for (int i = 0; i < processors; ++i)
-      made.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 1}));
-    return made;
-  };
-  options.inter_op_threads = 2;
-  options.programs = programs;
-  auto started = client::local(options);
-  REQUIRE(started);
-  return *std::move(started);
-}
 
 std::string with(std::string text, const std::string& home, const std::string& away) {
   for (auto [what, by] : {std::pair{"{home}", home}, {"{away}", away}})

@@ -2,10 +2,9 @@
 #include "tests/graphs/all_cases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/processors.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
 #include <map>
@@ -14,24 +13,6 @@
 namespace troupe::test::two_devices_test {
 
 namespace {
-
-std::unique_ptr<client> make_session(int processors, const program_options& programs = {},
-                                     const pass_options& passes = {}) {
-  client_options options;
-  options.ops = &library();
-  options.passes = passes;
-  options.make_devices = [=]() -> result<std::vector<std::shared_ptr<device>>> {
-    std::vector<std::shared_ptr<device>> made;
-    for (int i = 0; i < processors; ++i)
-      made.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 1}));
-    return made;
-  };
-  options.inter_op_threads = 2;
-  options.programs = programs;
-  auto started = client::local(options);
-  REQUIRE(started);
-  return *std::move(started);
-}
 
 // A device for each node, by lot. State that one node uses together shares its device.
 class lots {

@@ -24,14 +24,14 @@ public:
       system().scheduler().enqueue(ready);
   }
 
-  /// Runs until nothing is ready here. Of several regions that are worth it, others get all but
-  /// one. Looks at the step's deadline now and then: nobody else does while this thread works.
+  /// Runs until nothing is ready here, light regions first: they may make others ready, as the
+  /// counter of a loop does its next turn. Of several heavy ones, others get all but one. Looks at
+  /// the step's deadline now and then: nobody else does while this thread works.
   void drain(stop_signal& stop) {
     for (unsigned regions = 1; size_ > 0; ++regions) {
       if (regions % regions_per_look == 0)
         stop.due(); // raises it
-      auto* next = ready_[--size_];
-      share();
+      auto* next = take();
       switch (next->resume(this, max_messages)) {
         case caf::resumable::resume_later: exec_later(next); break;
         case caf::resumable::done:
@@ -49,11 +49,19 @@ private:
     return region && !region->heavy();
   }
 
-  void share() {
-    auto shared = std::partition(ready_.begin(), ready_.begin() + size_, light);
-    for (auto it = shared; it != ready_.begin() + size_; ++it)
-      system().scheduler().enqueue(*it);
-    size_ = static_cast<size_t>(shared - ready_.begin());
+  caf::resumable* take() {
+    if (size_ == 1) // as in most steps
+      return ready_[--size_];
+    auto end = ready_.begin() + size_;
+    auto heavy = std::partition(ready_.begin(), end, light);
+    if (heavy != end) {
+      std::for_each(heavy + 1, end, [this](auto* one) { system().scheduler().enqueue(one); });
+      end = heavy + 1;
+    }
+    size_ = static_cast<size_t>(end - ready_.begin()) - 1;
+    if (heavy != ready_.begin())
+      std::iter_swap(heavy - 1, end - 1); // a light one goes first
+    return ready_[size_];
   }
 
   static constexpr size_t max_messages = 30;

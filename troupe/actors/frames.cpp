@@ -28,11 +28,7 @@ status give(task_instance& in, size_t argument, tensor&& value, caf::execution_u
                    wanted.output_shape(0), ", got ", value.type(), value.dims());
   in.end_wait(route->program, route->wait, value.bytes());
   deliver(in.region(route->program, route->region),
-          token{.region = route->region,
-                .slot = route->slot,
-                .value = std::move(value),
-                .prefer_other_thread = true}, // turns overlap
-          unit);
+          token{.region = route->region, .slot = route->slot, .value = std::move(value)}, unit);
   return {};
 }
 
