@@ -51,6 +51,31 @@ TEST_CASE("branches that return nothing have their effects") {
   CHECK(value<float>(s.fetch(v)) == 1);
 }
 
+TEST_CASE("what nothing needs in a function does not run, so that it cannot fail") {
+  graph_builder g;
+  auto p = g.placeholder(dtype::boolean, {}, "p");
+  auto x = g.placeholder(dtype::i32, {}, "x");
+  auto chosen = cond(
+      p,
+      [&] {
+        floor_div(x, x);
+        return x + 1;
+      },
+      [&] { return floor_div(x, x); });
+  auto found = while_loop(
+      {x}, [](auto& v) { return less(v[0], 3); },
+      [&](auto& v) {
+        floor_div(v[0], x);
+        return list{v[0] + 1};
+      });
+  for (const auto& passes : {pass_options{}, pass_options::none()}) {
+    auto s = session::local({.passes = passes});
+    CHECK(value<int32_t>(s.fetch(chosen, {{p, true}, {x, 0}})) == 1);
+    CHECK_THROWS(s.fetch(chosen, {{p, false}, {x, 0}}));
+    CHECK(value<int32_t>(s.fetch(found[0], {{x, 0}})) == 3);
+  }
+}
+
 TEST_CASE("a case beyond the branches takes the last") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");

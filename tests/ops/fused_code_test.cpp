@@ -12,7 +12,7 @@ using ops::beside;
 
 namespace {
 
-ops::fused_stage stage(const op_def& op, dtype type, size_t first, size_t second) {
+fused_stage stage(const op_def& op, dtype type, size_t first, size_t second) {
   auto named = dtype_from(op.outputs[0].type);
   return {.op = &op,
           .operand_type = type,
@@ -23,8 +23,8 @@ ops::fused_stage stage(const op_def& op, dtype type, size_t first, size_t second
 }
 
 // One after the other, all ops that have code for the type, and give it.
-ops::fused_stages chain_of_all(dtype type, size_t inputs) {
-  ops::fused_stages made{.inputs = inputs, .all = {}};
+fused_stages chain_of_all(dtype type, size_t inputs) {
+  fused_stages made{.inputs = inputs, .all = {}};
   for (const auto* op : simulated_library().ops()) {
     auto* kernel = simulated_library().find_kernel(op->name, device_kind::gpu);
     auto* entry = kernel ? kernel->find(type) : nullptr;
@@ -72,7 +72,7 @@ TEST_CASE("every op's code on GPUs compiles, for every type and place of the inp
 
 TEST_CASE("an op without code on GPUs is named") {
   auto* op = *simulated_library().find_op("MatMul");
-  ops::fused_stages stages{.inputs = 1, .all = {stage(*op, dtype::f32, 0, 0)}};
+  fused_stages stages{.inputs = 1, .all = {stage(*op, dtype::f32, 0, 0)}};
   std::vector<dtype> types{dtype::f32};
   auto code = ops::fused_code(stages, types, simulated_library(), {{beside::whole}});
   REQUIRE(!code);

@@ -1,5 +1,6 @@
 #include "troupe/ops/elementwise/shared/conversion.hpp"
 #include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/runtime/graph/graph.hpp"
 
 #include <limits>
 
@@ -38,6 +39,29 @@ status cast(kernel_context& at) {
   return {};
 }
 
+template <class From, class To>
+void convert_loop(const void* const* inputs, const int64_t*, void* output, int64_t count) {
+  convert<From, To>(inputs[0], output, 0, count);
+}
+
+template <class From, class... Ts>
+inner_loop_fn loop_to(dtype to, type_list<Ts...>) {
+  inner_loop_fn found = nullptr;
+  ((dtype_of<Ts> == to ? void(found = convert_loop<From, Ts>) : void()), ...);
+  return found;
+}
+
+template <class... Ts>
+inner_loop_fn find_loop(dtype from, dtype to, type_list<Ts...> all) {
+  inner_loop_fn found = nullptr;
+  ((dtype_of<Ts> == from ? void(found = loop_to<Ts>(to, all)) : void()), ...);
+  return found;
+}
+
+inner_loop_fn inner_loop_of(const node& of) {
+  return find_loop(of.inputs()[0].type(), of.output_type(0), castable);
+}
+
 template <class... Ts>
 constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, cast<Ts>}...};
@@ -49,6 +73,7 @@ extern constexpr kernel_def cast_cpu{
     .op = "Cast",
     .run = kernels(castable),
     .key = "SrcT",
+    .find_inner_loop = inner_loop_of,
 };
 
 } // namespace troupe::ops::cast_cpu

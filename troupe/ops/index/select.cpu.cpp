@@ -97,6 +97,29 @@ status run_select_v2(kernel_context& at) {
   return {};
 }
 
+template <class T>
+void select_loop(const void* const* inputs, const int64_t* steps, void* output, int64_t count) {
+  const auto* chosen = static_cast<const bool*>(inputs[0]);
+  const auto *yes = static_cast<const T*>(inputs[1]), *no = static_cast<const T*>(inputs[2]);
+  auto* to = static_cast<T*>(output);
+  if (steps[0] != 0)
+    return choose(chosen, yes, steps[1], no, steps[2], to, count);
+  const auto* from = *chosen ? yes : no;
+  auto step = steps[*chosen ? 1 : 2];
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = from[i * step];
+}
+
+inner_loop_fn inner_loop_of(const node& of) {
+  inner_loop_fn found = nullptr;
+  with_word(of.output_type(0), [&](auto word_type) {
+    using T = typename decltype(word_type)::type;
+    if constexpr (!std::is_same_v<T, std::string>)
+      found = select_loop<T>;
+  });
+  return found;
+}
+
 constexpr int64_t chunk = 16'384;
 
 // Each chunk is counted first, so that all know where their coordinates go.
@@ -150,11 +173,13 @@ constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
 extern constexpr kernel_def select_cpu{
     .op = "Select",
     .run = {{dtype::none, run_select}},
+    .find_inner_loop = inner_loop_of,
 };
 
 extern constexpr kernel_def select_v2_cpu{
     .op = "SelectV2",
     .run = {{dtype::none, run_select_v2}},
+    .find_inner_loop = inner_loop_of,
 };
 
 extern constexpr kernel_def where_cpu{

@@ -46,7 +46,7 @@ result<expression> expression::of(const node& fused) {
   for (const auto& stage : made.form_.all) {
     auto* kernel = fused.graph().ops().find_kernel(stage.op->name, device_kind::cpu);
     auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
-    if (!entry || !entry->inner_loop)
+    if (!entry || !entry->inner_loop || entry->takes_second)
       return failure(error_kind::unimplemented, stage.op->name, " of ", stage.operand_type,
                      " cannot be part of an expression");
     made.loops_.push_back({.run = entry->inner_loop});

@@ -1,6 +1,6 @@
 // A tree of element-wise ops as one loop: cache-sized pieces go through all of them.
 #pragma once
-#include "troupe/ops/internal/fused_stages.hpp"
+#include "troupe/runtime/graph/fused_stages.hpp"
 
 namespace troupe::ops {
 

@@ -1,6 +1,6 @@
 // The source of a GPU's kernel that computes a _Fused node in one pass over memory.
 #pragma once
-#include "troupe/ops/internal/fused_stages.hpp"
+#include "troupe/runtime/graph/fused_stages.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <span>

@@ -61,8 +61,7 @@ function::make(std::string name, std::unique_ptr<graph> body, std::vector<int> h
   made->handed_on_ = std::move(handed_on);
   TROUPE_TRY(made->note_arguments().within(concat("function '", made->name_, "'")));
   TROUPE_TRY(made->note_results().within(concat("function '", made->name_, "'")));
-  for (const auto& one : made->body_->nodes())
-    made->has_effects_ = made->has_effects_ || acts_in_a_body(*one);
+  made->note_what_runs();
   return std::shared_ptr<const function>{std::move(made)};
 }
 
@@ -104,6 +103,30 @@ status function::note_results() {
         (handed_on_[i] < 0 || static_cast<size_t>(handed_on_[i]) >= arguments_.size()))
       return invalid("result ", i, " is missing");
   return {};
+}
+
+void function::note_what_runs() {
+  runs_.assign(body_->nodes().size(), false);
+  std::vector<const node*> open;
+  auto need = [&](const node& one) {
+    if (!runs_[one.index()])
+      open.push_back(&one);
+    runs_[one.index()] = true;
+  };
+  for (const auto& one : body_->nodes()) {
+    auto acts = acts_in_a_body(*one);
+    has_effects_ = has_effects_ || acts;
+    if (acts || is_argument(*one) || &one->op() == &internal_ops::fetch)
+      need(*one);
+  }
+  while (!open.empty()) {
+    const auto& one = *open.back();
+    open.pop_back();
+    for (const auto& input : one.inputs())
+      need(*input.node);
+    for (const auto* before : one.controls())
+      need(*before);
+  }
 }
 
 dtype function::result_type(size_t i) const {

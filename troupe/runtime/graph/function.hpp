@@ -40,16 +40,21 @@ public:
   /// nobody reads what it gives.
   bool has_effects() const noexcept { return has_effects_; }
 
+  /// Whether a call runs the node: a result or an effect needs it. Arguments count as such.
+  bool runs(const node& of_body) const { return runs_[of_body.index()]; }
+
 private:
   function() = default;
   status note_arguments();
   status note_results();
+  void note_what_runs();
 
   std::string name_;
   std::unique_ptr<graph> body_;
   std::vector<const node*> arguments_;
   std::vector<const node*> computed_; // by result: its _Fetch, or nullptr
   std::vector<int> handed_on_;
+  std::vector<bool> runs_; // by node index
   bool has_effects_ = false;
 };
 

@@ -18,6 +18,9 @@ using kernel_fn = status (*)(kernel_context&);
 using inner_loop_fn = void (*)(const void* const* inputs, const int64_t* steps, void* output,
                                int64_t count);
 
+/// Whether an op that may fail takes these elements as its second input, such as divisors.
+using takes_second_fn = bool (*)(const void* elements, int64_t count);
+
 struct typed_kernel {
   dtype type = dtype::none; ///< none: for every type
   kernel_fn run = nullptr;
@@ -26,6 +29,8 @@ struct typed_kernel {
   /// On a GPU instead of an inner loop: a functor's definition, to be compiled when the graph is
   /// known.
   const char* code = nullptr;
+  /// Where the op may fail: its inner loop must not meet what this refuses.
+  takes_second_fn takes_second = nullptr;
 };
 
 /// What `kernel_def::prepare` sees once per node, when its program is compiled.
@@ -43,6 +48,8 @@ struct kernel_def {
   /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at
   /// once.
   result<std::shared_ptr<void>> (*prepare)(const kernel_setup&) = nullptr;
+  /// Finds the inner loop of an element-wise op where it depends on more than the key, or null.
+  inner_loop_fn (*find_inner_loop)(const node& of) = nullptr;
   /// Only hands tensors on or has them moved (ops/kernel/copy.hpp), which every device can.
   bool on_any_device = false;
 

@@ -129,6 +129,8 @@ private:
     };
     TROUPE_ASSIGN(auto order, topological_order(body.body()));
     for (const auto* one : order) {
+      if (!body.runs(*one))
+        continue;
       if (is_argument(*one)) {
         copies[one->index()] = given[static_cast<size_t>(one->attr<int64_t>("index"))].node;
         continue;

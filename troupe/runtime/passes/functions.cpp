@@ -120,8 +120,8 @@ private:
       if (auto argument = body.handed_on(i); argument >= 0)
         results[i] = arguments[static_cast<size_t>(argument)];
     for (const auto& one : body.body().nodes()) {
-      if (in.last.contains(one.get()))
-        continue; // an argument
+      if (in.last.contains(one.get()) || !body.runs(*one))
+        continue; // an argument, or in vain
       if (&one->op() == &internal_ops::fetch) {
         const auto& from = one->inputs()[0];
         results[static_cast<size_t>(one->attr<int64_t>("index"))] =
@@ -199,14 +199,18 @@ status change_functions(step_graph& of, const std::function<status(step_graph&)>
     if (!made) {
       const auto& body = value.body->body();
       step_graph copy{std::make_unique<graph>(body.ops()), {}};
+      std::vector<node*> copies(body.nodes().size());
       for (const auto& one : body.nodes()) {
+        if (!value.body->runs(*one))
+          continue;
         std::vector<edge> inputs;
         for (const auto& input : one->inputs())
-          inputs.push_back({copy.nodes->nodes()[input.node->index()].get(), input.index});
+          inputs.push_back({copies[input.node->index()], input.index});
         std::vector<node*> controls;
         for (auto* before : one->controls())
-          controls.push_back(copy.nodes->nodes()[before->index()].get());
-        auto* added = copy.nodes->add_copy(*one, std::move(inputs), std::move(controls));
+          controls.push_back(copies[before->index()]);
+        auto*& added = copies[one->index()];
+        added = copy.nodes->add_copy(*one, std::move(inputs), std::move(controls));
         auto is_argument = has(one->op().effects, effect::fed) || one->op().makes != resource::none;
         // All arguments stay, read or not, and all effects.
         if (is_argument || acts(*one))

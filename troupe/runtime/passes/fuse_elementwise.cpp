@@ -61,7 +61,7 @@ private:
         return false;
     auto* kernel = node.graph().ops().find_kernel(op.name, on_);
     auto* entry = kernel ? kernel->find(node.inputs()[0].type()) : nullptr;
-    return entry &&
+    return entry && !entry->takes_second && // the whole has no error of its own
            (on_ == device_kind::cpu ? entry->inner_loop != nullptr : entry->code != nullptr);
   }
 

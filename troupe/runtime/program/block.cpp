@@ -1,6 +1,7 @@
 #include "troupe/runtime/program/block.hpp"
 
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/program/fused_loop.hpp"
 #include "troupe/runtime/program/numerics_watch.hpp"
 
 #include <array>
@@ -164,7 +165,15 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
       return why;
     return std::move(why).within(concat("[", code.origin->description(), " iteration ", turn, "]"));
   };
-  for (;; ++turn) {
+  auto ended = false;
+  auto fused = site.fused && !at.check_numerics ? site.fused->find(variables) : nullptr;
+  if (fused) {
+    auto how = fused->run(variables, at.memory, at.stop, turn);
+    if (!how || *how == fused_loop::outcome::stopped)
+      return told(how ? stopped(at.stop) : how.status());
+    ended = *how == fused_loop::outcome::ended;
+  }
+  for (; !ended; ++turn) {
     enter(condition, variables, true, condition_slots.data());
     TROUPE_TRY(told(run_block(condition, condition_slots.data(), verdict.all(), at)));
     const auto& found = condition.handed_on[0] < 0

@@ -9,6 +9,8 @@
 
 namespace troupe {
 
+class fused_loops; // fused_loop.hpp
+
 struct block {
   std::string name; // of the function
   std::vector<instruction> code;
@@ -32,6 +34,8 @@ struct call_site {
     partial_shape dims;
   };
   std::vector<promise> promises = {};
+  /// Of a loop that may need no blocks.
+  std::shared_ptr<fused_loops> fused = {};
 };
 
 /// Where blocks run: what is the step's.

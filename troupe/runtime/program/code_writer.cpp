@@ -5,6 +5,7 @@
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/program/fused_loop.hpp"
 
 #include <set>
 
@@ -181,6 +182,10 @@ status code_writer::write_call(node& node, const gathered& operands) {
   for (const auto* each : functions_of(node))
     if (auto written = write_callee(*site, node, *each, states); !written)
       return within(node, std::move(written));
+  const auto functions = functions_of(node);
+  if (site->how == calling::while_true && with_.fuse_loops && !accelerator_ && functions[0]->body &&
+      functions[1]->body)
+    site->fused = std::make_shared<fused_loops>(node);
   auto& code = add(action::call, &node);
   code.code.state = site.get();
   out_.states_.push_back(std::move(site));
@@ -266,7 +271,8 @@ public:
       slots_ += static_cast<uint32_t>(one->outputs());
     }
     for (const auto& one : graph_.nodes())
-      TROUPE_TRY(write(*one));
+      if (of_.runs(*one))
+        TROUPE_TRY(write(*one));
     auto read = release_after_last_use(0, drafts_.size());
     for (size_t i = 0; i < of_.arguments(); ++i)
       if (auto slot = first_slot_.at(&of_.argument(i)); read.contains(slot))

@@ -21,6 +21,7 @@ struct program_writer {
   program& out;
   const state_finder& find_state;
   const kernel_state_finder& find_kernel_state;
+  bool fuse_loops = true; ///< where they can be (fused_loop.hpp)
 
   /// The code of a function whose state arguments are these; nullptr for values.
   using state_list = std::vector<named_state*>;

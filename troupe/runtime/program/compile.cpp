@@ -312,7 +312,7 @@ program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_find
   auto regions = options;
   if (on.as_accelerator())
     regions.workers = 1; // all that it runs stands in one line
-  program_writer with{*made, find_state, find_kernel_state, {}, {}, {}};
+  program_writer with{*made, find_state, find_kernel_state, !options.one_per_node, {}, {}, {}};
   TROUPE_TRY(compiler{with, regions}.run());
   if (on.as_accelerator())
     made->pending_inputs_ = find_pending_inputs(*made);

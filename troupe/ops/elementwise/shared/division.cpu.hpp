@@ -15,20 +15,33 @@ struct divides {
   }
 };
 
+template <class T>
+bool has_no_zero(const void* elements, int64_t count) {
+  const auto* from = static_cast<const T*>(elements);
+  return std::count(from, from + count, T{0}) == 0;
+}
+
 /// out = fn(a, b) with broadcasting, where whole numbers b must not be zero.
 template <class T, class Fn>
 status divide(kernel_context& at) {
   if constexpr (std::is_integral_v<T>)
     // The quotient may be empty although y is not.
-    if (at.input(0).elements() > 0 && std::ranges::count(at.input(1).values<T>(), T{0}) > 0)
+    if (at.input(0).elements() > 0 && !has_no_zero<T>(at.input(1).raw(), at.input(1).elements()))
       return invalid(zero_divisor::text);
   return binary<T, Fn>(at);
 }
 
+template <class T, class Fn>
+constexpr typed_kernel division_kernel() {
+  auto made = binary_kernel<T, Fn>(divide<T, Fn>);
+  if constexpr (std::is_integral_v<T>)
+    made.takes_second = has_no_zero<T>;
+  return made;
+}
+
 template <class Fn, class... Ts>
 constexpr inplace_vector<typed_kernel, 18> division_kernels(type_list<Ts...>) {
-  return {std::is_integral_v<Ts> ? typed_kernel{dtype_of<Ts>, divide<Ts, Fn>} // may fail
-                                 : binary_kernel<Ts, Fn>(divide<Ts, Fn>)...};
+  return {division_kernel<Ts, Fn>()...};
 }
 
 } // namespace troupe::ops

@@ -1,9 +1,9 @@
-#include "troupe/ops/internal/fused_stages.hpp"
+#include "troupe/runtime/graph/fused_stages.hpp"
 
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
-namespace troupe::ops {
+namespace troupe {
 
 result<fused_stages> fused_stages::of(const node& fused) {
   auto malformed = [] { return invalid("its expression contradicts itself"); };
@@ -72,4 +72,4 @@ status fused_stages::find_shapes(const kernel_context& at, shapes& found) const 
   return {};
 }
 
-} // namespace troupe::ops
+} // namespace troupe

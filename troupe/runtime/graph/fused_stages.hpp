@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace troupe::ops {
+namespace troupe {
 
 struct fused_stage {
   const op_def* op = nullptr;
@@ -34,4 +34,4 @@ struct fused_stages {
   status find_shapes(const kernel_context& at, shapes& found) const;
 };
 
-} // namespace troupe::ops
+} // namespace troupe

@@ -1,0 +1,376 @@
+// Loops that run without tensors (runtime/program/fused_loop.hpp) do what blocks do.
+#include "tests/ops/every_op.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/evaluate.hpp"
+#include "tests/support/failure_of.hpp"
+#include "troupe/runtime/program/fused_loop.hpp"
+#include "troupe/troupe.hpp"
+
+#include <random>
+#include <sstream>
+
+namespace troupe::test::fused_loop_test {
+namespace {
+
+using list = std::vector<edge>;
+
+bool is_fused(edge from_loop, const std::vector<feed>& feeds = {}) {
+  auto functions = functions_of(*from_loop.node);
+  std::vector<tensor> initial;
+  for (const auto& one : from_loop.node->inputs())
+    initial.push_back(one.node->output_is_ref(one.index) ? tensor{}
+                                                         : session::local().fetch(one, feeds));
+  return fused_loop::of(*functions[0]->body, *functions[1]->body, initial) != nullptr;
+}
+
+template <class T>
+T value(const tensor& of) {
+  return *of.data<T>();
+}
+
+session with_blocks() { return session::local({.insight = {.region_per_node = true}}); }
+
+// A loop that runs so long as the first variable is less than 10.
+list up_to_ten(const list& initial, const std::function<list(const list&)>& body) {
+  return while_loop(
+      initial, [](auto& v) { return less(v[0], 10); }, body);
+}
+
+} // namespace
+
+TEST_CASE("loops of arithmetic on small values are fused") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {2, -1}, "x");
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  const std::vector<feed> feeds{{x, tensor::of(shape{2, 1}, std::vector{1.0f, 2.0f})}, {n, 3}};
+  CHECK(is_fused(up_to_ten({g.constant(0)}, [](auto& v) { return list{v[0] + 1}; })[0]));
+  CHECK(is_fused(up_to_ten({g.constant(0), x},
+                           [](auto& v) {
+                             return list{v[0] + 1, tanh(v[1] * 2.0f)};
+                           })[0],
+                 feeds));
+  CHECK(is_fused(up_to_ten({g.constant(0), n},
+                           [&](auto& v) {
+                             return list{v[0] + 1, floor_div(v[1], n) + floor_mod(v[1], 7)};
+                           })[0],
+                 feeds));
+  CHECK(is_fused(up_to_ten({g.constant(0), g.constant(0.0f)}, [&](auto& v) {
+    auto half = cond(
+        less(v[0], 5), [&] { return v[1] * 0.5f; }, [&] { return v[1] + cast(v[0], dtype::f32); });
+    return list{v[0] + 1, select_v2(less(half, 1.0f), half, v[1])};
+  })[0]));
+}
+
+TEST_CASE("loops of larger values, shapes that change, other ops or effects are not fused") {
+  graph_builder g;
+  auto large = g.placeholder(dtype::f32, {2000}, "large");
+  auto square = g.placeholder(dtype::f32, {3, 3}, "square");
+  const std::vector<feed> feeds{{large, tensor::of(shape{2000}, std::vector<float>(2000))},
+                                {square, tensor::of(shape{3, 3}, std::vector<float>(9))}};
+  auto w = g.variable(0.0f, "w");
+  auto is_fused_with = [&](edge initial, const std::function<edge(edge)>& f) {
+    return is_fused(up_to_ten({g.constant(0), initial},
+                              [&](auto& v) {
+                                return list{v[0] + 1, f(v[1])};
+                              })[0],
+                    feeds);
+  };
+  CHECK(is_fused_with(square, [](edge v) { return v + 1.0f; }));
+  CHECK_FALSE(is_fused_with(large, [](edge v) { return v + 1.0f; }));
+  CHECK_FALSE(is_fused_with(square, [](edge v) { return matmul(v, v); }));
+  CHECK_FALSE(is_fused_with(g.constant(0.0f), [&](edge v) { return v + assign_add(w, 1.0f); }));
+  CHECK_FALSE(is_fused_with(g.constant(0.0f), [&](edge v) { return v + square; }));
+  CHECK_FALSE(is_fused_with(square, [&](edge v) {
+    return v + random_uniform(g, {3, 3}, dtype::f32);
+  }));
+  CHECK_FALSE(is_fused_with(g.constant(0), [](edge v) { return floor_div(v, 0); }));
+}
+
+TEST_CASE("a fused loop hands on what it does not read, whatever it is") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto word = g.placeholder(dtype::string, {}, "word");
+  auto found = up_to_ten({g.constant(0), x, word}, [](auto& v) {
+    return list{v[0] + 3, v[1], v[2]};
+  });
+  const std::vector<feed> feeds{{x, tensor::vector(std::vector<float>(5000, 1.0f))},
+                                {word, tensor::scalar(std::string{"hello"})}};
+  CHECK(is_fused(found[0], feeds));
+  auto got = session::local().run(feeds, found);
+  CHECK(value<int32_t>(got[0]) == 12);
+  CHECK(got[1].elements() == 5000);
+  CHECK(value<std::string>(got[2]) == "hello");
+}
+
+TEST_CASE("one loop may meet many shapes, and some that cannot be fused") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto found = up_to_ten({g.constant(0), x}, [](auto& v) { return list{v[0] + 1, v[1] * 2.0f}; });
+  auto s = session::local();
+  for (int round = 0; round < 3; ++round)
+    for (size_t n : {1u, 2u, 3u, 5u, 7u, 11u, 5000u, 6000u, 7000u}) {
+      auto got = s.fetch(found[1], {{x, tensor::vector(std::vector<float>(n, 1.5f))}});
+      REQUIRE(got.elements() == static_cast<int64_t>(n));
+      CHECK(got.values<float>().front() == 1536);
+      CHECK(got.values<float>().back() == 1536);
+    }
+}
+
+TEST_CASE("variables of a fused loop may change places, and several may become one") {
+  graph_builder g;
+  auto found = up_to_ten({g.constant(0), g.constant(1), g.constant(2), g.constant(3)}, [](auto& v) {
+    return list{v[0] + 1, v[2], v[1], v[1] + v[2]};
+  });
+  auto sums = up_to_ten({g.constant(0), g.constant(1), g.constant(1)}, [](auto& v) {
+    auto next = v[1] + v[2]; // Fibonacci's, and the old value after the new
+    return list{v[0] + 1, next, v[1]};
+  });
+  auto same = up_to_ten({g.constant(0), g.constant(5), g.constant(6)}, [](auto& v) {
+    auto next = v[0] + 1;
+    return list{next, next, v[0]};
+  });
+  for (auto* one : {&found, &sums, &same})
+    CHECK(is_fused(one->front()));
+  auto s = session::local();
+  auto numbers = [&](const list& of) {
+    std::vector<int32_t> all;
+    for (const auto& one : s.run({}, of))
+      all.push_back(value<int32_t>(one));
+    return all;
+  };
+  CHECK(numbers(found) == std::vector{10, 1, 2, 3});
+  CHECK(numbers(sums) == std::vector{10, 144, 89});
+  CHECK(numbers(same) == std::vector{10, 10, 9});
+}
+
+TEST_CASE("an error in a fused loop names the node and the turn") {
+  graph_builder g;
+  auto d = g.placeholder(dtype::i32, {}, "d");
+  auto found = while_loop(
+      {g.constant(0), g.constant(100)}, [](auto& v) { return less(v[0], 100); },
+      [&](auto& v) {
+        return list{v[0] + 1, floor_div(v[1], d - v[0], "quotient")};
+      },
+      {.name = "divide"});
+  CHECK(is_fused(found[0], {{d, 1000}}));
+  auto s = session::local();
+  CHECK(value<int32_t>(s.fetch(found[1], {{d, 1000}})) == 0);
+  auto why = failure_of([&] { s.fetch(found[1], {{d, 7}}); });
+  INFO(why);
+  CHECK(why.find("'divide'") != std::string::npos);
+  CHECK(why.find("iteration 7]") != std::string::npos);
+  CHECK(why.find("quotient") != std::string::npos);
+}
+
+TEST_CASE("a fused loop without an end is ended by its deadline") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::i32, {}, "x");
+  auto inner = while_loop(
+      {x}, [](auto& v) { return less(v[0], 10); },
+      [](auto& v) {
+        auto found = while_loop(
+            {v[0]}, [](auto& w) { return less(w[0], 5); }, [](auto& w) { return list{w[0] * 1}; });
+        return list{found[0] + 1};
+      });
+  CHECK(is_fused(inner[0], {{x, 6}}));
+  auto s = session::local();
+  CHECK(value<int32_t>(s.fetch(inner[0], {{x, 6}})) == 10);
+  try {
+    s.run({{x, 1}}, {inner[0]}, {}, {.timeout = std::chrono::milliseconds{50}});
+    FAIL("it must not end");
+  } catch (const error& e) {
+    CHECK(e.kind() == error_kind::deadline_exceeded);
+  }
+}
+
+TEST_CASE("with check_numerics a fused loop says in which turn it was") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto found = up_to_ten({g.constant(0), x}, [](auto& v) {
+    return list{v[0] + 1, log(v[1] - 1.0f)};
+  });
+  auto s = session::local({.insight = {.check_numerics = true}});
+  auto why = failure_of([&] { s.fetch(found[1], {{x, 5.0f}}); });
+  INFO(why);
+  CHECK(why.find("iteration 2]") != std::string::npos);
+}
+
+// -- random loops ---------------------------------------------------------------------------------
+
+namespace {
+
+// Draws a loop over numbers of several types and shapes, with branches, cases, calls and loops
+// within.
+class loop_drawer {
+public:
+  loop_drawer(graph_builder& in, uint64_t seed) : g_(in), random_(seed) {}
+
+  list draw() {
+    list initial{g_.constant(0)};
+    for (const auto& one : start())
+      initial.push_back(one);
+    return loop(initial, 2);
+  }
+
+private:
+  int below(int n) { return std::uniform_int_distribution<int>{0, n - 1}(random_); }
+
+  list start() {
+    list made;
+    std::vector<shape> shapes{shape{}, shape{3}, shape{2, 3}};
+    for (const auto& dims : shapes) {
+      auto n = static_cast<size_t>(dims.elements());
+      std::vector<int32_t> i(n);
+      std::vector<int64_t> l(n);
+      std::vector<float> f(n);
+      for (size_t k = 0; k < n; ++k) {
+        i[k] = below(100) - 50;
+        l[k] = below(1000);
+        f[k] = 0.125f * static_cast<float>(below(100) - 50);
+      }
+      made.push_back(g_.constant(tensor::of(dims, i)));
+      made.push_back(g_.constant(tensor::of(dims, l)));
+      made.push_back(g_.constant(tensor::of(dims, f)));
+    }
+    return made;
+  }
+
+  edge pick(const list& from, dtype type, const partial_shape& dims) {
+    list fit;
+    for (const auto& one : from)
+      if (one.type() == type && one.dims() == dims)
+        fit.push_back(one);
+    return fit[static_cast<size_t>(below(static_cast<int>(fit.size())))];
+  }
+  edge any(const list& from) {
+    return from[static_cast<size_t>(below(static_cast<int>(from.size())))];
+  }
+  edge like(const list& from, edge a) { return pick(from, a.type(), a.dims()); }
+  edge number(const list& from) { return pick(from, dtype::i32, partial_shape{shape{}}); }
+
+  // A value of the same type and shape as one that is there, so that types never run out.
+  edge formula(const list& from) {
+    auto a = any(from), b = like(from, a);
+    auto scalar = pick(from, a.type(), partial_shape{shape{}});
+    switch (below(9)) {
+      case 0: return a + b;
+      case 1: return a - scalar;
+      case 2: return a * b;
+      case 3: return maximum(scalar, a);
+      case 4: return select_v2(less(a, b), b, a);
+      case 5: return a.type() == dtype::f32 ? tanh(a) : floor_mod(a, b); // may fail
+      case 6: return a.type() == dtype::i32 ? cast(cast(a, dtype::f32), dtype::i32) : -a;
+      case 7:
+        return a.type() == dtype::f32 ? a * 0.5f + b : floor_mod(a, cast(g_.constant(7), a.type()));
+      default: return minimum(a, b) + cast(number(from), a.type());
+    }
+  }
+
+  // Changes some of the values.
+  list changed(list all, size_t first, int depth) {
+    auto seen = all;
+    for (int n = 1 + below(4); n > 0; --n) {
+      auto what = below(depth > 0 ? 9 : 5);
+      list made;
+      if (what < 5) {
+        made = {formula(seen)};
+      } else if (what == 5 || what == 6) {
+        auto a = number(seen), x = any(seen), y = any(seen);
+        auto branch = [&] {
+          auto inner = changed(seen, seen.size(), depth - 1);
+          return list{like(inner, x), like(inner, y)};
+        };
+        made = what == 5 ? cond(less(a, number(seen)), branch, branch)
+                         : case_of(floor_mod(a, 4), {branch, branch, branch});
+      } else if (what == 7) {
+        list initial{g_.constant(0), any(seen), any(seen)};
+        made = loop(initial, depth - 1);
+        made.erase(made.begin());
+      } else {
+        made = {like(seen, any(seen))};
+      }
+      for (const auto& one : made)
+        seen.push_back(one);
+    }
+    for (size_t i = first; i < all.size(); ++i)
+      if (below(3) > 0)
+        all[i] = like(seen, all[i]);
+    if (first == all.size())
+      return seen;
+    return all;
+  }
+
+  // The body may be built again: it must be drawn alike.
+  list loop(const list& initial, int depth) {
+    auto turns = below(6);
+    auto seed = random_();
+    return while_loop(
+        initial, [&](auto& v) { return less(v[0], turns); },
+        [&](auto& v) {
+          random_.seed(seed);
+          auto all = v;
+          for (const auto& one : start())
+            all.push_back(one);
+          auto next = changed(all, all.size(), depth);
+          list results{v[0] + 1};
+          for (size_t i = 1; i < v.size(); ++i)
+            results.push_back(below(4) == 0 ? v[i] : like(next, v[i]));
+          return results;
+        });
+  }
+
+  graph_builder& g_;
+  std::mt19937_64 random_;
+};
+
+struct outcome {
+  std::vector<tensor> values;
+  error_kind why = error_kind::internal;
+  std::string words;
+};
+
+outcome outcome_of(session s, const list& found) {
+  try {
+    return {s.run({}, found), {}, {}};
+  } catch (const error& e) {
+    return {{}, e.kind(), e.what()};
+  }
+}
+
+int check_loops(uint64_t first, uint64_t count) {
+  int fused = 0;
+  for (auto seed = first; seed < first + count; ++seed) {
+    INFO("seed " << seed);
+    graph_builder g;
+    auto found = loop_drawer{g, seed}.draw();
+    fused += is_fused(found[0]);
+    auto expected = evaluator{g, small_device()}.run({}, found);
+    auto quick = outcome_of(session::local(), found), slow = outcome_of(with_blocks(), found);
+    INFO(quick.words);
+    REQUIRE(quick.values.size() == (expected ? expected->size() : 0));
+    REQUIRE(slow.values.size() == quick.values.size());
+    if (!expected) {
+      CHECK(quick.why == expected.status().kind());
+      CHECK(slow.why == expected.status().kind());
+    }
+    for (size_t i = 0; i < quick.values.size(); ++i) {
+      INFO("output " << i << ": " << quick.values[i] << ", " << slow.values[i] << ", must be "
+                     << (*expected)[i]);
+      REQUIRE(identical(quick.values[i], (*expected)[i]));
+      REQUIRE(identical(slow.values[i], (*expected)[i]));
+    }
+  }
+  return fused;
+}
+
+} // namespace
+
+TEST_CASE("random loops give the same fused, in blocks and node by node") {
+  CHECK(check_loops(1, 300) > 200);
+}
+
+TEST_CASE("many random loops give the same fused, in blocks and node by node", "[slow]") {
+  CHECK(check_loops(1000, 2000) > 1000);
+}
+
+} // namespace troupe::test::fused_loop_test

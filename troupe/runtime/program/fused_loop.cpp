@@ -1,0 +1,106 @@
+#include "troupe/runtime/program/fused_loop.hpp"
+
+#include "troupe/runtime/program/block.hpp"
+#include "troupe/runtime/program/fused_loop_writer.hpp"
+
+#include <cstring>
+
+namespace troupe {
+
+std::shared_ptr<const fused_loop> fused_loop::of(const function& condition, const function& body,
+                                                 std::span<const tensor> initial) {
+  return fused_loop_writer{}.write(condition, body, initial);
+}
+
+bool fused_loop::takes(std::span<const tensor> variables) const noexcept {
+  for (size_t i = 0; i < variables_.size(); ++i)
+    if (const auto& cell = variables_[i];
+        cell.used && (variables[i].type() != cell.type || !(variables[i].dims() == cell.dims) ||
+                      !variables[i].on_host()))
+      return false;
+  return true;
+}
+
+result<fused_loop::outcome> fused_loop::run(std::span<tensor> variables, allocator& memory,
+                                            stop_signal& stop, int64_t& turn) const {
+  alignas(tensor_alignment) std::byte near[4096];
+  tensor far;
+  auto* cells = near;
+  if (initial_.size() > sizeof near) {
+    TROUPE_ASSIGN(far, tensor::make(dtype::u8, {static_cast<int64_t>(initial_.size())}, memory));
+    cells = static_cast<std::byte*>(far.raw());
+  }
+  std::memcpy(cells, initial_.data(), initial_.size());
+  for (size_t i = 0; i < variables_.size(); ++i)
+    if (const auto& cell = variables_[i]; cell.used)
+      std::memcpy(cells + cell.offset, variables[i].raw(), variables[i].bytes());
+  auto how = run_cells(cells, stop, turn);
+  if (how == outcome::stopped)
+    return how;
+  for (size_t i = 0; i < variables_.size(); ++i)
+    if (const auto& cell = variables_[i]; cell.changes) {
+      TROUPE_ASSIGN(variables[i], tensor::make(cell.type, cell.dims, memory));
+      std::memcpy(variables[i].raw(), cells + cell.offset, variables[i].bytes());
+    }
+  return how;
+}
+
+fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
+                                          int64_t& turn) const {
+  const auto* at = code_.data();
+  for (std::ptrdiff_t turns = 0;;) {
+    switch (at->what) {
+      case deed::compute: {
+        const void* from[] = {cells + at->from[0], cells + at->from[1], cells + at->from[2]};
+        at->run(from, at->steps, cells + at->to, at->count);
+        ++at;
+        break;
+      }
+      case deed::check:
+        if (!at->takes(cells + at->from[1], at->count))
+          return outcome::failed;
+        ++at;
+        break;
+      case deed::copy:
+        std::memcpy(cells + at->to, cells + at->from[0], at->count);
+        ++at;
+        break;
+      case deed::branch:
+        at = std::to_integer<bool>(cells[at->from[0]]) ? at + 1 : code_.data() + at->target;
+        break;
+      case deed::choose: {
+        uint32_t which;
+        std::memcpy(&which, cells + at->from[0], sizeof which);
+        at = code_.data() + targets_[at->target + std::min(which, at->count - 1)];
+        break;
+      }
+      case deed::turn:
+        turn += at->outermost;
+        if (++turns % instructions_per_look == 0 && stop.due()) [[unlikely]]
+          return outcome::stopped;
+        [[fallthrough]];
+      case deed::jump: at = code_.data() + at->target; break;
+      case deed::end: return outcome::ended;
+    }
+  }
+}
+
+std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> variables) {
+  std::lock_guard guard{mutex_};
+  for (const auto& one : known_)
+    if (one->takes(variables))
+      return one;
+  if (failures_ == most_failures)
+    return nullptr;
+  const auto functions = functions_of(loop_);
+  auto made = fused_loop::of(*functions[0]->body, *functions[1]->body, variables);
+  if (!made) {
+    ++failures_;
+    return nullptr;
+  }
+  if (known_.size() == most_kept)
+    known_.erase(known_.begin());
+  return known_.emplace_back(std::move(made));
+}
+
+} // namespace troupe
