@@ -78,6 +78,27 @@ void serve_parameters(benchmark::State& state, int count) {
   }
 }
 
+// A step puts a number into a queue of another task, and takes it out again or asks for the queue's
+// size. What is taken is held until all of the step has ended, which is told in one message more.
+void use_queue(benchmark::State& state, bool take) {
+  try {
+    two_tasks tasks;
+    graph_builder g;
+    auto on = g.on("/job:worker/task:1");
+    auto queue = fifo_queue(g, {dtype::i32}, {.capacity = 100'000'000, .shapes = {{}}});
+    auto* put = queue_enqueue(queue, {g.constant(1)});
+    auto after = g.after({put});
+    auto found = take ? queue_dequeue(queue, {dtype::i32})[0] : queue_size(queue);
+    auto s = session::connect(tasks.cluster());
+    auto step = s.prepare({}, {found});
+    for (auto _ : state)
+      step.run();
+    state.SetItemsProcessed(state.iterations());
+  } catch (const error& e) {
+    state.SkipWithError(e.what());
+  }
+}
+
 // How long after its deadline a step that waits for a queue is answered, while its task has
 // hundreds of kernels ready, of some 100 ms each.
 void cancel_behind_kernels(benchmark::State& state) {
@@ -161,6 +182,9 @@ void register_exchange() {
       ->Iterations(40)
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
+  for (bool take : {false, true})
+    benchmark::RegisterBenchmark(take ? "exchange/put_and_take" : "exchange/put", use_queue, take)
+        ->UseRealTime();
   benchmark::RegisterBenchmark("exchange/parameters_10", [](benchmark::State& state) {
     serve_parameters(state, 10);
   })->UseRealTime();

@@ -19,7 +19,7 @@ registered_partition part_of(node_spec spec, uint32_t frame = 0, uint32_t functi
   return part_of(nodes, frame, function);
 }
 
-node_spec frame_node(int64_t number, int64_t orders = 0) {
+node_spec frame_node(int64_t number, int64_t orders = 0, std::vector<int64_t> unchanged = {}) {
   return {.op = "_Frame",
           .attrs = {{"Tin", std::vector<dtype>{}},
                     {"Tout", std::vector<dtype>{}},
@@ -27,6 +27,7 @@ node_spec frame_node(int64_t number, int64_t orders = 0) {
                     {"frame", number},
                     {"kind", "While"},
                     {"orders", orders},
+                    {"unchanged", unchanged},
                     {"parallel_iterations", 10},
                     {"tasks", std::vector<std::string>{}}}};
 }
@@ -55,6 +56,8 @@ TEST_CASE("a worker does not believe what peers say of frames") {
              Catch::Contains("its functions are not those of a While"));
   CHECK_THAT(refusal({part_of(frame_node(1)), nothing(1, 0), nothing(1, 1)}),
              Catch::Contains("function 0 gives 0 results, must give 1"));
+  CHECK_THAT(refusal({part_of(frame_node(1, 0, {0})), nothing(1, 0), nothing(1, 1)}),
+             Catch::Contains("result 0 cannot be unchanged"));
   CHECK_THAT(refusal({part_of(frame_node(1, int64_t{1} << 62)), nothing(1, 0), nothing(1, 1)}),
              Catch::Contains("for their order"));
   CHECK_THAT(refusal({part_of(frame_node(1)), nothing(1, 0), part_of(frame_node(1), 1, 1)}),

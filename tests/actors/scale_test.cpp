@@ -6,6 +6,8 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/prepared_step.hpp"
 
+#include <malloc.h>
+
 namespace troupe::test::scale_test {
 
 using namespace std::chrono_literals;
@@ -13,6 +15,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int tasks = 1000, steps = 1000;
+
+// Bytes; 0 under a sanitizer, which has a heap of its own.
+std::ptrdiff_t heap_in_use() { return static_cast<std::ptrdiff_t>(mallinfo2().uordblks); }
 
 // Stands for all tasks; keeps what it owes until it is told to answer.
 struct many_workers {
@@ -88,12 +93,16 @@ TEST_CASE("a step costs one request for each task that takes part, however large
     prepared.push_back(world.prepare(i * 100, 3));
   std::vector<answer_box<step_outcome>> open;
   auto timers = world.timers();
+  const auto idle = heap_in_use();
   for (int i = 0; i < steps; ++i)
     open.push_back(world.ask<step_outcome>(world.master,
                                            step_request{prepared[i % 10], {}, world.now() + 1h}));
   world.run();
   CHECK(world.log.runs == 3 * steps);
   CHECK(world.timers() <= timers + 1);
+  auto held = heap_in_use() - idle;
+  INFO("a step in flight takes " << held / steps << " bytes, with the stand-in for its tasks");
+  CHECK(held < steps * 8192);
   world.answer_all();
   for (const auto& one : open) {
     REQUIRE(*one);
@@ -101,6 +110,45 @@ TEST_CASE("a step costs one request for each task that takes part, however large
   }
   CHECK(world.log.other == 0); // nothing was cancelled
   CHECK(world.timers() <= timers + 1);
+}
+
+TEST_CASE("a prepared step that does not run takes a few kilobytes of the master") {
+  large_world world;
+  world.prepare(0, 3); // what the first one of all takes
+  const auto before = heap_in_use();
+  std::vector<std::shared_ptr<prepared_step>> prepared;
+  for (int i = 0; i < 100; ++i)
+    prepared.push_back(world.prepare(i, 3));
+  auto held = heap_in_use() - before;
+  INFO("a prepared step takes " << held / 100 << " bytes");
+  CHECK(held < 100 * 32'768);
+  prepared.clear();
+  world.run();
+  INFO("of which " << (heap_in_use() - before) / 100 << " stay");
+  CHECK(heap_in_use() - before < 100 * 512);
+}
+
+TEST_CASE("a session that does nothing takes a few kilobytes") {
+  actor_world world;
+  std::vector<caf::actor> sessions;
+  auto open = [&] {
+    master_options options;
+    options.session = sessions.size();
+    options.devices.push_back({"worker", 0, "cpu", 0});
+    sessions.push_back(spawn_master(world.system(), std::move(options)));
+    world.run();
+  };
+  open();
+  const auto before = heap_in_use();
+  for (int i = 0; i < 100; ++i)
+    open();
+  auto held = heap_in_use() - before;
+  INFO("a session takes " << held / 100 << " bytes");
+  CHECK(held < 100 * 65'536);
+  for (const auto& one : sessions)
+    caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  sessions.clear();
+  world.run();
 }
 
 TEST_CASE("steps that touch a thousand tasks end when the last task answers, or one fails") {

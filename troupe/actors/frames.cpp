@@ -65,6 +65,8 @@ public:
     first.given.assign(inputs.end() - static_cast<std::ptrdiff_t>(values_), inputs.end());
     for (size_t i = 0; i < what_.orders; ++i)
       first.given.push_back(tensor::scalar(true));
+    for (auto place : what_.unchanged)
+      unchanged_.push_back(first.given[place]);
     if (what_.is_loop()) {
       auto& next = turn_at(0);
       std::copy_n(first.given.begin(), values_, next.given.begin());
@@ -115,8 +117,11 @@ private:
     while (turns_.back()->number < number)
       turns_.push_back(std::make_unique<turn>(*this, turns_.back()->number + 1));
     auto& found = *turns_[static_cast<size_t>(number - turns_.front()->number)];
-    if (!found.begun && found.given.size() < values_ + what_.orders)
+    if (!found.begun && found.given.size() < values_ + what_.orders) {
       found.given.resize(values_ + what_.orders);
+      for (size_t i = 0; i < unchanged_.size(); ++i)
+        found.given[what_.unchanged[i]] = unchanged_[i];
+    }
     return found;
   }
 
@@ -286,7 +291,7 @@ private:
   int64_t running_ = 0;
   size_t users_ = 0; // turns, and those that begin them
   bool failed_ = false;
-  std::vector<tensor> outputs_;
+  std::vector<tensor> unchanged_, outputs_;
 };
 
 } // namespace

@@ -152,11 +152,21 @@ private:
     if ((frame.is_loop() && frame.values != frame.results) || frame.orders > max_functions)
       return invalid(origin.description(), ": takes ", frame.values, " values and gives ",
                      frame.results, ", with ", frame.orders, " for their order");
+    for (auto place : origin.attr<std::vector<int64_t>>("unchanged")) {
+      if (!frame.is_loop() || place < 0 || place >= static_cast<int64_t>(frame.values))
+        return invalid(origin.description(), ": result ", place, " cannot be unchanged");
+      frame.unchanged.push_back(static_cast<size_t>(place));
+    }
     for (size_t i = 0; i < frame.functions.size(); ++i) {
       std::set<uint32_t> gives{frame.functions[i]->fetch_indexes().begin(),
                                frame.functions[i]->fetch_indexes().end()};
       auto is_condition = frame.is_loop() && i == 0;
       auto wanted = (is_condition ? 0 : frame.results) + frame.orders + (frame.is_loop() ? 1u : 0u);
+      if (!is_condition)
+        for (auto place : frame.unchanged)
+          if (!gives.insert(static_cast<uint32_t>(place)).second)
+            return invalid(origin.description(), ": function ", i, " gives result ", place,
+                           ", which no turn may change");
       if (gives.size() != wanted || (wanted > 0 && *gives.rbegin() != wanted - 1))
         return invalid(origin.description(), ": function ", i, " gives ", gives.size(),
                        " results, must give ", wanted);

@@ -49,6 +49,7 @@ struct task_frame {
   std::string description;
   calling calls = calling::once;
   size_t values = 0, orders = 0, results = 0; ///< what a function takes, twice, and gives
+  std::vector<size_t> unchanged;              ///< values of a loop that are the same in all turns
   int64_t parallel = 1;
   std::vector<std::shared_ptr<task_program>> functions; ///< null: this task has no part in it
   std::vector<task_name> others;                        ///< tasks that have

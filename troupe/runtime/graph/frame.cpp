@@ -135,4 +135,14 @@ std::vector<int> frame_outputs(const node& of) {
   return found;
 }
 
+std::vector<int64_t> unchanged_outputs(const node& of) {
+  std::vector<int64_t> found;
+  const auto* body = of.op().calls == calling::while_true ? functions_of(of)[1] : nullptr;
+  const auto outputs = frame_outputs(of);
+  for (size_t place = 0; body && body->body && place < outputs.size(); ++place)
+    if (body->body->handed_on(static_cast<size_t>(outputs[place])) == outputs[place])
+      found.push_back(static_cast<int64_t>(place));
+  return found;
+}
+
 } // namespace troupe

@@ -36,4 +36,7 @@ bool turns_overlap(const node& of);
 /// The outputs that a frame computes: no state that it hands on.
 std::vector<int> frame_outputs(const node& of);
 
+/// Those of a loop that are the same in all turns, as places among frame_outputs().
+std::vector<int64_t> unchanged_outputs(const node& of);
+
 } // namespace troupe

@@ -201,11 +201,12 @@ extern constexpr op_def frame{
     .attrs = {{"Tin", attr_kind::types, any_value},
               {"Tout", attr_kind::types, any_value},
               {"shapes", attr_kind::shapes},
-              {"frame", at_least{1}},               // its number in the step
-              {"kind", attr_kind::text},            // its op
-              {"orders", at_least{0}},              // variables that carry nothing (frame.hpp)
-              {"parallel_iterations", at_least{1}}, // of a loop
-              {"tasks", attr_kind::texts}},         // others that take part
+              {"frame", at_least{1}},                   // its number in the step
+              {"kind", attr_kind::text},                // its op
+              {"orders", at_least{0}},                  // variables that carry nothing (frame.hpp)
+              {"unchanged", attr_kind::integers, true}, // results that no turn of a loop changes
+              {"parallel_iterations", at_least{1}},     // of a loop
+              {"tasks", attr_kind::texts}},             // others that take part
     .effects = effect::stateful | effect::blocking,
     .infer = infer_frame,
     .no_gradient = no_gradient,

@@ -27,8 +27,13 @@ public:
     std::vector<edge> results;
     if (!is_loop(of_) || which > 0) {
       TROUPE_ASSIGN(results, add_nodes(*functions[which], arguments_, of_.name() + '/'));
-      for (int i : frame_outputs(of_))
-        TROUPE_TRY(add_result(results[static_cast<size_t>(i)]));
+      const auto outputs = frame_outputs(of_);
+      const auto unchanged = unchanged_outputs(of_);
+      for (size_t place = 0; place < outputs.size(); ++place)
+        if (std::ranges::find(unchanged, static_cast<int64_t>(place)) != unchanged.end())
+          ++next_result_;
+        else
+          TROUPE_TRY(add_result(results[static_cast<size_t>(outputs[place])]));
     } else {
       results = arguments_;
     }

@@ -117,6 +117,7 @@ private:
                        {"frame", frames_.at(&n).number},
                        {"kind", n.op().name},
                        {"orders", order_of_turns(n).size()},
+                       {"unchanged", unchanged_outputs(n)},
                        {"parallel_iterations",
                         is_loop ? std::max<int64_t>(1, n.attr<int64_t>("parallel_iterations"))
                                 : int64_t{1}},
