@@ -85,7 +85,7 @@ void use_queue(benchmark::State& state, bool take) {
     two_tasks tasks;
     graph_builder g;
     auto on = g.on("/job:worker/task:1");
-    auto queue = fifo_queue(g, {dtype::i32}, {.capacity = 100'000'000, .shapes = {{}}});
+    auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .capacity = 100'000'000});
     auto* put = queue_enqueue(queue, {g.constant(1)});
     auto after = g.after({put});
     auto found = take ? queue_dequeue(queue, {dtype::i32})[0] : queue_size(queue);
