@@ -183,6 +183,69 @@ TEST_CASE("a fused loop without an end is ended by its deadline") {
   }
 }
 
+TEST_CASE("what a function within a fused loop says of shapes holds when it runs") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto found = while_loop(
+      {g.constant(0), x}, [](auto& v) { return less(v[0], 3); },
+      [](auto& v) {
+        auto inner = while_loop(
+            {v[0], v[1]}, [](auto& w) { return less(w[0], 2); },
+            [](auto& w) {
+              return list{w[0] + 1, w[1] * 2.0f};
+            },
+            {.shapes = {shape{}, shape{3}}});
+        return list{v[0] + 1, inner[1]};
+      });
+  for (auto* make : {+[] { return session::local(); }, +[] { return with_blocks(); }}) {
+    auto s = make();
+    CHECK(value<float>(s.fetch(found[1], {{x, {1.0f, 2.0f, 3.0f}}})) == 8);
+    auto why = failure_of([&] { s.fetch(found[1], {{x, {1.0f, 2.0f, 3.0f, 4.0f, 5.0f}}}); });
+    CHECK(why.find("must have shape [3], got [5]") != std::string::npos);
+  }
+}
+
+TEST_CASE("variables that only pass take nothing of a fused loop's memory") {
+  graph_builder g;
+  list initial{g.constant(0)};
+  for (int i = 0; i < 40; ++i)
+    initial.push_back(fill(g, {1024}, static_cast<float>(i)));
+  auto found = up_to_ten(initial, [](auto& v) {
+    auto next = v;
+    next[0] = v[0] + 1;
+    return next;
+  });
+  CHECK(is_fused(found[0]));
+  CHECK(value<float>(session::local().fetch(found[40])) == 39);
+}
+
+TEST_CASE("functions that call others twice and do nothing are given up") {
+  graph_builder g;
+  auto f = define(g, "f0", {argument{dtype::i32, shape{}}}, [](auto& v) { return list{v[0]}; });
+  for (int i = 1; i < 40; ++i)
+    f = define(g, concat("f", i), {argument{dtype::i32, shape{}}},
+               [&](auto& v) { return call(g, f, call(g, f, {v[0]})); });
+  auto found = up_to_ten({g.constant(0)}, [&](auto& v) { return list{call(g, f, {v[0]})[0] + 1}; });
+  CHECK_FALSE(is_fused(found[0]));
+}
+
+TEST_CASE("what is added to a function after its end does not run") {
+  graph_builder g;
+  auto p = g.placeholder(dtype::boolean, {}, "p");
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  edge inside;
+  auto y = cond(
+      p,
+      [&] {
+        inside = x * 2.0f;
+        return inside + 1.0f;
+      },
+      [&] { return x; });
+  for (int i = 0; i < 200; ++i)
+    inside = inside + 1.0f;
+  CHECK(value<float>(session::local().fetch(y, {{p, true}, {x, 3.0f}})) == 7);
+}
+
 TEST_CASE("with check_numerics a fused loop says in which turn it was") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");

@@ -41,7 +41,9 @@ public:
   bool has_effects() const noexcept { return has_effects_; }
 
   /// Whether a call runs the node: a result or an effect needs it. Arguments count as such.
-  bool runs(const node& of_body) const { return runs_[of_body.index()]; }
+  bool runs(const node& of_body) const {
+    return of_body.index() < runs_.size() && runs_[of_body.index()]; // or it came later
+  }
 
 private:
   function() = default;

@@ -24,7 +24,9 @@ result<fused_stages> fused_stages::of(const node& fused) {
     TROUPE_ASSIGN(auto* op, fused.graph().ops().find_op(names[i]));
     if (op->inputs.empty() || op->inputs.size() > 2 || op->outputs.empty())
       return malformed();
-    auto named = dtype_from(op->outputs[0].type);
+    auto named = dtype_from(op->outputs[0].type), taken = dtype_from(op->inputs[0].type);
+    if (taken && *taken != types[i])
+      return malformed();
     fused_stage added{.op = op,
                       .operand_type = types[i],
                       .type = named ? *named : types[i],

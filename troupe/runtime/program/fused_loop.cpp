@@ -1,11 +1,17 @@
 #include "troupe/runtime/program/fused_loop.hpp"
 
-#include "troupe/runtime/program/block.hpp"
 #include "troupe/runtime/program/fused_loop_writer.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace troupe {
+namespace {
+
+// By estimate: a look takes some 30 ns.
+constexpr int64_t nanoseconds_per_look = 10'000;
+
+} // namespace
 
 std::shared_ptr<const fused_loop> fused_loop::of(const function& condition, const function& body,
                                                  std::span<const tensor> initial) {
@@ -47,8 +53,10 @@ result<fused_loop::outcome> fused_loop::run(std::span<tensor> variables, allocat
 
 fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
                                           int64_t& turn) const {
+  if (stop.due()) [[unlikely]]
+    return outcome::stopped;
   const auto* at = code_.data();
-  for (std::ptrdiff_t turns = 0;;) {
+  for (int64_t since_look = 0;;) {
     switch (at->what) {
       case deed::compute: {
         const void* from[] = {cells + at->from[0], cells + at->from[1], cells + at->from[2]};
@@ -76,8 +84,11 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
       }
       case deed::turn:
         turn += at->outermost;
-        if (++turns % instructions_per_look == 0 && stop.due()) [[unlikely]]
-          return outcome::stopped;
+        if ((since_look += at->count) > nanoseconds_per_look) [[unlikely]] {
+          since_look = 0;
+          if (stop.due())
+            return outcome::stopped;
+        }
         [[fallthrough]];
       case deed::jump: at = code_.data() + at->target; break;
       case deed::end: return outcome::ended;
@@ -87,10 +98,12 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
 
 std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> variables) {
   std::lock_guard guard{mutex_};
-  for (const auto& one : known_)
-    if (one->takes(variables))
-      return one;
-  if (failures_ == most_failures)
+  for (auto it = known_.begin(); it != known_.end(); ++it)
+    if ((*it)->takes(variables)) {
+      std::rotate(it, it + 1, known_.end());
+      return known_.back();
+    }
+  if (failures_ == most_failures || written_ == most_written)
     return nullptr;
   const auto functions = functions_of(loop_);
   auto made = fused_loop::of(*functions[0]->body, *functions[1]->body, variables);
@@ -98,6 +111,7 @@ std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> vari
     ++failures_;
     return nullptr;
   }
+  ++written_;
   if (known_.size() == most_kept)
     known_.erase(known_.begin());
   return known_.emplace_back(std::move(made));

@@ -54,7 +54,7 @@ private:
     bool outermost = false; // the turn is one of the loop itself
     uint32_t from[3] = {};  // offsets of cells
     uint32_t to = 0;
-    uint32_t count = 0;  // of elements, if not said otherwise
+    uint32_t count = 0;  // of elements, if not said otherwise; of a turn, nanoseconds
     uint32_t target = 0; // an instruction, or the first of `targets_`
     inner_loop_fn run = nullptr;
     takes_second_fn takes = nullptr;
@@ -88,12 +88,13 @@ public:
 
 private:
   static constexpr size_t most_kept = 4;
+  static constexpr int most_written = 64; // shapes that are new each time are not worth it
   static constexpr int most_failures = 2; // then none will do
 
   const node& loop_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const fused_loop>> known_; // the oldest first
-  int failures_ = 0;
+  std::vector<std::shared_ptr<const fused_loop>> known_; // what ran last is last
+  int failures_ = 0, written_ = 0;
 };
 
 } // namespace troupe

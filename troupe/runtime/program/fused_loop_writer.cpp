@@ -9,7 +9,7 @@ namespace troupe {
 namespace {
 
 // More than the first-level cache holds, and code without end where calls lie within calls.
-constexpr size_t max_bytes = 64 * 1024, max_code = 4096;
+constexpr size_t max_bytes = 64 * 1024, max_code = 4096, max_visited = 16'384;
 
 bool is_plain(dtype type) {
   return type != dtype::none && type != dtype::string && type != dtype::variant;
@@ -22,10 +22,12 @@ std::shared_ptr<const fused_loop> fused_loop_writer::write(const function& condi
                                                            std::span<const tensor> initial) {
   made_.reset(new fused_loop);
   made_->initial_.resize(16); // so that no cell is at 0
-  cells variables;
-  for (const auto& one : initial)
-    variables.push_back(one.on_host() ? make_cell(one.type(), one.dims()).value_or(cell{})
-                                      : cell{});
+  const auto by_condition = read_arguments(condition), by_body = read_arguments(body);
+  cells variables(initial.size());
+  for (size_t i = 0; i < initial.size(); ++i)
+    if (by_condition[i] || by_body[i] || body.handed_on(i) != static_cast<int>(i))
+      if (const auto& one = initial[i]; one.on_host())
+        variables[i] = make_cell(one.type(), one.dims()).value_or(cell{});
   if (!write_loop(condition, body, variables, true))
     return nullptr;
   add(deed::end);
@@ -39,6 +41,15 @@ std::shared_ptr<const fused_loop> fused_loop_writer::write(const function& condi
                                  .dims = at.dims});
   }
   return made_;
+}
+
+std::vector<bool> fused_loop_writer::read_arguments(const function& of) {
+  std::vector<bool> found(of.arguments());
+  for (const auto& one : of.body().nodes())
+    for (const auto& input : one->inputs())
+      if (of.runs(*one) && is_argument(*input.node))
+        found[static_cast<size_t>(input.node->attr<int64_t>("index"))] = true;
+  return found;
 }
 
 auto fused_loop_writer::add(deed what) -> instruction& {
@@ -102,6 +113,8 @@ bool fused_loop_writer::write_node(const node& one, found& values, cells& result
   const auto& op = one.op();
   if (is_argument(one))
     return true;
+  if (++visited_ > max_visited || made_->code_.size() > max_code)
+    return false;
   cells from;
   for (const auto& input : one.inputs()) {
     auto it = values.find({input.node, input.index});
@@ -192,6 +205,7 @@ auto fused_loop_writer::compute(const op_def& op, const typed_kernel* entry, inn
     }
   }
   made_->code_.push_back(code);
+  nanoseconds_ += 5 + (entry ? entry->cost : 0.5) * code.count;
   return made;
 }
 
@@ -217,6 +231,22 @@ auto fused_loop_writer::write_stages(const node& fused, const cells& from) -> st
 
 // -- branches and loops ---------------------------------------------------------------------------
 
+// Whether what a function says of its arguments' shapes holds: where it does not, blocks say so.
+bool fused_loop_writer::keeps_promises(const node& call, const function& called,
+                                       const cells& from) {
+  auto first = static_cast<size_t>(first_argument(call.op()));
+  for (size_t i = 0; i < called.arguments(); ++i) {
+    const auto& wanted = called.argument(i).output_shape(0);
+    if (called.argument_is_ref(i) || !wanted.has_rank())
+      continue;
+    const auto& given = from[first + i];
+    if (given.elements() > 0 ? !wanted.compatible(given.dims)
+                             : widened(wanted, call.inputs()[first + i].dims()) != wanted)
+      return false;
+  }
+  return true;
+}
+
 auto fused_loop_writer::write_call(const node& one, const cells& from) -> std::optional<cells> {
   for (const auto* each : functions_of(one))
     if (!each->body)
@@ -224,7 +254,7 @@ auto fused_loop_writer::write_call(const node& one, const cells& from) -> std::o
   const auto functions = functions_of(one);
   auto first = static_cast<size_t>(first_argument(one.op()));
   for (const auto* each : functions)
-    if (each->body->arguments() != from.size() - first)
+    if (each->body->arguments() != from.size() - first || !keeps_promises(one, *each->body, from))
       return {};
   switch (one.op().calls) {
     case calling::once: return run_function(*functions[0]->body, from);
@@ -300,6 +330,7 @@ auto fused_loop_writer::write_loop(const function& condition, const function& bo
       copy(initial[i], variables[i]);
     }
   const auto begin = here();
+  const auto before = nanoseconds_;
   auto verdict = run_function(condition, variables);
   if (!verdict || verdict->size() != 1 || verdict->front().type != dtype::boolean ||
       verdict->front().dims.rank() != 0)
@@ -314,6 +345,7 @@ auto fused_loop_writer::write_loop(const function& condition, const function& bo
   auto& again = add(deed::turn);
   again.target = begin;
   again.outermost = outermost;
+  again.count = static_cast<uint32_t>(std::clamp(nanoseconds_ - before, 1.0, 1e9));
   made_->code_[leaves].target = here();
   return variables;
 }

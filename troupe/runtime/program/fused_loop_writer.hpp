@@ -36,6 +36,7 @@ private:
   using cells = std::vector<cell>;
   using found = std::map<std::pair<const node*, int>, cell>; // the values of one function's run
 
+  static std::vector<bool> read_arguments(const function& of);
   // All of these return nothing, or false, for what cannot be part of the code.
   std::optional<cell> make_cell(dtype type, const shape& dims);
   std::optional<cell> constant(const node& from);
@@ -45,6 +46,7 @@ private:
                               dtype type, const cells& from);
   std::optional<cell> compute(const node& one, const cells& from);
   std::optional<cell> write_stages(const node& fused, const cells& from);
+  static bool keeps_promises(const node& call, const function& called, const cells& from);
   std::optional<cells> write_call(const node& one, const cells& from);
   std::optional<cells> write_choice(const node& one, const cells& from);
   std::optional<cells> write_loop(const function& condition, const function& body,
@@ -59,6 +61,8 @@ private:
   std::shared_ptr<fused_loop> made_;
   std::set<uint32_t> read_; // offsets
   bool may_fail_ = false;
+  double nanoseconds_ = 0; // of the arithmetic so far, each once
+  size_t visited_ = 0;     // nodes
 };
 
 } // namespace troupe
