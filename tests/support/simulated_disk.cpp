@@ -72,8 +72,10 @@ public:
     if (offset > size || to.size() > size - offset)
       return failure(error_kind::out_of_range, path_, ": ends at byte ", size, ", and ", to.size(),
                      " bytes from byte ", offset, " on are needed; it was cut off");
+    if (to.empty())
+      return {};
     std::memcpy(to.data(), file_->now.data() + offset, to.size());
-    if (!to.empty() && disk_.happens(disk_.faults.flipped_bits))
+    if (disk_.happens(disk_.faults.flipped_bits))
       to[disk_.below(to.size())] ^= std::byte{1} << disk_.below(8);
     return {};
   }

@@ -92,7 +92,7 @@ struct state {
     if (what.data.fd == wake) {
       uint64_t count = 0;
       [[maybe_unused]] auto got = ::read(wake, &count, sizeof count);
-      next_tick = clock::time_point::min(); // there may be a nearer one
+      next_tick = clock::time_point{}; // there may be a nearer one
       return 0;
     }
     return call(what.data.fd, (what.events & ~static_cast<uint32_t>(EPOLLOUT)) != 0,
@@ -162,7 +162,7 @@ struct state {
   std::vector<int> to_remove;
 
   // The thread's own:
-  clock::time_point next_tick = clock::time_point::min();
+  clock::time_point next_tick{};
   std::vector<int> again; // sockets whose handlers have more to do
   size_t traffic = 0;
   clock::time_point measured_since = clock::now();

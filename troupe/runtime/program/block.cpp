@@ -1,5 +1,6 @@
 #include "troupe/runtime/program/block.hpp"
 
+#include "troupe/runtime/device/stack.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/program/fused_loop.hpp"
 #include "troupe/runtime/program/numerics_watch.hpp"
@@ -9,8 +10,9 @@
 namespace troupe {
 namespace {
 
-// Calls within calls take stack.
-constexpr int max_depth = 500;
+// Calls within calls take stack, of which kernels need some, too. Few calls always have it.
+constexpr int max_depth = 500, few_calls = 8;
+constexpr size_t least_stack = 512 * 1024;
 
 // Room for the tensors of one run of a block; few need no heap memory.
 class tensors {
@@ -238,6 +240,11 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
   if (around.depth == max_depth)
     return failure(error_kind::resource_exhausted, code.origin->description(),
                    ": calls lie more than ", max_depth, " deep within calls");
+  if (around.depth > few_calls && stack_left() < least_stack) [[unlikely]]
+    return failure(error_kind::resource_exhausted, code.origin->description(), ": calls lie ",
+                   around.depth,
+                   " deep within calls, and the stack of the thread that runs them is "
+                   "used up: let a thread with a larger stack call run()");
   auto at = around;
   ++at.depth;
   tensors inputs{code.input_count};
