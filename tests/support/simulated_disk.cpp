@@ -131,17 +131,14 @@ simulated_disk::simulated_disk(uint64_t seed, disk_faults may_happen)
   root_->folder = true;
 }
 
-simulated_disk::~simulated_disk() { forget(*root_); }
-
-// What waits names folders, which have what waits.
-void simulated_disk::forget(node& folder) {
-  folder.waiting.clear();
-  for (auto* names : {&folder.names, &folder.synced_names})
-    for (auto& [name, each] : *names)
-      if (each->folder)
-        forget(*each);
+// A change that waits holds the folder that it waits in.
+simulated_disk::~simulated_disk() {
+  for (const auto& one : changed_folders_)
+    if (auto folder = one.lock())
+      folder->waiting.clear();
 }
 
+// What waits names folders, which have what waits.
 simulated_disk::node_ptr simulated_disk::find(std::string_view path) const {
   auto at = root_;
   for (const auto& part : parts_of(path)) {
@@ -171,6 +168,7 @@ void simulated_disk::change_names(std::vector<name_change> all) {
       else
         one.folder->names.erase(one.name);
       one.folder->waiting.push_back(kept);
+      changed_folders_.insert(one.folder);
     }
   }
 }

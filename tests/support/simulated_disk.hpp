@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <random>
+#include <set>
 
 namespace troupe::test {
 
@@ -71,7 +72,6 @@ private:
   bool crashes_now(); // counts a change
   void crash_locked();
   void settle(node& file);
-  void forget(node& folder);
   status make_folder_locked(const std::string& path);
   status append(node& to, std::span<const std::byte> bytes, const std::string& path);
   status sync(node& file, const std::string& path);
@@ -79,6 +79,8 @@ private:
   mutable std::mutex lock_;
   mutable std::mt19937_64 random_;
   node_ptr root_;
+  // Whose changes of names wait to be synced, removed folders as well.
+  std::set<std::weak_ptr<node>, std::owner_less<>> changed_folders_;
   uint64_t changes_ = 0, crash_at_ = 0, generation_ = 0;
   bool crashed_ = false;
 };
