@@ -65,7 +65,7 @@ public:
   bool is_spent() const noexcept { return left_ <= 0; }
 
 private:
-  static constexpr int64_t most_items = int64_t{1} << 24;
+  static constexpr int64_t most_items = int64_t{1} << 21;
   int64_t left_ = most_items;
 };
 
