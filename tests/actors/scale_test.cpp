@@ -156,7 +156,7 @@ TEST_CASE("a session that does nothing takes a few kilobytes") {
     open();
   auto held = heap_in_use() - before;
   INFO("a session takes " << held / 100 << " bytes");
-  CHECK(held < 100 * 65'536);
+  CHECK(held < 100 * 16'384);
   for (const auto& one : sessions)
     caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
   sessions.clear();
