@@ -347,6 +347,25 @@ TEST_CASE("silence is answered with a ping, and then with unavailable") {
   CHECK(a.it.receive({}).kind() == error_kind::unavailable);
 }
 
+TEST_CASE("a peer that is long at reading a message is heard meanwhile") {
+  using namespace std::chrono_literals;
+  auto now = std::chrono::steady_clock::time_point{} + 1h;
+  peer_end a{options_of("task")}, b{options_of("task")};
+  REQUIRE(exchange(a, b).ok());
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 1, false, counted(10'000)}).ok());
+  for (int i = 0; i < 20; ++i, now += 1s) {
+    REQUIRE(a.it.tick(now).ok());
+    REQUIRE(b.it.tick(now).ok());
+    REQUIRE(b.give(a.take(10)).ok());
+    REQUIRE(a.give(b.take(1 << 20)).ok());
+  }
+  CHECK(b.got.empty());
+  auto rest = a.take(1 << 20);
+  CHECK(rest.size() < 45'000); // no question waits behind what waits itself
+  REQUIRE(b.give(rest).ok());
+  CHECK(b.got.size() == 1);
+}
+
 TEST_CASE("a stranger that dribbles bytes does not stay") {
   using namespace std::chrono_literals;
   auto now = std::chrono::steady_clock::time_point{} + 1h;

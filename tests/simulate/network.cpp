@@ -165,9 +165,11 @@ bool network::writable(int socket) const {
   return !one || one->is_reset || !one->owner || room(*one) > 0;
 }
 
+// As systems do it: a writer is not woken for a few bytes of room.
 size_t network::room(const end& of) const {
   auto most = core_.with.torn ? torn_buffer : send_buffer;
-  return most - std::min(most, of.unsent);
+  auto left = most - std::min(most, of.unsent);
+  return left < most / 3 ? 0 : left;
 }
 
 void network::rouse(uint64_t id, int side) {

@@ -58,31 +58,31 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
   const auto* at = code_.data();
   for (int64_t since_look = 0;;) {
     switch (at->what) {
-      case deed::compute: {
+      case opcode::compute: {
         const void* from[] = {cells + at->from[0], cells + at->from[1], cells + at->from[2]};
         at->run(from, at->steps, cells + at->to, at->count);
         ++at;
         break;
       }
-      case deed::check:
+      case opcode::check:
         if (!at->takes(cells + at->from[1], at->count))
           return outcome::failed;
         ++at;
         break;
-      case deed::copy:
+      case opcode::copy:
         std::memcpy(cells + at->to, cells + at->from[0], at->count);
         ++at;
         break;
-      case deed::branch:
+      case opcode::branch:
         at = std::to_integer<bool>(cells[at->from[0]]) ? at + 1 : code_.data() + at->target;
         break;
-      case deed::choose: {
+      case opcode::choose: {
         uint32_t which;
         std::memcpy(&which, cells + at->from[0], sizeof which);
         at = code_.data() + targets_[at->target + std::min(which, at->count - 1)];
         break;
       }
-      case deed::turn:
+      case opcode::turn:
         turn += at->outermost;
         if ((since_look += at->count) > nanoseconds_per_look) [[unlikely]] {
           since_look = 0;
@@ -90,8 +90,8 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
             return outcome::stopped;
         }
         [[fallthrough]];
-      case deed::jump: at = code_.data() + at->target; break;
-      case deed::end: return outcome::ended;
+      case opcode::jump: at = code_.data() + at->target; break;
+      case opcode::end: return outcome::ended;
     }
   }
 }

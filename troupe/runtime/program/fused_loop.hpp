@@ -38,7 +38,7 @@ private:
   friend class fused_loop_writer;
   fused_loop() = default;
 
-  enum class deed : uint8_t {
+  enum class opcode : uint8_t {
     compute,
     check,  // that the second input is one that the op takes
     copy,   // `count` bytes
@@ -50,7 +50,7 @@ private:
   };
 
   struct instruction {
-    deed what = deed::end;
+    opcode what = opcode::end;
     bool outermost = false; // the turn is one of the loop itself
     uint32_t from[3] = {};  // offsets of cells
     uint32_t to = 0;

@@ -30,7 +30,7 @@ std::shared_ptr<const fused_loop> fused_loop_writer::write(const function& condi
         variables[i] = make_cell(one.type(), one.dims()).value_or(cell{});
   if (!write_loop(condition, body, variables, true))
     return nullptr;
-  add(deed::end);
+  add(opcode::end);
   for (size_t i = 0; i < variables.size(); ++i) {
     const auto& at = variables[i];
     auto changes = body.handed_on(i) != static_cast<int>(i);
@@ -52,7 +52,7 @@ std::vector<bool> fused_loop_writer::read_arguments(const function& of) {
   return found;
 }
 
-auto fused_loop_writer::add(deed what) -> instruction& {
+auto fused_loop_writer::add(opcode what) -> instruction& {
   return made_->code_.emplace_back(instruction{.what = what});
 }
 
@@ -85,7 +85,7 @@ auto fused_loop_writer::constant(const node& from) -> std::optional<cell> {
 void fused_loop_writer::copy(const cell& from, const cell& to) {
   if (from.is(to))
     return;
-  auto& code = add(deed::copy);
+  auto& code = add(opcode::copy);
   code.from[0] = from.offset;
   code.to = to.offset;
   code.count = from.bytes();
@@ -179,7 +179,7 @@ auto fused_loop_writer::compute(const op_def& op, const typed_kernel* entry, inn
   auto made = make_cell(type, dims);
   if (!made)
     return {};
-  instruction code{.what = deed::compute, .run = run};
+  instruction code{.what = opcode::compute, .run = run};
   code.to = made->offset;
   code.count = static_cast<uint32_t>(made->elements());
   for (size_t i = 0; i < from.size(); ++i) {
@@ -197,7 +197,7 @@ auto fused_loop_writer::compute(const op_def& op, const typed_kernel* entry, inn
       if (!entry->takes_second(made_->initial_.data() + second.offset, count))
         return {};
     } else {
-      auto& check = add(deed::check);
+      auto& check = add(opcode::check);
       check.from[1] = second.offset;
       check.count = count;
       check.takes = entry->takes_second;
@@ -277,7 +277,7 @@ auto fused_loop_writer::write_choice(const node& one, const cells& from) -> std:
   read_.insert(by.offset);
   const cells arguments{from.begin() + first_argument(one.op()), from.end()};
   const auto choice = here();
-  auto& chooses = add(of_two ? deed::branch : deed::choose);
+  auto& chooses = add(of_two ? opcode::branch : opcode::choose);
   chooses.from[0] = by.offset;
   chooses.count = static_cast<uint32_t>(functions.size());
   std::vector<uint32_t> begins, jumps;
@@ -300,7 +300,7 @@ auto fused_loop_writer::write_choice(const node& one, const cells& from) -> std:
       copy(result, joint[i]);
     }
     jumps.push_back(here());
-    add(deed::jump);
+    add(opcode::jump);
   }
   for (auto jump : jumps)
     made_->code_[jump].target = here();
@@ -336,13 +336,13 @@ auto fused_loop_writer::write_loop(const function& condition, const function& bo
       verdict->front().dims.rank() != 0)
     return {};
   const auto leaves = here();
-  add(deed::branch).from[0] = verdict->front().offset;
+  add(opcode::branch).from[0] = verdict->front().offset;
   read_.insert(verdict->front().offset);
   const auto body_begin = here();
   auto results = run_function(body, variables);
   if (!results || !hand_on(*results, variables, body_begin, outermost))
     return {};
-  auto& again = add(deed::turn);
+  auto& again = add(opcode::turn);
   again.target = begin;
   again.outermost = outermost;
   again.count = static_cast<uint32_t>(std::clamp(nanoseconds_ - before, 1.0, 1e9));
@@ -395,10 +395,11 @@ bool fused_loop_writer::compute_in_place(const cell& result, const cell& variabl
   auto maker = code.size();
   while (maker-- > body_begin) {
     const auto& one = code[maker];
-    auto straight = one.what == deed::compute || one.what == deed::check || one.what == deed::copy;
-    if (!straight || (one.what == deed::copy && one.to == result.offset))
+    auto straight =
+        one.what == opcode::compute || one.what == opcode::check || one.what == opcode::copy;
+    if (!straight || (one.what == opcode::copy && one.to == result.offset))
       return false;
-    if (one.what == deed::compute && one.to == result.offset)
+    if (one.what == opcode::compute && one.to == result.offset)
       break;
     if (std::ranges::count(one.from, variable.offset) > 0)
       return false;

@@ -16,7 +16,7 @@ public:
                                           std::span<const tensor> initial);
 
 private:
-  using deed = fused_loop::deed;
+  using opcode = fused_loop::opcode;
   using instruction = fused_loop::instruction;
 
   // Where a value lies. One that no code may read, because it is not known well enough, has no
@@ -54,7 +54,7 @@ private:
   bool hand_on(const cells& results, cells& variables, size_t body_begin, bool outermost);
   bool compute_in_place(const cell& result, const cell& variable, size_t body_begin) const;
 
-  instruction& add(deed what);
+  instruction& add(opcode what);
   void copy(const cell& from, const cell& to);
   uint32_t here() const { return static_cast<uint32_t>(made_->code_.size()); }
 

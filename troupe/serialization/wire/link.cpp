@@ -253,16 +253,18 @@ struct link::state final : link_receiver {
     if (!ticked)
       first_tick = now;
     if (heard || !ticked)
-      last_heard = last_ping = now;
-    heard = false;
+      last_heard = now;
+    if (written || !ticked)
+      last_written = now;
+    heard = written = false;
     ticked = true;
     // A stranger that sends a byte now and then is heard, but must not stay for ever.
     if (!peer && now - first_tick >= options.timeout)
       last_heard = first_tick;
     auto silence = now - last_heard;
-    auto asks = peer && now - last_ping >= options.timeout / 3;
-    if (asks)
-      last_ping = now;
+    // Unasked, because a peer may be long at reading what lies before a question. What waits to be
+    // written is a sign of life itself.
+    auto pings = peer && now - last_written >= options.timeout / 3 && output.idle();
     lock.unlock();
     if (silence >= options.timeout)
       return fail(failure(error_kind::unavailable, "nothing was heard from ",
@@ -270,7 +272,7 @@ struct link::state final : link_receiver {
                           std::chrono::duration_cast<std::chrono::milliseconds>(silence).count(),
                           " ms"),
                   false);
-    if (!asks)
+    if (!pings)
       return {};
     auto sent = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch());
     return send(ping{++nonce, sent.count()});
@@ -288,8 +290,9 @@ struct link::state final : link_receiver {
   bool refusing = false; // the peer speaks our protocol, but we may not want it
   bool peer_refused = false;
   bool heard = false;
+  bool written = false;
   bool ticked = false;
-  clock::time_point first_tick, last_heard, last_ping;
+  clock::time_point first_tick, last_heard, last_written;
   uint64_t nonce = 0;
 };
 
@@ -348,6 +351,7 @@ size_t link::gather(std::vector<std::span<const std::byte>>& pieces, size_t wind
 void link::sent(size_t bytes) {
   std::lock_guard guard{state_->mutex};
   state_->output.sent(bytes);
+  state_->written = state_->written || bytes > 0;
 }
 
 size_t link::fill(std::vector<char>& out, size_t window) {

@@ -105,8 +105,9 @@ public:
   /// Says whether everything sent has left, payloads that the peer has not pulled yet included.
   bool drained() const noexcept;
 
-  /// Keeps the connection alive; call a few times per timeout / 3. Sends a ping into a silence, and
-  /// fails with unavailable when nothing was heard for the timeout.
+  /// Keeps the connection alive; call a few times per timeout / 3. Sends a ping where nothing was
+  /// written for timeout / 3, whether or not the peer is heard, and fails with unavailable when
+  /// nothing was heard for the timeout.
   status tick(std::chrono::steady_clock::time_point now);
 
   /// The peer's hello, or nullptr before it came.
