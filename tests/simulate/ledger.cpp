@@ -209,13 +209,13 @@ void ledger::drained(int server, uint64_t incarnation, size_t may_stay, bool in_
 bool ledger::may_have_taken(const place& here, int64_t element, const taking& before) const {
   auto all = takings_.find(here);
   for (const auto& one : all->second)
-    if (one.element == element && runs_[one.run - 1].issued < before.when)
+    if (one.element == element && runs_[one.run - 1].issued <= before.when)
       return true;
   // Of one that failed on its way nobody knows what it had, or when that was given back.
   auto late = 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{5};
   return std::ranges::any_of(runs_, [&](const run_record& one) {
     return one.kind == run_kind::take && static_cast<size_t>(one.server) == here.first &&
-           !one.succeeded && one.issued < before.when &&
+           !one.succeeded && one.issued <= before.when &&
            (!one.is_answered || one.answered + late > runs_[before.run - 1].issued);
   });
 }
