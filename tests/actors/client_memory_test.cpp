@@ -26,6 +26,7 @@ step_memory_statistics memory_of(local_world& world, const graph& of, step_signa
   silent observer;
   for (uint64_t id = 1; id < 4; ++id) {
     auto in = (*step)->local->check_out();
+    in->watch({.times = true});
     in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     in->conductor().begin(id, observer, nullptr);
     world.run();

@@ -35,27 +35,31 @@ struct world {
 
 TEST_CASE("code without waits is one region, in order, and knows where tensors die") {
   world w;
-  auto sum = w.op("Add", {w.one, w.one}), product = w.op("Mul", {sum, w.one});
+  auto x = w.op("Neg", {w.one});
+  auto sum = w.op("Add", {x, x}), product = w.op("Mul", {sum, x});
   w.fetch(3, product);
   auto made = *w.compile();
   REQUIRE(made->regions().size() == 1);
   CHECK(made->regions()[0].required_tokens == 1);
   auto code = made->code();
   REQUIRE(code.size() == 4);
-  CHECK(code[0].origin->name() == "Const");
-  CHECK(code[0].last_uses == 0);
-  CHECK(code[1].last_uses == 0); // one is used again
+  CHECK(code[0].origin->name() == "Neg");
+  CHECK(code[0].last_uses == 0); // of a constant, which stays
+  CHECK(code[1].last_uses == 0); // it is used again
   CHECK(code[2].last_uses == 0b11);
   CHECK(code[2].release_count == 2);
   CHECK(code[3].what == action::fetch);
   CHECK(code[3].target == 3);
+  REQUIRE(made->constants().size() == 1);
+  CHECK(made->constants()[0].origin->name() == "Const");
   CHECK(std::vector<uint32_t>(made->fetches().begin(), made->fetches().end()) ==
         std::vector<uint32_t>{3});
 }
 
 TEST_CASE("an input that is used twice by its last user dies in both places") {
   world w;
-  w.fetch(0, w.op("Add", {w.one, w.one}));
+  auto x = w.op("Neg", {w.one});
+  w.fetch(0, w.op("Add", {x, x}));
   auto made = *w.compile();
   CHECK(made->code()[1].last_uses == 0b11); // element-wise: reads each element before it writes it
   CHECK(made->code()[1].release_count == 1);
@@ -63,7 +67,8 @@ TEST_CASE("an input that is used twice by its last user dies in both places") {
 
 TEST_CASE("an op that is not element-wise may not write over an input that it takes twice") {
   world w;
-  w.fetch(0, w.op("AddN", {w.one, w.one}));
+  auto x = w.op("Neg", {w.one});
+  w.fetch(0, w.op("AddN", {x, x}));
   auto made = *w.compile();
   CHECK(made->code()[1].last_uses == 0);
   CHECK(made->code()[1].release_count == 1);
@@ -81,8 +86,8 @@ TEST_CASE("waits start regions of their own, and tokens carry what these need") 
   CHECK(made->waits()[0].region == 1);
   CHECK(made->waits()[0].by == answered_by::channel);
   CHECK(made->waits()[0].origin->name() == "_Recv");
-  CHECK(made->describe() == "region 0, after 1 tokens:\n"
-                            "  run Const 'Const' -> 0\n"
+  CHECK(made->describe() == "constant Const -> 0\n"
+                            "region 0, after 1 tokens:\n"
                             "  token to region 1 Const 'Const' (0)\n"
                             "region 1, after 2 tokens:\n"
                             "  run Add 'Add' (2, 1) -> 3\n"

@@ -1,6 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
 #include "troupe/runtime/program/instance.hpp"
+#include "troupe/runtime/program/step_profiler.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -182,6 +183,9 @@ TEST_CASE("kernels that cannot get memory fail with the node's name") {
   auto x = w.feed(0);
   w.fetch(0, w.op("AddN", {x, x}));
   auto running = w.start();
+  step_profiler times{running.program()};
+  times.begin({.times = true});
+  running.watch(&times);
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
   w.device.memory().limit = 100;
   running.receive({.region = 0});
@@ -282,6 +286,9 @@ TEST_CASE("element-wise nodes write over what nobody needs any more") {
     y = w.op("Neg", {y});
   w.fetch(0, y);
   auto running = w.start();
+  step_profiler times{running.program()};
+  times.begin({.times = true});
+  running.watch(&times);
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
   running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
@@ -295,6 +302,9 @@ TEST_CASE("a step's memory counts each step for itself, whatever is left of thos
   w.fetch(0, w.op("AddN", {x, x}));
   w.op("AddN", {w.op("AddN", {x, x, x}), x});
   auto running = w.start();
+  step_profiler times{running.program()};
+  times.begin({.times = true});
+  running.watch(&times);
   for (int step = 0; step < 20; ++step) { // w.out keeps what was fetched
     running.reset();
     running.set_feed(0, *tensor::make(dtype::i64, {100}));
@@ -313,6 +323,9 @@ TEST_CASE("the largest tensors of a step are listed by the nodes that made them"
   w.op("Add", {x, w.op("Neg", {w.one})});
   w.fetch(0, x); // needed afterwards: not written over
   auto running = w.start();
+  step_profiler times{running.program()};
+  times.begin({.times = true});
+  running.watch(&times);
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
   w.device.memory().limit = 100;
   running.receive({.region = 0});

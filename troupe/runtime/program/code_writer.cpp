@@ -7,8 +7,6 @@
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/program/fused_loop.hpp"
 
-#include <set>
-
 namespace troupe {
 namespace {
 
@@ -224,7 +222,7 @@ std::map<uint32_t, bool> code_writer::release_after_last_use(size_t first, size_
         continue; // a ref has no slot
       auto slot = out_.slot_pool_[one.inputs + i];
       ++uses[slot];
-      if (dead.emplace(slot, true).second)
+      if (dead.emplace(slot, true).second && !constant_slots_.contains(slot))
         dying.insert(slot);
     }
     for (uint16_t i = 0; i < std::min<uint16_t>(code.input_count, 64); ++i)

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 namespace troupe {
 
@@ -69,7 +70,7 @@ protected:
   status write_read(node& node);
   status write_kernel(node& node, const gathered& operands);
   status write_call(node& node, const gathered& operands);
-  /// Lets go of each tensor behind its last use. Returns the slots that are read.
+  /// Lets go of each tensor behind its last use, constants apart. Returns the slots that are read.
   std::map<uint32_t, bool> release_after_last_use(size_t first, size_t count);
 
   static instruction resolved(const draft& from, const program& in);
@@ -84,6 +85,7 @@ protected:
   uint32_t here_ = 0; // the region that is being written
   std::map<const node*, uint32_t> first_slot_;
   std::vector<draft> drafts_;
+  std::set<uint32_t> constant_slots_;
 
 private:
   void add_read(const node& by, uint32_t slot, named_state* state);

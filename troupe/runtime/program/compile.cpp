@@ -42,6 +42,7 @@ public:
     for (const auto& each : drafts_)
       out_.code_.push_back(resolved(each, out_));
     with_.finish();
+    std::ranges::sort(out_.constants_, {}, &constant_point::slot);
     out_.slots_ = slots_;
     return {};
   }
@@ -195,6 +196,8 @@ private:
     }
     if (node.op().makes != resource::none && !node.op().ask)
       return {}; // stands for state; there is nothing to run
+    if (!accelerator_ && node.op().name == "Const")
+      return keep_constant(node);
     if (node.inputs().size() > UINT16_MAX || node.outputs() > UINT16_MAX)
       return invalid(node.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
     if (is(node, internal_ops::read))
@@ -227,6 +230,15 @@ private:
       return {};
     }
     return runs_functions(node.op()) ? write_call(node, operands) : write_kernel(node, operands);
+  }
+
+  // It would run in each step, and count its tensor's references up and down.
+  status keep_constant(const node& node) {
+    auto slot = first_slot_.at(&node);
+    out_.constants_.push_back({slot, node.attr<tensor>("value"), &node});
+    constant_slots_.insert(slot);
+    write_tokens(node);
+    return {};
   }
 
   result<named_state*> state_behind(const node& maker) override {
@@ -333,6 +345,8 @@ status program::check_state() const {
 
 std::string program::describe() const {
   std::ostringstream out;
+  for (const auto& one : constants_)
+    out << "constant " << one.origin->name() << " -> " << one.slot << '\n';
   for (size_t r = 0; r < regions_.size(); ++r) {
     out << "region " << r << ", after " << regions_[r].required_tokens << " tokens:\n";
     for (uint32_t i = 0; i < regions_[r].count; ++i) {

@@ -44,6 +44,8 @@ instance::instance(std::shared_ptr<const troupe::program> of)
       slots_(new tensor[program_->slots()]), counters_(new counter[program_->regions().size()]) {
   for (const auto& like : program_->temporaries())
     temporaries_.push_back(std::make_unique<variable>(like->name(), like->type(), like->dims()));
+  for (const auto& one : program_->constants())
+    slots_[one.slot] = one.value;
   reset();
 }
 
@@ -53,8 +55,11 @@ void instance::reset() noexcept {
     counters_[r].missing.store(regions[r].required_tokens, std::memory_order_relaxed);
     counters_[r].dead.store(false, std::memory_order_relaxed);
   }
+  auto constant = program_->constants().begin(); // in the order of slots
   for (uint32_t slot = 0; slot < program_->slots(); ++slot)
-    if (!slots_[slot].empty())
+    if (constant != program_->constants().end() && constant->slot == slot)
+      ++constant;
+    else if (!slots_[slot].empty())
       slots_[slot].reset();
   for (const auto& one : temporaries_)
     one->clear();
@@ -65,6 +70,7 @@ void instance::reset() noexcept {
 
 void instance::watch(step_profiler* by) {
   watch_ = by;
+  keep_account();
   if (by && by->takes_times())
     memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
 }
@@ -79,6 +85,12 @@ void instance::take_idle_memory() {
   }
   memory_ = idle->get();
   memory_->reset();
+  keep_account();
+}
+
+// Who does not ask how much memory a step took does not pay for the count.
+void instance::keep_account() noexcept {
+  memory_->keep_account(watch_ && watch_->takes_times());
 }
 
 bool instance::receive(token&& what) noexcept {
@@ -286,6 +298,8 @@ void instance::list_tensors(std::vector<held_tensor>& to) const {
   std::vector<const node*> makers(program_->slots());
   for (const auto& feed : program_->feeds())
     makers[feed.slot] = feed.origin;
+  for (const auto& one : program_->constants())
+    makers[one.slot] = one.origin;
   for (const auto& wait : program_->waits())
     for (auto slot : wait.slots)
       if (slot != token::no_slot)

@@ -75,7 +75,8 @@ public:
   /// result is `deadline_exceeded` or `cancelled`. Ends at the first error, which names the node.
   status run(uint32_t region, emission_sink& out, stop_signal& stop);
 
-  /// What the tensors that this step makes take; kept until the reset. Any thread may call.
+  /// What the tensors that this step makes take; kept until the reset. Where times are not taken,
+  /// only the bytes in use. Any thread may call.
   step_memory_statistics memory() const noexcept { return memory_->statistics(); }
 
   /// How much of the device's memory was in use while the step ran, where it was watched for times;
@@ -101,6 +102,7 @@ private:
   status await(std::span<const uint32_t> slots) const;
   status bring_here(tensor& value, const instruction& at) const;
   void take_idle_memory();
+  void keep_account() noexcept;
 
   std::shared_ptr<const troupe::program> program_;
   const memory_space* space_; // where its kernels work

@@ -49,6 +49,13 @@ struct feed_point {
   const node* origin = nullptr;
 };
 
+/// A constant: its tensor stands in its slot before the step begins, and stays.
+struct constant_point {
+  uint32_t slot = 0;
+  tensor value;
+  const node* origin = nullptr;
+};
+
 /// Where a tensor leaves for another device.
 struct export_point {
   uint32_t key = 0;
@@ -84,6 +91,8 @@ public:
   std::span<const instruction> code() const noexcept { return code_; }
   std::span<const wait_point> waits() const noexcept { return waits_; }
   std::span<const feed_point> feeds() const noexcept { return feeds_; }
+  /// By slot. Only of programs that the host runs.
+  std::span<const constant_point> constants() const noexcept { return constants_; }
   std::span<const export_point> exports() const noexcept { return exports_; }
   std::span<const uint32_t> fetches() const noexcept {
     return fetches_;
@@ -118,6 +127,7 @@ private:
   std::vector<instruction> code_;
   std::vector<wait_point> waits_;
   std::vector<feed_point> feeds_;
+  std::vector<constant_point> constants_;
   std::vector<export_point> exports_;
   std::vector<uint32_t> fetches_;
   std::deque<block> blocks_; // of functions

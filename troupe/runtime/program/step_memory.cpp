@@ -8,11 +8,13 @@ void* step_memory::allocate(size_t bytes) noexcept {
     return nullptr;
   auto size = counted(bytes);
   auto used = in_use_.fetch_add(size, std::memory_order_relaxed) + size;
-  auto peak = peak_.load(std::memory_order_relaxed);
-  while (used > peak && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed))
-    ;
-  allocated_.fetch_add(size, std::memory_order_relaxed);
-  allocations_.fetch_add(1, std::memory_order_relaxed);
+  if (full_account_.load(std::memory_order_relaxed)) {
+    auto peak = peak_.load(std::memory_order_relaxed);
+    while (used > peak && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed))
+      ;
+    allocated_.fetch_add(size, std::memory_order_relaxed);
+    allocations_.fetch_add(1, std::memory_order_relaxed);
+  }
   if (auto* log = log_.load(std::memory_order_acquire)) [[unlikely]]
     log->note();
   return memory;

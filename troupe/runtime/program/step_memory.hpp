@@ -34,8 +34,10 @@ public:
   step_memory_statistics statistics() const noexcept;
   /// Says whether all its tensors are gone, so that it can serve another step.
   bool idle() const noexcept { return in_use_.load(std::memory_order_acquire) == 1; }
-  /// Begins another step's account; requires idle().
+  /// Begins another step's account; requires idle(). It is kept in full, or only the bytes in use,
+  /// which costs a third.
   void reset() noexcept;
+  void keep_account(bool full) noexcept { full_account_.store(full, std::memory_order_relaxed); }
 
   /// From now on it notes down how much of the device's memory is in use, whenever a tensor comes
   /// or goes, so many times at most; nothing where that memory has no gauge. Before the step.
@@ -57,6 +59,7 @@ private:
   std::atomic<size_t> in_use_{1};
   std::atomic<size_t> peak_{0};
   std::atomic<uint64_t> allocated_{0}, allocations_{0};
+  std::atomic<bool> full_account_{true};
   // Stays when it was made: tensors of a step that has ended may look at it.
   std::unique_ptr<memory_log> own_log_;
   std::atomic<memory_log*> log_{nullptr};
