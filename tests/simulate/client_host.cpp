@@ -264,6 +264,7 @@ void client_host::ended(size_t which, run_record& run, const status& why,
                         const std::vector<tensor>& fetches) {
   const auto& of = steps_[which];
   run.is_answered = true;
+  run.told_doubt = why.message().find("may be spent") != std::string::npos;
   run.answered = core_.now;
   if (!why.ok()) {
     ++failed_;

@@ -162,6 +162,9 @@ void ledger::read(const run_record& run, int64_t value) {
 bool ledger::is_in_doubt(const run_record& run) const {
   if (run.succeeded || !run.is_answered)
     return !run.succeeded;
+  // Where readers are slow, the news that it is spent may come later than anyone waits for it.
+  if (run.told_doubt && core_.with.slow_readers)
+    return true;
   auto around = 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{5};
   return core_.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
                           fault_kind::crash, fault_kind::reopen, fault_kind::split,

@@ -38,6 +38,7 @@ struct run_record {
   int slots = 0;              ///< how many Tally nodes it has
   time_point issued{}, deadline{}, answered{};
   bool is_answered = false, succeeded = false;
+  bool told_doubt = false;                ///< that what it took may be spent although it failed
   uint64_t session = 0;                   ///< which of its client's
   std::set<int64_t> executed = {};        ///< slots
   std::map<size_t, uint64_t> ran_on = {}; ///< incarnations of processes

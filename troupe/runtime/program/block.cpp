@@ -44,41 +44,45 @@ status run_code(const block& what, tensor* slots, std::span<tensor> results, con
   context.set_temporaries(at.temporaries);
   const auto* code = what.code.data();
   const auto* look = code + instructions_per_look;
-  for (const auto* end = code + what.code.size(); code != end; ++code) {
-    if (code == look) {
-      look += instructions_per_look;
-      at.stop.due(); // raises it
-    }
-    if (at.stop.raised()) [[unlikely]]
-      return stopped(at.stop);
-    switch (code->what) {
-      case action::run: {
-        context.step_to(*code);
-        if (at.check_numerics) [[unlikely]] {
-          TROUPE_TRY(run_watched(*code, context, slots, at));
+  try { // around all kernels at once, as in an instance
+    for (const auto* end = code + what.code.size(); code != end; ++code) {
+      if (code == look) {
+        look += instructions_per_look;
+        at.stop.due(); // raises it
+      }
+      if (at.stop.raised()) [[unlikely]]
+        return stopped(at.stop);
+      switch (code->what) {
+        case action::run: {
+          context.step_to(*code);
+          if (at.check_numerics) [[unlikely]] {
+            TROUPE_TRY(run_watched(*code, context, slots, at));
+            break;
+          }
+          if (auto ran = code->run(context); !ran) [[unlikely]]
+            return at.stop.raised() ? stopped(at.stop) : within(*code->origin, std::move(ran));
           break;
         }
-        if (auto ran = run_kernel(*code, context); !ran) [[unlikely]]
-          return at.stop.raised() ? stopped(at.stop) : within(*code->origin, std::move(ran));
-        break;
+        case action::call: TROUPE_TRY(run_call(*code, slots, at)); break;
+        case action::read: {
+          auto& slot = slots[code->first_output];
+          TROUPE_ASSIGN(slot, read_variable(*code, at.temporaries));
+          if (slot.space() != at.device.memory().space()) [[unlikely]]
+            return lies_elsewhere(*code, slot);
+          break;
+        }
+        case action::fetch: {
+          auto& value = slots[code->inputs[0]];
+          results[code->target] = code->last_uses & 1 ? std::move(value) : value;
+          break;
+        }
+        default: return failure(error_kind::internal, "an instruction that no function has");
       }
-      case action::call: TROUPE_TRY(run_call(*code, slots, at)); break;
-      case action::read: {
-        auto& slot = slots[code->first_output];
-        TROUPE_ASSIGN(slot, read_variable(*code, at.temporaries));
-        if (slot.space() != at.device.memory().space()) [[unlikely]]
-          return lies_elsewhere(*code, slot);
-        break;
-      }
-      case action::fetch: {
-        auto& value = slots[code->inputs[0]];
-        results[code->target] = code->last_uses & 1 ? std::move(value) : value;
-        break;
-      }
-      default: return failure(error_kind::internal, "an instruction that no function has");
+      for (uint16_t i = 0; i < code->release_count; ++i)
+        slots[code->releases[i]].reset();
     }
-    for (uint16_t i = 0; i < code->release_count; ++i)
-      slots[code->releases[i]].reset();
+  } catch (...) {
+    return at.stop.raised() ? stopped(at.stop) : within(*code->origin, explain_exception());
   }
   return at.stop.raised() ? stopped(at.stop) : status{}; // the last kernel may have left off
 }
