@@ -180,6 +180,65 @@ TEST_CASE_METHOD(fixture, "calls have gradients, and calls of one function share
   CHECK(of(g.gradients(dx, {x})[0], 2) == Approx(180 * 8));
 }
 
+TEST_CASE_METHOD(fixture, "a function may have a gradient of its own") {
+  // log(1 + e^x), whose usual gradient is not finite for large x.
+  auto softplus_like = define(
+      g, "log1pexp", {argument{dtype::f64}, argument{dtype::i32}},
+      [&](auto& v) {
+        return list{log(exp(v[0]) + 1.0), v[1] + 1, v[0] * 7.0};
+      },
+      [&](auto& v, auto& dy) {
+        CHECK(dy.size() == 2); // not of the whole number
+        return list{dy[0] * sigmoid(v[0]) + dy[1] * 1000.0, {}};
+      });
+  auto y = call(g, softplus_like, {x, n});
+  auto one = g.gradients(y[0], {x})[0], both = g.gradients({y[0], y[2]}, {x})[0];
+  CHECK(of(one, 1000) == 1);
+  CHECK(of(one, 0) == 0.5);
+  CHECK(of(both, 0) == 1000.5);
+  CHECK(of(g.gradients(one, {x})[0], 0) == 0.25); // that of sigmoid
+
+  SECTION("in loops, in branches and within other functions") {
+    auto around = define(g, "around", {argument{dtype::f64}}, [&](auto& v) {
+      auto found = cond(
+          greater(v[0], -1e9),
+          [&] {
+            return call(g, softplus_like, {v[0], n})[2];
+          },
+          [&] { return v[0]; });
+      return list{found};
+    });
+    auto looped = while_loop(
+        {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
+        [&](auto& v) {
+          return list{v[0] + 1, call(g, around, {v[1]})[0]};
+        })[1];
+    CHECK(of(looped, 1, 3) == 343);
+    CHECK(of(g.gradients(looped, {x})[0], 1, 3) == 1e9);
+  }
+  SECTION("what does not fit is refused") {
+    auto fails = [&](std::vector<argument> takes, auto build, auto gradient) {
+      return failure_of([&] { define(g, "bad", takes, build, gradient); });
+    };
+    using Catch::Matchers::Contains;
+    auto same = [](auto& v) { return v; };
+    auto pass = [](auto&, auto& dy) { return dy; };
+    auto w = g.variable(2.0, "w");
+    CHECK_THAT(fails({argument{w}}, same, pass), Contains("argument 0 is a variable"));
+    CHECK_THAT(fails(
+                   {dtype::f64}, [&](auto& v) { return list{v[0] * x}; }, pass),
+               Contains("takes 'x' from outside"));
+    CHECK_THAT(fails({dtype::f64}, same, [&](auto&, auto& dy) { return list{dy[0] * x}; }),
+               Contains("takes 'x' from outside"));
+    CHECK_THAT(fails({dtype::f64}, same, [&](auto&, auto&) { return list{}; }),
+               Contains("returns 0 edges for 1 arguments"));
+    CHECK_THAT(fails({dtype::f64}, same, [&](auto& v, auto&) { return list{greater(v[0], 0.0)}; }),
+               Contains("returns bool for argument 0, which is f64"));
+    CHECK_THAT(fails({dtype::i32}, same, [&](auto& v, auto&) { return list{v[0]}; }),
+               Contains("has none: return edge{}"));
+  }
+}
+
 TEST_CASE_METHOD(fixture, "functions that call themselves have gradients") {
   auto power =
       define_recursive(g, "power", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}},

@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/reject.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
 
 #include <algorithm>
 
@@ -9,6 +10,8 @@ namespace troupe {
 namespace {
 
 using builder = std::function<std::vector<edge>(const std::vector<edge>&)>;
+using gradient_builder =
+    std::function<std::vector<edge>(const std::vector<edge>&, const std::vector<edge>&)>;
 
 // A function on its way, after the user's code has added its nodes.
 struct built_function {
@@ -50,9 +53,16 @@ void capture_rest(built_function& what, const std::vector<edge>& all) {
     value_or_throw(what.body->capture(all[i]));
 }
 
-function_value finish(built_function&& what, std::string name) {
-  auto made = function_body::finish(std::move(what.body), name, what.results);
+function_value finish(built_function&& what, std::string name, own_gradient gradient = {}) {
+  auto made = function_body::finish(std::move(what.body), name, what.results, std::move(gradient));
   return {std::move(name), value_or_throw(std::move(made))};
+}
+
+defined_function described(function_value what, std::vector<edge> captured) {
+  defined_function made{std::move(what), std::move(captured), {}};
+  for (size_t i = 0; i < made.value.body->results(); ++i)
+    made.results.push_back(made.value.body->result_type(i));
+  return made;
 }
 
 std::vector<node*> waits_of(const std::vector<node*>& all) {
@@ -194,11 +204,50 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
 defined_function define(graph& in, std::string_view name, const std::vector<argument>& arguments,
                         const builder& user, std::source_location where) {
   auto made = build(in.innermost(), arguments, {}, user, "define", where);
-  defined_function found{{}, made.body->captured(), {}};
-  found.value = finish(std::move(made), std::string{name});
-  for (size_t i = 0; i < found.value.body->results(); ++i)
-    found.results.push_back(found.value.body->result_type(i));
-  return found;
+  auto captured = made.body->captured();
+  return described(finish(std::move(made), std::string{name}), std::move(captured));
+}
+
+defined_function define(graph& in, std::string_view name, const std::vector<argument>& arguments,
+                        const builder& user, const gradient_builder& gradient,
+                        std::source_location where) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (const auto& like = arguments[i].like; like && like.node->output_is_ref(like.index))
+      reject("define", where, "function '", name, "' has a gradient of its own, and argument ", i,
+             " is a variable or table: let it take the value");
+  auto alone = [&](const built_function& what) {
+    if (!what.body->captured().empty())
+      reject("define", where, "function '", name, "' has a gradient of its own, and takes '",
+             what.body->captured().front(), "' from outside: make it an argument");
+  };
+  auto made = build(in.innermost(), arguments, {}, user, "define", where);
+  alone(made);
+  auto takes = arguments;
+  for (const auto& one : made.results)
+    if (carries_gradients(one.type()))
+      takes.emplace_back(one.type(), one.dims());
+  own_gradient own;
+  auto given = [&](const std::vector<edge>& all) {
+    auto middle = all.begin() + static_cast<std::ptrdiff_t>(arguments.size());
+    auto found = gradient({all.begin(), middle}, {middle, all.end()});
+    if (found.size() != arguments.size())
+      reject("define", where, "the gradient of function '", name, "' returns ", found.size(),
+             " edges for ", arguments.size(), " arguments");
+    for (size_t i = 0; i < found.size(); ++i)
+      if (found[i])
+        own.to.push_back(i);
+    for (auto i : own.to)
+      if (found[i].type() != arguments[i].type || !carries_gradients(found[i].type()))
+        reject("define", where, "the gradient of function '", name, "' returns ", found[i].type(),
+               " for argument ", i, ", which is ", arguments[i].type,
+               carries_gradients(arguments[i].type) ? "" : " and has none: return edge{}");
+    std::erase(found, edge{});
+    return found;
+  };
+  auto back = build(in.innermost(), takes, {}, given, "define", where);
+  alone(back);
+  own.by = finish(std::move(back), concat(name, "_gradient")).body;
+  return described(finish(std::move(made), std::string{name}, std::move(own)), {});
 }
 
 defined_function define_recursive(

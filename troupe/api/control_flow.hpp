@@ -110,6 +110,16 @@ TROUPE_API defined_function
 define(graph& in, std::string_view name, const std::vector<argument>& arguments,
        const std::function<std::vector<edge>(const std::vector<edge>&)>& build,
        std::source_location where = std::source_location::current());
+/// The same for a function with a gradient of its own, instead of that of its nodes: `gradient`
+/// gets the arguments, and the gradients of those results that are floating or complex, and returns
+/// an edge for each argument; edge{} where it has none. Nothing may be taken from outside but
+/// constants, no argument may be a variable itself.
+TROUPE_API defined_function
+define(graph& in, std::string_view name, const std::vector<argument>& arguments,
+       const std::function<std::vector<edge>(const std::vector<edge>&)>& build,
+       const std::function<std::vector<edge>(const std::vector<edge>& arguments,
+                                             const std::vector<edge>& gradients)>& gradient,
+       std::source_location where = std::source_location::current());
 TROUPE_API defined_function define_recursive(
     graph& in, std::string_view name, const std::vector<argument>& arguments,
     const std::vector<dtype>& results,

@@ -24,8 +24,10 @@ bool acts_in_a_body(const node& one) {
   });
 }
 
-result<std::shared_ptr<const function>>
-function::make(std::string name, std::unique_ptr<graph> body, const std::vector<edge>& results) {
+result<std::shared_ptr<const function>> function::make(std::string name,
+                                                       std::unique_ptr<graph> body,
+                                                       const std::vector<edge>& results,
+                                                       own_gradient gradient) {
   std::vector<int> handed;
   for (size_t i = 0; i < results.size(); ++i) {
     const auto& from = results[i];
@@ -50,15 +52,18 @@ function::make(std::string name, std::unique_ptr<graph> body, const std::vector<
                           .attrs = {{"index", i}},
                           .where = from.node->where()}));
   }
-  return make(std::move(name), std::move(body), std::move(handed));
+  return make(std::move(name), std::move(body), std::move(handed), std::move(gradient));
 }
 
-result<std::shared_ptr<const function>>
-function::make(std::string name, std::unique_ptr<graph> body, std::vector<int> handed_on) {
+result<std::shared_ptr<const function>> function::make(std::string name,
+                                                       std::unique_ptr<graph> body,
+                                                       std::vector<int> handed_on,
+                                                       own_gradient gradient) {
   std::shared_ptr<function> made{new function};
   made->name_ = std::move(name);
   made->body_ = std::move(body);
   made->handed_on_ = std::move(handed_on);
+  made->gradient_ = std::move(gradient);
   TROUPE_TRY(made->note_arguments().within(concat("function '", made->name_, "'")));
   TROUPE_TRY(made->note_results().within(concat("function '", made->name_, "'")));
   made->note_what_runs();
@@ -247,7 +252,8 @@ result<edge> function_body::capture(edge from) {
 
 result<std::shared_ptr<const function>> function_body::finish(std::unique_ptr<function_body> body,
                                                               std::string name,
-                                                              const std::vector<edge>& results) {
+                                                              const std::vector<edge>& results,
+                                                              own_gradient gradient) {
   std::vector<edge> own;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i])
@@ -259,7 +265,7 @@ result<std::shared_ptr<const function>> function_body::finish(std::unique_ptr<fu
   }
   TROUPE_TRY(body->take_note());
   body->leave();
-  return function::make(std::move(name), std::move(body), own);
+  return function::make(std::move(name), std::move(body), own, std::move(gradient));
 }
 
 open_function opened(const function& of) {

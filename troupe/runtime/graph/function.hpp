@@ -8,16 +8,28 @@
 
 namespace troupe {
 
+class function;
+
+/// What the gradients of a call are, where they are not to be those of the function's nodes: `by`
+/// takes its arguments, then the gradients of those results that carry some, and gives the
+/// gradients of the arguments `to`.
+struct own_gradient {
+  std::shared_ptr<const function> by = {};
+  std::vector<size_t> to = {};
+};
+
 /// A graph with arguments and results. Immutable; nodes hold it as an attribute.
 class TROUPE_API function {
 public:
   /// Takes a graph whose arguments are nodes of function_body, and the edges that are its results.
   /// One that is an argument itself is handed on as it is.
   static result<std::shared_ptr<const function>> make(std::string name, std::unique_ptr<graph> body,
-                                                      const std::vector<edge>& results);
+                                                      const std::vector<edge>& results,
+                                                      own_gradient gradient = {});
   /// The same where nodes _Fetch stand for the results that are not handed on.
   static result<std::shared_ptr<const function>> make(std::string name, std::unique_ptr<graph> body,
-                                                      std::vector<int> handed_on);
+                                                      std::vector<int> handed_on,
+                                                      own_gradient gradient = {});
 
   const std::string& name() const noexcept { return name_; }
   const graph& body() const noexcept { return *body_; }
@@ -40,6 +52,8 @@ public:
   /// nobody reads what it gives.
   bool has_effects() const noexcept { return has_effects_; }
 
+  const own_gradient& gradient() const noexcept { return gradient_; }
+
   /// Whether a call runs the node: a result or an effect needs it. Arguments count as such.
   bool runs(const node& of_body) const {
     return of_body.index() < runs_.size() && runs_[of_body.index()]; // or it came later
@@ -57,6 +71,7 @@ private:
   std::vector<const node*> computed_; // by result: its _Fetch, or nullptr
   std::vector<int> handed_on_;
   std::vector<bool> runs_; // by node index
+  own_gradient gradient_;
   bool has_effects_ = false;
 };
 
@@ -85,8 +100,10 @@ public:
   /// The end: what is added to the graph around it from here is its own again.
   void leave() noexcept;
   /// Makes the function of the graph. `body` is this one.
-  static result<std::shared_ptr<const function>>
-  finish(std::unique_ptr<function_body> body, std::string name, const std::vector<edge>& results);
+  static result<std::shared_ptr<const function>> finish(std::unique_ptr<function_body> body,
+                                                        std::string name,
+                                                        const std::vector<edge>& results,
+                                                        own_gradient gradient = {});
 
 protected:
   result<edge> bring_in(edge from) override;

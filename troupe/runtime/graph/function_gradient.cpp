@@ -178,6 +178,23 @@ result<edges> of_first_recursive_call(gradient_context& at, const function_value
   return of_recursive_call(at, known, {known.forward, forward}, {known.backward, backward});
 }
 
+// What the function's author says it is.
+result<edges> of_own_gradient(gradient_context& at, const function& of) {
+  auto& call = at.widens();
+  const auto& [by, to] = of.gradient();
+  edges found(call.inputs().size());
+  if (std::ranges::none_of(to, [&](size_t one) { return at.wants(static_cast<int>(one)); }))
+    return found;
+  auto arguments = call.inputs();
+  for (int i = 0; i < static_cast<int>(of.results()); ++i)
+    if (carries_gradients(call.output_type(i)))
+      arguments.push_back(at.output_gradient(i));
+  TROUPE_ASSIGN(auto* back, add_call(call.graph(), {by->name(), by}, arguments));
+  for (size_t i = 0; i < to.size(); ++i)
+    found[to[i]] = back->output(static_cast<int>(i));
+  return found;
+}
+
 result<edges> of_call(gradient_context& at) {
   auto& call = at.widens();
   const auto value = *functions_of(call).front();
@@ -190,6 +207,8 @@ result<edges> of_call(gradient_context& at) {
                              {known->second.backward, {}});
   }
   const auto& of = *value.body;
+  if (of.gradient().by)
+    return of_own_gradient(at, of);
   if (calls_itself(of.body(), value.name))
     return of_first_recursive_call(at, value);
   places from, to;
