@@ -144,6 +144,25 @@ TEST_CASE("other values are kept in a checkpoint and given back") {
   CHECK(alone.restore(s)->extra == std::vector<std::string>{"position"});
 }
 
+TEST_CASE("a generator of random numbers goes on where the checkpoint was") {
+  temporary_folder folder;
+  graph_builder g;
+  auto state = g.resource_variable(tensor::vector<int64_t>({0, 0, 7}), "generator");
+  auto drawn = stateful_uniform(g, state, int64_t{1}, tensor::vector<int64_t>({100}));
+  auto s = session::local();
+  s.run(g.initializer());
+  saver to{g, folder / "model"};
+  auto first = s.fetch(drawn);
+  to.save(s, 1);
+  auto second = s.fetch(drawn), third = s.fetch(drawn);
+  CHECK_FALSE(identical(first, second));
+  CHECK_FALSE(identical(second, third));
+  s.reset();
+  REQUIRE(to.restore(s));
+  CHECK(identical(s.fetch(drawn), second));
+  CHECK(identical(s.fetch(drawn), third));
+}
+
 TEST_CASE("a checkpoint says whether it is of this graph") {
   temporary_folder folder;
   auto s = session::local();

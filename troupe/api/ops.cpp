@@ -3442,6 +3442,20 @@ edge rint(operand x, std::string_view name, std::source_location where) {
   return made.output(0);
 }
 
+edge rng_read_and_skip(operand resource, operand alg, operand delta, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "RngReadAndSkip", {{resource}, {alg}, {delta}},
+      {}, name, where);
+  return made.output(0);
+}
+
+node* rng_skip(operand resource, operand algorithm, operand delta, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "RngSkip", {{resource}, {algorithm}, {delta}},
+      {}, name, where);
+  return &made;
+}
+
 edge roll(operand input, operand shift, operand axis, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(nullptr, "Roll", {{input}, {shift}, {axis}},
@@ -4271,10 +4285,76 @@ edge stage_size(graph& in, const stage_size_options& options, std::string_view n
   return made.output(0);
 }
 
+edge stateful_standard_normal_v2(graph& in, operand resource, operand algorithm, operand shape,
+    const stateful_standard_normal_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StatefulStandardNormalV2", {{resource}, {algorithm}, {shape}},
+      {{"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
+edge stateful_truncated_normal(graph& in, operand resource, operand algorithm, operand shape,
+    const stateful_truncated_normal_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StatefulTruncatedNormal", {{resource}, {algorithm}, {shape}},
+      {{"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
+edge stateful_uniform(graph& in, operand resource, operand algorithm, operand shape,
+    const stateful_uniform_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "StatefulUniform", {{resource}, {algorithm}, {shape}},
+      {{"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
+edge stateful_uniform_full_int(graph& in, operand resource, operand algorithm, operand shape,
+    const stateful_uniform_full_int_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StatefulUniformFullInt", {{resource}, {algorithm}, {shape}},
+      {{"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
+edge stateful_uniform_int(graph& in, operand resource, operand algorithm, operand shape,
+    operand minval, operand maxval, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "StatefulUniformInt", {{resource}, {algorithm}, {shape}, {minval}, {maxval}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge stateless_random_get_alg(graph& in, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "StatelessRandomGetAlg", {},
+      {}, name, where);
+  return made.output(0);
+}
+
+stateless_random_get_key_counter_outputs stateless_random_get_key_counter(operand seed,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StatelessRandomGetKeyCounter", {{seed}},
+      {}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
+stateless_random_get_key_counter_alg_outputs stateless_random_get_key_counter_alg(operand seed,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "StatelessRandomGetKeyCounterAlg", {{seed}},
+      {}, name, where);
+  return {made.output(0), made.output(1), made.output(2)};
+}
+
 edge stateless_random_normal(graph& in, operand shape, operand seed,
     const stateless_random_normal_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(&in, "StatelessRandomNormal", {{shape}, {seed}},
+      {{"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
+edge stateless_random_normal_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, const stateless_random_normal_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StatelessRandomNormalV2", {{shape}, {key}, {counter}, {alg}},
       {{"dtype", options.dtype}}, name, where);
   return made.output(0);
 }
@@ -4287,10 +4367,42 @@ edge stateless_random_uniform(graph& in, operand shape, operand seed,
   return made.output(0);
 }
 
+edge stateless_random_uniform_full_int_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, const stateless_random_uniform_full_int_v2_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "StatelessRandomUniformFullIntV2", {{shape}, {key}, {counter}, {alg}},
+      {{"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
+edge stateless_random_uniform_int_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, operand minval, operand maxval, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StatelessRandomUniformIntV2", {{shape}, {key}, {counter}, {alg}, {minval}, {maxval}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge stateless_random_uniform_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, const stateless_random_uniform_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StatelessRandomUniformV2", {{shape}, {key}, {counter}, {alg}},
+      {{"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
 edge stateless_truncated_normal(graph& in, operand shape, operand seed,
     const stateless_truncated_normal_options& options, std::string_view name,
     std::source_location where) {
   auto& made = detail::add_node(&in, "StatelessTruncatedNormal", {{shape}, {seed}},
+      {{"dtype", options.dtype}}, name, where);
+  return made.output(0);
+}
+
+edge stateless_truncated_normal_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, const stateless_truncated_normal_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(&in, "StatelessTruncatedNormalV2", {{shape}, {key}, {counter}, {alg}},
       {{"dtype", options.dtype}}, name, where);
   return made.output(0);
 }

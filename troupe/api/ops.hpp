@@ -6029,6 +6029,20 @@ edge right_shift(operand x, operand y, std::string_view name = {},
 edge rint(operand x, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+/// Gives a generator's state, and moves it on as drawing delta numbers does.
+///
+/// What is drawn by that state, such as by StatelessRandomUniformV2, is drawn by nobody else. The
+/// state is a variable, i64[3]: the two halves of a counter, and a key.
+edge rng_read_and_skip(operand resource, operand alg, operand delta, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Moves a generator on, as drawing delta numbers does.
+///
+/// The generator's state is a variable, i64[3]: the two halves of a counter, the lower first, and a
+/// key. It is read, saved and restored like any other. algorithm is 1, Philox, or 3, any.
+node* rng_skip(operand resource, operand algorithm, operand delta, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 /// Moves all elements by shift places along an axis; those beyond its end come in at its start.
 ///
 /// Shift and axis may be vectors; an axis that is named twice is shifted twice. A negative shift
@@ -7331,6 +7345,102 @@ inline edge stage_size(graph& in, std::string_view name,
   return stage_size(in, stage_size_options{}, name, where);
 }
 
+struct stateful_standard_normal_v2_options {
+  troupe::dtype dtype = troupe::dtype::f32;
+};
+/// Draws numbers from the normal distribution with mean 0 and variance 1, from a generator.
+///
+/// The generator's state is a variable, i64[3], which RngSkip describes: equal states give equal
+/// numbers, which are not those of other implementations.
+edge stateful_standard_normal_v2(graph& in, operand resource, operand algorithm, operand shape,
+    const stateful_standard_normal_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge stateful_standard_normal_v2(graph& in, operand resource, operand algorithm,
+    operand shape, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stateful_standard_normal_v2(in, resource, algorithm, shape, stateful_standard_normal_v2_options{}, name, where);
+}
+
+struct stateful_truncated_normal_options {
+  troupe::dtype dtype = troupe::dtype::f32;
+};
+/// Draws numbers from the standard normal distribution, again where one is beyond 2, from a
+/// generator.
+///
+/// The generator's state is a variable, i64[3], which RngSkip describes: equal states give equal
+/// numbers, which are not those of other implementations.
+edge stateful_truncated_normal(graph& in, operand resource, operand algorithm, operand shape,
+    const stateful_truncated_normal_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge stateful_truncated_normal(graph& in, operand resource, operand algorithm,
+    operand shape, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stateful_truncated_normal(in, resource, algorithm, shape, stateful_truncated_normal_options{}, name, where);
+}
+
+struct stateful_uniform_options {
+  troupe::dtype dtype = troupe::dtype::f32;
+};
+/// Draws numbers evenly from [0, 1), from a generator.
+///
+/// The generator's state is a variable, i64[3], which RngSkip describes: equal states give equal
+/// numbers, which are not those of other implementations.
+edge stateful_uniform(graph& in, operand resource, operand algorithm, operand shape,
+    const stateful_uniform_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge stateful_uniform(graph& in, operand resource, operand algorithm, operand shape,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return stateful_uniform(in, resource, algorithm, shape, stateful_uniform_options{}, name, where);
+}
+
+struct stateful_uniform_full_int_options {
+  troupe::dtype dtype = troupe::dtype::u64;
+};
+/// Draws whole numbers of all bits, from a generator.
+///
+/// The generator's state is a variable, i64[3], which RngSkip describes: equal states give equal
+/// numbers.
+edge stateful_uniform_full_int(graph& in, operand resource, operand algorithm, operand shape,
+    const stateful_uniform_full_int_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge stateful_uniform_full_int(graph& in, operand resource, operand algorithm,
+    operand shape, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stateful_uniform_full_int(in, resource, algorithm, shape, stateful_uniform_full_int_options{}, name, where);
+}
+
+/// Draws whole numbers evenly from [minval, maxval), from a generator.
+///
+/// Where the size of that range does not divide the numbers of a word, the smaller ones are a
+/// little more likely. The generator's state is a variable, i64[3], which RngSkip describes: equal
+/// states give equal numbers.
+edge stateful_uniform_int(graph& in, operand resource, operand algorithm, operand shape,
+    operand minval, operand maxval, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Names the algorithm that random numbers are drawn by: 1, Philox.
+edge stateless_random_get_alg(graph& in, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct stateless_random_get_key_counter_outputs {
+  edge key;
+  edge counter;
+};
+/// Makes a key and a counter of two seeds.
+///
+/// Other seeds give others: they are mixed, so that small seeds do as well as large ones.
+stateless_random_get_key_counter_outputs stateless_random_get_key_counter(operand seed,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
+struct stateless_random_get_key_counter_alg_outputs {
+  edge key;
+  edge counter;
+  edge alg;
+};
+/// Makes a key and a counter of two seeds, and names the algorithm: 1, Philox.
+stateless_random_get_key_counter_alg_outputs stateless_random_get_key_counter_alg(operand seed,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
 struct stateless_random_normal_options {
   troupe::dtype dtype = troupe::dtype::f32;
 };
@@ -7344,6 +7454,22 @@ edge stateless_random_normal(graph& in, operand shape, operand seed,
 inline edge stateless_random_normal(graph& in, operand shape, operand seed, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return stateless_random_normal(in, shape, seed, stateless_random_normal_options{}, name, where);
+}
+
+struct stateless_random_normal_v2_options {
+  troupe::dtype dtype = troupe::dtype::f32;
+};
+/// Draws numbers from the normal distribution with mean 0 and variance 1, by a key and a counter.
+///
+/// StatelessRandomUniformV2 describes these. Equal ones give equal numbers, which are not those of
+/// other implementations.
+edge stateless_random_normal_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, const stateless_random_normal_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge stateless_random_normal_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stateless_random_normal_v2(in, shape, key, counter, alg, stateless_random_normal_v2_options{}, name, where);
 }
 
 struct stateless_random_uniform_options {
@@ -7361,6 +7487,45 @@ inline edge stateless_random_uniform(graph& in, operand shape, operand seed,
   return stateless_random_uniform(in, shape, seed, stateless_random_uniform_options{}, name, where);
 }
 
+struct stateless_random_uniform_full_int_v2_options {
+  troupe::dtype dtype = troupe::dtype::u64;
+};
+/// Draws whole numbers of all bits, by a key and a counter.
+///
+/// StatelessRandomUniformV2 describes these. Equal ones give equal numbers.
+edge stateless_random_uniform_full_int_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, const stateless_random_uniform_full_int_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge stateless_random_uniform_full_int_v2(graph& in, operand shape, operand key,
+    operand counter, operand alg, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stateless_random_uniform_full_int_v2(in, shape, key, counter, alg, stateless_random_uniform_full_int_v2_options{}, name, where);
+}
+
+/// Draws whole numbers evenly from [minval, maxval), by a key and a counter.
+///
+/// StatelessRandomUniformV2 describes these. Equal ones give equal numbers. Where the size of the
+/// range does not divide the numbers of a word, the smaller ones are a little more likely.
+edge stateless_random_uniform_int_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, operand minval, operand maxval, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct stateless_random_uniform_v2_options {
+  troupe::dtype dtype = troupe::dtype::f32;
+};
+/// Draws numbers evenly from [0, 1), by a key and a counter.
+///
+/// They are a generator's (RngReadAndSkip), or a seed's (StatelessRandomGetKeyCounter). Equal ones
+/// give equal numbers, which are not those of other implementations. alg is 1, Philox, or 3, any.
+edge stateless_random_uniform_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, const stateless_random_uniform_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge stateless_random_uniform_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stateless_random_uniform_v2(in, shape, key, counter, alg, stateless_random_uniform_v2_options{}, name, where);
+}
+
 struct stateless_truncated_normal_options {
   troupe::dtype dtype = troupe::dtype::f32;
 };
@@ -7374,6 +7539,23 @@ edge stateless_truncated_normal(graph& in, operand shape, operand seed,
 inline edge stateless_truncated_normal(graph& in, operand shape, operand seed,
     std::string_view name, std::source_location where = std::source_location::current()) {
   return stateless_truncated_normal(in, shape, seed, stateless_truncated_normal_options{}, name, where);
+}
+
+struct stateless_truncated_normal_v2_options {
+  troupe::dtype dtype = troupe::dtype::f32;
+};
+/// Draws numbers from the standard normal distribution, again where one is beyond 2, by a key and a
+/// counter.
+///
+/// StatelessRandomUniformV2 describes these. Equal ones give equal numbers, which are not those of
+/// other implementations.
+edge stateless_truncated_normal_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, const stateless_truncated_normal_v2_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge stateless_truncated_normal_v2(graph& in, operand shape, operand key, operand counter,
+    operand alg, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return stateless_truncated_normal_v2(in, shape, key, counter, alg, stateless_truncated_normal_v2_options{}, name, where);
 }
 
 /// Says which strings match a regular expression that is known while the graph is built.

@@ -5,12 +5,7 @@ namespace troupe::ops::random_uniform_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
-  TROUPE_TRY(at.of_rank(1, 0));
-  TROUPE_TRY(at.of_rank(2, 0));
-  auto least = at.integers(1), bound = at.integers(2);
-  if (least && bound && least->front() >= bound->front())
-    return at.invalid("minval must be less than maxval, got ", least->front(), " and ",
-                      bound->front());
+  TROUPE_TRY(infer_range(at, 1));
   return infer_drawn(at);
 }
 

@@ -6,6 +6,7 @@ namespace troupe::ops {
 
 template <class T, template <class> class Draw>
 struct rounded {
+  static constexpr double cost = Draw<T>::cost;
   std::array<T, per_block<T>> operator()(const philox& numbers, uint64_t index) const {
     auto drawn = Draw<T>{}(numbers, index);
     std::array<T, per_block<T>> out;

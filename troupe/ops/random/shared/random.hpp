@@ -4,10 +4,10 @@
 
 namespace troupe::ops {
 
-/// Output 0 has the shape that input 0 lists.
-inline result<shapes> infer_drawn(const infer_context& at) {
-  TROUPE_ASSIGN(auto list, at.of_rank(0, 1));
-  if (auto extents = at.integers(0)) {
+/// Output 0 has the shape that input i lists.
+inline result<shapes> infer_drawn_like(const infer_context& at, int i) {
+  TROUPE_ASSIGN(auto list, at.of_rank(i, 1));
+  if (auto extents = at.integers(i)) {
     TROUPE_ASSIGN(auto dims, shape::make(*extents));
     return shapes{dims};
   }
@@ -16,6 +16,20 @@ inline result<shapes> infer_drawn(const infer_context& at) {
   if (list[0] > max_rank)
     return at.invalid("a shape has at most ", max_rank, " extents, got ", list[0]);
   return shapes{partial_shape::of_rank(static_cast<int>(list[0]))};
+}
+
+/// The same with input 0.
+inline result<shapes> infer_drawn(const infer_context& at) { return infer_drawn_like(at, 0); }
+
+/// Inputs i and i + 1 are the bounds of what is drawn: the least, and what is more than any.
+inline status infer_range(const infer_context& at, int i) {
+  TROUPE_TRY(at.of_rank(i, 0));
+  TROUPE_TRY(at.of_rank(i + 1, 0));
+  auto least = at.integers(i), bound = at.integers(i + 1);
+  if (least && bound && least->front() >= bound->front())
+    return at.invalid("minval must be less than maxval, got ", least->front(), " and ",
+                      bound->front());
+  return {};
 }
 
 /// Output 0 has the shape that input 0 lists, and in it one of the shape of input 1 for each place.
