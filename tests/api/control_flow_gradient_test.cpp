@@ -236,6 +236,99 @@ TEST_CASE_METHOD(fixture, "a function may have a gradient of its own") {
                Contains("returns bool for argument 0, which is f64"));
     CHECK_THAT(fails({dtype::i32}, same, [&](auto& v, auto&) { return list{v[0]}; }),
                Contains("has none: return edge{}"));
+    CHECK_THAT(fails({argument{dtype::f64, shape{3}}}, same,
+                     [&](auto& v, auto&) { return list{sum(v[0])}; }),
+               Contains("for argument 0 has shape [], and the argument has [3]"));
+  }
+}
+
+TEST_CASE_METHOD(fixture,
+                 "a gradient of a function's own has the shape of what it is called with") {
+  auto f = define(
+      g, "f", {dtype::f64}, [](auto& v) { return list{sum(v[0])}; },
+      [](auto&, auto& dy) { return list{dy[0]}; });
+  auto three = g.placeholder(dtype::f64, shape{3});
+  auto y = call(g, f, {three})[0];
+  CHECK_THAT(failure_of([&] { g.gradients(y, {three}); }),
+             Catch::Matchers::Contains("its own gradient of argument 0 has shape []"));
+}
+
+TEST_CASE_METHOD(fixture, "a gradient of a function's own counts where the function is a branch") {
+  auto own = [&](const char* name, double factor) {
+    return define(
+               g, name, {argument{dtype::f64, shape{}}}, [](auto& v) { return list{v[0] * 2.0}; },
+               [=](auto&, auto& dy) { return list{dy[0] * factor}; })
+        .value;
+  };
+  auto test = define(g, "test", {argument{dtype::f64, shape{}}}, [](auto& v) {
+                return list{less(v[0], 100.0)};
+              }).value;
+  auto* chosen = value_or_throw(
+      g.add({.op = "StatelessIf",
+             .inputs = {greater(x, 0.0), x},
+             .attrs = {{"then_branch", own("a", 5)}, {"else_branch", own("b", 7)}}}));
+  auto* looped = value_or_throw(g.add(
+      {.op = "StatelessWhile", .inputs = {x}, .attrs = {{"cond", test}, {"body", own("c", 3)}}}));
+  auto dx = g.gradients(chosen->output(0), {x})[0];
+  CHECK(of(dx, 1) == 5);
+  CHECK(of(dx, -1) == 7);
+  CHECK(of(looped->output(0), 30) == 120);
+  CHECK(of(g.gradients(looped->output(0), {x})[0], 30) == 9);
+}
+
+TEST_CASE_METHOD(fixture, "functions with gradients of their own take constants of any size") {
+  auto table = g.constant(tensor::vector(std::vector<double>(1000, 3)));
+  auto f = define(
+      g, "f", {dtype::f64}, [&](auto& v) { return list{sum(table * v[0])}; },
+      [&](auto&, auto& dy) { return list{sum(table) * dy[0] * 2.0}; });
+  auto y = call(g, f, {x})[0];
+  CHECK(of(y, 2) == 6000);
+  CHECK(of(g.gradients(y, {x})[0], 2) == 6000);
+}
+
+TEST_CASE_METHOD(fixture,
+                 "calls of itself that are not differentiated stay calls of the function") {
+  // p(a, i) = i < 1 ? a : p(a a, i - 1) + what is held back
+  auto powers = [&](const char* name, auto rest) {
+    return define_recursive(
+        g, name, {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}}, {dtype::f64},
+        [&](const defined_function& self, const list& v) {
+          return list{cond(
+              less(v[1], 1), [&] { return v[0]; },
+              [&] {
+                auto next = v[1] - 1;
+                return call(g, self, {v[0] * v[0], next})[0] + rest(self, v[0], next);
+              })};
+        });
+  };
+  SECTION("behind stop_gradient") {
+    auto f = powers("f", [&](auto& self, edge a, edge next) {
+      return stop_gradient(call(g, self, {a, next})[0]);
+    });
+    auto y = call(g, f, {x, n})[0]; // f(a, 1) = a^2 + a, f(a, 2) = a^4 + a^2 + (a^2 + a)
+    CHECK(of(y, 2, 2) == 26);
+    auto dx = g.gradients(y, {x})[0];
+    CHECK(of(y, 2, 2) == 26);
+    CHECK(of(dx, 2, 2) == 32); // of a^4: what is added is held back at each depth
+  }
+  SECTION("in functions with gradients of their own") {
+    auto f = powers("f", [&](auto& self, edge a, edge next) {
+      auto own = define(
+          g, "own", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}},
+          [&](auto& v) {
+            return call(g, self, {v[0], v[1]});
+          },
+          [&](auto& v, auto& dy) {
+            return list{dy[0] * call(g, self, {v[0], v[1]})[0], {}};
+          });
+      return call(g, own, {a, next})[0];
+    });
+    auto y = call(g, f, {x, n})[0];
+    CHECK(of(y, 2, 2) == 26);
+    auto dx = g.gradients(y, {x})[0];
+    CHECK(of(y, 2, 2) == 26);
+    // f'(a, 1) = 2a + a; f'(a, 2) = f'(a^2, 1) 2a + f(a, 1) = 6 a^3 + a^2 + a
+    CHECK(of(dx, 2, 2) == 48 + 6);
   }
 }
 

@@ -41,6 +41,16 @@ std::vector<float> floats(const tensor& from) {
 
 } // namespace
 
+TEST_CASE("a silence that peers may keep is at most a day, and not none") {
+  for (auto wrong : {-1ms, 0ms, 24h + 1ms}) {
+    session_options options;
+    options.cluster.peer_timeout = wrong;
+    auto said = error_of([&] { session::local(options); }, error_kind::invalid_argument);
+    contains(said, "cluster.peer_timeout must be from 1 ms to 24 hours");
+    contains(said, std::to_string(wrong.count()));
+  }
+}
+
 TEST_CASE("a session computes what is fetched from what is fed") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 2}, "x");

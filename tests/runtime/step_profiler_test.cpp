@@ -184,6 +184,49 @@ TEST_CASE("the trap names the first node that makes a NaN, and tells its inputs"
   CHECK_THAT(failed.message(), Contains("\n  input 1 'less' f32[2]: finite, from -2 to -1"));
 }
 
+TEST_CASE("the trap names a constant that is not finite, though no instruction makes it") {
+  watched on;
+  auto odd = on.op("odd", "Const", {},
+                   {{"value", tensor::vector<float>({1, INFINITY})}, {"dtype", dtype::f32}});
+  on.fetch(0, on.op("minus", "Neg", {odd}));
+  on.compile();
+  CHECK(on.run({.times = true}, {}));
+  for (int step = 0; step < 2; ++step) {
+    auto failed = on.run({.check_numerics = true}, {});
+    CHECK(failed.kind() == error_kind::invalid_argument);
+    CHECK_THAT(failed.message(), Contains("Const 'odd'"));
+    CHECK_THAT(failed.message(), Contains("is a constant that is not finite: f32[2]: 1 of 2"));
+  }
+}
+
+TEST_CASE("what a region sends may fail, also where no node has sent it") {
+  struct full final : emission_sink {
+    void send_token(token&&) override { throw std::bad_alloc{}; }
+    void send_export(uint32_t, tensor&&, bool) override {}
+    void send_fetch(uint32_t, tensor&&, bool) override {}
+    void start_wait(uint32_t, std::span<tensor>) override {}
+  } out;
+  watched on;
+  auto x = on.feed(0, dtype::f32);
+  auto* first = on.op("first", "Neg", {x}).node;
+  auto asked =
+      on.op("asked", "Ask", {on.op("queue", "Queue", {}), on.feed(1, dtype::i64)}, {{"N", 1}});
+  auto* later =
+      add(*on.in,
+          {.op = "Neg", .name = "later", .inputs = {edge{first, 0}}, .controls = {asked.node}})
+          .node;
+  on.fetch(0, edge{later, 0});
+  on.compile();
+  on.runs->watch(nullptr);
+  REQUIRE(on.runs->receive(token{}));
+  on.runs->set_feed(0, tensor::vector<float>({1}));
+  on.runs->set_feed(1, tensor::scalar(int64_t{1}));
+  size_t failed = 0;
+  for (uint32_t i = 0; i < on.runs->program().regions().size() && !failed; ++i)
+    failed += on.runs->run(i, out, on.stop).kind() == error_kind::resource_exhausted;
+  CHECK(failed == 1);
+}
+
 TEST_CASE("memory that the processor cannot read is not looked at") {
   test_device elsewhere{device_kind::gpu};
   watched on;

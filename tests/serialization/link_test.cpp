@@ -366,6 +366,23 @@ TEST_CASE("a peer that is long at reading a message is heard meanwhile") {
   CHECK(b.got.size() == 1);
 }
 
+TEST_CASE("a peer with a longer timeout is asked, also by an end that writes all the time") {
+  using namespace std::chrono_literals;
+  auto now = std::chrono::steady_clock::time_point{} + 1h;
+  auto patient = options_of("task"), hasty = patient;
+  hasty.timeout = 3s;
+  patient.timeout = 60s;
+  peer_end a{hasty}, b{patient};
+  REQUIRE(exchange(a, b).ok());
+  for (int i = 0; i < 20; ++i, now += 1s) {
+    REQUIRE(a.it.send(deregister_graph{7}).ok());
+    REQUIRE(a.it.tick(now).ok());
+    REQUIRE(b.it.tick(now).ok());
+    REQUIRE(exchange(a, b).ok());
+  }
+  CHECK(b.got.size() == 20);
+}
+
 TEST_CASE("a stranger that dribbles bytes does not stay") {
   using namespace std::chrono_literals;
   auto now = std::chrono::steady_clock::time_point{} + 1h;

@@ -23,8 +23,9 @@ struct built_function {
 // same.
 built_function build(graph& in, const std::vector<argument>& arguments,
                      const std::vector<edge>& captured, const builder& user, std::string_view what,
-                     std::source_location where) {
-  built_function made{std::make_unique<function_body>(in), {}};
+                     std::source_location where,
+                     size_t copied_constant = function_body::small_constant) {
+  built_function made{std::make_unique<function_body>(in, copied_constant), {}};
   std::vector<edge> own;
   for (const auto& one : arguments) {
     const auto* state = one.like && one.like.node->output_is_ref(one.like.index)
@@ -220,7 +221,7 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
       reject("define", where, "function '", name, "' has a gradient of its own, and takes '",
              what.body->captured().front(), "' from outside: make it an argument");
   };
-  auto made = build(in.innermost(), arguments, {}, user, "define", where);
+  auto made = build(in.innermost(), arguments, {}, user, "define", where, SIZE_MAX);
   alone(made);
   auto takes = arguments;
   for (const auto& one : made.results)
@@ -236,15 +237,19 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
     for (size_t i = 0; i < found.size(); ++i)
       if (found[i])
         own.to.push_back(i);
-    for (auto i : own.to)
+    for (auto i : own.to) {
       if (found[i].type() != arguments[i].type || !carries_gradients(found[i].type()))
         reject("define", where, "the gradient of function '", name, "' returns ", found[i].type(),
                " for argument ", i, ", which is ", arguments[i].type,
                carries_gradients(arguments[i].type) ? "" : " and has none: return edge{}");
+      if (!found[i].dims().compatible(arguments[i].dims))
+        reject("define", where, "the gradient of function '", name, "' for argument ", i,
+               " has shape ", found[i].dims(), ", and the argument has ", arguments[i].dims);
+    }
     std::erase(found, edge{});
     return found;
   };
-  auto back = build(in.innermost(), takes, {}, given, "define", where);
+  auto back = build(in.innermost(), takes, {}, given, "define", where, SIZE_MAX);
   alone(back);
   own.by = finish(std::move(back), concat(name, "_gradient")).body;
   return described(finish(std::move(made), std::string{name}, std::move(own)), {});

@@ -50,6 +50,7 @@ signature_key key_of(const graph& of, const step_signature& signature) {
 } // namespace
 
 client_options to_client(const session_options& from, std::source_location where) {
+  using namespace std::chrono_literals;
   client_options to;
   to.ops = &library();
   to.make_devices = [chosen =
@@ -80,6 +81,10 @@ client_options to_client(const session_options& from, std::source_location where
   if (to.passes.swap.memory == 0)
     to.passes.swap.memory = from.memory.gpu_limit;
   to.timeout = from.timeout;
+  if (from.cluster.peer_timeout < 1ms || from.cluster.peer_timeout > 24h)
+    throw error{invalid("session (", to_string(where),
+                        "): cluster.peer_timeout must be from 1 ms to 24 hours, got ",
+                        from.cluster.peer_timeout.count(), " ms")};
   to.peer_timeout = from.cluster.peer_timeout;
   to.near_memory = from.cluster.near_memory;
   to.check_numerics = from.insight.check_numerics;

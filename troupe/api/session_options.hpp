@@ -56,7 +56,8 @@ struct insight_options {
 };
 
 struct cluster_options {
-  std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+  std::chrono::milliseconds peer_timeout{
+      10'000}; ///< of silence, until a task counts as gone; up to a day
   /// Large tensors are read out of the memory of tasks of this machine, where that is allowed.
   bool near_memory = true;
 };

@@ -51,7 +51,7 @@ result<shapes> infer_key_of_seed(const infer_context& at) {
     return at.invalid("seed must have two elements, got shape ", seeds);
   shapes made{partial_shape{1}, partial_shape{2}};
   if (at.outputs() == 3)
-    made.push_back(partial_shape{});
+    made.push_back(shape{});
   return made;
 }
 
@@ -310,9 +310,9 @@ extern constexpr op_def stateless_random_get_key_counter{
     .infer = infer_key_of_seed,
     .no_gradient = "its outputs are whole numbers",
     .example = R"(
-key, counter = StatelessRandomGetKeyCounter(i64[1, 2])
-fetch key = u64[10413732777507651514]
-fetch counter = u64[0, 17830669156045600267]
+x = StatelessRandomGetKeyCounter(i64[1, 2])
+fetch x = u64[10413732777507651514]
+fetch x:1 = u64[0, 17830669156045600267]
 )",
 };
 
@@ -325,9 +325,9 @@ extern constexpr op_def stateless_random_get_key_counter_alg{
     .infer = infer_key_of_seed,
     .no_gradient = "its outputs are whole numbers",
     .example = R"(
-key, counter, alg = StatelessRandomGetKeyCounterAlg(i64[1, 2])
-fetch key = u64[10413732777507651514]
-fetch alg = i32(1)
+x = StatelessRandomGetKeyCounterAlg(i64[1, 2])
+fetch x = u64[10413732777507651514]
+fetch x:2 = i32(1)
 )",
 };
 
@@ -335,7 +335,7 @@ extern constexpr op_def stateless_random_get_alg{
     .name = "StatelessRandomGetAlg",
     .doc = "Names the algorithm that random numbers are drawn by: 1, Philox.",
     .outputs = {{"alg", "i32"}},
-    .infer = [](const infer_context&) -> result<shapes> { return shapes{partial_shape{}}; },
+    .infer = [](const infer_context&) -> result<shapes> { return shapes{shape{}}; },
     .no_gradient = "its output is a whole number",
     .example = R"(
 alg = StatelessRandomGetAlg

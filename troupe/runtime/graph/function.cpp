@@ -211,7 +211,8 @@ result<edge> function_body::bring_in(edge from) {
     return graph::bring_in(from);
   TROUPE_ASSIGN(auto outside, around_->own(from));
   if (const auto* value = constant_value(outside);
-      value && value->bytes() <= copied_constant_ && value->type() < dtype::string) {
+      value && (copied_constant_ == SIZE_MAX ||
+                (value->bytes() <= copied_constant_ && value->type() < dtype::string))) {
     auto& known = known_[{outside.node, outside.index}];
     if (!known) {
       TROUPE_ASSIGN(auto* copy, add_here({.op = "Const",
@@ -310,8 +311,11 @@ result<edge> add_value_argument(graph& to, size_t index, edge like) {
 bool calls_itself(const graph& body, std::string_view name) {
   return std::ranges::any_of(body.nodes(), [&](const auto& one) {
     return std::ranges::any_of(functions_of(*one), [&](const function_value* each) {
-      return each->body ? each->name != name && calls_itself(each->body->body(), name)
-                        : each->name == name;
+      if (!each->body)
+        return each->name == name;
+      const auto& by = each->body->gradient().by;
+      return each->name != name &&
+             (calls_itself(each->body->body(), name) || (by && calls_itself(by->body(), name)));
     });
   });
 }

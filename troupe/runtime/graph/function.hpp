@@ -80,7 +80,7 @@ private:
 /// arguments (captures), small constants excepted.
 class TROUPE_API function_body : public graph {
 public:
-  /// Constants of up to so many bytes are copied.
+  /// Constants of up to so many bytes are copied, strings excepted; SIZE_MAX: all constants are.
   static constexpr size_t small_constant = 1024;
   explicit function_body(graph& around, size_t copied_constant = small_constant);
   ~function_body() override;

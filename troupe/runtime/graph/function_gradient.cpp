@@ -115,6 +115,33 @@ std::vector<edge> outputs_of(node& of) {
   return all;
 }
 
+// The functions of a node as the attributes that they are, with others in their places.
+attr_map with_functions(const node& of, const std::vector<function_value>& by) {
+  attr_map made;
+  size_t next = 0;
+  for (const auto& attr : of.op().attrs)
+    if (attr.kind == attr_kind::function)
+      made[std::string{attr.name}] = by[next++];
+    else if (attr.kind == attr_kind::functions)
+      made[std::string{attr.name}] = by;
+  return made;
+}
+
+// A function with a gradient of its own as one that calls it: there its gradient is looked for.
+result<std::shared_ptr<const function>> as_call(std::shared_ptr<const function> of) {
+  if (!of->gradient().by)
+    return of;
+  auto like = opened(*of);
+  auto body = std::make_unique<graph>(of->body().ops());
+  std::vector<edge> arguments;
+  for (size_t i = 0; i < of->arguments(); ++i) {
+    TROUPE_ASSIGN(auto made, add_value_argument(*body, i, like.arguments[i]));
+    arguments.push_back(made);
+  }
+  TROUPE_ASSIGN(auto* called, add_call(*body, {of->name(), of}, arguments));
+  return function::make(of->name(), std::move(body), outputs_of(*called));
+}
+
 // -- calls ----------------------------------------------------------------------------------------
 
 result<edges> of_recursive_call(gradient_context& at, const function_gradients::recursive& known,
@@ -140,6 +167,42 @@ result<edges> of_recursive_call(gradient_context& at, const function_gradients::
   return found;
 }
 
+// Calls of `self` by its name that are left in a function's two ways: they are not differentiated,
+// and get the function as it is.
+status give_self(graph& in, const function_value& self);
+
+result<std::shared_ptr<const function>> given_self(std::shared_ptr<const function> to,
+                                                   const function_value& self) {
+  auto own = to->gradient();
+  if (own.by) {
+    TROUPE_ASSIGN(own.by, given_self(own.by, self));
+  }
+  if (own.by == to->gradient().by && !calls_itself(to->body(), self.name))
+    return to;
+  auto open = opened(*to);
+  TROUPE_TRY(give_self(*open.body, self));
+  return function::make(to->name(), std::move(open.body), open.results, std::move(own));
+}
+
+status give_self(graph& in, const function_value& self) {
+  for (const auto& one : in.nodes()) {
+    std::vector<function_value> now;
+    bool changes = false;
+    for (const auto* each : functions_of(*one)) {
+      now.push_back(*each);
+      if (each->name == self.name) {
+        now.back() = self;
+      } else if (each->body) {
+        TROUPE_ASSIGN(now.back().body, given_self(each->body, self));
+      }
+      changes = changes || now.back().body != each->body;
+    }
+    if (changes)
+      TROUPE_TRY(in.widen(*one, {}, with_functions(*one, now)));
+  }
+  return {};
+}
+
 // All gradients that there can be, because calls within it may want others than this one.
 result<edges> of_first_recursive_call(gradient_context& at, const function_value& value) {
   const auto& of = *value.body;
@@ -159,6 +222,8 @@ result<edges> of_first_recursive_call(gradient_context& at, const function_value
   auto both = all.both_ways(of, known.from, known.to, [](size_t) { return false; });
   all.on_their_way.erase(entry);
   TROUPE_TRY(both.status());
+  TROUPE_TRY(give_self(*both->forward.body, value));
+  TROUPE_ASSIGN(both->backward, given_self(both->backward, value));
   TROUPE_ASSIGN(auto tuple, add_tuple(*both->forward.body, both->saved));
   // The way back, by the name that it calls itself by.
   auto back = std::make_unique<graph>(of.body().ops());
@@ -190,8 +255,14 @@ result<edges> of_own_gradient(gradient_context& at, const function& of) {
     if (carries_gradients(call.output_type(i)))
       arguments.push_back(at.output_gradient(i));
   TROUPE_ASSIGN(auto* back, add_call(call.graph(), {by->name(), by}, arguments));
-  for (size_t i = 0; i < to.size(); ++i)
+  for (size_t i = 0; i < to.size(); ++i) {
     found[to[i]] = back->output(static_cast<int>(i));
+    const auto& argument = call.inputs()[to[i]];
+    if (!found[to[i]].dims().compatible(argument.dims()))
+      return invalid("function '", of.name(), "': its own gradient of argument ", to[i],
+                     " has shape ", found[to[i]].dims(), ", and '", argument, "' has ",
+                     argument.dims());
+  }
   return found;
 }
 
@@ -253,26 +324,16 @@ result<edges> of_call(gradient_context& at) {
 
 // -- branches -------------------------------------------------------------------------------------
 
-// The functions of a node as the attributes that they are, with others in their places.
-attr_map with_functions(const node& of, const std::vector<function_value>& by) {
-  attr_map made;
-  size_t next = 0;
-  for (const auto& attr : of.op().attrs)
-    if (attr.kind == attr_kind::function)
-      made[std::string{attr.name}] = by[next++];
-    else if (attr.kind == attr_kind::functions)
-      made[std::string{attr.name}] = by;
-  return made;
-}
-
 result<edges> of_branches(gradient_context& at) {
   auto& branch = at.widens();
   const auto first = static_cast<size_t>(first_argument(branch.op()));
   std::vector<std::shared_ptr<const function>> bodies;
-  for (const auto* one : functions_of(branch))
-    bodies.push_back(one->body);
-  if (std::ranges::find(bodies, nullptr) != bodies.end())
-    return failure(error_kind::unimplemented, "a branch is a function that is not known here");
+  for (const auto* one : functions_of(branch)) {
+    if (!one->body)
+      return failure(error_kind::unimplemented, "a branch is a function that is not known here");
+    TROUPE_ASSIGN(auto body, as_call(one->body));
+    bodies.push_back(body);
+  }
   places from, to;
   std::vector<bool> behind(bodies.front()->arguments());
   for (const auto& body : bodies) {
@@ -431,7 +492,7 @@ result<edges> of_loop(gradient_context& at) {
   auto all = functions_of(loop);
   if (!all[0]->body || !all[1]->body)
     return failure(error_kind::unimplemented, "its body is a function that is not known here");
-  const auto body = all[1]->body;
+  TROUPE_ASSIGN(const auto body, as_call(all[1]->body));
   const auto name = all[1]->name;
   edges found(loop.inputs().size());
   auto gradients = carried(at, *body);

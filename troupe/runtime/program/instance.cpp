@@ -118,8 +118,10 @@ status instance::run(uint32_t which, emission_sink& out, stop_signal& stop) {
   const flush_subnormals while_it_runs;
   if (auto pending = program_->pending_inputs(which); !pending.empty()) [[unlikely]]
     TROUPE_TRY(await(pending));
-  if (watch_)
+  if (watch_) {
+    TROUPE_TRY(watch_->check_constants());
     return run_code(which, out, stop, region_profiler{*watch_, which, slots_.get()});
+  }
   if (program_->replay_of(which)) [[unlikely]] {
     bool done = false;
     TROUPE_TRY(run_again(which, out, stop, done));
@@ -284,7 +286,8 @@ status instance::bring_here(tensor& value, const instruction& at) const {
 }
 
 status instance::explain(status error, const instruction& at) const {
-  return explain_memory(within(*at.origin, std::move(error)));
+  // A token that only says that a region has ended is of no node.
+  return explain_memory(at.origin ? within(*at.origin, std::move(error)) : std::move(error));
 }
 
 status instance::explain_memory(status error) const {
@@ -300,8 +303,6 @@ void instance::list_tensors(std::vector<held_tensor>& to) const {
   std::vector<const node*> makers(program_->slots());
   for (const auto& feed : program_->feeds())
     makers[feed.slot] = feed.origin;
-  for (const auto& one : program_->constants())
-    makers[one.slot] = one.origin;
   for (const auto& wait : program_->waits())
     for (auto slot : wait.slots)
       if (slot != token::no_slot)

@@ -1,7 +1,9 @@
 #include "troupe/runtime/program/step_profiler.hpp"
 
 #include "troupe/runtime/device/thread_number.hpp"
+#include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/program/check_numerics.hpp"
 #include "troupe/runtime/program/collective.hpp"
 
 #include <algorithm>
@@ -62,6 +64,20 @@ void step_profiler::begin(profile_options what) noexcept {
     waits_[i].end_ns.store(0, std::memory_order_relaxed);
     waits_[i].bytes.store(0, std::memory_order_relaxed);
   }
+}
+
+status step_profiler::check_constants() {
+  if (!what_.check_numerics)
+    return {};
+  std::call_once(constants_seen_, [this] {
+    for (const auto& one : of_.constants())
+      if (!all_finite(one.value)) {
+        constants_ = within(*one.origin, invalid("is a constant that is not finite: ",
+                                                 describe(summarize(one.value))));
+        return;
+      }
+  });
+  return constants_;
 }
 
 void step_profiler::end_wait(uint32_t wait, uint64_t bytes) noexcept {

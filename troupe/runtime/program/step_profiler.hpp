@@ -8,6 +8,7 @@
 #include "troupe/runtime/program/program.hpp"
 
 #include <atomic>
+#include <mutex>
 #include <optional>
 
 namespace troupe {
@@ -24,6 +25,10 @@ public:
 
   bool takes_times() const noexcept { return what_.times; }
   bool marks_copies() const noexcept { return clock_ && clock_->marks_copies(); }
+
+  /// Fails when the step wants to know of numbers that are not finite, and one of the program's
+  /// constants is: no instruction makes those. Any thread.
+  status check_constants();
 
   /// What a wait is for has come: so many bytes. Any thread.
   void end_wait(uint32_t wait, uint64_t bytes) noexcept;
@@ -64,6 +69,8 @@ private:
   std::unique_ptr<instruction_record[]> instructions_;
   std::unique_ptr<region_record[]> regions_;
   std::unique_ptr<wait_record[]> waits_;
+  std::once_flag constants_seen_;
+  status constants_;
   std::unique_ptr<device_clock> clock_; // of a device that runs later; two marks an instruction
 };
 

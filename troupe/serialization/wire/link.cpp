@@ -264,7 +264,13 @@ struct link::state final : link_receiver {
     auto silence = now - last_heard;
     // Unasked, because a peer may be long at reading what lies before a question. What waits to be
     // written is a sign of life itself.
-    auto pings = peer && now - last_written >= options.timeout / 3 && output.idle();
+    auto third = options.timeout / 3;
+    auto pings = peer && now - last_written >= third && output.idle();
+    // Asked, because a peer with a longer timeout need not say yet that it lives.
+    if (peer && silence >= third && now - last_asked >= third) {
+      pings = true;
+      last_asked = now;
+    }
     lock.unlock();
     if (silence >= options.timeout)
       return fail(failure(error_kind::unavailable, "nothing was heard from ",
@@ -292,7 +298,7 @@ struct link::state final : link_receiver {
   bool heard = false;
   bool written = false;
   bool ticked = false;
-  clock::time_point first_tick, last_heard, last_written;
+  clock::time_point first_tick, last_heard, last_written, last_asked;
   uint64_t nonce = 0;
 };
 
