@@ -618,9 +618,10 @@ ctc_loss_v2_outputs ctc_loss_v2(operand inputs, operand labels_indices, operand 
   return {made.output(0), made.output(1)};
 }
 
-edge cast(operand x, troupe::dtype dst_t, std::string_view name, std::source_location where) {
+edge cast(operand x, troupe::dtype dst_t, const cast_options& options, std::string_view name,
+    std::source_location where) {
   auto& made = detail::add_node(nullptr, "Cast", {{x}},
-      {{"DstT", dst_t}}, name, where);
+      {{"DstT", dst_t}, {"Truncate", options.truncate}}, name, where);
   return made.output(0);
 }
 

@@ -1123,13 +1123,21 @@ inline ctc_loss_v2_outputs ctc_loss_v2(operand inputs, operand labels_indices,
   return ctc_loss_v2(inputs, labels_indices, labels_values, sequence_length, ctc_loss_v2_options{}, name, where);
 }
 
+struct cast_options {
+  bool truncate = false;
+};
 /// Converts each element to another type.
 ///
 /// Floats become whole numbers by cutting off their fraction; those beyond the type's range become
 /// its least or greatest number, and NaN becomes 0. Whole numbers that do not fit wrap around.
-/// Complex numbers lose their imaginary part. Everything but zero is true.
-edge cast(operand x, troupe::dtype dst_t, std::string_view name = {},
-    std::source_location where = std::source_location::current());
+/// Complex numbers lose their imaginary part. Everything but zero is true. Floats that become
+/// narrower ones are rounded; with Truncate, the bits that there is no room for are cut off.
+edge cast(operand x, troupe::dtype dst_t, const cast_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge cast(operand x, troupe::dtype dst_t, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return cast(x, dst_t, cast_options{}, name, where);
+}
 
 /// Rounds each element up to a whole number.
 ///

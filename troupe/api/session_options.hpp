@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
+#include "troupe/runtime/placement/f32_transfer.hpp"
 
 #include <chrono>
 #include <functional>
@@ -60,6 +61,9 @@ struct cluster_options {
       10'000}; ///< of silence, until a task counts as gone; up to a day
   /// Large tensors are read out of the memory of tasks of this machine, where that is allowed.
   bool near_memory = true;
+  /// How f32 travels from a node of one task to one of another: with half of its bytes, for
+  /// gradients and parameters that bear it.
+  f32_transfer between_tasks = f32_transfer::exact;
 };
 
 struct session_options {

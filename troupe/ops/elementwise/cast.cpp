@@ -42,16 +42,20 @@ extern constexpr op_def cast{
     .doc = "Converts each element to another type.\n\nFloats become whole numbers by cutting off "
            "their fraction; those beyond the type's range become its least or greatest number, and "
            "NaN becomes 0. Whole numbers that do not fit wrap around. Complex numbers lose their "
-           "imaginary part. Everything but zero is true.",
+           "imaginary part. Everything but zero is true. Floats that become narrower ones are "
+           "rounded; "
+           "with Truncate, the bits that there is no room for are cut off.",
     .inputs = {{"x", "SrcT"}},
     .outputs = {{"y", "DstT"}},
-    .attrs = {{"SrcT", castable}, {"DstT", castable}},
+    .attrs = {{"SrcT", castable}, {"DstT", castable}, {"Truncate", false}},
     .infer = infer::same_as_input,
     .gradient = gradient,
     .simplify = simplify,
     .example = R"(
 y = Cast(f32[1.7, -1.7, 1e10]) DstT=i32
 fetch y = i32[1, -1, 2147483647]
+z = Cast(f32[1.01171875, -1.01171875]) DstT=bf16 Truncate=true
+fetch z = bf16[1.0078125, -1.0078125]
 )",
 };
 

@@ -1,5 +1,6 @@
 #include "troupe/ops/elementwise/shared/conversion.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
+#include "troupe/ops/kernel/cached_attr.hpp"
 
 namespace troupe::ops::cast_gpu {
 namespace {
@@ -10,10 +11,15 @@ struct cast_body {
   const From* from;
   void* to;
   dtype target;
+  int cut = 0; // bits
 
   template <class To>
   TROUPE_DEVICE void put(int64_t i) const {
-    static_cast<To*>(to)[i] = gpu::store<To>(converted<compute_type<To>>(gpu::load(from[i])));
+    auto x = gpu::load(from[i]);
+    if constexpr (std::is_floating_point_v<From>)
+      if (cut > 0)
+        x = without_low_bits(x, cut);
+    static_cast<To*>(to)[i] = gpu::store<To>(converted<compute_type<To>>(x));
   }
   // The imaginary part is zero.
   template <class Part>
@@ -56,18 +62,19 @@ status run_cast(kernel_context& at) {
     at.set_output(0, x);
     return {};
   }
+  auto cut = at.state<bool>() ? lost_bits(dtype_of<From>, target) : 0;
   // Training with mixed precision goes back and forth between these.
   if constexpr (std::is_same_v<From, float>) {
-    if (target == dtype::f16)
+    if (target == dtype::f16 && cut == 0)
       return gpu::unary<float, cast_fn, float16>(at);
-    if (target == dtype::bf16)
+    if (target == dtype::bf16 && cut == 0)
       return gpu::unary<float, cast_fn, bfloat16>(at);
   }
   if constexpr (is_half<From>)
     if (target == dtype::f32)
       return gpu::unary<From, cast_fn, float>(at);
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
-  return gpu::for_each(at, x.elements(), cast_body<From>{x.data<From>(), out->raw(), target});
+  return gpu::for_each(at, x.elements(), cast_body<From>{x.data<From>(), out->raw(), target, cut});
 }
 
 template <class... Ts>
@@ -82,6 +89,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(cast){
     .device = device_kind::gpu,
     .run = cast_kernels(types::real_numbers + types::boolean),
     .key = "SrcT",
+    .prepare = cache_attr<bool, "Truncate">,
 };
 
 } // namespace troupe::ops::cast_gpu

@@ -84,7 +84,8 @@ public:
     placed_frames placed_as;
     for (const auto* one : frames)
       TROUPE_TRY(plan_functions(*one, placed.chosen, depth, placed_as[one]));
-    TROUPE_ASSIGN(auto parts, cut(*of.nodes, placed.chosen, options_.devices, placed_as, order));
+    TROUPE_ASSIGN(auto parts, cut(*of.nodes, placed.chosen, options_.devices, placed_as, order,
+                                  options_.between_tasks));
     for (auto& part : parts) {
       TROUPE_TRY(optimize(part, options_.passes));
       part.frame = frame;

@@ -14,6 +14,7 @@ struct plan_options {
   placing how = {};
   pass_options passes = {};
   std::shared_ptr<device> host = {}; ///< computes what is constant
+  f32_transfer between_tasks = f32_transfer::exact;
 };
 
 /// What one task does in a step.

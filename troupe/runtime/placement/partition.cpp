@@ -17,10 +17,10 @@ namespace {
 class cutter {
 public:
   cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices,
-         const placed_frames& frames, const further_order& order)
+         const placed_frames& frames, const further_order& order, f32_transfer between_tasks)
       : of_(of), chosen_(chosen), devices_(devices), frames_(frames), order_(order),
-        residences_(of, chosen, devices), parts_(devices.size()), copies_(of.nodes().size()),
-        used_(of.nodes().size()), updates_(of) {
+        between_tasks_(between_tasks), residences_(of, chosen, devices), parts_(devices.size()),
+        copies_(of.nodes().size()), used_(of.nodes().size()), updates_(of) {
     for (const auto& node : of.nodes()) {
       find_late_reads(*node);
       for (const auto& input : node->inputs())
@@ -374,6 +374,29 @@ private:
 
   // From one partition to another, or back to itself by way of the host's memory.
   result<edge> send(edge what, int from, int here, const std::string& name) {
+    auto shorter = between_tasks_ != f32_transfer::exact && what.type() == dtype::f32 &&
+                   devices_[static_cast<size_t>(from)].on_task() !=
+                       devices_[static_cast<size_t>(here)].on_task();
+    if (!shorter)
+      return send_as_it_is(what, from, here, name);
+    TROUPE_ASSIGN(auto half, cast(what, dtype::bf16, from, name));
+    TROUPE_ASSIGN(auto received, send_as_it_is(half, from, here, name));
+    return cast(received, dtype::f32, here, name);
+  }
+
+  result<edge> cast(edge what, dtype to, int device, const std::string& name) {
+    auto cuts_off = to == dtype::bf16 && between_tasks_ == f32_transfer::truncated;
+    TROUPE_ASSIGN(auto* made,
+                  part(device).add({.op = "Cast",
+                                    .name = concat(to == dtype::bf16 ? "shorten_" : "lengthen_",
+                                                   next_key_++, '/', name),
+                                    .inputs = {what},
+                                    .attrs = {{"DstT", to}, {"Truncate", cuts_off}},
+                                    .where = what.node->where()}));
+    return edge{made, 0};
+  }
+
+  result<edge> send_as_it_is(edge what, int from, int here, const std::string& name) {
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_Send",
                                .name = concat("_send_", key, '/', name),
@@ -425,6 +448,7 @@ private:
   const device_list& devices_;
   const placed_frames& frames_;
   const further_order& order_;
+  const f32_transfer between_tasks_;
   const kernel_sites residences_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
@@ -451,8 +475,8 @@ private:
 
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
                                    const device_list& devices, const placed_frames& frames,
-                                   const further_order& order) {
-  return cutter{of, chosen, devices, frames, order}.run();
+                                   const further_order& order, f32_transfer between_tasks) {
+  return cutter{of, chosen, devices, frames, order, between_tasks}.run();
 }
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 // Cuts a placed graph into one graph per device, joined by Send and Recv (white paper 3.2.2).
 #pragma once
+#include "troupe/runtime/placement/f32_transfer.hpp"
 #include "troupe/runtime/placement/place.hpp"
 
 #include <map>
@@ -32,9 +33,12 @@ using further_order = std::map<const node*, std::vector<node*>>;
 /// destination). A feed is in each partition that reads it. A variable that is read elsewhere, or
 /// behind an update that its reader must not see, gets a _Read beside it. `of` is ordered by
 /// dependence, as extract() makes it, and `chosen` is what place() returned for it. A node among
-/// `frames` becomes a _Frame. In `order`, each node stands behind those that it comes after.
+/// `frames` becomes a _Frame. In `order`, each node stands behind those that it comes after. Where
+/// floats do not travel exactly `between_tasks`, a Cast stands before each Send of them to another
+/// task, and one behind its Recv.
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
                                    const device_list& devices, const placed_frames& frames = {},
-                                   const further_order& order = {});
+                                   const further_order& order = {},
+                                   f32_transfer between_tasks = f32_transfer::exact);
 
 } // namespace troupe

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
+#include <bit>
 #include <limits>
 
 namespace troupe::ops {
@@ -17,6 +18,29 @@ constexpr To saturated(From x) {
   if (x >= static_cast<From>(limits::min()))
     return static_cast<To>(x);
   return x < 0 ? limits::min() : To{0}; // 0 for NaN
+}
+
+/// How many bits of its fraction a number loses that becomes one of a narrower floating type.
+constexpr int lost_bits(dtype from, dtype to) {
+  auto fraction = [](dtype of) {
+    return of == dtype::f64    ? 52
+           : of == dtype::f32  ? 23
+           : of == dtype::f16  ? 10
+           : of == dtype::bf16 ? 7
+                               : 0;
+  };
+  return fraction(to) == 0 || fraction(from) <= fraction(to) ? 0 : fraction(from) - fraction(to);
+}
+
+/// Zero in their place. NaN stays what it is.
+template <class T>
+constexpr T without_low_bits(T x, int bits) {
+  using word = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  // In whole numbers: GCC 12 makes `x != x ? x : y` an x here.
+  constexpr auto infinite = std::bit_cast<word>(std::numeric_limits<T>::infinity());
+  const auto all = std::bit_cast<word>(x);
+  const auto is_nan = (all & (~word{0} >> 1)) > infinite;
+  return std::bit_cast<T>(is_nan ? all : all & (~word{0} << bits));
 }
 
 template <class To, class From>
