@@ -192,7 +192,8 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
                                .inputs = std::move(inputs),
                                .attrs = {{"cond", test_value},
                                          {"body", turn_value},
-                                         {"parallel_iterations", options.parallel_iterations}},
+                                         {"parallel_iterations", options.parallel_iterations},
+                                         {"_recompute", options.recompute}},
                                .controls = waits_of(waits),
                                .where = where}));
     std::vector<edge> found;

@@ -68,6 +68,9 @@ struct while_options {
   /// keeps it.
   std::vector<partial_shape> shapes = {};
   int64_t parallel_iterations = 10; ///< turns under way at once, at most, where turns overlap
+  /// Gradients compute again what a turn has computed instead of keeping it: of each turn they keep
+  /// loop variables, random numbers and values of variables only, for a third more work.
+  bool recompute = false;
 };
 
 /// Computes new values of the loop variables as long as `condition` holds, and returns the last
@@ -75,7 +78,7 @@ struct while_options {
 /// of the same types. Shapes may change from turn to turn.
 ///
 ///     auto sum = while_loop({g.constant(0), g.constant(0.0f)},
-///                           [](auto& v) { return v[0] < 10; },
+///                           [](auto& v) { return less(v[0], 10); },
 ///                           [&](auto& v) { return edges{v[0] + 1, v[1] + x}; })[1];
 TROUPE_API std::vector<edge>
 while_loop(const std::vector<edge>& initial,

@@ -146,7 +146,10 @@ scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
         next.insert(next.end(), made.carry.begin(), made.carry.end());
         return next;
       },
-      {.name = options.name, .parallel_iterations = options.parallel_iterations}, where);
+      {.name = options.name,
+       .parallel_iterations = options.parallel_iterations,
+       .recompute = options.recompute},
+      where);
 
   scanned all{part(found, xs.size() + given.size(), initial.size()), {}};
   auto turns = xs[0].dims().has_rank() ? xs[0].dims()[0] : unknown_extent;
@@ -188,7 +191,8 @@ scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell
                     const recurrent_options& options, location where) {
   if (!x)
     reject("dynamic_rnn", where, "x is an edge to nothing");
-  scan_options how{.name = options.name, .reverse = options.reverse};
+  scan_options how{
+      .name = options.name, .reverse = options.reverse, .recompute = options.recompute};
   if (!options.lengths)
     return scan(
         state, {x},

@@ -1,6 +1,9 @@
 #include "troupe/runtime/graph/function_gradient.hpp"
 
+#include "troupe/runtime/graph/accesses.hpp"
+
 #include <algorithm>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -9,7 +12,15 @@ namespace {
 // that is saved, and so it takes as little as it can: shapes instead of tensors.
 class backward_body final : public function_body {
 public:
-  explicit backward_body(graph& forward) : function_body(forward, SIZE_MAX), forward_(forward) {}
+  /// `recomputes`: what the function that goes forward has computed is computed again, where that
+  /// is possible, instead of being saved.
+  backward_body(graph& forward, bool recomputes)
+      : function_body(forward, SIZE_MAX), forward_(forward), recomputes_(recomputes) {
+    for (const auto& one : forward.nodes())
+      for (const auto& access : accesses_of(*one))
+        if (access.updates)
+          updated_.insert(access.state);
+  }
 
 private:
   bool is_of_forward(edge what) const { return what && &what.node->graph() == &forward_; }
@@ -35,9 +46,63 @@ private:
         TROUPE_ASSIGN(auto* made, forward_.add({.op = "Identity", .inputs = {from}}));
         value = made->output(0);
       }
-      from = value;
+      return function_body::bring_in(value);
+    }
+    if (recomputes_ && is_of_forward(from) && can_run_again(*from.node)) {
+      TROUPE_TRY(run_again(*from.node));
+      return edge{copies_.at(from.node), from.index};
     }
     return function_body::bring_in(from);
+  }
+
+  // Random numbers and effects are had once, and a variable's value is the one that was read. A
+  // list must not be kept from being changed in its place.
+  bool can_run_again(const node& what) const {
+    if (copies_.contains(&what))
+      return true;
+    constexpr auto once = effect::stateful | effect::random | effect::blocking | effect::fed;
+    if (has(what.op().effects, once) || what.op().makes != resource::none ||
+        what.inputs().empty() || runs_functions(what.op())) // which are to save things, too
+      return false;
+    for (int i = 0; i < what.outputs(); ++i)
+      if (what.output_is_ref(i) || what.output_type(i) == dtype::variant)
+        return false;
+    if (std::ranges::any_of(what.inputs(),
+                            [](const edge& input) { return input.type() == dtype::variant; }))
+      return false;
+    return std::ranges::none_of(accesses_of(what), [&](const state_access& one) {
+      return !one.as_value || updated_.contains(one.state);
+    });
+  }
+
+  // With all that it takes, first things first.
+  status run_again(const node& what) {
+    std::vector<const node*> needed, open{&what};
+    std::set<const node*> seen;
+    while (!open.empty()) {
+      const auto* one = open.back();
+      open.pop_back();
+      if (copies_.contains(one) || !can_run_again(*one) || !seen.insert(one).second)
+        continue;
+      needed.push_back(one);
+      for (const auto& input : one->inputs())
+        open.push_back(input.node);
+    }
+    std::ranges::sort(needed, {}, &node::id);
+    for (const auto* one : needed) {
+      node_spec spec{.op = std::string{one->op().name},
+                     .name = find(concat(scope(), one->name())) ? std::string{} : one->name(),
+                     .inputs = {},
+                     .attrs = one->attrs(),
+                     .device = one->device(),
+                     .where = one->where()};
+      for (const auto& input : one->inputs()) {
+        TROUPE_ASSIGN(auto here, bring_in(input));
+        spec.inputs.push_back(here);
+      }
+      TROUPE_ASSIGN(copies_[one], add_here(std::move(spec)));
+    }
+    return {};
   }
 
   void fill_instead(node_spec& spec) {
@@ -68,6 +133,9 @@ private:
   }
 
   graph& forward_;
+  const bool recomputes_;
+  std::map<const node*, node*> copies_; // of nodes that run again
+  std::set<const node*> updated_;       // variables, by the function that goes forward
   std::map<std::pair<const node*, int>, edge> read_;
 };
 
@@ -76,11 +144,11 @@ private:
 result<function_gradients::two_ways>
 function_gradients::both_ways(const function& of, const std::vector<size_t>& from,
                               const std::vector<size_t>& to,
-                              const std::function<bool(size_t)>& stays) {
+                              const std::function<bool(size_t)>& stays, bool recomputes) {
   two_ways made{opened(of), nullptr, {}, {}};
   auto& forward = made.forward;
   std::vector<edge> ys, xs;
-  auto body = std::make_unique<backward_body>(*forward.body);
+  auto body = std::make_unique<backward_body>(*forward.body, recomputes);
   gradient_options options{.of_ops = of_ops_};
   for (auto one : from) {
     ys.push_back(forward.results[one]);

@@ -498,8 +498,10 @@ result<edges> of_loop(gradient_context& at) {
   auto gradients = carried(at, *body);
   if (gradients.empty())
     return found;
+  auto recomputes = loop.attr<bool>("_recompute");
   auto stays = [&](size_t i) { return body->handed_on(i) == static_cast<int>(i); };
-  TROUPE_ASSIGN(auto both, at.functions()->both_ways(*body, gradients, gradients, stays));
+  TROUPE_ASSIGN(auto both,
+                at.functions()->both_ways(*body, gradients, gradients, stays, recomputes));
   std::map<size_t, size_t> kept; // arguments that stay, and their places
   for (const auto& one : both.needs)
     if (one.is_argument)
@@ -568,7 +570,8 @@ result<edges> of_loop(gradient_context& at) {
                                   .inputs = inputs,
                                   .attrs = {{"cond", function_value{condition->name(), condition}},
                                             {"body", function_value{back->name(), back}},
-                                            {"parallel_iterations", turns_at_once}}}));
+                                            {"parallel_iterations", turns_at_once},
+                                            {"_recompute", recomputes}}}));
   found.resize(loop.inputs().size()); // the list is another one
   for (size_t i = 0; i < gradients.size(); ++i)
     found[gradients[i]] = added->output(static_cast<int>(1 + i));

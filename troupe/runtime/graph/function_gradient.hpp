@@ -44,10 +44,11 @@ public:
   };
 
   /// The gradients of `of`: of its results `from`, with respect to its arguments `to`. `stays` says
-  /// of an argument whether the way back can take it as it is.
+  /// of an argument whether the way back can take it as it is. Where it `recomputes`, it saves only
+  /// what it cannot compute again of arguments and of what else it saves.
   result<two_ways> both_ways(const function& of, const std::vector<size_t>& from,
                              const std::vector<size_t>& to,
-                             const std::function<bool(size_t)>& stays);
+                             const std::function<bool(size_t)>& stays, bool recomputes = false);
 
   /// A call whose two ways are ready.
   struct ready_call {

@@ -123,7 +123,8 @@ private:
 
   result<edges> call(const node& n, const gradient_function* given, gradient_context& context) {
     // The colocated device and the forward node's name make a gradient's nodes easy to find.
-    auto name = concat(n.name().substr(n.name().rfind('/') + 1), "_grad");
+    auto last = n.name().substr(n.name().rfind('/') + 1);
+    auto name = concat(last.substr(last.starts_with('_')), "_grad"); // of ops of our own, too
     gradient_scope scope{graph_, name, &n.device()};
     auto made = given ? (*given)(context) : n.op().gradient(context);
     if (auto noted = noted_in(graph_); !noted)

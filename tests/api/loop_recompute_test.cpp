@@ -1,0 +1,149 @@
+// Gradients of loops that compute their turns again, to need less memory.
+#include "tests/support/catch.hpp"
+#include "troupe/troupe.hpp"
+
+#include <cmath>
+
+namespace troupe::test::loop_recompute_test {
+namespace {
+
+using list = std::vector<edge>;
+
+constexpr int64_t elements = 1 << 14;
+constexpr size_t tensor_bytes = elements * sizeof(float);
+
+// Turns of several layers, each of whose outputs a gradient needs.
+struct deep_loop {
+  graph_builder g;
+  edge x = g.placeholder(dtype::f32, {elements}, "x");
+  edge w = g.variable(1.5f, "w");
+  edge loss, gradient, of_weight;
+
+  explicit deep_loop(bool recompute, bool drops = false) {
+    g.set_random_seed(7);
+    auto y = while_loop(
+        {g.constant(0), x}, [&](auto& v) { return less(v[0], 20); },
+        [&](auto& v) {
+          auto h = v[1];
+          for (int i = 0; i < 6; ++i)
+            h = tanh(sin(h) * w);
+          return list{v[0] + 1, drops ? dropout(h, 0.5f) : h};
+        },
+        {.recompute = recompute})[1];
+    loss = sum(y * y, 0);
+    auto both = g.gradients(loss, {x, w});
+    gradient = both[0];
+    of_weight = both[1];
+  }
+
+  struct outcome {
+    tensor gradient, of_weight;
+    size_t peak_bytes;
+  };
+  outcome run(const session_options& options = {}) {
+    std::vector<float> values(elements);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i % 1000) / 500 - 1;
+    auto s = session::local(options);
+    s.run(g.initializer());
+    step_statistics statistics;
+    auto found = s.run({{x, tensor::of({elements}, values)}}, {gradient, of_weight}, {},
+                       {.statistics = &statistics});
+    return {found[0], found[1], statistics.tasks.at(0).peak_bytes};
+  }
+};
+
+} // namespace
+
+TEST_CASE("a loop whose turns are computed again has the same gradients in less memory") {
+  deep_loop kept{false}, again{true};
+  for (const auto& passes : {pass_options{}, pass_options::none()}) {
+    auto expected = kept.run({.passes = passes}), found = again.run({.passes = passes});
+    INFO(expected.peak_bytes / tensor_bytes << " tensors, then "
+                                            << found.peak_bytes / tensor_bytes);
+    CHECK(identical(found.gradient, expected.gradient));
+    CHECK(identical(found.of_weight, expected.of_weight));
+    CHECK(found.peak_bytes < expected.peak_bytes / 3);
+  }
+}
+
+TEST_CASE("what a loop draws at random is not drawn again") {
+  deep_loop kept{false, true}, again{true, true};
+  session_options deterministic{.deterministic = true};
+  auto expected = kept.run(deterministic), found = again.run(deterministic);
+  CHECK(identical(found.gradient, expected.gradient));
+  CHECK(identical(found.of_weight, expected.of_weight));
+}
+
+TEST_CASE("a loop that changes a variable is computed again with what it read") {
+  for (auto recompute : {false, true}) {
+    INFO("recompute: " << recompute);
+    graph_builder g;
+    auto x = g.placeholder(dtype::f64, shape{}, "x");
+    auto v = g.variable(1.0, "v");
+    auto y = while_loop(
+        {g.constant(0), x}, [&](auto& a) { return less(a[0], 3); },
+        [&](auto& a) {
+          auto next = exp(a[1] * v * 0.01);
+          assign_add(v, 10.0);
+          return list{a[0] + 1, next};
+        },
+        {.recompute = recompute})[1];
+    auto dx = g.gradients(y, {x})[0];
+    auto s = session::local();
+    s.run(g.initializer());
+    double a = 2, slope = 1;
+    for (double read : {1.0, 11.0, 21.0}) {
+      a = std::exp(a * read * 0.01);
+      slope *= a * read * 0.01;
+    }
+    CHECK(to_scalar<double>(s.fetch(dx, {{x, 2.0}})) == Approx(slope));
+  }
+}
+
+TEST_CASE("scans, recurrent nets, loops within loops and second gradients may compute again") {
+  auto gradients_of = [](bool recompute) -> std::vector<tensor> {
+    graph_builder g;
+    auto x = g.placeholder(dtype::f64, {-1, 2, 3}, "x");
+    auto w = g.variable(tensor::of<double>({3, 3}, {.1, .2, .3, -.1, .4, 0, .2, -.3, .1}), "w");
+    recurrent_cell cell = [&](edge in, const list& state) -> scan_turn {
+      auto next = tanh(matmul(in, w) + state[0]);
+      return {{next}, {next * next}};
+    };
+    auto rnn =
+        dynamic_rnn(x, {fill(g, {2, 3}, g.constant(0.1))}, cell,
+                    {.lengths = g.constant(tensor::vector<int>({4, 2})), .recompute = recompute});
+    auto nest = while_loop(
+        {g.constant(0), rnn.carry[0]}, [&](auto& v) { return less(v[0], 2); },
+        [&](auto& v) {
+          auto inner = while_loop(
+              {g.constant(0), v[1]}, [&](auto& u) { return less(u[0], 3); },
+              [&](auto& u) {
+                return list{u[0] + 1, sin(u[1]) * 1.1};
+              },
+              {.recompute = recompute})[1];
+          auto chosen = cond(
+              greater(sum(inner), 0.0), [&] { return exp(inner) * inner; },
+              [&] { return inner * inner; });
+          return list{v[0] + 1, chosen};
+        },
+        {.recompute = recompute})[1];
+    auto loss = sum(nest) + sum(rnn.outputs[0]);
+    auto first = g.gradients(loss, {w, x});
+    auto second = g.gradients(sum(square(first[0])), {w})[0];
+    auto s = session::local();
+    s.run(g.initializer());
+    std::vector<double> values(24);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = std::sin(static_cast<double>(i));
+    return s.run({{x, tensor::of({4, 2, 3}, values)}}, {loss, first[0], first[1], second});
+  };
+  auto expected = gradients_of(false), found = gradients_of(true);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    INFO("result " << i);
+    for (int64_t k = 0; k < expected[i].elements(); ++k)
+      CHECK(found[i].data<double>()[k] == Approx(expected[i].data<double>()[k]));
+  }
+}
+
+} // namespace troupe::test::loop_recompute_test
