@@ -3,6 +3,7 @@
 #include "troupe/troupe.hpp"
 
 #include <cmath>
+#include <map>
 #include <thread>
 
 namespace troupe::test::insight_test {
@@ -66,6 +67,48 @@ TEST_CASE("a run tells what ran, when and where") {
   auto prepared = s.prepare({x}, {y});
   prepared.run({values}, {.statistics = &found});
   CHECK(names(found, span_kind::node).size() == ran.size());
+}
+
+TEST_CASE("statistics tell what nodes within loops took, by the nest that they are in") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {1000}, "x");
+  auto y = while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], 5); },
+      [&](auto& v) {
+        auto inner = while_loop(
+            {g.constant(0), v[1]}, [&](auto& u) { return less(u[0], 3); },
+            [&](auto& u) {
+              return std::vector{u[0] + 1, cumsum(u[1], 0, {}, "added")};
+            },
+            {.name = "rnn", .parallel_iterations = 1})[1];
+        return std::vector{v[0] + 1, softmax(inner, "soft")};
+      },
+      {.name = "train", .parallel_iterations = 1})[1];
+  auto s = session::local();
+  auto train = s.prepare({x}, {y});
+  for (int i = 0; i < 2; ++i) { // the second has what is its own
+    step_statistics found;
+    train.run({tensor::vector(std::vector<float>(1000, 1))}, {.statistics = &found});
+    const auto& task = found.tasks.at(0);
+    std::map<std::string, const step_span*> inner;
+    const step_span* whole = nullptr;
+    for (const auto& one : task.spans)
+      if (task.subject_of(one).kind == span_kind::inner)
+        inner[task.subject_of(one).name] = &one;
+      else if (task.subject_of(one).name == "train")
+        whole = &one;
+    REQUIRE(whole);
+    REQUIRE(inner.contains("train [body] soft"));
+    REQUIRE(inner.contains("train [body] rnn [body] added"));
+    CHECK(inner.at("train [body] soft")->runs == 5);
+    CHECK(inner.at("train [body] rnn")->runs == 5);
+    CHECK(inner.at("train [body] rnn [body] added")->runs == 15);
+    auto took = [](const step_span* one) { return one->end_ns - one->begin_ns; };
+    CHECK(took(inner.at("train [body] rnn [body] added")) > 0);
+    CHECK(took(inner.at("train [body] rnn [body] added")) <= took(inner.at("train [body] rnn")));
+    CHECK(took(inner.at("train [body] rnn")) + took(inner.at("train [body] soft")) <=
+          took(whole) + 1000);
+  }
 }
 
 TEST_CASE("steps of many threads make one trace that keeps the format's rules") {

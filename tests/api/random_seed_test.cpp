@@ -59,6 +59,63 @@ TEST_CASE("a graph's seed makes its random numbers repeat on another task") {
   check_same(drawing{7}.draw(session::connect(cluster)), drawn); // the task is the same
 }
 
+TEST_CASE("a session goes on with the random numbers of another, on tasks as well") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto worker = start_task(cluster, {"worker", 0});
+  auto on_task = GENERATE(false, true);
+  auto seed = GENERATE(std::optional<int64_t>{}, std::optional<int64_t>{7});
+  INFO("on a task: " << on_task << ", seed: " << seed.value_or(0));
+  auto begin = [&] { return on_task ? session::connect(cluster) : session::local(); };
+  auto numbers = [](session& s, drawing& of) {
+    return s.run({}, {of.uniform, of.normal, of.seeded, of.shuffled});
+  };
+  drawing one{seed}, other{seed};
+  auto first = begin();
+  CHECK(first.positions().size() == (on_task ? 0 : 1)); // no task takes part yet
+  numbers(first, one);
+  auto all = first.positions();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].task == (on_task ? "/job:worker/task:0" : "/job:local/task:0"));
+  CHECK((all[0].incarnation != 0) == on_task);
+  REQUIRE(all[0].at.size() == 4);
+  auto expected = numbers(first, one);
+
+  SECTION("before its nodes have run") {
+    auto second = begin();
+    second.go_on_from(all[0].at);
+    check_same(numbers(second, other), expected);
+    CHECK(second.positions()[0].at == first.positions()[0].at);
+  }
+  SECTION("after they have run") {
+    auto second = begin();
+    numbers(second, other);
+    numbers(second, other);
+    second.go_on_from(all[0].at);
+    check_same(numbers(second, other), expected);
+  }
+  SECTION("what is no position is an error that names the node") {
+    auto second = begin();
+    auto wrong = all[0].at;
+    wrong.begin()->second = "1 2";
+    numbers(second, other);
+    CHECK_THROWS_WITH(second.go_on_from(wrong), Catch::Contains(wrong.begin()->first) &&
+                                                    Catch::Contains("three numbers, got '1 2'"));
+    auto third = begin();
+    third.go_on_from(wrong);
+    CHECK_THROWS_WITH(numbers(third, one), Catch::Contains(wrong.begin()->first));
+    third.go_on_from(all[0].at);
+    check_same(numbers(third, one), expected);
+  }
+}
+
+TEST_CASE("more positions than a task keeps are refused") {
+  kernel_positions many;
+  for (int i = 0; i < 70'000; ++i)
+    many[concat("node", i)] = "1 2 3";
+  CHECK_THROWS_WITH(session::local().go_on_from(many), Catch::Contains("70000 positions"));
+}
+
 TEST_CASE("under a graph's seed, each op draws numbers of its own") {
   graph_builder g;
   g.set_random_seed(7);

@@ -1,5 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "troupe/serialization/checkpoint/manifest.hpp"
 #include "troupe/troupe.hpp"
 
 #include <filesystem>
@@ -52,6 +53,35 @@ TEST_CASE("training that resumes from a checkpoint gives the same bits as one th
   CHECK((report->missing.empty() && report->extra.empty() && report->unequal.empty()));
   again.steps(other, 10);
   CHECK(to_scalar<float>(other.fetch(again.w)) == to_scalar<float>(expected));
+}
+
+TEST_CASE("a run that resumes draws the random numbers that would have come") {
+  temporary_folder folder;
+  struct noisy {
+    graph_builder g;
+    variable_handle w = g.variable(fill(g, tensor::vector<int>({8}), 1.0f), "w");
+    edge next = assign_add(w, random_uniform(g, {8}, dtype::f32) + dropout(w, 0.5));
+    node* init = g.initializer();
+  };
+  auto by_tasks = GENERATE(false, true);
+  noisy first, again;
+  auto s = session::local(), other = session::local();
+  saver to{first.g, folder.path() + "/model", {.by_tasks = by_tasks}};
+  s.run(first.init);
+  for (int i = 0; i < 3; ++i)
+    s.run(first.next.node);
+  to.save(s, 3);
+  s.run(first.next.node);
+  auto expected = s.fetch(first.w);
+  saver from{again.g, folder.path() + "/model", {.by_tasks = by_tasks}};
+  REQUIRE(from.restore(other));
+  other.run(again.next.node);
+  CHECK(identical(other.fetch(again.w), expected));
+  auto manifest = read_manifest(real_files(), folder.path() + "/model/step-3/manifest.json");
+  REQUIRE(manifest);
+  CHECK(manifest->incarnations.size() == 1);
+  CHECK(manifest->incarnations.begin()->first == "/job:local/task:0");
+  CHECK(manifest->positions.size() == 2);
 }
 
 TEST_CASE("what is saved beside the training is what was there when it was asked") {

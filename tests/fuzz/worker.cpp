@@ -100,7 +100,8 @@ struct world : test::actor_world {
                     std::holds_alternative<register_reply>(what.content) ||
                     std::holds_alternative<reply>(what.content) ||
                     std::holds_alternative<device_list_reply>(what.content) ||
-                    std::holds_alternative<state_list_reply>(what.content);
+                    std::holds_alternative<state_list_reply>(what.content) ||
+                    std::holds_alternative<positions_reply>(what.content);
       }};
     });
   }
@@ -162,6 +163,8 @@ void act(world& in, uint8_t what, uint8_t of) {
       ++in.asked;
       if (of % 2)
         in.tell(container_reset{of, of % 4 ? "" : "other"}, from);
+      else if (of % 16 == 2)
+        in.tell(positions_request{of, of / 64u, {{"x", of % 32 == 2 ? "1 2 3" : "-"}}}, from);
       else if (of % 8)
         in.tell(device_list_request{of}, from);
       else

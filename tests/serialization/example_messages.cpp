@@ -32,6 +32,10 @@ struct printer {
   }
   void one(const registered_partition& value) { all(value.device, value.graph); }
   void one(const indexed_tensor& value) { all(value.index, value.value); }
+  void one(const kernel_positions& values) {
+    for (const auto& [node, position] : values)
+      all(node, position);
+  }
   void one(const node_cost& value) { all(value.node, value.nanoseconds); }
   void one(const known_peer& value) { all(value.task, value.incarnation); }
   void one(const device_entry& value) {
@@ -55,7 +59,8 @@ struct printer {
   void operator()(const refusal& m) { all(m.why); }
   void operator()(const register_graph& m) {
     all(m.request, m.how.session, m.how.container, m.how.region_per_node, m.partitions,
-        m.how.deterministic, m.how.costs, m.how.replay, m.how.incarnation, m.how.peers);
+        m.how.deterministic, m.how.costs, m.how.replay, m.how.incarnation, m.how.peers,
+        m.how.positions);
   }
   void operator()(const register_reply& m) { all(m.request, m.handle, m.outcome); }
   void operator()(const deregister_graph& m) { all(m.handle); }
@@ -86,6 +91,8 @@ struct printer {
   void operator()(const device_list_reply& m) { all(m.request, m.devices); }
   void operator()(const state_list_request& m) { all(m.request); }
   void operator()(const state_list_reply& m) { all(m.request, m.list.entries, m.list.left_out); }
+  void operator()(const positions_request& m) { all(m.request, m.session, m.go_on_from); }
+  void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }
 };
 
 } // namespace

@@ -38,7 +38,8 @@ inline std::vector<message> example_messages() {
                   .replay = true,
                   .costs = {{"layer1/product", 1500.5}},
                   .incarnation = 77,
-                  .peers = {{"/job:ps/task:0", 78}}},
+                  .peers = {{"/job:ps/task:0", 78}},
+                  .positions = {{"dropout/uniform", "1 2 3"}}},
           .partitions = {{"/job:a/task:0/device:cpu:0", tensor::vector<uint8_t>({1, 2})}}},
       register_reply{3, 4, failure(error_kind::not_found, "no kernel")},
       deregister_graph{5},
@@ -73,6 +74,8 @@ inline std::vector<message> example_messages() {
                        {.entries = {{"/job:ps/task:0", "", "variable", "w", "f32[2]", "fine", 8},
                                     {"/job:ps/task:0", "box", "queue", "q", "(i32)", "none", 0}},
                         .left_out = 30}},
+      positions_request{31, 32, {{"a", "1 2 3"}, {"b", ""}}},
+      positions_reply{33, 34, failure(error_kind::invalid_argument, "no"), {{"c", "4 5 6"}}},
   };
 }
 

@@ -16,7 +16,7 @@ task_statistics example() {
   subjects->push_back(
       {.kind = span_kind::region, .name = "region 3", .device = "cpu:0", .region = 3});
   task_statistics made{.task = "/job:a/task:0", .subjects = subjects};
-  made.spans = {{2, 1, -5, 90, 0}, {0, 1, -5, 20, 4096}, {1, 1, 20, 90, 1ull << 40}};
+  made.spans = {{2, 1, -5, 90, 0}, {0, 1, -5, 20, 4096}, {1, 1, 20, 90, 1ull << 40, 7}};
   made.begin_ns = -10;
   made.end_ns = 100;
   made.allocated_bytes = 4096;

@@ -233,6 +233,12 @@ public:
     return ask_for<state_list>(patience_until(deadline), troupe::list_state{task});
   }
 
+  result<std::vector<task_positions>> positions(kernel_positions go_on_from,
+                                                step_clock::time_point deadline) override {
+    return ask_for<std::vector<task_positions>>(patience_until(deadline),
+                                                ask_positions{std::move(go_on_from)});
+  }
+
 private:
   status start(result<caf::actor> session) {
     TROUPE_ASSIGN(session_, std::move(session));

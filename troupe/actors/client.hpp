@@ -7,6 +7,8 @@
 #include "troupe/runtime/graph/step_signature.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
+#include "troupe/runtime/placement/f32_transfer.hpp"
+#include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 
 #include <chrono>
@@ -30,6 +32,7 @@ struct program_options {
   bool deterministic = false;   ///< the same bits for any number of threads
   bool replay = true;           ///< what is launched on a GPU again and again becomes one launch
   bool place_by_cost = false;   ///< placing::by_cost
+  f32_transfer between_tasks = f32_transfer::exact;
 };
 
 struct client_options {
@@ -104,6 +107,11 @@ public:
   /// Lists the named state of a task ("/job:ps/task:0"), or of all.
   virtual result<state_list> list_state(const std::string& task,
                                         step_clock::time_point deadline) = 0;
+
+  /// Where stateful kernels stand on the tasks that take part in steps; and where they shall stand,
+  /// if that is given.
+  virtual result<std::vector<task_positions>> positions(kernel_positions go_on_from,
+                                                        step_clock::time_point deadline) = 0;
 
   const client_options& options() const noexcept { return options_; }
 

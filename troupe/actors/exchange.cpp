@@ -184,6 +184,8 @@ private:
       ask(container_reset{.request = 0, .container = reset->container}, from);
     else if (content_if<list_state>(message))
       ask(state_list_request{}, from);
+    else if (auto* where = content_if<ask_positions>(message))
+      ask(positions_request{0, where->session, where->go_on_from}, from);
     else if (content_if<list_devices_atom>(message))
       ask(device_list_request{}, from);
     else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
@@ -427,6 +429,13 @@ private:
       });
     } else if (auto* state = std::get_if<state_list_reply>(&what)) {
       settle(state->request, [&](const question& from) { from.answer(std::move(state->list)); });
+    } else if (auto* where = std::get_if<positions_reply>(&what)) {
+      settle(where->request, [&](const question& from) {
+        if (where->outcome)
+          from.answer(task_positions{{}, where->incarnation, std::move(where->at)});
+        else
+          from.answer(to_caf(where->outcome));
+      });
     } else if (std::holds_alternative<goodbye>(what)) {
       end(failure(error_kind::unavailable, "it has shut down"));
     } else if (options_.owner) {

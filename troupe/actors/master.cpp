@@ -279,7 +279,8 @@ std::shared_ptr<preparation> prepare_by(master_self self, const prepare_request&
   made->plan = {.devices = options.devices,
                 .how = {.by_cost = options.programs.place_by_cost},
                 .passes = options.passes,
-                .host = options.host};
+                .host = options.host,
+                .between_tasks = options.programs.between_tasks};
   made->programs = options.programs;
   made->source = options.measured;
   made->session = options.session;
@@ -393,6 +394,56 @@ caf::result<state_list> list_state_of(master_self self, const list_state& what) 
   return caf::delegated<state_list>{};
 }
 
+// Tasks that take part in steps now. A lost one begins anew, or where its next registration says.
+std::map<task_name, caf::actor> workers_of_steps(master_self self) {
+  auto found = self->state.options.workers;
+  for (const auto& weak : self->state.steps)
+    if (auto step = weak.lock())
+      for (size_t i = 0; i < step->participants.size(); ++i)
+        if (step->parts.ready(i))
+          found[step->participants[i].task] = step->participants[i].worker;
+  return found;
+}
+
+caf::result<std::vector<task_positions>> positions_of(master_self self, ask_positions& what) {
+  constexpr std::chrono::seconds patience{2}; // who trains waits for it
+  if (auto known = check_positions(what.go_on_from); !known)
+    return to_caf(known);
+  auto answer = owe(self, self->make_response_promise<std::vector<task_positions>>());
+  if (!what.go_on_from.empty())
+    self->state.registers->begin_at(what.go_on_from);
+  what.session = self->state.options.session;
+  struct progress {
+    std::vector<task_positions> found;
+    status failed;
+    size_t missing;
+  };
+  auto workers = workers_of_steps(self);
+  auto all = std::make_shared<progress>(progress{{}, {}, workers.size()});
+  auto settle = [=](const task_name& task, result<task_positions> one) {
+    if (one) {
+      one->task = to_string(task);
+      all->found.push_back(*std::move(one));
+    } else if (one.status().kind() != error_kind::unavailable &&
+               one.status().kind() != error_kind::deadline_exceeded) {
+      all->failed = naming(task, one.status());
+    }
+    if (--all->missing > 0)
+      return;
+    if (all->failed.ok())
+      answer->deliver(std::move(all->found));
+    else
+      answer->fail(all->failed);
+  };
+  if (workers.empty())
+    answer->deliver({});
+  for (const auto& [task, worker] : workers)
+    self->request(worker, patience, what)
+        .then([=, task = task](const task_positions& one) { settle(task, one); },
+              [=, task = task](const caf::error& why) { settle(task, from_caf(why)); });
+  return caf::delegated<std::vector<task_positions>>{};
+}
+
 void close(master_self self) {
   auto closed = failure(error_kind::cancelled, "the session is closed");
   auto& state = self->state;
@@ -433,6 +484,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const reset_request& what) { return reset(self, what); },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const list_state& what) { return list_state_of(self, what); },
+      [=](ask_positions& what) { return positions_of(self, what); },
   };
 }
 

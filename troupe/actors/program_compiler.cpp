@@ -95,8 +95,10 @@ private:
       auto find = [&](const node& maker) { return of_.state->find(maker, what_.how.container); };
       auto states =
           of_.server->programs().states_of(owner_, what_.how.session, to_string(part->device));
-      auto find_kernel_state = [&](const node& of, const kernel_state_maker& make) {
-        return states->find_or_make(of, make);
+      states->await(what_.how.positions);
+      auto find_kernel_state = [&](const node& of, const kernel_state_maker& make,
+                                   const kernel_position* position) {
+        return states->find_or_make(of, make, position);
       };
       auto runs = regions_.strict_order ? deterministic_view(on->runs) : on->runs;
       TROUPE_ASSIGN(auto made, program::compile(std::move(part->nodes), *runs, find, regions_,

@@ -109,9 +109,36 @@ program_store::states_of(const connection_ptr& owner, uint64_t session, const st
   std::lock_guard guard{mutex_};
   if (owner->gone) // nothing comes of it
     return std::make_shared<kernel_states>();
-  auto& found = owners_[owner.get()].states[{session, device}];
-  if (!found)
-    found = std::make_shared<kernel_states>();
+  auto& of = owners_[owner.get()];
+  auto& found = of.states[{session, device}];
+  if (!found) {
+    auto awaited = of.awaited.find(session);
+    found = std::make_shared<kernel_states>(awaited == of.awaited.end() ? kernel_positions{}
+                                                                        : awaited->second);
+  }
+  return found;
+}
+
+result<kernel_positions> program_store::positions(const connection_ptr& owner, uint64_t session,
+                                                  const kernel_positions& go_on_from) {
+  TROUPE_TRY(check_positions(go_on_from));
+  std::vector<std::shared_ptr<kernel_states>> all;
+  {
+    std::lock_guard guard{mutex_};
+    if (owner->gone) // nothing comes of it
+      return kernel_positions{};
+    auto& of = owners_[owner.get()];
+    if (!go_on_from.empty())
+      of.awaited[session] = go_on_from;
+    for (const auto& [key, states] : of.states)
+      if (key.first == session)
+        all.push_back(states);
+  }
+  for (const auto& states : all)
+    TROUPE_TRY(states->go_on(go_on_from));
+  kernel_positions found;
+  for (const auto& states : all)
+    states->add_positions(found);
   return found;
 }
 

@@ -38,6 +38,9 @@ public:
   /// What stateful kernels of a session keep on a device, for one owner.
   std::shared_ptr<kernel_states> states_of(const connection_ptr& owner, uint64_t session,
                                            const std::string& device);
+  /// Has what they keep go on from these positions, if there are any, and says where it stands.
+  result<kernel_positions> positions(const connection_ptr& owner, uint64_t session,
+                                     const kernel_positions& go_on_from);
 
   /// Lets instances go that have been idle since before the last call.
   void shrink();
@@ -53,6 +56,7 @@ private:
   struct owned {
     size_t programs = 0;
     std::map<std::pair<uint64_t, std::string>, std::shared_ptr<kernel_states>> states;
+    std::map<uint64_t, kernel_positions> awaited; // by session: of nodes that have not been seen
   };
 
   const std::string self_;

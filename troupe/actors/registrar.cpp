@@ -109,6 +109,7 @@ void registrar::register_part(const attempt_ptr& at, size_t part, uint64_t numbe
   }
   auto graphs = std::make_shared<register_graph>(*one.graphs);
   graphs->how.incarnation = one.incarnation;
+  graphs->how.positions = positions_;
   for (auto other : one.partners)
     graphs->how.peers.push_back(
         {to_string(step.participants[other].task), step.participants[other].incarnation});

@@ -26,6 +26,8 @@ public:
   /// Calls `then` when all parts of the step are registered, which happens once for all who ask; at
   /// the deadline of each at the latest.
   void ensure(const step_ptr& step, step_clock::time_point deadline, on_ready then);
+  /// Kernels that have not run on a task begin there, if it is registered with from now on.
+  void begin_at(kernel_positions positions) { positions_ = std::move(positions); }
   /// Answers all who wait.
   void close(const status& why);
 
@@ -55,6 +57,7 @@ private:
   caf::event_based_actor* self_;
   deadlines& due_;
   worker_finder find_;
+  kernel_positions positions_;
   std::list<attempt_ptr> under_way_; // in the order in which they began
 };
 

@@ -55,6 +55,7 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
       [=](prepare_request& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](reset_request& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](list_state& what) { return self->delegate(self->state.master, std::move(what)); },
+      [=](ask_positions& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](list_devices_atom what) { return self->delegate(self->state.master, what); },
   };
 }

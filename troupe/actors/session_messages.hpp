@@ -5,6 +5,7 @@
 #include "troupe/runtime/graph/step_signature.hpp"
 #include "troupe/runtime/insight/profile_options.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
+#include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -77,6 +78,14 @@ struct list_state {
   std::string task; ///< "/job:ps/task:0"; empty: all tasks
 };
 
+/// Client -> session -> master -> workers: where stateful kernels of the session stand, and where
+/// they shall stand, if that is given. Answered by std::vector<task_positions>, of tasks that can
+/// be reached; by a worker with task_positions; or by an error.
+struct ask_positions {
+  kernel_positions go_on_from = {};
+  uint64_t session = 0; ///< the master says which
+};
+
 /// Anybody -> session, worker or exchange: list your devices. Answered by std::vector<device_info>.
 using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
 
@@ -90,4 +99,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_outcome)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::reset_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::list_state)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::state_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask_positions)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::task_positions)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<troupe::task_positions>)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<troupe::device_info>)

@@ -180,6 +180,13 @@ state_list list_state_here(worker_self self) {
   return self->state.state->list(to_string(self->state.server->self()));
 }
 
+result<task_positions> positions_here(worker_self self, const connection_ptr& owner,
+                                      uint64_t session, const kernel_positions& go_on_from) {
+  const auto& server = *self->state.server;
+  TROUPE_ASSIGN(auto found, self->state.server->programs().positions(owner, session, go_on_from));
+  return task_positions{to_string(server.self()), server.incarnation(), std::move(found)};
+}
+
 void serve_register(worker_self self, register_graph&& what, const incoming& from) {
   const auto& server = *self->state.server;
   auto name = to_string(server.self());
@@ -223,6 +230,10 @@ void serve(worker_self self, incoming& what) {
     answer(std::move(all));
   } else if (auto* look = std::get_if<state_list_request>(&what.content)) {
     answer(state_list_reply{look->request, list_state_here(self)});
+  } else if (auto* where = std::get_if<positions_request>(&what.content)) {
+    auto found = positions_here(self, what.owner, where->session, where->go_on_from);
+    answer(found ? positions_reply{where->request, found->incarnation, {}, std::move(found->at)}
+                 : positions_reply{where->request, state.server->incarnation(), found.status()});
   }
 }
 
@@ -297,6 +308,12 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
       },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const list_state&) { return list_state_here(self); },
+      [=](const ask_positions& what) -> caf::result<task_positions> {
+        auto found = positions_here(self, self->state.here, what.session, what.go_on_from);
+        if (!found)
+          return to_caf(found.status());
+        return *std::move(found);
+      },
       [=](const reset_request& what) {
         self->state.state->reset(what.container);
         return status{};

@@ -26,8 +26,8 @@ struct worker_options {
 };
 
 /// Understands register_request, run_request, settle_request, forget_program, reset_request,
-/// list_devices_atom, list_state and outgoing, of a master in this process; from exchanges
-/// incoming.
+/// list_devices_atom, list_state, ask_positions and outgoing, of a master in this process; from
+/// exchanges incoming.
 caf::actor spawn_worker(caf::actor_system& system, worker_options options);
 
 } // namespace troupe

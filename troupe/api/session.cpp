@@ -87,6 +87,7 @@ client_options to_client(const session_options& from, std::source_location where
                         from.cluster.peer_timeout.count(), " ms")};
   to.peer_timeout = from.cluster.peer_timeout;
   to.near_memory = from.cluster.near_memory;
+  to.programs.between_tasks = from.cluster.between_tasks;
   to.check_numerics = from.insight.check_numerics;
   to.passes.fuse = from.passes.fuse && !to.check_numerics; // the very op is to be named
   to.sample_every = from.insight.sample_every;
@@ -376,6 +377,19 @@ state_list session::state_of(const std::string& task, location where) {
                       "session::state_of", where);
   std::ranges::stable_sort(found.entries, {}, &state_info::task); // they answer in any order
   return found;
+}
+
+std::vector<task_positions> session::positions(location where) {
+  auto found = unwrap(shared_->state->client->positions({}, shared_->state->deadline({})),
+                      "session::positions", where);
+  std::ranges::sort(found, {}, &task_positions::task); // they answer in any order
+  return found;
+}
+
+void session::go_on_from(const kernel_positions& positions, location where) {
+  if (!positions.empty())
+    unwrap(shared_->state->client->positions(positions, shared_->state->deadline({})),
+           "session::go_on_from", where);
 }
 
 void session::reset(location where) { reset(shared_->state->client->options().container, where); }

@@ -5,6 +5,7 @@
 #include "troupe/api/session_options.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/export.hpp"
+#include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 #include "troupe/serialization/files/cluster.hpp"
 
@@ -134,6 +135,14 @@ public:
   /// What the containers of tasks hold: of the task "/job:ps/task:0", say, or of all. `left_out`
   /// counts what a task did not list because it has very much. Throws where one cannot be asked.
   state_list state_of(const std::string& task = {}, location where = location::current());
+
+  /// Where the streams of random numbers of this session's nodes stand, on the tasks that take part
+  /// in its steps and can be reached (docs/training.md). Of any moment, where steps run.
+  std::vector<task_positions> positions(location where = location::current());
+  /// Has them go on from there, on whichever task their nodes run, also those that have not run
+  /// yet. Steps that run meanwhile draw some numbers or others. Throws, naming the node, for a
+  /// position that is none.
+  void go_on_from(const kernel_positions& positions, location where = location::current());
 
   /// Clears the variables, tables and queues of a container; by default those of the session's own.
   /// Steps from before and after share what they name. What is declared with another type or shape

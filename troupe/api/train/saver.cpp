@@ -55,6 +55,24 @@ std::string to_text(double number) {
   return {digits, end};
 }
 
+// In a manifest's positions, before the names of nodes.
+constexpr std::string_view stream_key = "random/";
+
+// Where a node has run on several tasks, the stream that has come further counts.
+void keep_further(std::string& kept, const std::string& position) {
+  if (std::pair{position.size(), std::string_view{position}} >
+      std::pair{kept.size(), std::string_view{kept}})
+    kept = position;
+}
+
+kernel_positions streams_of(const checkpoint_manifest& manifest) {
+  kernel_positions found;
+  for (const auto& [key, position] : manifest.positions)
+    if (key.starts_with(stream_key))
+      found[key.substr(stream_key.size())] = position;
+  return found;
+}
+
 std::vector<int64_t> extents_of(const shape& dims) { return {dims.begin(), dims.end()}; }
 
 } // namespace
@@ -127,18 +145,28 @@ struct saver::state {
     return items;
   }
 
-  checkpoint_manifest about(int64_t step, std::optional<double> metric) {
+  checkpoint_manifest about(session& in, int64_t step, std::optional<double> metric,
+                            location where) {
     checkpoint_manifest made;
     made.step = step;
     made.made["by"] = concat("troupe ", library_version);
     if (metric)
       made.made[std::string{metric_key}] = to_text(*metric);
+    for (const auto& one : in.positions(where)) {
+      made.incarnations[one.task] = one.incarnation;
+      for (const auto& [node, position] : one.at)
+        keep_further(made.positions[concat(stream_key, node)], position);
+    }
+    made.graph_digest = graph_digest();
+    return made;
+  }
+
+  const std::string& graph_digest() {
     if (digest.empty() || digested != of->version()) {
       digest = digest_of(*of);
       digested = of->version();
     }
-    made.graph_digest = digest;
-    return made;
+    return digest;
   }
 
   // `save` writes a checkpoint and says its name.
@@ -228,8 +256,7 @@ struct saver::state {
       fail(from.status());
     const auto& manifest = from->manifest();
     restore_report report{.step = manifest.step, .path = from->path()};
-    report.same_graph = manifest.graph_digest.empty() ||
-                        manifest.graph_digest == about(manifest.step, {}).graph_digest;
+    report.same_graph = manifest.graph_digest.empty() || manifest.graph_digest == graph_digest();
     std::vector<const saved_variable*> found;
     for (const auto& one : all)
       if (fits(*from, one, report))
@@ -279,6 +306,7 @@ struct saver::state {
       tasks->restore(in, from->path(), where);
     if (!targets.empty())
       in.run(feeds, {}, targets, {}, where);
+    in.go_on_from(streams_of(manifest), where);
     return report;
   }
 };
@@ -339,7 +367,7 @@ std::string saver::save_with(session& in, int64_t step, std::optional<double> me
                              location where) {
   wait(where);
   auto outcome = [&]() -> result<std::string> {
-    auto about = state_->about(step, metric);
+    auto about = state_->about(in, step, metric, where);
     if (!state_->tasks)
       return state_->write_items(std::move(about), state_->read(in, where));
     TROUPE_TRY(state_->check_shared(in, where));
@@ -354,7 +382,7 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
                             location where) {
   wait(where);
   auto* of = state_.get();
-  auto about = of->about(step, metric);
+  auto about = of->about(in, step, metric, where);
   if (of->tasks) {
     if (auto seen = of->check_shared(in, where); !seen)
       throw error{std::move(seen).within(concat("save_async (", to_string(where), ')'))};

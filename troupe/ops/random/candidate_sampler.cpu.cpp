@@ -170,30 +170,35 @@ extern constexpr kernel_def uniform_candidate_sampler_cpu{
     .op = "UniformCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_uniform_candidate_sampler,
+    .position = &sampler_position,
 };
 
 extern constexpr kernel_def log_uniform_candidate_sampler_cpu{
     .op = "LogUniformCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_log_uniform_candidate_sampler,
+    .position = &sampler_position,
 };
 
 extern constexpr kernel_def learned_unigram_candidate_sampler_cpu{
     .op = "LearnedUnigramCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_learned_unigrams,
+    .position = &sampler_position,
 };
 
 extern constexpr kernel_def thread_unsafe_unigram_candidate_sampler_cpu{
     .op = "ThreadUnsafeUnigramCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_learned_unigrams,
+    .position = &sampler_position,
 };
 
 extern constexpr kernel_def fixed_unigram_candidate_sampler_cpu{
     .op = "FixedUnigramCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_fixed_unigram_candidate_sampler,
+    .position = &sampler_position,
 };
 
 } // namespace troupe::ops::candidate_sampler_cpu

@@ -39,6 +39,13 @@ struct kernel_setup {
   troupe::device& on;
 };
 
+/// How what a kernel keeps between its runs is written down, and set again. Steps may run it
+/// meanwhile.
+struct kernel_position {
+  std::string (*text)(const void* state);
+  status (*set)(void* state, std::string_view text);
+};
+
 struct kernel_def {
   std::string_view op;
   device_kind device = device_kind::cpu;
@@ -48,6 +55,8 @@ struct kernel_def {
   /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at
   /// once.
   result<std::shared_ptr<void>> (*prepare)(const kernel_setup&) = nullptr;
+  /// Where checkpoints have what `prepare` made. Of stateful ops.
+  const kernel_position* position = nullptr;
   /// Finds the inner loop of an element-wise op where it depends on more than the key, or null.
   inner_loop_fn (*find_inner_loop)(const node& of) = nullptr;
   /// Only hands tensors on or has them moved (ops/kernel/copy.hpp), which every device can.

@@ -15,13 +15,14 @@ enum class span_kind : uint8_t {
   send,   ///< handed a tensor to another device
   wait,   ///< for a tensor of another device, or for a queue; runs beside everything else
   region, ///< straight-line code: encloses the nodes, reads and sends that it ran
+  inner,  ///< all runs of a node in the bodies of calls, branches and loops, one after the other
 };
-inline constexpr int span_kinds = 5;
+inline constexpr int span_kinds = 6;
 
 /// What a span is about. All steps of a program share these.
 struct span_subject {
   span_kind kind = span_kind::node;
-  std::string name = {}; ///< the node's; "region 3"
+  std::string name = {}; ///< the node's; "region 3"; "loop [body] rnn [body] tanh" of an inner one
   std::string op = {};   ///< none for a region
   std::string device = {};
   std::string peer = {}; ///< the other device of a send, or of a wait for a tensor
@@ -47,6 +48,7 @@ struct step_span {
   int64_t begin_ns = 0; ///< steady clock of the process that got the statistics
   int64_t end_ns = 0;
   uint64_t bytes = 0; ///< of new memory for outputs; of what a wait brought
+  uint64_t runs = 1;  ///< of an inner node: the span begins with the first, and is as long as all
   bool operator==(const step_span&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #include "troupe/runtime/program/block.hpp"
 
 #include "troupe/runtime/device/stack.hpp"
+#include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/program/fused_loop.hpp"
 #include "troupe/runtime/program/numerics_watch.hpp"
@@ -52,6 +53,7 @@ status run_code(const block& what, tensor* slots, std::span<tensor> results, con
       }
       if (at.stop.raised()) [[unlikely]]
         return stopped(at.stop);
+      auto began = at.records ? ticks_now() : 0;
       switch (code->what) {
         case action::run: {
           context.step_to(*code);
@@ -78,6 +80,8 @@ status run_code(const block& what, tensor* slots, std::span<tensor> results, con
         }
         default: return failure(error_kind::internal, "an instruction that no function has");
       }
+      if (at.records) [[unlikely]]
+        at.records[what.first_record + (code - what.code.data())].add(began, ticks_now());
       for (uint16_t i = 0; i < code->release_count; ++i)
         slots[code->releases[i]].reset();
     }

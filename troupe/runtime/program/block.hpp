@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
+#include <atomic>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct block {
   std::vector<uint32_t> arguments; // the slot of each, or no_slot where nobody reads it
   std::vector<int> handed_on;      // for each result the argument that it is, or -1
   std::vector<bool> kept;          // for each argument whether it is a result, too
+  uint32_t first_record = 0;       // of its code, among those of all blocks of the program
 
   static constexpr uint32_t no_slot = UINT32_MAX;
 };
@@ -38,6 +40,19 @@ struct call_site {
   std::shared_ptr<fused_loops> fused = {};
 };
 
+/// How often an instruction of a block ran in a step, and how long that took in all. Regions that
+/// run at once may call the same block.
+struct block_record {
+  std::atomic<int64_t> first{0}, ticks{0}; // first: when it began for the first time
+  std::atomic<uint64_t> runs{0};
+
+  void add(int64_t began, int64_t ended) noexcept {
+    if (runs.fetch_add(1, std::memory_order_relaxed) == 0)
+      first.store(began, std::memory_order_relaxed);
+    ticks.fetch_add(ended - began, std::memory_order_relaxed);
+  }
+};
+
 /// Where blocks run: what is the step's.
 struct call_frame {
   troupe::device& device;
@@ -45,7 +60,8 @@ struct call_frame {
   const std::unique_ptr<variable>* temporaries;
   stop_signal& stop;
   bool check_numerics = false;
-  int depth = 0; // of calls within calls
+  block_record* records = nullptr; // of a step whose times are taken
+  int depth = 0;                   // of calls within calls
 };
 
 /// Runs an instruction that calls functions, whose inputs and outputs are slots. The error names

@@ -132,7 +132,7 @@ status code_writer::write_kernel(node& node, const gathered& operands) {
   if (kernel->prepare) {
     kernel_state_maker prepare = [&] { return kernel->prepare({node, device}); };
     auto shared = with_.find_kernel_state && has(node.op().effects, effect::stateful);
-    auto prepared = shared ? with_.find_kernel_state(node, prepare) : prepare();
+    auto prepared = shared ? with_.find_kernel_state(node, prepare, kernel->position) : prepare();
     if (!prepared)
       return within(node, prepared.status());
     state = *std::move(prepared);

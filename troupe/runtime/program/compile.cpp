@@ -326,6 +326,11 @@ program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_find
     regions.workers = 1; // all that it runs stands in one line
   program_writer with{*made, find_state, find_kernel_state, !options.one_per_node, {}, {}, {}};
   TROUPE_TRY(compiler{with, regions}.run());
+  uint32_t records = 0;
+  for (auto& one : made->blocks_) {
+    one.first_record = records;
+    records += static_cast<uint32_t>(one.code.size());
+  }
   if (on.as_accelerator())
     made->pending_inputs_ = find_pending_inputs(*made);
   made->replays_.resize(made->regions_.size());

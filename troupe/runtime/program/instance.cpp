@@ -19,6 +19,7 @@ struct unwatched {
   void before(const instruction&) const {}
   status after(const instruction&) const { return {}; }
   bool checks_numerics() const { return false; }
+  block_record* block_records() const { return nullptr; }
 };
 
 // Of its memory: each instruction makes a tensor or two, and lets go of as many.
@@ -180,8 +181,9 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
             break;
           }
         case action::call: {
-          call_frame at{program_->device(), *memory_, temporaries_.data(), stop,
-                        watch.checks_numerics()};
+          call_frame at{program_->device(),      *memory_,
+                        temporaries_.data(),     stop,
+                        watch.checks_numerics(), watch.block_records()};
           if (auto ran = run_call(*code, slots, at); !ran) [[unlikely]]
             return stop.raised() ? stopped(stop) : explain_memory(std::move(ran));
           break;

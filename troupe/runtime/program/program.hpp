@@ -69,8 +69,8 @@ using state_finder = std::function<result<std::shared_ptr<named_state>>(const no
 /// Finds what the kernel of a stateful node keeps between its runs, or makes it at first sight, so
 /// that all programs that run the node share it; called while compiling.
 using kernel_state_maker = std::function<result<std::shared_ptr<void>>()>;
-using kernel_state_finder =
-    std::function<result<std::shared_ptr<void>>(const node&, const kernel_state_maker& make)>;
+using kernel_state_finder = std::function<result<std::shared_ptr<void>>(
+    const node&, const kernel_state_maker& make, const kernel_position* position)>;
 
 class region_replay; // replay.hpp
 
@@ -90,6 +90,8 @@ public:
   } ///< region 0 starts the step
   std::span<const instruction> code() const noexcept { return code_; }
   std::span<const wait_point> waits() const noexcept { return waits_; }
+  /// What functions have become that instructions call.
+  const std::deque<block>& blocks() const noexcept { return blocks_; }
   std::span<const feed_point> feeds() const noexcept { return feeds_; }
   /// By slot. Only of programs that the host runs.
   std::span<const constant_point> constants() const noexcept { return constants_; }

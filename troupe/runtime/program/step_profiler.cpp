@@ -7,6 +7,7 @@
 #include "troupe/runtime/program/collective.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace troupe {
 namespace {
@@ -44,13 +45,18 @@ bool on_host(const program& of) noexcept { return of.device().kind() == device_k
 
 step_profiler::step_profiler(const program& of)
     : of_(of), instructions_(new instruction_record[of.code().size()]),
-      regions_(new region_record[of.regions().size()]), waits_(new wait_record[of.waits().size()]) {
-}
+      regions_(new region_record[of.regions().size()]), waits_(new wait_record[of.waits().size()]),
+      inner_(new block_record[inner_of(of)]) {}
 
 void step_profiler::begin(profile_options what) noexcept {
   what_ = what;
   what_.check_numerics = what.check_numerics && on_host(of_);
   std::fill_n(regions_.get(), of_.regions().size(), region_record{});
+  for (size_t i = 0; i < inner_of(of_); ++i) {
+    inner_[i].ticks.store(0, std::memory_order_relaxed);
+    inner_[i].runs.store(0, std::memory_order_relaxed);
+  }
+  begun_ = moment::now();
   if (auto* device = of_.device().as_accelerator(); device && what.times) {
     if (!clock_)
       clock_ = device->make_clock(2 * static_cast<uint32_t>(of_.code().size()));
@@ -78,6 +84,22 @@ status step_profiler::check_constants() {
       }
   });
   return constants_;
+}
+
+// They stand where they began first; how long all runs took together is their length.
+void step_profiler::collect_inner(uint32_t first_subject, task_statistics& to) const {
+  auto now = moment::now();
+  tick_scale scale{begun_, now};
+  for (uint32_t i = 0; i < inner_of(of_); ++i) {
+    auto runs = inner_[i].runs.load(std::memory_order_relaxed);
+    if (runs == 0)
+      continue;
+    auto first = inner_[i].first.load(std::memory_order_relaxed);
+    auto took = inner_[i].ticks.load(std::memory_order_relaxed);
+    auto begin = std::clamp(scale.ns(first), begun_.ns, now.ns);
+    auto end = std::clamp(scale.ns(first + took), begin, now.ns);
+    to.spans.push_back({first_subject + i, 0, begin, end, 0, runs});
+  }
 }
 
 void step_profiler::end_wait(uint32_t wait, uint64_t bytes) noexcept {
@@ -130,7 +152,47 @@ void step_profiler::collect(uint32_t first_subject, task_statistics& to) const {
       to.spans.push_back({wait_subject + i, 0, begin, std::max(begin, end),
                           waits_[i].bytes.load(std::memory_order_relaxed)});
   }
+  collect_inner(wait_subject + static_cast<uint32_t>(of_.waits().size()), to);
 }
+
+namespace {
+
+// What a function's nodes are called in statistics: after the first nest that calls it.
+std::map<const block*, std::string> names_of_blocks(const program& of) {
+  std::map<const block*, std::string> names;
+  std::vector<const block*> open;
+  auto name = [&](std::span<const instruction> code, const std::string& around) {
+    for (const auto& one : code)
+      if (one.what == action::call)
+        for (const auto* called : static_cast<const call_site*>(one.state)->blocks)
+          if (names.emplace(called, concat(around, one.origin->name(), " [", called->name, "] "))
+                  .second)
+            open.push_back(called);
+  };
+  name(of.code(), "");
+  while (!open.empty()) {
+    const auto* next = open.back();
+    open.pop_back();
+    name(next->code, names.at(next));
+  }
+  return names;
+}
+
+void append_inner_subjects(const program& of, std::string_view device,
+                           std::vector<span_subject>& to) {
+  auto names = names_of_blocks(of);
+  for (const auto& in : of.blocks())
+    for (const auto& code : in.code) {
+      span_subject subject{.kind = span_kind::inner, .device = std::string{device}};
+      if (code.origin) {
+        subject.name = concat(names[&in], code.origin->name());
+        subject.op = code.origin->op().name;
+      }
+      to.push_back(std::move(subject));
+    }
+}
+
+} // namespace
 
 void step_profiler::append_subjects(const program& of, std::string_view device,
                                     std::vector<span_subject>& to) {
@@ -175,6 +237,7 @@ void step_profiler::append_subjects(const program& of, std::string_view device,
     }
     to.push_back(std::move(subject));
   }
+  append_inner_subjects(of, device, to);
 }
 
 // -- one region --------------------------------------------------------------------------------

@@ -40,13 +40,20 @@ public:
   /// What spans of a program are about, in the order that collect() counts by, and how many those
   /// are.
   static size_t subjects_of(const program& of) noexcept {
-    return of.code().size() + of.regions().size() + of.waits().size();
+    return of.code().size() + of.regions().size() + of.waits().size() + inner_of(of);
   }
   static void append_subjects(const program& of, std::string_view device,
                               std::vector<span_subject>& to);
 
 private:
   friend class region_profiler;
+
+  // Instructions of all blocks.
+  static size_t inner_of(const program& of) noexcept {
+    return of.blocks().empty() ? 0
+                               : of.blocks().back().first_record + of.blocks().back().code.size();
+  }
+  void collect_inner(uint32_t first_subject, task_statistics& to) const;
 
   struct instruction_record {
     int64_t end = 0; // ticks; it began when the one before ended
@@ -69,6 +76,8 @@ private:
   std::unique_ptr<instruction_record[]> instructions_;
   std::unique_ptr<region_record[]> regions_;
   std::unique_ptr<wait_record[]> waits_;
+  std::unique_ptr<block_record[]> inner_; // by block::first_record
+  moment begun_;
   std::once_flag constants_seen_;
   status constants_;
   std::unique_ptr<device_clock> clock_; // of a device that runs later; two marks an instruction
@@ -93,6 +102,9 @@ public:
       numerics_.before(code, slots_);
   }
   bool checks_numerics() const noexcept { return in_.what_.check_numerics; }
+  block_record* block_records() const noexcept {
+    return in_.what_.times ? in_.inner_.get() : nullptr;
+  }
   /// Fails when a number that is not finite came out, and the step wants to know.
   status after(const instruction& code) {
     ++record_.ran;

@@ -52,8 +52,8 @@ result<task_statistics> read(wire::TaskStatistics::Reader from) {
       return damaged("a span is about subject ", each.getSubject(), " of ", subjects->size());
     if (!sane(each.getBeginNs(), each.getEndNs()))
       return damaged("a span began at ", each.getBeginNs(), " and ended at ", each.getEndNs());
-    made.spans.push_back(
-        {each.getSubject(), each.getThread(), each.getBeginNs(), each.getEndNs(), each.getBytes()});
+    made.spans.push_back({each.getSubject(), each.getThread(), each.getBeginNs(), each.getEndNs(),
+                          each.getBytes(), each.getRuns()});
   }
   made.subjects = std::move(subjects);
   for (auto each : from.getMemory()) {
@@ -117,6 +117,7 @@ result<tensor> write_statistics(const task_statistics& what) {
       spans[i].setBeginNs(from.begin_ns);
       spans[i].setEndNs(from.end_ns);
       spans[i].setBytes(from.bytes);
+      spans[i].setRuns(from.runs);
     }
     auto words = capnp::messageToFlatArray(builder);
     auto bytes = words.asBytes();

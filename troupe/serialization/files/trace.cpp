@@ -157,6 +157,14 @@ private:
           regions[{subject.device, subject.region}] = &span;
       for (const auto& span : task.spans) {
         const auto& subject = task.subject_of(span);
+        if (subject.kind == span_kind::inner) {
+          draw_span(at, subject.name, "inner", span.begin_ns, span.end_ns,
+                    {{"step", concat(step.step)},
+                     {"device", subject.device},
+                     {"op", subject.op},
+                     {"runs", span.runs}});
+          continue;
+        }
         if (subject.kind != span_kind::wait) {
           draw_slice(at, span, subject, step.step);
           if (subject.kind == span_kind::send && span.thread < device_tracks)

@@ -159,6 +159,17 @@ private:
       case wire::Envelope::STATE_LIST_REQUEST:
         return message{state_list_request{from.getStateListRequest()}};
       case wire::Envelope::STATE_LIST_REPLY: return read(from.getStateListReply());
+      case wire::Envelope::POSITIONS_REQUEST: {
+        auto in = from.getPositionsRequest();
+        TROUPE_ASSIGN(auto positions, read_positions(in.getGoOnFrom()));
+        return message{positions_request{in.getRequest(), in.getSession(), std::move(positions)}};
+      }
+      case wire::Envelope::POSITIONS_REPLY: {
+        auto in = from.getPositionsReply();
+        TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
+        return message{positions_reply{in.getRequest(), in.getIncarnation(),
+                                       status_of(in.getOutcome()), std::move(positions)}};
+      }
     }
     return damaged_message("its kind is unknown");
   }
@@ -182,7 +193,21 @@ private:
     for (auto each : in.getPeers())
       how.peers.push_back({text_of(each.getTask()), each.getIncarnation()});
     TROUPE_ASSIGN(how.costs, read_costs(in));
+    TROUPE_ASSIGN(how.positions, read_positions(in.getPositions()));
     return message{std::move(made)};
+  }
+
+  result<kernel_positions> read_positions(wire::Tensor::Reader in) {
+    TROUPE_ASSIGN(auto texts, read(in));
+    kernel_positions made;
+    if (texts.empty())
+      return made;
+    if (texts.type() != dtype::string || texts.rank() != 2 || texts.dims()[1] != 2)
+      return damaged_message("positions are ", texts.type(), texts.dims());
+    const auto* text = texts.data<std::string>();
+    for (int64_t i = 0; i < texts.dims()[0]; ++i, text += 2)
+      made[text[0]] = text[1];
+    return made;
   }
 
   result<std::vector<node_cost>> read_costs(wire::RegisterGraph::Reader in) {

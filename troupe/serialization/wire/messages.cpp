@@ -40,6 +40,8 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "settle_step",
     "state_list_request",
     "state_list_reply",
+    "positions_request",
+    "positions_reply",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -91,6 +93,7 @@ public:
       list[i].setFunction(what.partitions[i].function);
       list[i].setOfNode(as_text(what.partitions[i].of_node));
     }
+    write_positions([&] { return to.initPositions(); }, what.how.positions);
     if (what.how.costs.empty())
       return;
     // As tensors, which may lie beside the message: there are as many as nodes.
@@ -219,7 +222,39 @@ public:
     write(to.initBytes(), *bytes);
   }
 
+  void operator()(const positions_request& what) {
+    auto to = to_.initPositionsRequest();
+    to.setRequest(what.request);
+    to.setSession(what.session);
+    write_positions([&] { return to.initGoOnFrom(); }, what.go_on_from);
+  }
+  void operator()(const positions_reply& what) {
+    auto to = to_.initPositionsReply();
+    to.setRequest(what.request);
+    to.setIncarnation(what.incarnation);
+    write(to.initOutcome(), what.outcome);
+    write_positions([&] { return to.initPositions(); }, what.at);
+  }
+
 private:
+  // As a tensor, which may lie beside the message.
+  template <class Place>
+  void write_positions(Place place, const kernel_positions& what) {
+    if (what.empty())
+      return;
+    auto texts = tensor::make(dtype::string, shape{static_cast<int64_t>(what.size()), 2});
+    if (!texts) {
+      failed = texts.status();
+      return;
+    }
+    auto* text = texts->data<std::string>();
+    for (const auto& [node, position] : what) {
+      *text++ = node;
+      *text++ = position;
+    }
+    write(place(), *texts);
+  }
+
   void write(wire::Status::Builder to, const status& what) {
     to.setKind(static_cast<uint8_t>(what.kind()));
     to.setMessage(as_text(what.message().size() <= longest_text

@@ -1,5 +1,6 @@
 // What tasks and clients say to each other over a link, as plain structs, and their bytes.
 #pragma once
+#include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 #include "troupe/runtime/types/step_id.hpp"
 #include "troupe/runtime/types/tensor.hpp"
@@ -71,6 +72,7 @@ struct registration_settings {
   std::vector<node_cost> costs = {}; ///< of nodes that were measured
   uint64_t incarnation = 0;          ///< of the task that it is meant for; 0: any
   std::vector<known_peer> peers = {}; ///< that the graph exchanges tensors with
+  kernel_positions positions = {};    ///< where kernels begin that have not run yet
 };
 
 /// Master to worker; answered by register_reply.
@@ -228,11 +230,26 @@ struct state_list_reply {
   state_list list;
 };
 
+/// Answered by positions_reply.
+struct positions_request {
+  uint64_t request = 0;
+  uint64_t session = 0;
+  kernel_positions go_on_from = {}; ///< they shall stand there, if there are any
+};
+
+struct positions_reply {
+  uint64_t request = 0;
+  uint64_t incarnation = 0; ///< of the task
+  status outcome;
+  kernel_positions at = {};
+};
+
 using message =
     std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
                  step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
                  reply, device_list_request, device_list_reply, unwanted, withdrawn, borrow, lent,
-                 returned, settle_step, state_list_request, state_list_reply>;
+                 returned, settle_step, state_list_request, state_list_reply, positions_request,
+                 positions_reply>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;

@@ -105,6 +105,8 @@ struct Envelope {
     settleStep @23 :SettleStep;
     stateListRequest @24 :UInt64;
     stateListReply @25 :StateListReply;
+    positionsRequest @26 :PositionsRequest;
+    positionsReply @27 :PositionsReply;
   }
 }
 
@@ -144,6 +146,7 @@ struct RegisterGraph {
   incarnation @8 :UInt64;      # of the task that it is meant for; 0: any
   peers @9 :List(KnownPeer);
   costNanoseconds @10 :Tensor; # f64: what each of them costs
+  positions @11 :Tensor;       # strings [n, 2]: nodes that have not run yet, and where they begin
 }
 
 struct KnownPeer {
@@ -243,6 +246,19 @@ struct StateListReply {
   leftOut @3 :UInt64;          # that the task did not list
 }
 
+struct PositionsRequest {
+  request @0 :UInt64;
+  session @1 :UInt64;
+  goOnFrom @2 :Tensor;         # strings [n, 2]: nodes, and where they shall stand; or nothing
+}
+
+struct PositionsReply {
+  request @0 :UInt64;
+  incarnation @1 :UInt64;      # of the task
+  outcome @2 :Status;
+  positions @3 :Tensor;        # strings [n, 2]: nodes, and where they stand
+}
+
 # ---- statistics of a step on one task
 
 struct SpanSubject {
@@ -261,6 +277,7 @@ struct Span {
   beginNs @2 :Int64;           # on the task's own clock
   endNs @3 :Int64;
   bytes @4 :UInt64;
+  runs @5 :UInt64;             # of a node in a function: how often it ran, one after the other
 }
 
 struct MemoryTimeline {        # lists of one length

@@ -11,16 +11,15 @@ namespace {
 
 // What a node keeps between its runs, which go one after another: some distributions learn.
 struct sampler {
-  const philox numbers;
+  stream_place numbers; // by 64 random bits
   const int64_t num_true, num_sampled;
   const bool unique;
   const std::unique_ptr<class_distribution> from;
-  uint64_t taken = 0; // random bits, in units of 64
-  std::mutex mutex = {};
+  mutable std::mutex mutex = {};
 
   uint64_t bits() {
-    auto block = numbers(taken / 2);
-    return taken++ % 2 == 0 ? joined(block[0], block[1]) : joined(block[2], block[3]);
+    auto block = numbers.numbers()(numbers.next / 2);
+    return numbers.next++ % 2 == 0 ? joined(block[0], block[1]) : joined(block[2], block[3]);
   }
 };
 
@@ -56,12 +55,28 @@ result<std::shared_ptr<void>> make_sampler(const kernel_setup& setup,
   if (unique && num_sampled > from->range())
     return invalid("num_sampled is ", num_sampled, ", but there are only ", from->range(),
                    " unique classes");
-  return std::shared_ptr<void>{new sampler{.numbers = chosen_numbers(setup),
+  return std::shared_ptr<void>{new sampler{.numbers = chosen_place(setup),
                                            .num_true = setup.of.attr<int64_t>("num_true"),
                                            .num_sampled = num_sampled,
                                            .unique = unique,
                                            .from = std::move(from)}};
 }
+
+extern constexpr kernel_position sampler_position{
+    .text =
+        [](const void* of) {
+          const auto& by = *static_cast<const sampler*>(of);
+          std::lock_guard no_run{by.mutex};
+          return by.numbers.text();
+        },
+    .set = [](void* of, std::string_view text) -> status {
+      TROUPE_ASSIGN(auto place, stream_place::parse(text));
+      auto& by = *static_cast<sampler*>(of);
+      std::lock_guard no_run{by.mutex};
+      by.numbers = place;
+      return {};
+    },
+};
 
 status run_sampler(kernel_context& at) {
   auto& by = at.state<sampler>();

@@ -31,6 +31,9 @@ inline int64_t below(int64_t bound, uint64_t bits) {
 result<std::shared_ptr<void>> make_sampler(const kernel_setup& setup,
                                            std::unique_ptr<class_distribution> from);
 
+/// Of what it made: where the numbers stand that it draws by. What it has learned is not kept.
+extern const kernel_position sampler_position;
+
 /// The kernel of all samplers.
 status run_sampler(kernel_context& at);
 

@@ -6,46 +6,54 @@
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
+#include <array>
 #include <atomic>
 #include <random>
+#include <string>
 
 namespace troupe::ops {
+
+/// Where a stream of random numbers stands: the seeds that they follow from, and how many have been
+/// taken, in blocks or what its owner counts in.
+struct stream_place {
+  uint64_t seed = 0, seed2 = 0, next = 0;
+
+  philox numbers() const noexcept { return {seed, seed2}; }
+  /// As checkpoints have it.
+  std::string text() const;
+  static result<stream_place> parse(std::string_view text);
+};
+
+/// Where a node's stream begins.
+stream_place chosen_place(const kernel_setup& setup);
 
 /// Shared by all steps that run the node: each run takes the blocks that come next.
 class random_stream {
 public:
-  explicit random_stream(philox numbers) : numbers_(numbers) {}
+  explicit random_stream(const stream_place& from) { go_to(from); }
 
-  const philox& numbers() const noexcept { return numbers_; }
+  philox numbers() const noexcept {
+    return {seed_.load(std::memory_order_relaxed), seed2_.load(std::memory_order_relaxed)};
+  }
   uint64_t take(uint64_t blocks) noexcept {
     return next_.fetch_add(blocks, std::memory_order_relaxed);
   }
 
+  stream_place place() const noexcept { return {seed_, seed2_, next_}; }
+  /// What runs meanwhile draws some numbers or others.
+  void go_to(const stream_place& place) noexcept {
+    seed_ = place.seed;
+    seed2_ = place.seed2;
+    next_ = place.next;
+  }
+
 private:
-  const philox numbers_;
-  std::atomic<uint64_t> next_{0};
+  std::atomic<uint64_t> seed_, seed2_, next_;
 };
 
-/// The numbers that a node's seeds choose.
-inline philox chosen_numbers(const kernel_setup& setup) {
-  auto seed = static_cast<uint64_t>(setup.of.attr<int64_t>("seed"));
-  auto seed2 = static_cast<uint64_t>(setup.of.attr<int64_t>("seed2"));
-  if (seed == 0 && seed2 == 0 && setup.on.deterministic()) {
-    // No seed was chosen, and none may be drawn: the node's name stands for one.
-    seed = 0xcbf29ce484222325; // FNV-1a: the same wherever the program runs
-    for (unsigned char letter : setup.of.name())
-      seed = (seed ^ letter) * 0x100000001b3;
-  } else if (seed == 0 && seed2 == 0) {
-    std::random_device device;
-    seed = uint64_t{device()} << 32 | device();
-    seed2 = uint64_t{device()} << 32 | device();
-  }
-  return philox{seed, seed2};
-}
-
-inline result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<random_stream>(chosen_numbers(setup))};
-}
+/// For kernel_def: of kernels whose state is a random_stream.
+result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup);
+extern const kernel_position stream_position;
 
 /// The shape that input i lists.
 inline result<shape> drawn_shape(const kernel_context& at, int i = 0) {

@@ -1,0 +1,55 @@
+#include "troupe/ops/random/shared/stream.hpp"
+
+#include <charconv>
+
+namespace troupe::ops {
+
+std::string stream_place::text() const { return concat(seed, ' ', seed2, ' ', next); }
+
+result<stream_place> stream_place::parse(std::string_view text) {
+  stream_place made;
+  const auto* at = text.data();
+  const auto* end = at + text.size();
+  for (auto* number : {&made.seed, &made.seed2, &made.next}) {
+    if (number != &made.seed && (at == end || *at++ != ' '))
+      return invalid("a stream of random numbers stands at three numbers, got '", text, "'");
+    auto [stop, wrong] = std::from_chars(at, end, *number);
+    if (wrong != std::errc{})
+      return invalid("a stream of random numbers stands at three numbers, got '", text, "'");
+    at = stop;
+  }
+  if (at != end)
+    return invalid("a stream of random numbers stands at three numbers, got '", text, "'");
+  return made;
+}
+
+stream_place chosen_place(const kernel_setup& setup) {
+  auto seed = static_cast<uint64_t>(setup.of.attr<int64_t>("seed"));
+  auto seed2 = static_cast<uint64_t>(setup.of.attr<int64_t>("seed2"));
+  if (seed == 0 && seed2 == 0 && setup.on.deterministic()) {
+    // No seed was chosen, and none may be drawn: the node's name stands for one.
+    seed = 0xcbf29ce484222325; // FNV-1a: the same wherever the program runs
+    for (unsigned char letter : setup.of.name())
+      seed = (seed ^ letter) * 0x100000001b3;
+  } else if (seed == 0 && seed2 == 0) {
+    std::random_device device;
+    seed = uint64_t{device()} << 32 | device();
+    seed2 = uint64_t{device()} << 32 | device();
+  }
+  return {seed, seed2, 0};
+}
+
+result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<random_stream>(chosen_place(setup))};
+}
+
+extern constexpr kernel_position stream_position{
+    .text = [](const void* of) { return static_cast<const random_stream*>(of)->place().text(); },
+    .set = [](void* of, std::string_view text) -> status {
+      TROUPE_ASSIGN(auto place, stream_place::parse(text));
+      static_cast<random_stream*>(of)->go_to(place);
+      return {};
+    },
+};
+
+} // namespace troupe::ops
