@@ -21,6 +21,8 @@ void register_files();        ///< files/...: checkpoints, records and their che
 void register_save();     ///< save/..., steps/...: checkpoints beside training, steps side by side
 void register_exchange(); ///< exchange/...: what moving a tensor between two processes costs
 
+void register_placement(); ///< place/...: where nodes go, receive/...: when tensors do
+
 /// For one op and for ops side by side, in all local sessions of the benchmarks; 0 is one per core.
 extern int threads;
 /// How many GPUs sessions use; with some, only training steps are measured, in larger batches.

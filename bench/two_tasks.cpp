@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 
 namespace troupe::bench {
 namespace {
@@ -51,6 +52,14 @@ two_tasks::~two_tasks() {
     kill(process, SIGKILL);
     waitpid(process, nullptr, 0);
   }
+}
+
+double two_tasks::peak_memory(size_t task) const {
+  std::ifstream status{concat("/proc/", processes_.at(task), "/status")};
+  for (std::string word; status >> word;)
+    if (double kib = 0; word == "VmHWM:" && status >> kib)
+      return kib * 1024;
+  return 0;
 }
 
 } // namespace troupe::bench

@@ -16,6 +16,8 @@ public:
   two_tasks& operator=(const two_tasks&) = delete;
 
   const std::string& cluster() const { return cluster_; }
+  /// The most memory that the process of a task ever had, in bytes.
+  double peak_memory(size_t task) const;
 
 private:
   std::string cluster_;

@@ -108,6 +108,33 @@ fetch drawn
 """
 
 
+PLACED = """
+v = VariableV2 dtype=f32 shape=[1000,1000] @"/job:ps"
+x = Placeholder dtype=f32 shape=[1000,1000]
+a = MatMul(x, x)
+b = MatMul(x, v)
+c = Relu(a) _class=["loc:@a"]
+d = Add(c, b)
+u = AssignAdd(v, x)
+feed x = f32{1000,1000}[1]
+fetch d
+target u
+"""
+
+EXPLAINED = """# the run at line 9
+VariableV2 'v' on /job:ps/task:0/device:cpu:0: asked for '/job:ps'; the only device that can run it
+_Feed '_feed_0/x' fed; goes to all that read it
+MatMul 'a' on /job:worker/task:0/device:cpu:0: cheapest: done after 40 ms, on /job:worker/task:1/device:cpu:0 after 40 ms
+MatMul 'b' on /job:ps/task:0/device:cpu:0: cheapest: done after 40 ms, on /job:worker/task:1/device:cpu:0 after 43.3 ms
+Relu 'c' on /job:worker/task:0/device:cpu:0: colocated with 'a'
+Add 'd' on /job:worker/task:0/device:cpu:0: cheapest: done after 44.5 ms, on /job:worker/task:1/device:cpu:0 after 45.3 ms
+AssignAdd 'u' on /job:ps/task:0/device:cpu:0: with the state of 'v'
+_Fetch '_fetch_0' fetched from where it is made
+strategy: greedy; a step is expected to take 44.5 ms (82 ms by first worker)
+from /job:ps/task:0 to /job:worker/task:0: 1 message, 4 MB
+"""
+
+
 class CommandTest(unittest.TestCase):
     def one_line(self, result, *parts):
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
@@ -161,6 +188,17 @@ class CommandTest(unittest.TestCase):
         result = troupe("run", write("good.txt", GRAPH.format(last=4)))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "y = f32[2] {2, 4}\n")
+
+    def test_a_placement_is_explained(self):
+        cluster = write("placed.json", '{"worker": ["127.0.0.1:1", "127.0.0.1:2"], "ps": ["127.0.0.1:3"]}')
+        graph = write("placed.txt", PLACED)
+        found = troupe("run", graph, "--cluster", cluster, "--placement", "greedy", "--explain-placement")
+        self.assertEqual(found.stderr, "")
+        self.assertEqual(found.stdout, EXPLAINED)
+        first = troupe("run", graph, "--cluster", cluster, "--explain-placement").stdout
+        self.assertIn("the first that can run it", first)
+        self.assertNotIn("task:1", first)
+        self.assertIn("strategy: first worker; ", first)
 
     def test_a_graph_of_tensorflow_runs_with_feeds_and_fetches(self):
         path = write("graph.pbtxt", GRAPH_DEF)

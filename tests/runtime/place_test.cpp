@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
+#include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 
@@ -172,8 +173,96 @@ TEST_CASE("constraints that contradict each other name the node and both devices
   w.named("AssignAdd", "update", {v, w.one}, "/job:worker");
   auto text = placed(w.in, {ps, worker});
   CHECK(text.starts_with("AssignAdd 'update' (place_test.cpp:"));
-  CHECK(text.ends_with("must be placed with its variable: devices '/job:ps' and '/job:worker' "
-                       "contradict each other"));
+  CHECK(text.find("must be placed with Variable 'v' (place_test.cpp:") != std::string::npos);
+  CHECK(text.ends_with("but asks for '/job:worker', and that one for '/job:ps': the devices "
+                       "contradict each other; 'update' uses the state of 'v'"));
+}
+
+// -- colocation ----------------------------------------------------------------------------------
+
+attr_map with(const std::vector<std::string>& names) {
+  attr_map attrs;
+  add_colocation(attrs, names);
+  return attrs;
+}
+
+TEST_CASE("colocated nodes share a device, also where what the group is named after is not there") {
+  world w;
+  add(w.in, {.op = "Neg", .name = "a", .inputs = {w.one}, .attrs = with({"b"})});
+  w.named("Neg", "b", {w.one}, "/job:worker");
+  add(w.in, {.op = "Neg", .name = "c", .inputs = {w.one}, .attrs = with({"gone"})});
+  add(w.in, {.op = "Neg",
+             .name = "d",
+             .inputs = {w.one},
+             .attrs = with({"gone"}),
+             .device = "/job:worker"});
+  CHECK(placed(w.in, {ps, worker}) == "Const=0 a=1 b=1 c=1 d=1");
+}
+
+TEST_CASE("groups join sets of variables, and the error of a contradiction tells the whole chain") {
+  world w;
+  auto v = w.variable("v", "/job:ps");
+  auto u = w.variable("u");
+  w.named("AssignAdd", "update", {u, w.one});
+  add(w.in, {.op = "AssignAdd", .name = "both", .inputs = {v, w.one}, .attrs = with({"u"})});
+  CHECK(placed(w.in, {worker, ps}) == "Const=0 v=1 u=1 update=1 both=1");
+  add(w.in, {.op = "Neg",
+             .name = "other",
+             .inputs = {w.one},
+             .attrs = with({"update"}),
+             .device = "/job:worker/cpu:0"});
+  auto text = placed(w.in, {worker, ps});
+  CHECK(text.starts_with("Neg 'other' (place_test.cpp:"));
+  CHECK(text.find("must be placed with Variable 'v' (place_test.cpp:") != std::string::npos);
+  CHECK(text.ends_with("but asks for '/job:worker/cpu:0', and that one for '/job:ps': the devices "
+                       "contradict each other; 'other' is colocated with 'update', 'update' uses "
+                       "the state of 'u', 'both' is colocated with 'u', 'both' uses the state of "
+                       "'v'"));
+}
+
+TEST_CASE("a group that is no list of loc:@name is refused when the node is added") {
+  world w;
+  CHECK_THROWS_WITH(
+      add(w.in, {.op = "Neg", .inputs = {w.one}, .attrs = {{"_class", std::string{"loc:@a"}}}}),
+      Catch::Matchers::Contains("attribute _class must list texts such as \"loc:@v\""));
+  CHECK_THROWS_WITH(
+      add(w.in,
+          {.op = "Neg", .inputs = {w.one}, .attrs = {{"_class", std::vector<std::string>{"a"}}}}),
+      Catch::Matchers::Contains("got \"a\""));
+}
+
+// -- soft placement ------------------------------------------------------------------------------
+
+std::string softly(const std::string& device, const device_list& devices) {
+  world w;
+  w.named("Neg", "a", {w.one}, device);
+  auto found = place(w.in, devices, {.soft = true});
+  if (!found)
+    return found.status().message();
+  return concat(devices[static_cast<size_t>(found->chosen[1])],
+                found->softened.empty() ? "" : " instead");
+}
+
+TEST_CASE("softly, what asks for a device that is not there goes to the nearest that is") {
+  const auto second = *device_name::parse("/job:ps/task:1/cpu:0");
+  const device_list devices{worker, gpu, ps, second};
+  CHECK(softly("/job:ps/task:1", devices) == to_string(second));
+  CHECK(softly("/job:ps/task:1/gpu:0", devices) == to_string(second) + " instead");
+  CHECK(softly("/job:ps/task:3", devices) == to_string(second) + " instead"); // spread all the same
+  CHECK(softly("/job:ps/task:4", devices) == to_string(ps) + " instead");
+  CHECK(softly("/gpu:7", devices) == to_string(gpu) + " instead");
+  CHECK(softly("/gpu:0", {ps, worker}) == to_string(ps) + " instead");
+  CHECK(softly("/job:nowhere/task:1", {worker}) == to_string(worker) + " instead");
+}
+
+TEST_CASE("softly, what no device can run is an error all the same") {
+  world w;
+  auto q = w.named("Queue", "q", {});
+  w.named("Ask", "ask", {q, w.one});
+  CHECK(placed(w.in, {gpu}).find("has a kernel for it") != std::string::npos);
+  auto found = place(w.in, {gpu}, {.soft = true});
+  REQUIRE(!found);
+  CHECK(found.status().kind() == error_kind::unimplemented);
 }
 
 TEST_CASE("an unknown or misspelt device is an error that lists the devices there are") {

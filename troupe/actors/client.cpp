@@ -105,9 +105,11 @@ private:
 
 // An actor system, and what its actors use to the end.
 struct engine {
-  engine(size_t threads, bool networked, std::shared_ptr<node_times> t)
-      : times(std::move(t)), config(threads, networked), system(config) {}
+  engine(size_t threads, bool networked, std::shared_ptr<node_times> t,
+         std::shared_ptr<link_times> l)
+      : times(std::move(t)), links(std::move(l)), config(threads, networked), system(config) {}
   std::shared_ptr<node_times> times;
+  std::shared_ptr<link_times> links;
   system_config config;
   caf::actor_system system;
 };
@@ -157,7 +159,8 @@ class actor_client final : public client {
 public:
   actor_client(client_options options, bool networked)
       : client(std::move(options)), networked_(networked),
-        engine_(std::make_unique<engine>(this->options().inter_op_threads, networked, times_)),
+        engine_(
+            std::make_unique<engine>(this->options().inter_op_threads, networked, times_, links_)),
         system_(engine_->system) {}
 
   ~actor_client() override {
@@ -172,13 +175,20 @@ public:
 
   status start_local() { return start(spawn_local_session(system_, options(), times_.get())); }
   status start_connected(const cluster_spec& cluster) {
-    return start(spawn_cluster_session(system_, cluster, options(), times_.get()));
+    return start(
+        spawn_cluster_session(system_, cluster, options(), times_.get(), nullptr, links_.get()));
   }
 
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
                                                  step_clock::time_point deadline) override {
     TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
+  }
+
+  result<placement_report> explain(const graph& of, const step_signature& signature,
+                                   step_clock::time_point deadline) override {
+    TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    return ask_for<placement_report>(patience_until(deadline), explain_request{std::move(request)});
   }
 
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
@@ -202,6 +212,8 @@ public:
                               : ask_session(step, feeds, fetches, deadline, wanted.watch, found);
     if (found.step == 0) // it never began
       found.tasks.clear();
+    if (wanted.sampled && outcome.ok())
+      links_->add(found);
     tell(*times_, wanted, std::move(found), outcome.ok());
     return outcome;
   }
@@ -212,7 +224,9 @@ public:
     errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch},
                 std::make_shared<callback>(std::move(done), options().on_warning)};
     if (wanted.watch.times)
-      what.tell = [times = times_, wanted](step_outcome& ended) {
+      what.tell = [times = times_, links = links_, wanted](step_outcome& ended) {
+        if (wanted.sampled && ended.outcome.ok())
+          links->add(ended.statistics);
         tell(*times, wanted, std::move(ended.statistics), ended.outcome.ok());
       };
     caf::anon_send(errands_, std::move(what));

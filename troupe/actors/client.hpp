@@ -5,9 +5,12 @@
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/graph/step_signature.hpp"
+#include "troupe/runtime/insight/link_times.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/f32_transfer.hpp"
+#include "troupe/runtime/placement/placement_options.hpp"
+#include "troupe/runtime/placement/placement_report.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 
@@ -33,6 +36,7 @@ struct program_options {
   bool replay = true;           ///< what is launched on a GPU again and again becomes one launch
   bool place_by_cost = false;   ///< placing::by_cost
   f32_transfer between_tasks = f32_transfer::exact;
+  placement_options placement = {};
 };
 
 struct client_options {
@@ -77,6 +81,10 @@ public:
   virtual result<std::shared_ptr<prepared_step>>
   prepare(const graph& of, const step_signature& signature, step_clock::time_point deadline) = 0;
 
+  /// Where its nodes would run and why, as prepare() would decide now; nothing is registered.
+  virtual result<placement_report> explain(const graph& of, const step_signature& signature,
+                                           step_clock::time_point deadline) = 0;
+
   /// Runs one step and returns its fetches in the signature's order. `feeds` are in its order as
   /// well. The calling thread takes part in the work of a local step. Fails with deadline_exceeded
   /// when the time is over; the step then has stopped, or is being stopped, and has no effect any
@@ -117,6 +125,8 @@ public:
 
   /// What steps that were sampled say of their nodes.
   const node_times& times() const noexcept { return *times_; }
+  /// The same of what went from task to task.
+  const link_times& links() const noexcept { return *links_; }
 
 protected:
   explicit client(client_options options) : options_(std::move(options)) {
@@ -125,6 +135,7 @@ protected:
   }
 
   const std::shared_ptr<node_times> times_ = std::make_shared<node_times>();
+  const std::shared_ptr<link_times> links_ = std::make_shared<link_times>();
 
 private:
   client_options options_;

@@ -10,6 +10,7 @@
 #include "troupe/actors/step_runner.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/cluster/plan.hpp"
+#include "troupe/runtime/placement/link_costs.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -227,6 +228,8 @@ struct preparation {
   program_options programs;
   const node_times* source = nullptr; // of what is measured
   node_times measured;                // of the graph
+  const link_times* ways = nullptr;   // what is measured of links
+  link_costs links;
   uint64_t session = 0;
   std::string container;
   std::set<task_name> here; // tasks of this process
@@ -256,13 +259,21 @@ result<participant> take_part(const preparation& of, task_plan&& plan) {
   return made;
 }
 
-// On the clerk's thread.
-result<step_ptr> make_step(preparation& of) {
+status plan_step(preparation& of) {
   if (of.source)
     of.source->copy_to(of.measured, of.what.outside.graph);
   // What was measured differs from run to run.
   of.plan.how.measured = of.programs.deterministic ? nullptr : &of.measured;
+  if (of.ways && !of.programs.deterministic)
+    of.links = link_costs::from(of.ways->all());
+  of.plan.how.links = &of.links;
   TROUPE_ASSIGN(of.made, make_plan(*of.what.of, of.plan, &of.stop));
+  return {};
+}
+
+// On the clerk's thread.
+result<step_ptr> make_step(preparation& of) {
+  TROUPE_TRY(plan_step(of));
   std::vector<participant> all;
   for (auto& one : of.made.tasks) {
     TROUPE_ASSIGN(auto part, take_part(of, std::move(one)));
@@ -277,12 +288,16 @@ std::shared_ptr<preparation> prepare_by(master_self self, const prepare_request&
   auto made = std::make_shared<preparation>();
   made->what = what;
   made->plan = {.devices = options.devices,
-                .how = {.by_cost = options.programs.place_by_cost},
+                .how = {.by_cost = options.programs.place_by_cost,
+                        .strategy = options.programs.placement.strategy,
+                        .soft = options.programs.placement.soft},
                 .passes = options.passes,
                 .host = options.host,
-                .between_tasks = options.programs.between_tasks};
+                .between_tasks = options.programs.between_tasks,
+                .receives = options.programs.placement.receives};
   made->programs = options.programs;
   made->source = options.measured;
+  made->ways = options.links;
   made->session = options.session;
   made->container = options.container;
   for (const auto& [task, worker] : options.workers)
@@ -297,6 +312,11 @@ void tell_moved(master_self self, const step_plan& plan) {
     if (self->state.moved.insert(op).second && warn)
       (void)guarded("on_warning", [&] {
         warn(concat(text, " (said once for ", op, " in a session)"));
+      }).ok();
+  for (const auto& [asked, text] : plan.softened)
+    if (self->state.moved.insert(asked).second && warn)
+      (void)guarded("on_warning", [&] {
+        warn(concat(text, " (said once for '", asked, "' in a session)"));
       }).ok();
 }
 
@@ -326,6 +346,30 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
         });
   });
   return caf::delegated<step_ptr>{};
+}
+
+caf::result<placement_report> explain(master_self self, const explain_request& what) {
+  auto answer = owe(self, self->make_response_promise<placement_report>());
+  learn_devices(self, *what.what.of->nodes, what.what.deadline, [=](const status& silent) {
+    auto how = prepare_by(self, what.what);
+    how->plan.how.explain = true;
+    leave_to(
+        self, self->state.clerk,
+        [=]() -> result<placement_report> {
+          return guarded("placing the step", [&]() -> result<placement_report> {
+            TROUPE_TRY(plan_step(*how));
+            return *how->made.report;
+          });
+        },
+        [=](const result<placement_report>& made) {
+          if (made)
+            return answer->deliver(*made);
+          answer->fail(silent.ok()
+                           ? made.status()
+                           : status{made.status()}.followed_by(concat("; ", silent.message())));
+        });
+  });
+  return caf::delegated<placement_report>{};
 }
 
 // Steps need not fail to find out.
@@ -478,6 +522,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
   return {
       [=](const step_request& what) { return self->state.runs->run(what); },
       [=](const prepare_request& what) { return prepare(self, what); },
+      [=](const explain_request& what) { return explain(self, what); },
       [=](const turn_came& what) { self->state.runs->enter(what); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& what) { link_was_lost(self, what); },

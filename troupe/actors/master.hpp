@@ -19,6 +19,7 @@ struct master_options {
   std::string container;
   program_options programs = {};
   const node_times* measured = nullptr; ///< what is known of costs; must stay
+  const link_times* links = nullptr;    ///< the same of what goes from task to task
   device_list devices;                  ///< the first is the default
   pass_options passes = {};
   std::shared_ptr<device> host = {}; ///< computes what is constant; without one nothing is folded
@@ -28,7 +29,7 @@ struct master_options {
   std::function<void(const std::string&)> on_warning = {};
 };
 
-/// Understands prepare_request, step_request, reset_request and list_devices_atom.
+/// Understands prepare_request, explain_request, step_request, reset_request and list_devices_atom.
 caf::actor spawn_master(caf::actor_system& system, master_options options);
 
 /// The number of another step that its caller drives; any thread.

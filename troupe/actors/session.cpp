@@ -53,6 +53,7 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
   return {
       [=](step_request& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](prepare_request& what) { return self->delegate(self->state.master, std::move(what)); },
+      [=](explain_request& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](reset_request& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](list_state& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](ask_positions& what) { return self->delegate(self->state.master, std::move(what)); },
@@ -105,12 +106,13 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
 
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                          const client_options& options, const node_times* measured,
-                                         const membership_ways* ways) {
+                                         const membership_ways* ways, const link_times* links) {
   devices here;
   if (options.make_devices) {
     TROUPE_ASSIGN(here, options.make_devices());
   }
   auto master = master_of(options, measured, here);
+  master.links = links;
   master.patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10});
   // What else a task has is asked when a node wants it.
   for (const auto& task : tasks_of(cluster))

@@ -25,6 +25,7 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
                                          const client_options& options,
                                          const node_times* measured = nullptr,
-                                         const membership_ways* ways = nullptr);
+                                         const membership_ways* ways = nullptr,
+                                         const link_times* links = nullptr);
 
 } // namespace troupe

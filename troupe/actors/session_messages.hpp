@@ -5,6 +5,7 @@
 #include "troupe/runtime/graph/step_signature.hpp"
 #include "troupe/runtime/insight/profile_options.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
+#include "troupe/runtime/placement/placement_report.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 
@@ -53,6 +54,12 @@ struct TROUPE_API prepare_request {
                                       step_clock::time_point deadline);
 };
 
+/// Client -> session -> master: say where the nodes of a step would run, and why. Answered by
+/// placement_report, or an error.
+struct explain_request {
+  prepare_request what;
+};
+
 /// Client -> session -> master: run a step. Answered by step_outcome.
 struct step_request {
   std::shared_ptr<prepared_step> step;
@@ -94,6 +101,8 @@ using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::status)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::prepare_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::shared_ptr<troupe::prepared_step>)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::explain_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::placement_report)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_outcome)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::reset_request)

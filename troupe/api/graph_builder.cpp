@@ -36,6 +36,8 @@ graph_scope::~graph_scope() {
       case kind::controls: of_.pop_controls(); break;
       default: of_.pop_scope(); break;
     }
+  if (auto* builder = dynamic_cast<graph_builder*>(&of_); builder && what_ == kind::device)
+    builder->device_scopes_.pop_to(of_.depth(graph::scope_kind::device));
 }
 
 graph_builder::graph_builder() : graph(library()) {}
@@ -114,10 +116,36 @@ graph_scope graph_builder::scope(std::string_view name, location where) {
 }
 
 graph_scope graph_builder::on(std::string_view device, location where) {
-  if (auto parsed = device_name::parse(device); !parsed)
+  auto parsed = device_name::parse(device);
+  if (!parsed)
     throw error{parsed.status().within(concat("on (", to_string(where), ')'))};
-  push_device(std::string{device});
+  if (&innermost() == this)
+    device_scopes_.push(*this, *parsed, device);
+  else
+    push_device(std::string{device});
   return {*this, graph_scope::kind::device};
+}
+
+graph_scope graph_builder::on(device_function choose, location where) {
+  if (!choose)
+    throw error{invalid("on (", to_string(where), "): the function is none")};
+  if (&innermost() != this)
+    throw error{invalid("on (", to_string(where),
+                        "): a device function cannot choose within a function of the graph")};
+  device_scopes_.push(*this, std::move(choose));
+  return {*this, graph_scope::kind::device};
+}
+
+graph_scope graph_builder::colocate_with(edge what, location where) {
+  if (!what || &what.node->graph() != this || &innermost() != this)
+    throw error{invalid("colocate_with (", to_string(where),
+                        "): needs a node of this graph, outside of its functions")};
+  device_scopes_.push(*this, *what.node);
+  return {*this, graph_scope::kind::device};
+}
+
+void graph_builder::choose_device(node_spec& of, const op_def& op) const {
+  device_scopes_.apply(*this, of, op);
 }
 
 graph_scope graph_builder::after(std::vector<node*> nodes, location where) {

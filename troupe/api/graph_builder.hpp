@@ -1,5 +1,6 @@
 // Where a user's graph begins: placeholders, constants, variables, scopes, gradients.
 #pragma once
+#include "troupe/api/device_functions.hpp"
 #include "troupe/api/operand.hpp"
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/gradient.hpp"
@@ -72,8 +73,20 @@ public:
   /// Prefixes the names of new nodes: `auto in = g.scope("layer1");`
   graph_scope scope(std::string_view name, location where = location::current());
   using graph::scope;
-  /// Puts new nodes on a device, given in part or whole: `auto on = g.on("/job:ps/task:0");`
+  /// Puts new nodes on a device, given in part or whole: `auto on = g.on("/job:ps/task:0");` Within
+  /// another such scope, the parts that are not given are those of that one, as long as the same
+  /// job and task are meant; "" is no device.
   graph_scope on(std::string_view device, location where = location::current());
+  graph_scope on(const char* device, location where = location::current()) {
+    return on(std::string_view{device}, where);
+  }
+  /// Puts each new node where a function says: `auto on = g.on(replica_devices({.ps_tasks = 2}));`
+  /// Scopes nest: what the function leaves open is that of the scopes around, and those within come
+  /// before it. Functions of branches and loops take no part.
+  graph_scope on(device_function choose, location where = location::current());
+  /// Puts new nodes on the device of another, wherever that will be: `auto with =
+  /// g.colocate_with(v);`
+  graph_scope colocate_with(edge what, location where = location::current());
   /// Makes new nodes run after these: `auto later = g.after({update});`
   graph_scope after(std::vector<node*> nodes, location where = location::current());
 
@@ -102,7 +115,12 @@ public:
     return gradients(std::vector{y}, xs, options, where);
   }
 
+  /// What scopes say of a node that is about to be added.
+  void choose_device(node_spec& of, const op_def& op) const;
+
 private:
+  friend class graph_scope;
+  detail::device_scopes device_scopes_;
   node* initializer_ = nullptr;
   size_t initialized_ = 0; // variables that initializer_ knows
 };

@@ -1,6 +1,7 @@
 #include "troupe/api/operand.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <cmath>
@@ -172,6 +173,9 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
       }
       spec.inputs.push_back(constant(*in, std::move(value), where));
     }
+  if (const auto* builder = dynamic_cast<const graph_builder*>(in);
+      builder && &in->innermost() == in)
+    builder->choose_device(spec, def);
   return *value_or_throw(in->add(std::move(spec)));
 }
 

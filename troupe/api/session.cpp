@@ -88,6 +88,7 @@ client_options to_client(const session_options& from, std::source_location where
   to.peer_timeout = from.cluster.peer_timeout;
   to.near_memory = from.cluster.near_memory;
   to.programs.between_tasks = from.cluster.between_tasks;
+  to.programs.placement = from.placement;
   to.check_numerics = from.insight.check_numerics;
   to.passes.fuse = from.passes.fuse && !to.check_numerics; // the very op is to be named
   to.sample_every = from.insight.sample_every;
@@ -364,6 +365,20 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
 }
 
 std::vector<node_time> session::node_times() const { return shared_->state->client->times().all(); }
+
+std::vector<link_time> session::link_times() const { return shared_->state->client->links().all(); }
+
+placement_report session::explain_placement(const std::vector<edge>& feeds,
+                                            const std::vector<edge>& fetches,
+                                            const std::vector<target>& targets, location where) {
+  step_signature signature{.feeds = feeds, .fetches = fetches, .targets = {}};
+  for (const auto& one : targets)
+    signature.targets.push_back(one.run);
+  const auto& of = state::graph_of(signature, "session::explain_placement", where);
+  auto& in = *shared_->state;
+  return unwrap(in.client->explain(of, signature, in.deadline({})), "session::explain_placement",
+                where);
+}
 
 std::vector<device_info> session::devices(location where) {
   auto found = unwrap(shared_->state->client->devices(shared_->state->deadline({})),

@@ -5,6 +5,8 @@
 #include "troupe/api/session_options.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/export.hpp"
+#include "troupe/runtime/insight/link_times.hpp"
+#include "troupe/runtime/placement/placement_report.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 #include "troupe/serialization/files/cluster.hpp"
@@ -128,6 +130,16 @@ public:
   /// with what was known before. Steps that are prepared from then on go by it; write_node_times()
   /// keeps it.
   std::vector<node_time> node_times() const;
+
+  /// How long tensors took from task to task in the same runs.
+  std::vector<link_time> link_times() const;
+
+  /// Where the nodes of such a step run and why, and what that is expected to cost, as prepare()
+  /// decides it at the moment (docs/placement.md). Runs nothing.
+  placement_report explain_placement(const std::vector<edge>& feeds,
+                                     const std::vector<edge>& fetches,
+                                     const std::vector<target>& targets = {},
+                                     location where = location::current());
 
   /// All devices that steps may use, on all tasks.
   std::vector<device_info> devices(location where = location::current());

@@ -3,6 +3,7 @@
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/f32_transfer.hpp"
+#include "troupe/runtime/placement/placement_options.hpp"
 
 #include <chrono>
 #include <functional>
@@ -73,6 +74,7 @@ struct session_options {
   pass_options passes = {}; ///< pass_options::none() runs graphs as they were written
   insight_options insight = {};
   cluster_options cluster = {};
+  placement_options placement = {};          ///< which device runs what (docs/placement.md)
   std::string container = {};                ///< of variables that name none
   std::chrono::milliseconds timeout{60'000}; ///< of runs that name none
   size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit

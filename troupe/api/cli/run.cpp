@@ -90,6 +90,8 @@ struct command_options {
   int gpus = 0;
   size_t gpu_memory_limit = 0, gpu_memory_reserve = 0;
   bool deterministic = false, check_numerics = false, passes = true, dump = false;
+  bool explain_placement = false, soft_placement = false, late_receives = false;
+  std::string placement = "first-worker";
   asked what;
   asked_model model;
 };
@@ -136,6 +138,17 @@ void print_optimized(const text_run& what, const graph& of, const pass_options& 
             << describe(*whole.nodes);
 }
 
+/// Prints where the nodes of a run go and why, for the session's devices.
+void print_placement(const text_run& what, session& in) {
+  std::vector<edge> feeds, fetches;
+  for (const auto& one : what.feeds)
+    feeds.push_back(one.to);
+  for (const auto& one : what.fetches)
+    fetches.push_back(one.from);
+  auto report = in.explain_placement(feeds, fetches, {what.targets.begin(), what.targets.end()});
+  std::cout << "# the run at line " << what.line << '\n' << to_string(report);
+}
+
 bool run_file(const command_options& chosen) {
   if (is_saved_model(chosen.file) && !chosen.what.anything() && chosen.model.signature.empty()) {
     std::cout << list_signatures(chosen.file);
@@ -150,6 +163,11 @@ bool run_file(const command_options& chosen) {
       .on_warning = [](const std::string& text) { std::cerr << concat("troupe: ", text, '\n'); }};
   if (!chosen.passes)
     options.passes = pass_options::none();
+  if (chosen.placement == "greedy")
+    options.placement.strategy = placement_strategy::greedy;
+  options.placement.soft = chosen.soft_placement;
+  if (chosen.late_receives)
+    options.placement.receives = recv_schedule::late;
   if (chosen.mixed_precision != "none")
     options.passes.mixed_precision = *dtype_from(chosen.mixed_precision);
   if (chosen.swap != "off")
@@ -168,6 +186,11 @@ bool run_file(const command_options& chosen) {
       throw_if_failed(write_trace(chosen.trace, steps));
   };
   for (const auto& one : runs) {
+    if (chosen.explain_placement) {
+      if (!one.run.error)
+        print_placement(one.run, s);
+      continue;
+    }
     if (chosen.dump && !one.run.error)
       print_optimized(one.run, g, options.passes);
     try {
@@ -239,6 +262,17 @@ void add_run(CLI::App& to, int& exit_code) {
       ->capture_default_str();
   command->add_flag("--dump", chosen->dump,
                     "Print what the passes make of the graph, for one device");
+  command
+      ->add_option("--placement", chosen->placement,
+                   "How nodes that name no device get one (docs/placement.md)")
+      ->check(CLI::IsMember({"first-worker", "greedy"}))
+      ->capture_default_str();
+  command->add_flag("--soft-placement", chosen->soft_placement,
+                    "Run what asks for a device that is not there on the nearest that is");
+  command->add_flag("--late-receives", chosen->late_receives,
+                    "Send for large tensors of other tasks shortly before they are read");
+  command->add_flag("--explain-placement", chosen->explain_placement,
+                    "Print where each node would run and why, instead of running anything");
   command->callback([chosen, &exit_code] { exit_code = run_file(*chosen) ? 0 : 1; });
 }
 

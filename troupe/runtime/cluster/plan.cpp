@@ -62,6 +62,19 @@ void note_moved(step_plan& all, const std::vector<const node*>& moved) {
                                     "variable; it runs on the processor"));
 }
 
+void note_softened(step_plan& all, const placement& placed, const device_list& devices) {
+  for (const auto* node : placed.softened) {
+    const auto& asked = node->device();
+    if (asked.empty() ||
+        std::ranges::any_of(all.softened, [&](const auto& one) { return one.first == asked; }))
+      continue;
+    auto got = placed.chosen[node->index()];
+    all.softened.emplace_back(asked, concat(node->description(), " asks for '", asked,
+                                            "', which is not there or cannot run it; it runs on ",
+                                            devices[static_cast<size_t>(got)]));
+  }
+}
+
 // Plans the step, and then the functions that run as frames, each as a step of its own.
 class planner {
 public:
@@ -79,13 +92,22 @@ public:
     take_devices_from_bodies(*of.nodes);
     auto frames = find_frames(*of.nodes);
     TROUPE_ASSIGN(const auto order, order_around_frames(*of.nodes, frames));
-    TROUPE_ASSIGN(auto placed, place(*of.nodes, options_.devices, options_.how));
+    auto how = options_.how;
+    if (frame > 0) // runs where its functions' caller says
+      how.strategy = placement_strategy::first_worker;
+    TROUPE_ASSIGN(auto placed, place(*of.nodes, options_.devices, how));
     note_moved(made_, placed.moved);
+    note_softened(made_, placed, options_.devices);
+    if (frame == 0)
+      made_.report = placed.report;
+    late_sends late;
+    if (options_.receives == recv_schedule::late && frame == 0)
+      late = find_late_sends(*of.nodes, placed.chosen, options_.devices, how);
     placed_frames placed_as;
     for (const auto* one : frames)
       TROUPE_TRY(plan_functions(*one, placed.chosen, depth, placed_as[one]));
     TROUPE_ASSIGN(auto parts, cut(*of.nodes, placed.chosen, options_.devices, placed_as, order,
-                                  options_.between_tasks));
+                                  options_.between_tasks, late));
     for (auto& part : parts) {
       TROUPE_TRY(optimize(part, options_.passes));
       part.frame = frame;

@@ -15,6 +15,7 @@ struct plan_options {
   pass_options passes = {};
   std::shared_ptr<device> host = {}; ///< computes what is constant
   f32_transfer between_tasks = f32_transfer::exact;
+  recv_schedule receives = recv_schedule::eager;
 };
 
 /// What one task does in a step.
@@ -29,6 +30,9 @@ struct step_plan {
   std::vector<task_plan> tasks;
   /// Nodes that should run on a GPU and cannot: the first of each op, and a text about it.
   std::vector<std::pair<std::string, std::string>> moved;
+  /// The same of nodes that asked for a device that is not there (placing::soft), by what they ask.
+  std::vector<std::pair<std::string, std::string>> softened;
+  std::shared_ptr<const placement_report> report = {}; ///< of the step itself (placing::explain)
 };
 
 /// Optimizes, places and cuts a step. Nothing throws.

@@ -151,8 +151,8 @@ result<node*> graph::add_before(node& later, node_spec spec) {
 
 status graph::widen(node& which, const std::vector<edge>& further, attr_map attrs) {
   for (const auto& [name, value] : which.attrs_) {
-    auto kind = which.op_->find_attr(name)->kind;
-    if (kind != attr_kind::types && kind != attr_kind::shapes)
+    const auto* attr = which.op_->find_attr(name); // none of what nodes of any op may have
+    if (!attr || (attr->kind != attr_kind::types && attr->kind != attr_kind::shapes))
       attrs.emplace(name, value);
   }
   auto inputs = which.inputs_;

@@ -1,5 +1,6 @@
 #include "troupe/runtime/graph/signature.hpp"
 
+#include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
@@ -44,6 +45,10 @@ private:
   status check_given() {
     for (auto& [name, value] : out_.attrs) {
       auto* attr = op_.find_attr(name);
+      if (!attr && name == colocation_attr) { // of any op
+        TROUPE_TRY(check_colocation(value));
+        continue;
+      }
       if (!attr) {
         std::vector<std::string_view> names;
         for (const auto& one : op_.attrs)

@@ -1,6 +1,7 @@
 #include "troupe/runtime/passes/rewriter.hpp"
 
 #include "troupe/runtime/graph/accesses.hpp"
+#include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 
@@ -215,6 +216,8 @@ bool rewriter::keeps_effects(const node& old, const std::vector<edge>& by) const
 result<node*> rewriter::add(node_spec spec, const node& like) {
   spec.where = like.where_;
   spec.device = like.device_;
+  if (auto together = like.attrs_.find(colocation_attr); together != like.attrs_.end())
+    spec.attrs.insert(*together);
   TROUPE_ASSIGN(auto* made, graph_.add(std::move(spec)));
   made->where_text_ = like.where_text_;
   by_.emplace_back();

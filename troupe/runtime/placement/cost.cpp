@@ -58,10 +58,6 @@ double estimate(const workload& work, const speed& at) {
          std::max(work.flops * at.nanoseconds_per_flop, work.bytes * at.nanoseconds_per_byte);
 }
 
-double on_the_bus(dtype type, const partial_shape& dims) {
-  return expected_on_bus(bytes_of(type, dims) * guess_factor(dims));
-}
-
 } // namespace
 
 double bytes_of(dtype type, const partial_shape& dims) {
@@ -111,12 +107,21 @@ double expected_on_gpu(const workload& of) { return estimate(of, of_gpu); }
 
 double expected_on_bus(double bytes) { return bytes * nanoseconds_per_bus_byte; }
 
+double expected_over_bus(bool out, bool in, double bytes) {
+  return (out ? download_latency + expected_on_bus(bytes) : 0) +
+         (in ? upload_latency + expected_on_bus(bytes) : 0);
+}
+
+double expected_bytes(dtype type, const partial_shape& dims) {
+  return bytes_of(type, dims) * guess_factor(dims);
+}
+
 double expected_upload(dtype type, const partial_shape& dims) {
-  return upload_latency + on_the_bus(type, dims);
+  return expected_over_bus(false, true, expected_bytes(type, dims));
 }
 
 double expected_download(dtype type, const partial_shape& dims) {
-  return download_latency + on_the_bus(type, dims);
+  return expected_over_bus(true, false, expected_bytes(type, dims));
 }
 
 } // namespace troupe

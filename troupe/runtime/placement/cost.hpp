@@ -32,6 +32,12 @@ double expected_on_gpu(const workload& of);
 /// Nanoseconds for which a copy of so many bytes keeps a GPU's bus busy.
 double expected_on_bus(double bytes);
 
+/// Nanoseconds until so many bytes have come out of a GPU's memory, gone into another's, or both.
+double expected_over_bus(bool out, bool in, double bytes);
+
+/// Bytes of a tensor, where one has to act: unknown extents are many.
+double expected_bytes(dtype type, const partial_shape& dims);
+
 /// Nanoseconds until a tensor is on the other side of a GPU's bus; unknown extents are many.
 double expected_upload(dtype type, const partial_shape& dims);
 double expected_download(dtype type, const partial_shape& dims);

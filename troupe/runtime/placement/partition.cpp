@@ -17,10 +17,11 @@ namespace {
 class cutter {
 public:
   cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices,
-         const placed_frames& frames, const further_order& order, f32_transfer between_tasks)
+         const placed_frames& frames, const further_order& order, f32_transfer between_tasks,
+         const late_sends& late)
       : of_(of), chosen_(chosen), devices_(devices), frames_(frames), order_(order),
-        between_tasks_(between_tasks), residences_(of, chosen, devices), parts_(devices.size()),
-        copies_(of.nodes().size()), used_(of.nodes().size()), updates_(of) {
+        between_tasks_(between_tasks), late_(late), residences_(of, chosen, devices),
+        parts_(devices.size()), copies_(of.nodes().size()), used_(of.nodes().size()), updates_(of) {
     for (const auto& node : of.nodes()) {
       find_late_reads(*node);
       for (const auto& input : node->inputs())
@@ -231,7 +232,8 @@ private:
     known = {{made, 0}, made};
     last_read_ = {made, from};
     if (!stays) {
-      TROUPE_ASSIGN(known.value, send(known.value, from, here, name));
+      TROUPE_ASSIGN(auto calls, calls_for(what, from, here));
+      TROUPE_ASSIGN(known.value, send(known.value, from, here, name, std::move(calls)));
     }
     return known.value;
   }
@@ -367,20 +369,35 @@ private:
       return copied(what);
     if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
       return it->second;
-    TROUPE_ASSIGN(auto received, send(copied(what), device_of(what.node), here, what.node->name()));
+    auto from = device_of(what.node);
+    TROUPE_ASSIGN(auto waits, calls_for(what, from, here));
+    TROUPE_ASSIGN(auto received,
+                  send(copied(what), from, here, what.node->name(), std::move(waits)));
     brought_[{what.node, what.index, here}] = received;
     return received;
   }
 
+  // What must have come from the receiver before the edge is sent to it.
+  result<std::vector<node*>> calls_for(edge what, int from, int here) {
+    auto it = late_.find({what.node, what.index, here});
+    std::vector<node*> calls;
+    if (it != late_.end() && copy_of(it->second) && !frames_.contains(it->second)) {
+      TROUPE_ASSIGN(auto* call, bring_control(it->second, from));
+      calls.push_back(call);
+    }
+    return calls;
+  }
+
   // From one partition to another, or back to itself by way of the host's memory.
-  result<edge> send(edge what, int from, int here, const std::string& name) {
+  result<edge> send(edge what, int from, int here, const std::string& name,
+                    std::vector<node*> waits = {}) {
     auto shorter = between_tasks_ != f32_transfer::exact && what.type() == dtype::f32 &&
                    devices_[static_cast<size_t>(from)].on_task() !=
                        devices_[static_cast<size_t>(here)].on_task();
     if (!shorter)
-      return send_as_it_is(what, from, here, name);
+      return send_as_it_is(what, from, here, name, std::move(waits));
     TROUPE_ASSIGN(auto half, cast(what, dtype::bf16, from, name));
-    TROUPE_ASSIGN(auto received, send_as_it_is(half, from, here, name));
+    TROUPE_ASSIGN(auto received, send_as_it_is(half, from, here, name, std::move(waits)));
     return cast(received, dtype::f32, here, name);
   }
 
@@ -396,12 +413,14 @@ private:
     return edge{made, 0};
   }
 
-  result<edge> send_as_it_is(edge what, int from, int here, const std::string& name) {
+  result<edge> send_as_it_is(edge what, int from, int here, const std::string& name,
+                             std::vector<node*> waits) {
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_Send",
                                .name = concat("_send_", key, '/', name),
                                .inputs = {what},
                                .attrs = {{"key", key}, {"to", name_of(here)}},
+                               .controls = std::move(waits),
                                .where = what.node->where()}));
     TROUPE_ASSIGN(auto* received, part(here).add({.op = "_Recv",
                                                   .name = concat("_recv_", key, '/', name),
@@ -449,6 +468,7 @@ private:
   const placed_frames& frames_;
   const further_order& order_;
   const f32_transfer between_tasks_;
+  const late_sends& late_;
   const kernel_sites residences_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
@@ -475,8 +495,9 @@ private:
 
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
                                    const device_list& devices, const placed_frames& frames,
-                                   const further_order& order, f32_transfer between_tasks) {
-  return cutter{of, chosen, devices, frames, order, between_tasks}.run();
+                                   const further_order& order, f32_transfer between_tasks,
+                                   const late_sends& late) {
+  return cutter{of, chosen, devices, frames, order, between_tasks, late}.run();
 }
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 // Cuts a placed graph into one graph per device, joined by Send and Recv (white paper 3.2.2).
 #pragma once
 #include "troupe/runtime/placement/f32_transfer.hpp"
+#include "troupe/runtime/placement/late_recv.hpp"
 #include "troupe/runtime/placement/place.hpp"
 
 #include <map>
@@ -35,10 +36,12 @@ using further_order = std::map<const node*, std::vector<node*>>;
 /// dependence, as extract() makes it, and `chosen` is what place() returned for it. A node among
 /// `frames` becomes a _Frame. In `order`, each node stands behind those that it comes after. Where
 /// floats do not travel exactly `between_tasks`, a Cast stands before each Send of them to another
-/// task, and one behind its Recv.
+/// task, and one behind its Recv. What is among `late` is sent when the node of the receiver has
+/// run that is named there.
 result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
                                    const device_list& devices, const placed_frames& frames = {},
                                    const further_order& order = {},
-                                   f32_transfer between_tasks = f32_transfer::exact);
+                                   f32_transfer between_tasks = f32_transfer::exact,
+                                   const late_sends& late = {});
 
 } // namespace troupe

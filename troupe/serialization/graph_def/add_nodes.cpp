@@ -1,5 +1,7 @@
 #include "troupe/serialization/graph_def/add_nodes.hpp"
 
+#include "troupe/runtime/graph/colocation.hpp"
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 #include "troupe/serialization/graph_def/read_raised.hpp"
@@ -213,12 +215,29 @@ private:
           continue;
         TROUPE_ASSIGN(auto read, read_attr(renamed_handles(*value, name, spec, *op), *as, budget_));
         spec.attrs.emplace(std::move(name), std::move(read));
+      } else if (name == colocation_attr) {
+        TROUPE_TRY(read_colocation(*value, spec));
       } else if (!may_be_dropped(name, *value)) {
         return failure(error_kind::unimplemented, "there is no attribute '", name,
                        "', which the file sets to { ", to_text(*value), " }");
       }
     }
     return op->calls == calling::never ? status{} : fill_functions(spec, from, *op);
+  }
+
+  // Names are those of the file, in the scope that it is read into. What is no "loc:@" means
+  // nothing here, and a node's own group says nothing. What is in a function runs where its caller
+  // does.
+  status read_colocation(const AttrValue& value, node_spec& spec) const {
+    if (dynamic_cast<const function_body*>(&into_))
+      return {};
+    std::vector<std::string> names;
+    for (std::string_view one : value.list().s())
+      if (one.starts_with(colocation_prefix) && one.size() > colocation_prefix.size() &&
+          one.substr(colocation_prefix.size()) != spec.name)
+        names.push_back(concat(into_.scope(), one.substr(colocation_prefix.size())));
+    add_colocation(spec.attrs, names);
+    return {};
   }
 
   // TensorFlow calls the handle of a TensorArray or a stack a resource, or text, and we a value of

@@ -75,6 +75,11 @@ status function_scope::translate(NodeDef& node) const {
   if (node.device().empty())
     node.set_device(call_.device());
   TROUPE_TRY(substitute(*node.mutable_attr()));
+  if (auto together = node.mutable_attr()->find("_class");
+      together != node.mutable_attr()->end() && together->second.has_list())
+    for (auto& group : *together->second.mutable_list()->mutable_s())
+      if (auto at = group.find('@'); at != group.npos && nodes_.contains(group.substr(at + 1)))
+        group = concat(group.substr(0, at + 1), inner(group.substr(at + 1)));
   if (flow_of(node.op()) == flow::enter) { // each call has loops of its own
     auto& frame = (*node.mutable_attr())["frame_name"];
     frame.set_s(inner(frame.s()));

@@ -1,5 +1,6 @@
 #include "troupe/serialization/graph_def.hpp"
 
+#include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
@@ -289,6 +290,10 @@ private:
       if (!is_default_list(attr, value) && !is_unused)
         (*to.mutable_attr())[std::string{name}] = std::move(value);
     }
+    for (auto group : colocated_with(from))
+      if (of_.find(group)) // TensorFlow refuses one that is not there
+        (*to.mutable_attr())[std::string{colocation_attr}].mutable_list()->add_s(
+            concat(colocation_prefix, group));
     *to_.Add() = std::move(to);
     if (body_ && acts_in_a_body(from)) {
       (*body_->mutable_control_ret())[from.name()] = from.name();

@@ -1,5 +1,6 @@
 #include "troupe/serialization/text/text_graph.hpp"
 
+#include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/text/close_to.hpp"
@@ -270,6 +271,12 @@ private:
       TROUPE_ASSIGN(auto name, in_.name("an attribute, '@' and a device, or the end of the line"));
       TROUPE_TRY(in_.expect('=', "'=' after an attribute's name"));
       const auto* attr = op.find_attr(name);
+      if (!attr && name == colocation_attr) {
+        TROUPE_ASSIGN(auto groups, in_.attr(attr_kind::texts));
+        if (!spec.attrs.emplace(std::move(name), std::move(groups)).second)
+          return in_.error_at(at, "the attribute '", colocation_attr, "' is given twice");
+        continue;
+      }
       if (!attr) {
         std::vector<std::string_view> known;
         for (const auto& each : op.attrs)

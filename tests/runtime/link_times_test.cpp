@@ -1,0 +1,72 @@
+#include "troupe/runtime/insight/link_times.hpp"
+
+#include "tests/support/catch.hpp"
+#include "troupe/runtime/placement/link_costs.hpp"
+
+namespace troupe::test::link_times_test {
+namespace {
+
+// One tensor from ps to worker, and one to another device of the same task.
+step_statistics step(int64_t sent, int64_t came, uint64_t bytes) {
+  auto of = [](std::vector<span_subject> subjects) {
+    return std::make_shared<const std::vector<span_subject>>(std::move(subjects));
+  };
+  const std::string ps = "/job:ps/task:0", worker = "/job:worker/task:0";
+  step_statistics made;
+  made.tasks.push_back({.task = ps,
+                        .subjects = of({{.kind = span_kind::send, .peer = worker, .key = 7},
+                                        {.kind = span_kind::send, .peer = ps, .key = 8},
+                                        {.kind = span_kind::wait, .peer = ps, .key = 8}}),
+                        .spans = {{.subject = 0, .begin_ns = sent, .end_ns = sent + 10},
+                                  {.subject = 1, .begin_ns = sent, .end_ns = sent + 10},
+                                  {.subject = 2, .begin_ns = 0, .end_ns = 5}}});
+  made.tasks.push_back({.task = worker,
+                        .subjects = of({{.kind = span_kind::wait, .peer = ps, .key = 7},
+                                        {.kind = span_kind::wait, .op = "Dequeue", .key = 8}}),
+                        .spans = {{.subject = 0, .begin_ns = 0, .end_ns = came, .bytes = bytes},
+                                  {.subject = 1, .begin_ns = 0, .end_ns = 1, .bytes = 4}}});
+  return made;
+}
+
+} // namespace
+
+TEST_CASE("links are measured by what came through them: latency by small tensors, rate by large") {
+  link_times times;
+  CHECK(times.empty());
+  times.add(step(1000, 21'000, 4));
+  times.add(step(1000, 41'000, 4));
+  times.add(step(1000, 1'031'000, 1'000'000));
+  auto all = times.all();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].from == "/job:ps/task:0");
+  CHECK(all[0].to == "/job:worker/task:0");
+  CHECK(all[0].small == 2);
+  CHECK(all[0].large == 1);
+  CHECK(all[0].latency_ns == Approx(30'000));
+  CHECK(all[0].ns_per_byte == Approx(1.0));
+}
+
+TEST_CASE("clocks that disagree make no time negative, and what comes twice counts not at all") {
+  link_times times;
+  times.add(step(1000, 500, 4));
+  REQUIRE(times.all().size() == 1);
+  CHECK(times.all()[0].latency_ns == 0);
+  link_times loops;
+  auto twice = step(1000, 2000, 4);
+  twice.tasks[1].spans.push_back(twice.tasks[1].spans[0]);
+  loops.add(twice);
+  CHECK(loops.all().empty());
+}
+
+TEST_CASE("costs of links are measured ones where there are some, and usual ones") {
+  auto costs = link_costs::from(
+      {{.from = "/job:ps/task:0", .to = "/job:worker/task:0", .small = 3, .latency_ns = 5},
+       {.from = "nonsense", .to = "/job:worker/task:0"}});
+  REQUIRE(costs.known().size() == 1);
+  const auto& cost = costs.known().begin()->second;
+  CHECK(cost.latency_ns == 5);
+  CHECK(cost.ns_per_byte == usual_link.ns_per_byte);
+  CHECK(costs.usual().of(1000) == Approx(usual_link.latency_ns + 1000 * usual_link.ns_per_byte));
+}
+
+} // namespace troupe::test::link_times_test

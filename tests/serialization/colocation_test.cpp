@@ -1,0 +1,74 @@
+// _class in GraphDefs and text graphs.
+#include "tests/serialization/small_ops.hpp"
+#include "tests/support/catch.hpp"
+#include "troupe/runtime/graph/colocation.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/text/text_graph.hpp"
+#include "troupe/serialization/wire/wire.hpp"
+
+namespace troupe::test::colocation_test {
+namespace {
+
+using names = std::vector<std::string_view>;
+using testing::small_registry;
+
+constexpr const char* file = R"(
+  node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+         attr { key: '_class' value { list { s: 'loc:@x' } } } }
+  node { name: 'y' op: 'Add' input: 'x' input: 'x'
+         attr { key: 'T' value { type: DT_FLOAT } }
+         attr { key: '_class' value { list { s: 'loc:@x' s: 'other' s: 'loc:@z' s: 'loc:@x' } } } }
+  node { name: 'z' op: 'Add' input: 'x' input: 'x'
+         attr { key: 'T' value { type: DT_FLOAT } }
+         attr { key: '_class' value { list { s: 'loc:@gone' } } } }
+)";
+
+} // namespace
+
+TEST_CASE("colocation groups of GraphDefs are read and written; a node's own says nothing") {
+  graph in{small_registry()};
+  auto read = read_graph_def_text(file, in);
+  INFO(read.status());
+  REQUIRE(read);
+  CHECK(colocated_with(*in.find("x")).empty());
+  CHECK(colocated_with(*in.find("y")) == names{"x", "z"});
+  CHECK(colocated_with(*in.find("z")) == names{"gone"});
+  for (auto format : {graph_def_format::text, graph_def_format::binary}) {
+    auto written = write_graph_def(in, format);
+    REQUIRE(written);
+    graph again{small_registry()};
+    auto bytes = std::as_bytes(std::span{*written});
+    REQUIRE((format == graph_def_format::text ? read_graph_def_text(*written, again)
+                                              : read_graph_def(bytes, again)));
+    CHECK(colocated_with(*again.find("y")) == names{"x", "z"});
+    CHECK(colocated_with(*again.find("z")).empty()); // TensorFlow refuses what is not there
+  }
+}
+
+TEST_CASE("names of groups are those of the scope that a GraphDef is read into") {
+  graph in{small_registry()};
+  in.push_scope("copy");
+  REQUIRE(read_graph_def_text(file, in));
+  in.pop_scope();
+  CHECK(colocated_with(*in.find("copy/y")) == names{"copy/x", "copy/z"});
+}
+
+TEST_CASE("text graphs and the wire have colocation groups, too") {
+  graph in{small_registry()};
+  REQUIRE(parse_text_graph("x = Placeholder dtype=f32\n"
+                           "y = Add(x, x) _class=[\"loc:@x\"] @\"/cpu:0\"\n",
+                           "test", in));
+  CHECK(colocated_with(*in.find("y")) == names{"x"});
+  auto bytes = write_graph(in);
+  REQUIRE(bytes);
+  graph there{small_registry()};
+  REQUIRE(read_graph(std::as_bytes(bytes->values<uint8_t>()), there));
+  CHECK(colocated_with(*there.find("y")) == names{"x"});
+
+  graph bad{small_registry()};
+  auto refused = parse_text_graph("x = Placeholder dtype=f32 _class=[\"x\"]\n", "test", bad);
+  REQUIRE(!refused);
+  CHECK_THAT(refused.status().message(), Catch::Matchers::Contains("must list texts such as"));
+}
+
+} // namespace troupe::test::colocation_test
