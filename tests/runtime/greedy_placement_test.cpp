@@ -153,6 +153,19 @@ from /job:worker/task:1 to /job:ps/task:0: 1 message, 4 KB
 )");
 }
 
+TEST_CASE("a report says where a GPU was not worth the way") {
+  world w;
+  auto a = w.named("Neg", "a", {w.x}, 1);
+  device_list devices = workers(1);
+  devices.push_back({"worker", 0, "gpu", 0});
+  auto found = w.place({a}, devices, {.by_cost = true, .explain = true});
+  REQUIRE(found);
+  CHECK(found->report->nodes[1].node == "a");
+  CHECK(found->report->nodes[1].device == "/job:worker/task:0/device:cpu:0");
+  CHECK(found->report->nodes[1].why ==
+        "the processor takes less time than the GPU, with all copies");
+}
+
 // -- random graphs -------------------------------------------------------------------------------
 
 struct drawn {

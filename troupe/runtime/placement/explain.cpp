@@ -72,13 +72,13 @@ private:
   std::string choice_of(const node& one) const {
     auto id = one.index();
     auto here = chosen_[id];
+    if (how_.by_cost && kind_of(device(here)) != kind_of(device(first_worker_[id])))
+      return "the processor takes less time than the GPU, with all copies";
     if (!why_.decisions.empty() && why_.decisions[id].best_ns > 0 && why_.decisions[id].next >= 0) {
       const auto& how = why_.decisions[id];
       return concat("cheapest: done after ", time_text(how.best_ns), ", on ", device(how.next),
                     " after ", time_text(how.next_ns));
     }
-    if (how_.by_cost && here != first_worker_[id])
-      return "the processor takes less time than the GPU, with all copies";
     if (why_.greedy_was_worse)
       return "the first that can run it: others would not make the step shorter";
     return !why_.decisions.empty()
