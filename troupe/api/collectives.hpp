@@ -12,11 +12,13 @@ namespace troupe {
 enum class reduce_by : uint8_t { sum, mean, product, min, max };
 
 // The edges are of nodes that were put on a device (graph_builder::on), each on another one, and
-// have one type: f16, bf16, f32, f64, i32 or i64. The devices are of one kind and of one task. A
-// step that needs one of the results computes all of them. Throws troupe::error.
+// have one type: f16, bf16, f32, f64, i32 or i64. The devices are of one kind, and of one task or
+// several (docs/decisions/060). A step that needs one of the results computes all of them, and
+// fails where a task of them is gone. All devices get the same bits. Throws troupe::error.
 
 /// The sum, or another reduction, of tensors of equal shape, on each device. Same inputs give the
-/// same bits on processors, as they are added up in the order of their devices. The gradient of a
+/// same bits on processors, as they are added up in the order of their devices: within each task,
+/// and then in the order of the tasks. The gradient of a
 /// sum or a mean is the sum or the mean of the gradients of all results.
 TROUPE_API std::vector<edge>
 all_reduce(const std::vector<edge>& xs, reduce_by by = reduce_by::sum,

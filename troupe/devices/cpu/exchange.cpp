@@ -42,10 +42,10 @@ void fold(accumulator<T>* into, const T* from, int64_t count, reduction by) {
 
 template <class T>
 void combine_typed(T* to, std::span<const void* const> from, int64_t begin, int64_t end,
-                   reduction by, bool average) {
+                   reduction by, int64_t divide_by) {
   using wide = accumulator<T>;
   std::array<wide, chunk> sums;
-  const auto members = from.size();
+  const auto average = divide_by != 1;
   for (; begin < end; begin += chunk) {
     auto count = std::min(chunk, end - begin);
     const auto* first = static_cast<const T*>(from[0]) + begin;
@@ -57,9 +57,9 @@ void combine_typed(T* to, std::span<const void* const> from, int64_t begin, int6
       auto value = sums[static_cast<size_t>(i)];
       if constexpr (std::is_integral_v<T>)
         to[begin + i] =
-            average ? static_cast<T>(value) / static_cast<T>(members) : static_cast<T>(value);
+            average ? static_cast<T>(value) / static_cast<T>(divide_by) : static_cast<T>(value);
       else
-        to[begin + i] = static_cast<T>(average ? value / static_cast<wide>(members) : value);
+        to[begin + i] = static_cast<T>(average ? value / static_cast<wide>(divide_by) : value);
     }
   }
 }
@@ -72,7 +72,13 @@ double nanoseconds_of(const collective_call& what, size_t members) {
 
 void combine(void* to, std::span<const void* const> from, int64_t begin, int64_t end, dtype type,
              reduction by, bool average) {
-  if (from.size() == 1) {
+  combine_and_divide(to, from, begin, end, type, by,
+                     average ? static_cast<int64_t>(from.size()) : 1);
+}
+
+void combine_and_divide(void* to, std::span<const void* const> from, int64_t begin, int64_t end,
+                        dtype type, reduction by, int64_t divide_by) {
+  if (from.size() == 1 && divide_by == 1) {
     auto bytes = size_of(type);
     std::memcpy(static_cast<char*>(to) + static_cast<size_t>(begin) * bytes,
                 static_cast<const char*>(from[0]) + static_cast<size_t>(begin) * bytes,
@@ -80,13 +86,17 @@ void combine(void* to, std::span<const void* const> from, int64_t begin, int64_t
     return;
   }
   switch (type) {
-    case dtype::f16: return combine_typed(static_cast<float16*>(to), from, begin, end, by, average);
+    case dtype::f16:
+      return combine_typed(static_cast<float16*>(to), from, begin, end, by, divide_by);
     case dtype::bf16:
-      return combine_typed(static_cast<bfloat16*>(to), from, begin, end, by, average);
-    case dtype::f32: return combine_typed(static_cast<float*>(to), from, begin, end, by, average);
-    case dtype::f64: return combine_typed(static_cast<double*>(to), from, begin, end, by, average);
-    case dtype::i32: return combine_typed(static_cast<int32_t*>(to), from, begin, end, by, average);
-    case dtype::i64: return combine_typed(static_cast<int64_t*>(to), from, begin, end, by, average);
+      return combine_typed(static_cast<bfloat16*>(to), from, begin, end, by, divide_by);
+    case dtype::f32: return combine_typed(static_cast<float*>(to), from, begin, end, by, divide_by);
+    case dtype::f64:
+      return combine_typed(static_cast<double*>(to), from, begin, end, by, divide_by);
+    case dtype::i32:
+      return combine_typed(static_cast<int32_t*>(to), from, begin, end, by, divide_by);
+    case dtype::i64:
+      return combine_typed(static_cast<int64_t*>(to), from, begin, end, by, divide_by);
     default: return; // no op allows another type
   }
 }

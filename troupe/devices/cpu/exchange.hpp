@@ -16,4 +16,9 @@ status exchange_on_processors(const collective_call& what, std::span<collective_
 void combine(void* to, std::span<const void* const> from, int64_t begin, int64_t end, dtype type,
              reduction by, bool average);
 
+/// The same of what is a part of the members' tensors only, or sums of several members: a sum is
+/// divided by their number, if it is a mean.
+void combine_and_divide(void* to, std::span<const void* const> from, int64_t begin, int64_t end,
+                        dtype type, reduction by, int64_t divide_by);
+
 } // namespace troupe

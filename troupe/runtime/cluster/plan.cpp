@@ -4,6 +4,7 @@
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/frames.hpp"
+#include "troupe/runtime/passes/spread_collectives.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ public:
                      "the time was over while the step was compiled");
     take_devices_from_bodies(*of.nodes);
     auto frames = find_frames(*of.nodes);
-    TROUPE_ASSIGN(const auto order, order_around_frames(*of.nodes, frames));
+    TROUPE_ASSIGN(auto order, order_around_frames(*of.nodes, frames));
     auto how = options_.how;
     if (frame > 0) // runs where its functions' caller says
       how.strategy = placement_strategy::first_worker;
@@ -100,6 +101,11 @@ public:
     note_softened(made_, placed, options_.devices);
     if (frame == 0)
       made_.report = placed.report;
+    TROUPE_ASSIGN(auto spread,
+                  spread_collectives(of, placed.chosen, options_.devices, options_.between_tasks));
+    if (spread) {
+      TROUPE_ASSIGN(order, order_around_frames(*of.nodes, frames));
+    }
     late_sends late;
     if (options_.receives == recv_schedule::late && frame == 0)
       late = find_late_sends(*of.nodes, placed.chosen, options_.devices, how);

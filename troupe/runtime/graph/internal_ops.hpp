@@ -31,6 +31,11 @@ extern const op_def fused_conv2d; ///< _FusedConv2D(input, filter, bias; ...)
 extern const op_def tuple;       ///< _Tuple(components; places, count): one value of several
 extern const op_def tuple_items; ///< _TupleItems(tuple; places, types, shapes): some of them
 
+extern const op_def pieces;        ///< _Pieces(value; ...): what each task reduces (piece.hpp)
+extern const op_def reduce_pieces; ///< _ReducePieces(pieces; ...): one of each task
+extern const op_def join_pieces;   ///< _JoinPieces(pieces, like)
+extern const op_def join_rows;     ///< _JoinRows(rows; ...): what tasks have gathered
+
 inline constexpr const op_def* all[] = {&feed,
                                         &variable_argument,
                                         &table_argument,
@@ -55,7 +60,11 @@ inline constexpr const op_def* all[] = {&feed,
                                         &fused_matmul,
                                         &fused_conv2d,
                                         &tuple,
-                                        &tuple_items};
+                                        &tuple_items,
+                                        &pieces,
+                                        &reduce_pieces,
+                                        &join_pieces,
+                                        &join_rows};
 
 /// The op that stands for state of this kind that a function is given, or nullptr.
 const op_def* state_argument(resource kind) noexcept;

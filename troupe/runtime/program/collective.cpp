@@ -1,5 +1,7 @@
 #include "troupe/runtime/program/collective.hpp"
 
+#include "troupe/runtime/graph/collective_group.hpp"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -13,75 +15,11 @@ std::string short_name(const device_name& of) {
   return concat("/device:", of.kind, ':', of.ordinal);
 }
 
-collective_kind kind_of(const node& node) {
-  const auto& op = node.op().name;
-  if (op == "CollectiveGather")
-    return collective_kind::all_gather;
-  if (op == "CollectiveReduceScatter")
-    return collective_kind::reduce_scatter;
-  return op == "CollectiveReduce" ? collective_kind::all_reduce : collective_kind::broadcast;
-}
-
-reduction reduction_of(const node& node) {
-  const auto& merge = node.attr<std::string>("merge_op");
-  return merge == "Mul"   ? reduction::product
-         : merge == "Min" ? reduction::min
-         : merge == "Max" ? reduction::max
-                          : reduction::sum;
-}
-
-collective_call call_of(const node& node) {
-  collective_call what{.kind = kind_of(node), .type = node.output_type(0)};
-  if (what.kind == collective_kind::all_reduce || what.kind == collective_kind::reduce_scatter) {
-    what.by = reduction_of(node);
-    what.average = node.attr<std::string>("final_op") == "Div";
-  }
-  return what;
-}
-
-bool is_sender(const collective_member& one) { return !one.origin->inputs().empty(); }
-
-auto key_of(const collective_call& what) {
-  return std::tuple{what.kind, what.by, what.average, what.type};
-}
-
-std::string places(const collective_group& of) {
-  std::string text;
-  for (size_t i = 0; i < of.members.size() && i <= max_named; ++i)
-    text += i == max_named ? ", ..." : concat(i ? ", " : "", to_string(of.members[i].where));
-  return text;
-}
-
-status check_members(const collective_group& of) {
-  const auto& first = of.members.front();
-  auto size = first.origin->attr<int64_t>("group_size");
-  auto wrong = [&](const collective_member& at, const auto&... parts) {
-    return invalid(at.origin->description(), ": ", parts...);
-  };
-  for (const auto& one : of.members) {
-    if (one.origin->attr<int64_t>("group_size") != size)
-      return wrong(one, "group_size is ", one.origin->attr<int64_t>("group_size"), ", and that of ",
-                   first.origin->description(), " in the same group is ", size);
-    if (key_of(call_of(*one.origin)) != key_of(of.call))
-      return wrong(one, "is in one group with ", first.origin->description(),
-                   ", which computes something else or in another type: give them different "
-                   "instance keys");
-    if (one.where.kind != first.where.kind)
-      return wrong(one, "is on ", one.where, ", but ", first.origin->description(),
-                   " of the same group is on ", first.where,
-                   ": put all members on GPUs, or all on processors");
-  }
-  if (static_cast<int64_t>(of.members.size()) != size)
-    return failure(error_kind::failed_precondition, first.origin->description(), ": group ",
-                   of.group_key, ", instance ", of.instance_key, " has ", of.members.size(), " of ",
-                   size, " members in this step, on ", places(of),
-                   ": all members must be run by one step, on devices of one task");
-  if (of.call.kind != collective_kind::broadcast)
-    return {};
-  auto senders = std::ranges::count_if(of.members, is_sender);
-  if (senders == 1)
-    return {};
-  return wrong(first, "its group has ", senders, " senders, and must have one CollectiveBcastSend");
+status check_group(const collective_group& of) {
+  std::vector<placed_member> all;
+  for (const auto& one : of.members)
+    all.push_back({one.origin, one.where});
+  return check_members(all);
 }
 
 } // namespace
@@ -148,9 +86,10 @@ find_collectives(std::span<const std::shared_ptr<const program>> programs,
       return std::tie(member.where, member.origin->name());
     });
     one.call = call_of(*one.members.front().origin);
-    TROUPE_TRY(check_members(one));
-    one.call.root =
-        static_cast<size_t>(std::ranges::find_if(one.members, is_sender) - one.members.begin());
+    TROUPE_TRY(check_group(one));
+    auto sender = std::ranges::find_if(
+        one.members, [](const collective_member& member) { return is_sender(*member.origin); });
+    one.call.root = static_cast<size_t>(sender - one.members.begin());
     groups.push_back(std::move(one));
   }
   return groups;
