@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.error
+import urllib.request
 import zipfile
 
 TROUPE, FOLDER = sys.argv[1], sys.argv[2]
@@ -54,12 +56,12 @@ def free_port():
 class Cluster:
     """One worker process per task of the job `worker`."""
 
-    def __init__(self, tasks):
+    def __init__(self, tasks, *options):
         self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(tasks)]
         self.file = write(f"cluster{tasks}.json", json.dumps({"worker": self.addresses}))
         self.processes = [
             subprocess.Popen([TROUPE, "worker", "--job", "worker", "--task", str(i), "--cluster",
-                              self.file], stdout=subprocess.PIPE, text=True)
+                              self.file, *options], stdout=subprocess.PIPE, text=True)
             for i in range(tasks)]
 
     def __enter__(self):
@@ -352,6 +354,46 @@ class CommandTest(unittest.TestCase):
                              f"listening on {cluster.addresses[0]} as /job:worker/task:0\n")
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(timeout=5), 0)
+
+    def test_a_worker_serves_http_and_drains_at_sigterm(self):
+        with Cluster(1, "--http", "127.0.0.1:0", "--drain", "30") as cluster:
+            process = cluster.processes[0]
+            process.stdout.readline()
+            url = process.stdout.readline().removeprefix("serving ").strip()
+
+            def get(path):
+                try:
+                    with urllib.request.urlopen(url + path, timeout=10) as answer:
+                        return answer.status, answer.read().decode()
+                except urllib.error.HTTPError as answer:
+                    with answer:
+                        return answer.code, answer.read().decode()
+
+            self.assertEqual(get("/readyz"), (200, "ok\n"))
+            waits = subprocess.Popen([TROUPE, "run", write("waits.txt", """
+q = FIFOQueue component_types=[i32] shapes=[[]] shared_name="q"
+x = QueueDequeue(q) component_types=[i32]
+fetch x = i32(3)
+"""), "--cluster", cluster.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            try:
+                while not re.search(r'troupe_waits{for="state"} 1\n', get("/metrics")[1]):
+                    pass
+                task = json.loads(get("/v1/node/job:worker/task:0?depth=2")[1])
+                steps = [one for one in task["children"] if one["kind"] == "step"]
+                self.assertEqual(steps[0]["children"][0]["properties"]["name"], "q")
+                process.send_signal(signal.SIGTERM)
+                while get("/readyz")[0] != 503:
+                    pass
+                self.assertEqual(get("/healthz"), (200, "ok\n"))
+                self.assertEqual(process.stdout.readline(), "draining: 1 steps run\n")
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(timeout=5), 0)
+                self.assertEqual(process.stdout.readline(), "ends with 1 steps that run\n")
+                waits.communicate(timeout=20)
+                self.assertEqual(waits.returncode, 1)
+            finally:
+                waits.kill()
+                waits.communicate()
 
     def test_a_graph_runs_on_the_tasks_of_a_cluster(self):
         with Cluster(2) as cluster:

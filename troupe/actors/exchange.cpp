@@ -66,7 +66,7 @@ public:
                                       .max_from_memory = max_cached,
                                       .lends = lends_},
                                      callbacks()),
-        outlet_(*stream_, *loop_, link_, *this) {}
+        outlet_(*stream_, *loop_, link_, *this, &from_->sent) {}
 
   const char* name() const override { return "troupe.exchange"; }
 
@@ -170,6 +170,8 @@ private:
     question from{message.sender, message.mid};
     if (auto* what = content_if<outgoing>(message))
       send(what->content);
+    else if (auto* wonders = content_if<link_look>(message))
+      *wonders->to = look();
     else if (auto* run = content_if<run_request>(message))
       ask(to_wire(*run), from);
     else if (auto* well = content_if<settle_request>(message))
@@ -218,6 +220,7 @@ private:
       }
       auto size = static_cast<size_t>(came);
       moved += size;
+      from_->received.fetch_add(size, std::memory_order_relaxed);
       if (auto taken = take(size, gap.size(), beside); !taken)
         end(std::move(taken));
       // Most of what comes is less: the socket need not be asked whether there is more.
@@ -238,6 +241,8 @@ private:
     unit.run();
     if (!came)
       end(came.status());
+    else
+      from_->received.fetch_add(*came, std::memory_order_relaxed);
     return came ? *came : 0;
   }
 
@@ -273,6 +278,14 @@ private:
       outlet_.write_some();
     else
       cannot_send(what, std::move(sent));
+  }
+
+  link_look::numbers look() const {
+    auto waiting = link_.waiting();
+    auto pending = link_.pending_bytes();
+    auto drained = link_.drained();
+    std::lock_guard guard{mutex_};
+    return {waiting.messages, waiting.payloads, pending, asked_.size(), gone_ || drained};
   }
 
   // A step has begun here, failed or ended: what is announced of it may be wanted now, or no more.
@@ -389,6 +402,8 @@ private:
       from_->peer = peer_;
       from_->incarnation = who.incarnation;
       from_->exchange = address();
+      if (options_.server) // before end() can have told it otherwise
+        options_.server->connections().add(from_);
     }
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, peer_ready{who, from_, !options_.expected});

@@ -1,6 +1,6 @@
 #include "troupe/actors/flight_report.hpp"
 
-#include "troupe/actors/region.hpp"
+#include "troupe/actors/step_waits.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/runtime/simulation.hpp"
 
@@ -14,11 +14,10 @@ constexpr size_t max_waits = 16, max_events = 16, longest_report = 4096, longest
 class report {
 public:
   report(task_instance& of, uint64_t step)
-      : in_(of), step_(step), scale_(of.program().recorder().scale()), now_(steady_ns()) {}
+      : in_(of), step_(step), now_(steady_ns()) {}
 
   std::string text() {
     add_waits();
-    add_running();
     if (lines_.empty())
       text_ += concat("\n  ", in_.program().task(), " waited for nothing");
     else
@@ -32,26 +31,9 @@ public:
 private:
   const program& part(uint32_t p) const { return in_.part(p).program(); }
 
-  std::string since(int64_t ticks) const { return since_ns(scale_.ns(ticks)); }
   // The time of a simulation is not what ticks count.
   std::string since_ns(int64_t ns) const {
     return running_simulation ? "some time" : readable_time(now_ - ns);
-  }
-
-  std::string describe(const wait_point& wait) const {
-    if (is_collective(wait.origin->op()))
-      return concat(wait.origin->description(), " of group ",
-                    wait.origin->attr<int64_t>("group_key"));
-    if (wait.by == answered_by::state)
-      return concat(wait.origin->description(), " on ", to_string(wait.state->op().makes), " '",
-                    wait.state->name(), '\'');
-    if (wait.by == answered_by::work)
-      return concat(wait.origin->description(), ", which reads or writes files");
-    if (wait.by == answered_by::frame)
-      return concat("the functions of ", in_.root().program().frame_of(wait)->description);
-    if (wait.by == answered_by::caller)
-      return concat("argument ", wait.origin->attr<int64_t>("index"));
-    return concat(wait.origin->description(), " from ", wait.origin->attr<std::string>("from"));
   }
 
   void add_line(const auto&... parts) {
@@ -62,35 +44,10 @@ private:
   }
 
   void add_waits() {
-    for (uint32_t p = 0; p < in_.program().programs().size(); ++p)
-      for (uint32_t i = 0; i < part(p).waits().size(); ++i)
-        if (auto ticks = in_.waits_since(p, i))
-          add_line(describe(part(p).waits()[i]), peers(p, i), ", for ", since(ticks));
-  }
-
-  // Of a collective operation, who else has come.
-  std::string peers(uint32_t p, uint32_t wait) const {
-    auto seat = in_.program().seat(p, wait);
-    return seat.group == collective_seat::none
-               ? ""
-               : concat(" (", in_.meeting(seat.group).describe_missing(), ')');
-  }
-
-  void add_running() {
-    for (uint32_t p = 0; p < in_.program().programs().size(); ++p)
-      for (uint32_t r = 0; r < part(p).regions().size(); ++r)
-        if (auto ticks = in_.runs_since(p, r).load(std::memory_order_relaxed))
-          add_line(region(p, r), ", which has run for ", since(ticks));
-  }
-
-  std::string region(uint32_t p, uint32_t r) const {
-    const auto& which = part(p).regions()[r];
-    auto text = concat("region ", r, " of ", which.count,
-                       which.count == 1 ? " instruction" : " instructions");
-    for (uint32_t i = 0; i < which.count; ++i)
-      if (const auto* first = part(p).code()[which.first + i].origin)
-        return text + " from " + first->description();
-    return text;
+    for (const auto& one : list_waits(in_, max_waits + 1))
+      add_line(troupe::describe(one), one.detail.empty() ? "" : concat(" (", one.detail, ')'),
+               one.what == step_wait::on::region ? ", which has run for " : ", for ",
+               since_ns(one.since_ns));
   }
 
   void add_events() {
@@ -109,10 +66,11 @@ private:
     const auto& from = part(of.program);
     switch (of.what) {
       case flight_event::region_ran:
-        return of.index < from.regions().size() ? verb + ' ' + region(of.program, of.index) : verb;
+        return of.index < from.regions().size() ? verb + ' ' + describe_region(from, of.index)
+                                                : verb;
       case flight_event::wait_began:
       case flight_event::wait_ended:
-        return of.index < from.waits().size() ? verb + ' ' + describe(from.waits()[of.index])
+        return of.index < from.waits().size() ? verb + ' ' + troupe::describe(wait_of(in_, of.program, of.index))
                                               : verb;
       case flight_event::sent:
         return of.index < from.exports().size()
@@ -127,7 +85,6 @@ private:
 
   task_instance& in_;
   const uint64_t step_;
-  const tick_scale scale_;
   const int64_t now_;
   size_t count_ = 0;
   std::string lines_, text_;

@@ -12,5 +12,6 @@ class step_table;
 class task_instance;
 class task_program;
 struct prepared_state;
+struct responder_numbers;
 
 } // namespace troupe

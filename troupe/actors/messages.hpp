@@ -14,6 +14,7 @@
 #include <caf/atom.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -91,9 +92,16 @@ struct region_ended {
   status outcome;
 };
 
-/// Worker -> responder: what do you hold? Filled in before the send returns. No answer.
+/// Worker -> responder: what do you hold, and how are you used? Filled in before the send returns,
+/// where it is not null. No answer.
 struct responder_look {
   state_info* about = nullptr;
+  responder_numbers* numbers = nullptr;
+};
+
+/// Whoever wonders -> worker: are you alive? Calls that, on its thread. No answer.
+struct knock {
+  std::function<void()> answer;
 };
 
 // -- around a step -------------------------------------------------------------------------------
@@ -177,6 +185,17 @@ struct outgoing {
   message content;
 };
 
+/// Whoever wonders -> exchange: how much waits? Filled in before the send returns. No answer.
+struct link_look {
+  struct numbers {
+    uint64_t messages = 0, payloads = 0; ///< bytes that wait to be sent
+    uint64_t pending = 0;                ///< bytes that have come, of what is not complete
+    size_t asked = 0;                    ///< requests that the peer has not answered
+    bool drained = false;                ///< all has left
+  };
+  numbers* to = nullptr;
+};
+
 /// Exchange -> worker: the peer asks for something that is no part of a running step; what it wants
 /// back goes to `from` as outgoing.
 struct incoming {
@@ -221,6 +240,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_look)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::knock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)
@@ -234,6 +254,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::background_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_look)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_news)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_lost)

@@ -104,6 +104,8 @@ size_t outlet::write(size_t budget) {
       break;
     }
     link_.sent(static_cast<size_t>(written));
+    if (sent_)
+      sent_->fetch_add(static_cast<uint64_t>(written), std::memory_order_relaxed);
     total += static_cast<size_t>(written);
   }
   if (more != wants_writable_ && !closed_.load(std::memory_order_relaxed)) {

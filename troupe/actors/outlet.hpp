@@ -17,8 +17,10 @@ namespace troupe {
 /// that comes meanwhile leaves its message to it, and so do messages gather to one write.
 class outlet {
 public:
-  outlet(byte_stream& to, io_loop& loop, link& from, caf::abstract_actor& owner)
-      : stream_(to), loop_(loop), link_(from), owner_(owner) {}
+  /// `sent` counts bytes, where there is one.
+  outlet(byte_stream& to, io_loop& loop, link& from, caf::abstract_actor& owner,
+         std::atomic<uint64_t>* sent = nullptr)
+      : stream_(to), loop_(loop), link_(from), owner_(owner), sent_(sent) {}
 
   /// Writes what the socket takes at once, but no large amount: the loop's thread does the rest.
   /// Where this thread has a write_batch, at its end.
@@ -39,6 +41,7 @@ private:
   io_loop& loop_;
   link& link_;
   caf::abstract_actor& owner_;
+  std::atomic<uint64_t>* const sent_;
   std::atomic<unsigned> callers_{0};
   std::atomic<bool> closed_{false};
   // The writing thread's own:

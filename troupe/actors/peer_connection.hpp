@@ -20,6 +20,8 @@ struct peer_connection {
   std::atomic<size_t> registering{0}; ///< graphs that wait to be compiled
   std::atomic<size_t> running{0};     ///< steps
   std::atomic<bool> near{false};      ///< its memory can be read from here
+  std::atomic<uint64_t> received{0};  ///< bytes, those read out of its memory among them
+  std::atomic<uint64_t> sent{0};
 };
 
 using connection_ptr = std::shared_ptr<peer_connection>;

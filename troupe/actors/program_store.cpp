@@ -2,6 +2,8 @@
 
 #include "troupe/runtime/simulation.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -151,6 +153,15 @@ void program_store::shrink() {
   }
   for (const auto& one : all)
     one->shrink();
+}
+
+std::vector<program_store::listed> program_store::all() const {
+  std::lock_guard guard{mutex_};
+  std::vector<listed> found;
+  for (const auto& [handle, one] : programs_)
+    found.push_back({handle, one.program, one.owner, one.linked, one.lost});
+  std::ranges::sort(found, {}, &listed::handle);
+  return found;
 }
 
 size_t program_store::size() const {

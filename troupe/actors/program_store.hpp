@@ -46,6 +46,16 @@ public:
   void shrink();
   size_t size() const;
 
+  /// One of them, for people.
+  struct listed {
+    uint64_t handle = 0;
+    program_ptr program;
+    connection_ptr owner;
+    bool linked = false;
+    status lost = {};
+  };
+  std::vector<listed> all() const;
+
 private:
   struct kept {
     program_ptr program;

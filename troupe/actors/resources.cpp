@@ -116,6 +116,18 @@ state_list resources::list(const std::string& task) const {
   return made;
 }
 
+std::vector<std::pair<std::string, resources::states>> resources::all() const {
+  std::vector<std::pair<std::string, std::shared_ptr<container>>> held;
+  {
+    std::lock_guard guard{mutex_};
+    held.assign(containers_.begin(), containers_.end());
+  }
+  std::vector<std::pair<std::string, states>> found;
+  for (const auto& [name, one] : held)
+    found.emplace_back(name, one->all());
+  return found;
+}
+
 void resources::close() {
   std::lock_guard guard{mutex_};
   closed_ = true;

@@ -27,6 +27,9 @@ public:
   void reset(const std::string& container);
   /// What all containers hold. `task` is ours.
   state_list list(const std::string& task) const;
+  using states = std::vector<std::shared_ptr<named_state>>;
+  /// All that there is, by container.
+  std::vector<std::pair<std::string, states>> all() const;
   /// Has all that nodes wait for answer, with an error.
   void close();
 

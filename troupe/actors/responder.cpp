@@ -6,7 +6,6 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/graph/graph.hpp"
-#include "troupe/runtime/state/usage_meter.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -142,7 +141,10 @@ private:
       });
     } else if (auto* look = content_if<responder_look>(message)) {
       std::lock_guard guard{mutex_};
-      fill_in(*look->about, *machine_);
+      if (look->about)
+        fill_in(*look->about, *machine_);
+      if (look->numbers)
+        *look->numbers = count();
     } else if (content_if<wake_atom>(message)) {
       under_lock(out, [&](answers& done) {
         overdue_ = &done;
@@ -159,6 +161,17 @@ private:
     }
     pass_on(out, of, unit);
     return true;
+  }
+
+  responder_numbers count() {
+    responder_numbers made{.size = machine_->size()};
+    meter_.advance(made.size);
+    made.usage = meter_.so_far();
+    for (const auto& [number, one] : waiting_) {
+      made.puts_waiting += one.from.side == usage_meter::puts;
+      made.takes_waiting += one.from.side == usage_meter::takes;
+    }
+    return made;
   }
 
   void withdraw(const withdraw_question& what, answers& done) {
@@ -419,10 +432,21 @@ state_info responder_state::describe() const {
   std::lock_guard guard{mutex_};
   if (actor_)
     deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
-            responder_look{&about}, nullptr);
+            responder_look{&about, nullptr}, nullptr);
   else
     fill_in(about, *machine_);
   return about;
+}
+
+responder_numbers responder_state::numbers() const {
+  responder_numbers found;
+  std::lock_guard guard{mutex_};
+  if (actor_)
+    deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
+            responder_look{nullptr, &found}, nullptr);
+  else
+    found.size = machine_->size();
+  return found;
 }
 
 caf::actor responder_state::actor(caf::actor_system& system,

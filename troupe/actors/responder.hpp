@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/usage_meter.hpp"
 #include "troupe/runtime/state/variable.hpp"
 
 #include <caf/actor.hpp>
@@ -13,6 +14,13 @@
 namespace troupe {
 
 class input_threads;
+
+/// How a responder is used.
+struct responder_numbers {
+  int64_t size = -1; ///< negative where it does not count what it holds
+  int64_t puts_waiting = 0, takes_waiting = 0;
+  responder_usage usage = {};
+};
 
 /// A responder among the state of a task. Its actor goes with it.
 class responder_state final : public named_state {
@@ -28,6 +36,7 @@ public:
   /// Drops what it holds, gives up what waits, and opens it again.
   void clear() override;
   state_info describe() const override;
+  responder_numbers numbers() const;
 
   /// The actor, an inline one, which understands ask, ask_source, wait_answer, errand_ended,
   /// step_ended and responder_reset; made at the first call. `input` does what it wants of files.

@@ -64,10 +64,17 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
 
 void step_server::begin(run_request&& what, const connection_ptr& owner, step_end on_end,
                         caf::execution_unit* unit) {
-  auto refuse = [&](status why) { on_end({std::move(why).on_task(name_), {}}); };
+  active_->fetch_add(1); // before it looks: whoever drains waits for this one, or it is refused
+  auto refuse = [&](status why) {
+    counts_->refused(why.kind());
+    on_end({std::move(why).on_task(name_), {}});
+    active_->fetch_sub(1, std::memory_order_release);
+  };
   if (what.incarnation != 0 && what.incarnation != incarnation_)
     return refuse(
         failure(error_kind::aborted, name_, " has been restarted: prepare the step again"));
+  if (auto open = refusal(); !open)
+    return refuse(std::move(open));
   auto program = programs_.find(what.handle, *owner);
   if (!program)
     return refuse(program.status());
@@ -80,13 +87,15 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
                           " steps on ", name_, " already, as many as may be"));
   }
   // A step whose part here has ended counts until it is settled.
-  auto ended = [owner, of = *program, step = what.step, keep = unsettled_,
-                tell = std::move(on_end)](step_result result) {
+  auto ended = [owner, of = *program, step = what.step, keep = unsettled_, counts = counts_,
+                active = active_, now = now_, began = now_(), tell = std::move(on_end)](step_result result) {
+    counts->ended(result.outcome.kind(), now() - began);
     if (result.holds)
       keep->add(step, of, owner); // before anybody can settle it
     else
       owner->running.fetch_sub(1, std::memory_order_relaxed);
     tell(std::move(result));
+    active->fetch_sub(1, std::memory_order_release);
   };
   begin_in_background(*program, steps_, what, name_, std::move(ended), unit,
                       by_steady_clock(what.deadline, now_()));
@@ -94,6 +103,17 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   if (auto again = programs_.find(what.handle, *owner); !again)
     steps_->abort(what.step, again.status(), unit);
   become_busy();
+}
+
+status step_server::refusal() const {
+  if (!draining())
+    return {};
+  return failure(error_kind::unavailable, name_, " is draining: it takes nothing new");
+}
+
+size_t step_server::in_flight() const {
+  auto active = active_->load(std::memory_order_acquire); // first: what ends is kept before
+  return active + unsettled();
 }
 
 demand step_server::expect(step_id step, const caf::actor_addr& exchange) {
@@ -104,6 +124,7 @@ demand step_server::expect(step_id step, const caf::actor_addr& exchange) {
 
 void step_server::lose(peer_connection& which, const status& why) {
   auto reason = failure(error_kind::unavailable, which.peer, " is gone: ", why.message());
+  connections_.remove(which);
   auto dropped = programs_.close(which);
   programs_.lose(which.exchange, reason);
   steps_->abort_all(which.peer, which.incarnation, reason, nullptr);

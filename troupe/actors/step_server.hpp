@@ -3,9 +3,11 @@
 // an actor that compiles.
 #pragma once
 #include "troupe/actors/background_step.hpp"
+#include "troupe/actors/connection_list.hpp"
 #include "troupe/actors/program_store.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/unsettled_steps.hpp"
+#include "troupe/runtime/insight/step_counts.hpp"
 
 #include <atomic>
 #include <functional>
@@ -23,6 +25,10 @@ public:
   uint64_t incarnation() const noexcept { return incarnation_; }
   step_table& steps() noexcept { return *steps_; }
   program_store& programs() noexcept { return programs_; }
+  connection_list& connections() noexcept { return connections_; }
+  /// Of those that were asked for by begin() or run_step.
+  const step_counts& counts() const noexcept { return *counts_; }
+  step_clock::time_point now() const { return now_(); }
 
   /// Steps whose parts here have ended, and that are not settled yet.
   size_t unsettled() const { return unsettled_->size(); }
@@ -45,6 +51,14 @@ public:
   /// A tensor could not be sent, as the peer is gone: those that the program sends later could not
   /// either.
   void cannot_send(step_id step, const caf::actor_addr& exchange, const status& why);
+  /// From now on no step begins, and no program is taken; steps that have begun go on.
+  void drain() noexcept { draining_.store(true); }
+  bool draining() const noexcept { return draining_.load(); }
+  /// Why the task takes nothing new: `unavailable` where it is draining.
+  status refusal() const;
+  /// Steps that have begun and are not settled, or have not been answered.
+  size_t in_flight() const;
+
   /// Nothing runs or comes any more.
   void close(const status& why);
 
@@ -65,9 +79,12 @@ private:
   const step_table::clock now_;
   std::shared_ptr<step_table> steps_;
   std::shared_ptr<unsettled_steps> unsettled_ = std::make_shared<unsettled_steps>();
+  std::shared_ptr<step_counts> counts_ = std::make_shared<step_counts>();
   program_store programs_;
+  connection_list connections_;
   std::function<void()> on_busy_;
-  std::atomic<bool> busy_{false};
+  std::atomic<bool> busy_{false}, draining_{false};
+  std::shared_ptr<std::atomic<size_t>> active_ = std::make_shared<std::atomic<size_t>>(0);
 };
 
 } // namespace troupe

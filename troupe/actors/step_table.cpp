@@ -176,6 +176,23 @@ size_t step_table::size() const {
   return steps_.running();
 }
 
+step_table::table_sizes step_table::sizes() const {
+  std::lock_guard guard{mutex_};
+  return {steps_.running(), steps_.early_steps(), steps_.early_bytes()};
+}
+
+std::vector<step_table::running_step> step_table::running() const {
+  std::vector<running_step> all;
+  {
+    std::lock_guard guard{mutex_};
+    steps_.for_each([&](step_id id, const auto& in, step_clock::time_point deadline) {
+      all.push_back({id, in, deadline});
+    });
+  }
+  std::ranges::sort(all, {}, &running_step::id);
+  return all;
+}
+
 bool step_table::idle() const {
   std::lock_guard guard{mutex_};
   return steps_.idle();

@@ -46,6 +46,18 @@ public:
   /// Fails all steps, and those that come later.
   void close(const status& why, caf::execution_unit* unit);
   size_t size() const; ///< steps that run
+  struct table_sizes {
+    size_t running = 0;
+    size_t early_steps = 0, early_bytes = 0; ///< what has come for steps that have not
+  };
+  table_sizes sizes() const;
+  struct running_step {
+    step_id id;
+    std::shared_ptr<task_instance> in;
+    step_clock::time_point deadline;
+  };
+  /// Those that run; each may end at any time (conductor_actor::act_for).
+  std::vector<running_step> running() const;
   bool idle() const;   ///< none, and nothing has come for others
 
 private:

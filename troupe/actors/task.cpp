@@ -5,7 +5,10 @@
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/membership.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/operator_port.hpp"
 #include "troupe/actors/random_id.hpp"
+#include "troupe/actors/resources.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/supervisor.hpp"
 #include "troupe/actors/system.hpp"
@@ -16,6 +19,8 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <thread>
+
 namespace troupe {
 namespace {
 
@@ -24,6 +29,7 @@ public:
   running_task(size_t threads) : config_(threads, true), system_(config_) {}
 
   ~running_task() override {
+    operators_ = nullptr;
     for (auto& one : {supervisor_, listener_, membership_, worker_})
       if (one)
         caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
@@ -37,6 +43,7 @@ public:
     port_ = listening.second;
     TROUPE_ASSIGN(auto devices, options.make_devices());
     server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_));
+    state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();
     membership_ = spawn_membership(system_, {.cluster = options.cluster,
@@ -51,9 +58,10 @@ public:
                                              .near_memory = options.near_memory,
                                              .own_thread = true});
     worker_options worker{.ops = options.ops,
-                          .devices = std::move(devices),
+                          .devices = devices,
                           .membership = membership_,
                           .server = server_,
+                          .state = state_,
                           .regions = cut_for(system_),
                           .deterministic = options.deterministic,
                           .launch_threads = options.gpu_launch_threads,
@@ -81,19 +89,69 @@ public:
                                     {concat("the membership of ", options.self), membership_},
                                     {concat("the listener of ", options.self), listener_}},
                                    std::move(options.on_failure));
+    if (!options.http.empty())
+      TROUPE_TRY(open_operator_port(options, {.cluster = options.cluster,
+                                              .address = to_string(address{at.host, port_}),
+                                              .server = server_,
+                                              .state = state_,
+                                              .devices = std::move(devices)}));
     return {};
   }
 
   uint16_t port() const noexcept override { return port_; }
   uint64_t incarnation() const noexcept override { return incarnation_; }
+  uint16_t http_port() const noexcept override { return operators_ ? operators_->port() : 0; }
+
+  rest drain(std::chrono::milliseconds patience) override {
+    server_->drain();
+    // Steps end on many threads, and none of them shall look after us.
+    constexpr std::chrono::milliseconds period{10};
+    auto end = std::chrono::steady_clock::now() + patience;
+    for (;;) {
+      auto steps = server_->in_flight(); // first: an answer is sent before its step has ended
+      rest left{steps, busy_connections()};
+      if (left.none() || std::chrono::steady_clock::now() >= end)
+        return left;
+      std::this_thread::sleep_for(period);
+    }
+  }
 
 private:
+  status open_operator_port(const task_options& options, task_inspector::parts parts) {
+    TROUPE_ASSIGN(auto at, address::parse(options.http));
+    if (!is_loopback(at.host) && !options.insecure)
+      return failure(error_kind::failed_precondition, options.self, " would serve HTTP at ",
+                     options.http, ", for whoever reaches it; serve it on loopback, or allow it "
+                     "with --insecure");
+    operator_port::parts made;
+    made.inspector = std::make_shared<task_inspector>(std::move(parts));
+    made.why_not_ready = [server = server_] { return server->refusal().message(); };
+    made.knock = [to = worker_](std::function<void()> answer) {
+      caf::anon_send(to, knock{std::move(answer)});
+    };
+    TROUPE_ASSIGN(operators_, operator_port::open(at, std::move(made)));
+    return {};
+  }
+
+  size_t busy_connections() const {
+    size_t busy = 0;
+    for (const auto& one : server_->connections().open()) {
+      link_look::numbers found{.drained = true};
+      if (auto exchange = caf::actor_cast<caf::actor>(one->exchange))
+        caf::anon_send(exchange, link_look{&found});
+      busy += !found.drained;
+    }
+    return busy;
+  }
+
   system_config config_;
   caf::actor_system system_;
   std::shared_ptr<step_server> server_;
+  std::shared_ptr<resources> state_;
   caf::actor listener_, membership_, worker_, supervisor_;
   uint64_t incarnation_ = new_incarnation(std::chrono::system_clock::now());
   uint16_t port_ = 0;
+  std::unique_ptr<operator_port> operators_;
 };
 
 } // namespace

@@ -26,6 +26,10 @@ struct task_options {
   /// Told once, on any thread, when the task can serve no longer though it was not stopped: end the
   /// process, so that whoever watches it starts another.
   std::function<void(const status&)> on_failure = {};
+  /// "host:port" where operators ask over HTTP (docs/operating.md); port 0: any. Empty: nowhere.
+  /// Only on loopback, unless it is `insecure`: whoever reaches it sees names of nodes, files and
+  /// peers, and can change nothing.
+  std::string http = {};
 };
 
 /// Serves other tasks and clients until it is destroyed, which takes at most two seconds.
@@ -35,6 +39,17 @@ public:
   virtual ~task() = default;
   virtual uint16_t port() const noexcept = 0; ///< where it listens
   virtual uint64_t incarnation() const noexcept = 0;
+  virtual uint16_t http_port() const noexcept = 0; ///< 0: none
+
+  /// Refuses new steps and programs from now on, with `unavailable`, and says so at /readyz; waits
+  /// until those that have begun have ended and their answers have left, at most so long. Returns
+  /// what is left, which the task's end fails. Any thread may call.
+  struct rest {
+    size_t steps = 0;       ///< that have not ended
+    size_t connections = 0; ///< that have something to send
+    bool none() const noexcept { return steps == 0 && connections == 0; }
+  };
+  virtual rest drain(std::chrono::milliseconds patience) = 0;
 };
 
 } // namespace troupe

@@ -196,6 +196,8 @@ void serve_register(worker_self self, register_graph&& what, const incoming& fro
   };
   if (what.how.incarnation != 0 && what.how.incarnation != server.incarnation())
     return reply(0, failure(error_kind::unavailable, "it has been restarted"));
+  if (auto open = server.refusal(); !open)
+    return reply(0, std::move(open));
   if (from.owner->registering.fetch_add(1, std::memory_order_relaxed) >= max_registering) {
     from.owner->registering.fetch_sub(1, std::memory_order_relaxed);
     return reply(0, failure(error_kind::resource_exhausted, max_registering, " graphs of ",
@@ -273,7 +275,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   auto& state = self->state;
   state.server = options.server;
   state.membership = options.membership;
-  state.state = std::make_shared<resources>(self->system());
+  state.state = options.state ? options.state : std::make_shared<resources>(self->system());
   state.compiler = make_compiler(self, options);
   state.clerk = spawn_clerk(self->system(), options.own_thread);
   state.here->peer = "this process";
@@ -303,6 +305,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
           self->delayed_send(self, expiry_period, what);
       },
       [=](tidy_atom) { tidy(self); },
+      [](const knock& what) { what.answer(); },
       [=](const forget_program& what) {
         self->state.server->programs().erase(what.handle, *self->state.here);
       },

@@ -17,14 +17,32 @@ namespace troupe::cli {
 namespace {
 
 struct worker_options {
-  std::string job = "worker", cluster, listen;
+  std::string job = "worker", cluster, listen, http;
   int task = 0;
+  double drain_seconds = 20;
   bool insecure = false, deterministic = false, gpu_launch_threads = false, near_memory = true;
   device_choice devices;
   size_t inter_op_threads = 0;
 };
 
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
+// Steps that have begun may end; another signal ends the wait.
+void drain(task& running, const sigset_t& stop, double patience_seconds) {
+  if (patience_seconds <= 0)
+    return;
+  constexpr std::chrono::milliseconds look{100};
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_seconds);
+  auto left = running.drain(look);
+  if (left.steps > 0)
+    std::cout << "draining: " << left.steps << " steps run" << std::endl;
+  constexpr timespec at_once{};
+  while (!left.none() && std::chrono::steady_clock::now() < end &&
+         ::sigtimedwait(&stop, nullptr, &at_once) < 0)
+    left = running.drain(look);
+  if (left.steps > 0)
+    std::cout << "ends with " << left.steps << " steps that run" << std::endl;
+}
 
 void serve(const worker_options& options) {
   auto is_json = options.cluster.find('{') != std::string::npos;
@@ -53,12 +71,17 @@ void serve(const worker_options& options) {
             failed = why;
             ::kill(::getpid(), SIGTERM);
           },
+      .http = options.http,
   }));
   std::cout << "listening on " << host_of(address) << ':' << running->port() << " as " << self
             << std::endl; // flushed: whoever started us waits for it
+  if (running->http_port() != 0)
+    std::cout << "serving http://" << host_of(options.http) << ':' << running->http_port()
+              << std::endl;
   int signal = 0;
   sigwait(&stop, &signal);
-  throw_if_failed(std::move(failed));
+  throw_if_failed(failed);
+  drain(*running, stop, options.drain_seconds);
 }
 
 } // namespace
@@ -78,6 +101,14 @@ void add_worker(CLI::App& to) {
       ->required();
   command->add_option("--listen", options->listen,
                       "host:port instead of the address in the cluster");
+  command->add_option("--http", options->http,
+                      "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
+                      "port 0: any");
+  command
+      ->add_option("--drain", options->drain_seconds,
+                   "Seconds after SIGTERM that steps which have begun may take; none begin")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--insecure", options->insecure,
                     "Allow addresses other than loopback, without encryption: whoever reaches the "
                     "port owns the task");

@@ -386,6 +386,11 @@ bool link::drained() const noexcept {
   return state_->output.drained();
 }
 
+link::output_sizes link::waiting() const noexcept {
+  std::lock_guard guard{state_->mutex};
+  return {state_->output.queued_bytes(), state_->output.announced_bytes()};
+}
+
 status link::tick(clock::time_point now) { return state_->tick(now); }
 
 const hello* link::peer() const noexcept {

@@ -105,6 +105,12 @@ public:
   /// Says whether everything sent has left, payloads that the peer has not pulled yet included.
   bool drained() const noexcept;
 
+  /// Bytes of messages that wait to be sent, and of payloads that have not left.
+  struct output_sizes {
+    uint64_t messages = 0, payloads = 0;
+  };
+  output_sizes waiting() const noexcept;
+
   /// Keeps the connection alive; call a few times per timeout / 3. Sends a ping where nothing was
   /// written for timeout / 3, whether or not the peer is heard, and fails with unavailable when
   /// nothing was heard for the timeout.

@@ -61,6 +61,8 @@ public:
 
   bool idle() const noexcept;
   bool drained() const noexcept;
+  size_t queued_bytes() const noexcept { return queued_bytes_; }
+  uint64_t announced_bytes() const noexcept { return announced_bytes_; }
   size_t longest_message() const noexcept;
 
 private:

@@ -1,0 +1,300 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/runtime/insight/inspection_ref.hpp"
+#include "troupe/serialization/files/inspection_json.hpp"
+#include "troupe/troupe.hpp"
+
+#include <future>
+#include <regex>
+#include <set>
+
+namespace troupe::test::operator_port_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::unique_ptr<task> start_with_port(const cluster_spec& cluster, const task_name& self) {
+  task_options options;
+  options.ops = &library();
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+  options.cluster = cluster;
+  options.self = self;
+  options.inter_op_threads = 2;
+  options.http = "127.0.0.1:0";
+  auto made = task::start(std::move(options));
+  if (!made)
+    throw std::runtime_error{made.status().message()};
+  return *std::move(made);
+}
+
+http_answer get(const task& of, std::string_view target) {
+  auto answer = http_client{of.http_port()}.get(target);
+  if (!answer)
+    throw std::runtime_error{"no answer"};
+  return *answer;
+}
+
+inspection look(const task& of, const std::string& ref) {
+  auto answer = get(of, "/v1/node" + ref);
+  INFO(answer.body);
+  REQUIRE(answer.status == 200);
+  auto read = parse_inspection(answer.body);
+  REQUIRE(read.ok());
+  return *std::move(read);
+}
+
+// The value of a sample, or nothing.
+std::optional<double> sample(const std::string& metrics, const std::string& name) {
+  auto at = metrics.find('\n' + name + ' ');
+  if (at == metrics.npos)
+    return std::nullopt;
+  return std::stod(metrics.substr(at + name.size() + 2));
+}
+
+template <class Predicate>
+void wait_for(Predicate done) {
+  while (!done())
+    std::this_thread::yield(); // the watchdog bounds it
+}
+
+// A graph whose step waits for an element of a queue.
+struct waiting_step {
+  graph_builder g;
+  edge queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "rows"});
+  node* put = queue_enqueue(queue, {g.constant(tensor::scalar(7))});
+  edge taken = queue_dequeue(queue, {dtype::i32}, "take")[0];
+};
+
+} // namespace
+
+TEST_CASE("a task says that it is healthy and ready, and what is not there") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto task = start_with_port(cluster, {"worker", 0});
+  CHECK(get(*task, "/healthz").body == "ok\n");
+  CHECK(get(*task, "/readyz").body == "ok\n");
+  CHECK(get(*task, "/").status == 404);
+  CHECK(get(*task, "/v1/nodes").status == 404);
+  CHECK(get(*task, "/v1/node/job:worker/task:0/queue:none").status == 404);
+  CHECK(get(*task, "/v1/node/job:worker/task:7").status == 404);
+  CHECK(get(*task, "/v1/node/%%%").status == 400);
+  CHECK(get(*task, "/v1/node/?depth=9").status == 400);
+  CHECK(get(*task, "/v1/node/?depth=").status == 400);
+  CHECK(get(*task, "/v1/node/?what").status == 400);
+}
+
+TEST_CASE("every line of the metrics is one of Prometheus' text format, and no sample comes twice") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto task = start_with_port(cluster, {"worker", 0});
+  auto s = session::connect(cluster);
+  waiting_step of;
+  s.run(of.put);
+  auto answer = get(*task, "/metrics");
+  CHECK(answer.headers.find("text/plain; version=0.0.4") != answer.headers.npos);
+  std::istringstream lines{answer.body};
+  std::regex comment{"# (HELP|TYPE) [a-z_]+ .+"},
+      value{R"re(([a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})?) [-+0-9.eInf]+)re"};
+  std::set<std::string> seen;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch parts;
+    INFO(line);
+    auto is_comment = std::regex_match(line, comment);
+    REQUIRE((is_comment || std::regex_match(line, parts, value)));
+    CHECK((is_comment || seen.insert(parts[1]).second));
+  }
+}
+
+TEST_CASE("metrics count steps by outcome, the bytes of links, and the elements of queues") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto task = start_with_port(cluster, {"worker", 0});
+  auto s = session::connect(cluster);
+  waiting_step of;
+  for (int i = 0; i < 3; ++i)
+    s.run(of.put);
+  auto zero = of.g.placeholder(dtype::i32);
+  auto bad = of.g.constant(tensor::scalar(1)) / zero;
+  CHECK_THROWS_AS(s.run({{zero, tensor::scalar(0)}}, {bad}), error);
+  auto text = get(*task, "/metrics").body;
+  CHECK(sample(text, R"(troupe_steps_total{outcome="ok"})") == 3);
+  CHECK(sample(text, R"(troupe_steps_total{outcome="invalid_argument"})") == 1);
+  CHECK(sample(text, "troupe_step_seconds_count") == 4);
+  CHECK(sample(text, "troupe_steps_running") == 0);
+  CHECK(sample(text, R"(troupe_queue_size{container="",kind="queue",name="rows"})") == 3);
+  CHECK(sample(text, R"(troupe_connections{peer="clients"})") == 1);
+  CHECK(sample(text, R"(troupe_link_received_bytes_total{peer="clients"})") > 100);
+  CHECK(sample(text, R"(troupe_link_sent_bytes_total{peer="clients"})") > 100);
+  CHECK(sample(text, R"(troupe_device_memory_bytes{device="cpu:0",state="in_use"})"));
+  CHECK(sample(text, "process_resident_memory_bytes") > 1e6);
+  CHECK(sample(text, "process_open_fds") > 3);
+}
+
+TEST_CASE("what a connection has carried still counts when it has ended") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto task = start_with_port(cluster, {"worker", 0});
+  {
+    auto s = session::connect(cluster);
+    waiting_step of;
+    s.run(of.put);
+  }
+  wait_for([&] {
+    return sample(get(*task, "/metrics").body, R"(troupe_connections{peer="clients"})") == 0;
+  });
+  auto text = get(*task, "/metrics").body;
+  CHECK(sample(text, R"(troupe_connections_opened_total{peer="clients"})") == 1);
+  CHECK(sample(text, R"(troupe_link_received_bytes_total{peer="clients"})") > 100);
+}
+
+TEST_CASE("a step that waits says for which queue, by which node and for how long") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto task = start_with_port(cluster, {"worker", 0});
+  auto s = session::connect(cluster);
+  waiting_step of;
+  auto wait = s.prepare({}, {of.taken});
+  auto answer = wait.run_async();
+  inspection step;
+  wait_for([&] {
+    for (auto& one : look(*task, "/job:worker/task:0?depth=3").children)
+      if (one.kind == "step" && !one.children.empty())
+        step = std::move(one);
+    return !step.ref.empty();
+  });
+  REQUIRE(step.children.size() == 1);
+  const auto& found = step.children[0];
+  CHECK(text_of(found.find("for")) == "state");
+  CHECK(text_of(found.find("name")) == "rows");
+  CHECK(text_of(found.find("node")).starts_with("QueueDequeue 'take'"));
+  CHECK(number_of(found.find("seconds")) >= 0);
+  CHECK(look(*task, found.ref).ref == found.ref);
+  auto queue = look(*task, "/job:worker/task:0/container:/queue:rows");
+  CHECK(number_of(queue.find("takes_waiting")) == 1);
+  CHECK(number_of(queue.find("size")) == 0);
+  auto text = get(*task, "/metrics").body;
+  CHECK(sample(text, R"(troupe_waits{for="state"})") == 1);
+  CHECK(sample(text, "troupe_steps_running") == 1);
+  s.run(of.put);
+  CHECK(answer.get()[0].values<int32_t>()[0] == 7);
+}
+
+TEST_CASE("all that there is can be reached from the root, and each part by its own ref") {
+  watchdog watch;
+  auto cluster = make_cluster(2, 1);
+  auto task = start_with_port(cluster, {"worker", 0});
+  auto s = session::connect(cluster);
+  waiting_step of;
+  of.g.variable(tensor::scalar(1.f), "hidden/weights");
+  s.run(of.put);
+  s.run(of.g.initializer());
+  auto root = look(*task, "/?depth=8");
+  CHECK(root.kind == "cluster");
+  std::set<std::string> kinds;
+  size_t count = 0;
+  std::function<void(const inspection&)> visit = [&](const inspection& part) {
+    ++count;
+    kinds.insert(part.kind);
+    INFO(part.ref);
+    auto ref = inspection_ref::parse(part.ref);
+    REQUIRE(ref.ok());
+    auto again = look(*task, part.ref + "?depth=0");
+    CHECK(again.kind == part.kind);
+    for (const auto& child : part.children)
+      visit(child);
+  };
+  visit(root);
+  CHECK(kinds == std::set<std::string>{"cluster", "job", "task", "device", "link", "program",
+                                       "container", "queue", "variable"});
+  auto known = look(*task, "/job:ps/task:0");
+  CHECK(text_of(known.find("address")) == cluster.jobs.at("ps")[0]);
+  CHECK(get(*task, "/v1/node/job:ps/task:0/device:cpu:0").status == 409);
+}
+
+TEST_CASE("a draining task refuses what is new, finishes what has begun, and is not ready") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto task = start_with_port(cluster, {"worker", 0});
+  auto s = session::connect(cluster);
+  waiting_step of;
+  auto put = s.prepare({}, {}, {of.put});
+  put.run();
+  put.run();
+  auto wait = s.prepare({}, {of.taken});
+  CHECK(wait.run().size() == 1);
+  CHECK(wait.run().size() == 1);
+  auto answer = wait.run_async();
+  wait_for([&] { return sample(get(*task, "/metrics").body, "troupe_steps_running") == 1; });
+  CHECK(task->drain(0ms).steps == 1);
+  CHECK(get(*task, "/healthz").status == 200);
+  auto ready = get(*task, "/readyz");
+  CHECK(ready.status == 503);
+  CHECK(ready.body == "/job:worker/task:0 is draining: it takes nothing new\n");
+  auto refused = [&](auto act) {
+    try {
+      act();
+    } catch (const error& e) {
+      INFO(e.what());
+      CHECK(e.kind() == error_kind::unavailable);
+      CHECK(std::string_view{e.what()}.find("is draining") != std::string_view::npos);
+      return true;
+    }
+    return false;
+  };
+  CHECK(refused([&] { put.run({}, {.timeout = 5s}); }));
+  CHECK(refused([&] { s.fetch(queue_size(of.queue), {}); }));
+  CHECK(answer.wait_for(0s) == std::future_status::timeout); // it waits still
+  CHECK(task->drain(10ms).steps == 1);
+}
+
+TEST_CASE("a task drains when its steps end, and their answers have left") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto task = start_with_port(cluster, {"worker", 0});
+  auto s = session::connect(cluster);
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {1024, 1024, 8}, "x");
+  auto y = s.prepare({x}, {x + x});
+  std::vector<std::future<std::vector<tensor>>> answers;
+  auto given = tensor::of({1024, 1024, 8}, std::vector<float>(8 << 20, 1.f));
+  y.run({given});
+  for (int i = 0; i < 4; ++i)
+    answers.push_back(y.run_async({given}));
+  wait_for([&] {
+    return sample(get(*task, "/metrics").body, R"(troupe_steps_total{outcome="ok"})") > 1;
+  });
+  CHECK(task->drain(30s).none());
+  task = nullptr;
+  size_t well = 0;
+  for (auto& one : answers)
+    try {
+      well += one.get().size();
+    } catch (const error& e) { // it had not begun
+      CHECK(e.kind() == error_kind::unavailable);
+    }
+  CHECK(well >= 1);
+}
+
+TEST_CASE("HTTP is not served beyond this machine unless that is allowed") {
+  auto cluster = make_cluster(1);
+  task_options options;
+  options.ops = &library();
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+  options.cluster = cluster;
+  options.self = {"worker", 0};
+  options.http = "0.0.0.0:0";
+  auto refused = task::start(options);
+  REQUIRE(!refused.ok());
+  CHECK(refused.status().kind() == error_kind::failed_precondition);
+  options.insecure = true;
+  auto allowed = task::start(options);
+  REQUIRE(allowed.ok());
+  CHECK(get(**allowed, "/healthz").status == 200);
+}
+
+} // namespace troupe::test::operator_port_test

@@ -1,0 +1,41 @@
+#include "troupe/serialization/files/inspection_json.hpp"
+
+#include "tests/support/catch.hpp"
+
+namespace troupe::test::inspection_json_test {
+
+TEST_CASE("an inspection comes back from JSON as it was") {
+  inspection task{"/job:ps/task:0", "task"};
+  task.add("draining", false);
+  task.add("steps", int64_t{-2});
+  task.add("seconds", 0.5);
+  task.add("address", std::string{"127.0.0.1:7000"});
+  task.children.push_back({"/job:ps/task:0/device:cpu:0", "device"});
+  task.left_out = 7;
+  auto again = parse_inspection(to_json(task));
+  REQUIRE(again.ok());
+  CHECK(*again == task);
+}
+
+TEST_CASE("texts that are no UTF-8 are written all the same") {
+  inspection odd{"/", "cluster"};
+  odd.add("name", std::string{"\xff\xfe"});
+  CHECK(parse_inspection(to_json(odd)).ok());
+}
+
+TEST_CASE("JSON that is no inspection is refused") {
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i)
+    deep += R"({"children":[)";
+  for (const auto& text :
+       {std::string{}, std::string{"[]"}, std::string{"{}"}, std::string{R"({"ref":"/"})"},
+        std::string{R"({"ref":"/","kind":"a","properties":{"x":[1]}})"},
+        std::string{R"({"ref":"/","kind":"a","properties":{"x":18446744073709551615}})"},
+        std::string{R"({"ref":"/","kind":"a","more":1})"},
+        std::string{R"({"ref":"/","kind":"a","children":[1]})"}, deep}) {
+    auto read = parse_inspection(text);
+    CHECK(!read.ok());
+  }
+}
+
+} // namespace troupe::test::inspection_json_test

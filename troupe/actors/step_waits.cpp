@@ -1,0 +1,95 @@
+#include "troupe/actors/step_waits.hpp"
+
+#include "troupe/actors/region.hpp"
+#include "troupe/actors/task_program.hpp"
+
+namespace troupe {
+namespace {
+
+std::string name_in_container(const node& maker) {
+  auto it = maker.attrs().find("shared_name");
+  auto* shared = it == maker.attrs().end() ? nullptr : it->second.get_if<std::string>();
+  return shared && !shared->empty() ? *shared : maker.name();
+}
+
+} // namespace
+
+std::string_view to_string(step_wait::on what) noexcept {
+  switch (what) {
+    case step_wait::on::tensor: return "tensor";
+    case step_wait::on::collective: return "collective";
+    case step_wait::on::state: return "state";
+    case step_wait::on::files: return "files";
+    case step_wait::on::functions: return "functions";
+    case step_wait::on::caller: return "caller";
+    case step_wait::on::region: return "region";
+  }
+  return "unknown";
+}
+
+std::string describe(const step_wait& what) {
+  switch (what.what) {
+    case step_wait::on::tensor: return concat(what.node, " from ", what.target);
+    case step_wait::on::collective: return concat(what.node, " of ", what.target);
+    case step_wait::on::state: return concat(what.node, " on ", what.target);
+    case step_wait::on::files: return what.node + ", which reads or writes files";
+    case step_wait::on::functions: return "the functions of " + what.node;
+    default: return what.node;
+  }
+}
+
+step_wait wait_of(task_instance& in, uint32_t program, uint32_t wait) {
+  const auto& which = in.part(program).program().waits()[wait];
+  if (which.by == answered_by::frame)
+    return {step_wait::on::functions, in.root().program().frame_of(which)->description};
+  if (which.by == answered_by::caller)
+    return {step_wait::on::caller, concat("argument ", which.origin->attr<int64_t>("index"))};
+  auto node = which.origin->description();
+  if (is_collective(which.origin->op()))
+    return {step_wait::on::collective, std::move(node),
+            concat("group ", which.origin->attr<int64_t>("group_key"))};
+  if (which.by == answered_by::state)
+    return {step_wait::on::state,
+            std::move(node),
+            concat(to_string(which.state->op().makes), " '", which.state->name(), '\''),
+            {},
+            name_in_container(*which.state)};
+  if (which.by == answered_by::work)
+    return {step_wait::on::files, std::move(node)};
+  return {step_wait::on::tensor, std::move(node), which.origin->attr<std::string>("from")};
+}
+
+std::string describe_region(const program& of, uint32_t region) {
+  const auto& which = of.regions()[region];
+  auto text = concat("region ", region, " of ", which.count,
+                     which.count == 1 ? " instruction" : " instructions");
+  for (uint32_t i = 0; i < which.count; ++i)
+    if (const auto* first = of.code()[which.first + i].origin)
+      return text + " from " + first->description();
+  return text;
+}
+
+std::vector<step_wait> list_waits(task_instance& in, size_t most) {
+  std::vector<step_wait> found;
+  auto scale = in.program().recorder().scale();
+  auto count = static_cast<uint32_t>(in.program().programs().size());
+  auto add = [&](step_wait one, int64_t ticks) {
+    one.since_ns = scale.ns(ticks);
+    found.push_back(std::move(one));
+  };
+  for (uint32_t p = 0; p < count; ++p)
+    for (uint32_t i = 0; i < in.part(p).program().waits().size() && found.size() < most; ++i)
+      if (auto ticks = in.waits_since(p, i)) {
+        auto one = wait_of(in, p, i);
+        if (auto seat = in.program().seat(p, i); seat.group != collective_seat::none)
+          one.detail = in.meeting(seat.group).describe_missing();
+        add(std::move(one), ticks);
+      }
+  for (uint32_t p = 0; p < count; ++p)
+    for (uint32_t r = 0; r < in.part(p).program().regions().size() && found.size() < most; ++r)
+      if (auto ticks = in.runs_since(p, r).load(std::memory_order_relaxed))
+        add({step_wait::on::region, describe_region(in.part(p).program(), r)}, ticks);
+  return found;
+}
+
+} // namespace troupe

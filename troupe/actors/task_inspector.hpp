@@ -1,0 +1,47 @@
+// What there is to see of a task, as a tree and as metrics.
+#pragma once
+#include "troupe/actors/fwd.hpp"
+#include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/insight/inspection.hpp"
+#include "troupe/runtime/insight/inspection_ref.hpp"
+#include "troupe/serialization/files/cluster.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace troupe {
+
+class resources;
+
+/// Looks into the tables of a task, each of which any thread may read: it needs no actor, and so
+/// tells of a task whose actors are busy or stuck. Any thread may call.
+class task_inspector {
+public:
+  struct parts {
+    cluster_spec cluster;
+    std::string address; ///< where it listens
+    std::shared_ptr<step_server> server;
+    std::shared_ptr<resources> state;
+    std::vector<std::shared_ptr<device>> devices;
+  };
+  explicit task_inspector(parts of);
+
+  /// The part of this task or of the cluster that a ref names, with its children as deep as
+  /// `depth`: 0 is the part and the names of its children. Of other tasks, no more than the cluster
+  /// spec says. Fails with not_found, or with failed_precondition for a part of another task.
+  result<inspection> inspect(const inspection_ref& ref, int depth) const;
+
+  /// In Prometheus' text format.
+  std::string metrics() const;
+
+private:
+  const parts of_;
+  const inspection_ref self_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  const std::chrono::system_clock::time_point began_at_ = std::chrono::system_clock::now();
+  friend class tree;
+};
+
+} // namespace troupe

@@ -1,0 +1,109 @@
+#include "troupe/serialization/files/inspection_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+namespace {
+
+using ordered = nlohmann::ordered_json;
+
+ordered write(const inspection& what) {
+  auto properties = ordered::object();
+  for (const auto& one : what.properties)
+    std::visit([&](const auto& value) { properties[one.name] = value; }, one.value);
+  auto children = ordered::array();
+  for (const auto& one : what.children)
+    children.push_back(write(one));
+  ordered made{{"ref", what.ref},
+            {"kind", what.kind},
+            {"properties", std::move(properties)},
+            {"children", std::move(children)}};
+  if (what.left_out > 0)
+    made["left_out"] = what.left_out;
+  return made;
+}
+
+result<property_value> read_value(const ordered& from) {
+  if (from.is_boolean())
+    return property_value{from.get<bool>()};
+  if (from.is_number_float())
+    return property_value{from.get<double>()};
+  if (from.is_number_unsigned() && from.get<uint64_t>() > uint64_t{INT64_MAX})
+    return invalid("a number is too large: ", from.get<uint64_t>());
+  if (from.is_number_integer())
+    return property_value{from.get<int64_t>()};
+  if (from.is_string())
+    return property_value{from.get<std::string>()};
+  return invalid("a property is neither a flag, a number nor a text");
+}
+
+result<inspection> read(const ordered& from, int depth, size_t& parts) {
+  if (depth > inspection_limits::depth + 1 || ++parts > inspection_limits::parts)
+    return invalid("an inspection is deeper than ", inspection_limits::depth,
+                   ", or has more than ", inspection_limits::parts, " parts");
+  if (!from.is_object())
+    return invalid("an inspection is no object");
+  inspection made;
+  for (const auto& [key, value] : from.items()) {
+    if (key == "ref" && value.is_string()) {
+      made.ref = value.get<std::string>();
+    } else if (key == "kind" && value.is_string()) {
+      made.kind = value.get<std::string>();
+    } else if (key == "left_out" && value.is_number_unsigned()) {
+      made.left_out = value.get<uint64_t>();
+    } else if (key == "properties" && value.is_object()) {
+      for (const auto& [name, content] : value.items()) {
+        TROUPE_ASSIGN(auto one, read_value(content));
+        made.add(name, std::move(one));
+      }
+    } else if (key == "children" && value.is_array()) {
+      for (const auto& child : value) {
+        TROUPE_ASSIGN(auto one, read(child, depth + 1, parts));
+        made.children.push_back(std::move(one));
+      }
+    } else {
+      return invalid("an inspection has an unexpected '", key, "'");
+    }
+  }
+  if (made.ref.empty() || made.kind.empty())
+    return invalid("an inspection has no ref or no kind");
+  return made;
+}
+
+// The parser of the library descends as deep as the text does.
+bool too_deep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (quoted && c == '\\')
+      ++i;
+    else if (c == '"')
+      quoted = !quoted;
+    else if (!quoted && (c == '{' || c == '['))
+      ++depth;
+    else if (!quoted && (c == '}' || c == ']'))
+      --depth;
+    if (depth > 2 * (inspection_limits::depth + 3))
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+std::string to_json(const inspection& what) {
+  return write(what).dump(-1, ' ', false, ordered::error_handler_t::replace);
+}
+
+result<inspection> parse_inspection(std::string_view text) {
+  if (too_deep(text))
+    return invalid("an inspection is deeper than ", inspection_limits::depth);
+  auto parsed = ordered::parse(text, nullptr, false);
+  if (parsed.is_discarded())
+    return invalid("an inspection is no JSON");
+  size_t parts = 0;
+  return read(parsed, 0, parts);
+}
+
+} // namespace troupe
