@@ -38,7 +38,7 @@ struct membership_world : actor_world {
               calls.push_back(std::move(call));
             },
         .open =
-            [this](caf::actor_system& system, socket_handle&, const exchange_options& made) {
+            [this](caf::actor_system& system, dialed&, const exchange_options& made) {
               CHECK(made.expected == one);
               exchanges.push_back(
                   system.spawn([this](caf::event_based_actor* self) -> caf::behavior {

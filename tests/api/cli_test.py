@@ -459,6 +459,63 @@ fetch a = f32[1, 2]
         self.one_line(result, "--insecure")
 
 
+class Security(unittest.TestCase):
+    """A cluster of one worker and a client, with what `troupe certs` makes."""
+
+    def certs(self, *more):
+        made = troupe("certs", *more)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return made.stdout.split()
+
+    def files(self, name):
+        return [part for option, file in (("--tls-cert", name + ".pem"), ("--tls-key", name + ".key"),
+                                          ("--tls-ca", "authority.pem"))
+                for part in (option, os.path.join(self.folder, file))]
+
+    def setUp(self):
+        self.folder = os.path.join(FOLDER, "certs")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.certs("init", self.folder)
+
+    def test_a_cluster_with_certificates_that_troupe_certs_made(self):
+        made = self.certs("task", self.folder, "--job", "worker", "--task", "0")
+        self.assertEqual([os.path.basename(one) for one in made], ["worker-0.pem", "worker-0.key"])
+        self.certs("client", self.folder, "--name", "alice")
+        for name in os.listdir(self.folder):
+            self.assertEqual(os.stat(os.path.join(self.folder, name)).st_mode & 0o777, 0o600, name)
+        cluster = write("secure.json", json.dumps({"worker": [f"127.0.0.1:{free_port()}"]}))
+        worker = subprocess.Popen([TROUPE, "worker", "--task", "0", "--cluster", cluster,
+                                   *self.files("worker-0")],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            self.assertIn("listening", worker.stdout.readline())
+            inside = troupe("devices", "--cluster", cluster, *self.files("client-alice"))
+            self.assertEqual(inside.returncode, 0, inside.stderr)
+            self.assertIn("/job:worker/task:0", inside.stdout)
+            outside = troupe("devices", "--cluster", cluster)
+            self.assertEqual(outside.returncode, 1)
+            self.assertIn("over TLS", outside.stderr)
+        finally:
+            worker.kill()
+            self.assertIn("was refused: it speaks without TLS", worker.communicate()[1])
+
+    def test_certificates_are_not_written_over_unless_that_is_asked_for(self):
+        again = troupe("certs", "init", self.folder)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("authority.key is there already; --replace", again.stderr)
+        self.certs("init", self.folder, "--replace")
+
+    def test_without_an_authority_there_are_no_certificates(self):
+        result = troupe("certs", "task", os.path.join(FOLDER, "nothing"), "--task", "0")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("troupe certs init", result.stderr)
+
+    def test_a_certificate_without_a_key_is_wrong_usage(self):
+        result = troupe("devices", "--cluster", "none.json", "--tls-cert", "a.pem")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--tls-key", result.stderr)
+
+
 TRAINED = """
 v = VariableV2 dtype=f32 shape=[]
 init = Assign(v, f32(0))

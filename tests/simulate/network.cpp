@@ -71,8 +71,8 @@ membership_ways network::ways(process& of) {
             core_.after(latency(), [=, this] { attempt(id); });
           },
       .open =
-          [this, at = &of](caf::actor_system&, socket_handle& socket, exchange_options options) {
-            return attach(wire_of(socket.release()), 0, *at, std::move(options));
+          [this, at = &of](caf::actor_system&, dialed& what, exchange_options options) {
+            return attach(wire_of(what.socket->release()), 0, *at, std::move(options));
           }};
 }
 

@@ -1,5 +1,7 @@
 #include "troupe/actors/byte_stream.hpp"
 
+#include <cstring>
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -42,6 +44,10 @@ private:
 };
 
 } // namespace
+
+status byte_stream::why_failed(int error) const {
+  return failure(error_kind::unavailable, std::strerror(error));
+}
 
 std::unique_ptr<byte_stream> make_socket_stream(int socket) {
   return std::make_unique<socket_stream>(socket);

@@ -1,6 +1,7 @@
 // How a plain thread drives a session: the blocking face of the session, master and worker actors.
 // Knows no CAF type, so that `api/` can stand on it.
 #pragma once
+#include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -49,6 +50,8 @@ struct client_options {
   program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
+  tls_files tls = {};      ///< all connections are over TLS; none: without encryption
+  bool insecure = false;   ///< allows other machines without encryption
   bool near_memory = true; ///< large tensors are read out of the memory of tasks of this machine
   bool check_numerics = false;          ///< in all steps
   std::vector<node_time> measured = {}; ///< what former processes have found

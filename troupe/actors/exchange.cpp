@@ -10,6 +10,7 @@
 #include "troupe/actors/outlet.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/step_server.hpp"
+#include "troupe/runtime/cluster/certificate_name.hpp"
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/link.hpp"
@@ -201,6 +202,7 @@ private:
     auto moved = writable ? outlet_.flush() : 0;
     inline_unit unit{home_system()};
     unit_ = &unit;
+    readable = readable || stream_->holds_input();
     for (int i = 0; readable && i < most_reads && !gone(); ++i) {
       auto gap = link_.gap();
       // Behind a chunk, little more than the next header: the rest can then go straight to its
@@ -214,8 +216,8 @@ private:
       if (came < 0 && errno == EAGAIN)
         break;
       if (came <= 0) {
-        end(failure(error_kind::unavailable,
-                    came == 0 ? "the connection was closed" : std::strerror(errno)));
+        end(came == 0 ? failure(error_kind::unavailable, "the connection was closed")
+                      : stream_->why_failed(errno));
         break;
       }
       auto size = static_cast<size_t>(came);
@@ -227,6 +229,8 @@ private:
       if (size < gap.size() + beside.size())
         break;
     }
+    if (!gone() && stream_->holds_input())
+      loop_->call_again(stream_->id());
     return moved;
   }
 
@@ -382,7 +386,11 @@ private:
       std::lock_guard guard{mutex_};
       peer_ = who.role == "task" ? to_string(task_name{who.job, who.task})
                                  : concat("client ", who.incarnation);
+      if (const auto* proven = stream_->names(); proven && who.role != "task")
+        peer_ += concat(" (", list_of(*proven), ')');
     }
+    if (const auto* proven = stream_->names())
+      TROUPE_TRY(check_claim(who, *proven));
     if (!who.cluster.empty() && !options_.self.cluster.empty() &&
         who.cluster != options_.self.cluster)
       return failure(error_kind::failed_precondition, peer(), " belongs to the cluster '",
@@ -408,6 +416,15 @@ private:
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, peer_ready{who, from_, !options_.expected});
     return {};
+  }
+
+  // Who calls may say of itself what its certificate says. A task's program may have a session.
+  status check_claim(const hello& who, const std::vector<certificate_name>& proven) const {
+    task_name task{who.job, who.task};
+    if (who.role != "task" || covers(proven, options_.self.cluster, task))
+      return {};
+    return failure(error_kind::failed_precondition, "it says that it is ", task,
+                   ", but its certificate names ", list_of(proven));
   }
 
   std::string peer() const {

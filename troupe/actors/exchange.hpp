@@ -9,6 +9,7 @@
 #include <caf/actor_addr.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -16,6 +17,7 @@ namespace troupe {
 
 class byte_stream;
 class io_loop;
+class tls_identity;
 
 struct exchange_options {
   hello self;
@@ -29,6 +31,9 @@ struct exchange_options {
   bool near_memory = true;            ///< lends tensors to processes of this machine, and borrows
   size_t max_connections = 0;         ///< of a listener; 0: what the limit of descriptors allows
   std::shared_ptr<incarnations> known = {}; ///< refuses tasks that have been replaced
+  std::shared_ptr<tls_identity> tls = {};   ///< of a listener: who calls has to speak TLS
+  /// Of a listener: told on any thread who was not let in and why, now and then.
+  std::function<void(const std::string&)> on_warning = {};
 };
 
 /// Spawns the exchange over a connected socket, which it owns from now on. Understands outgoing,

@@ -1,10 +1,10 @@
 // Accepts connections, as many as there may be.
 #include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/exchange.hpp"
+#include "troupe/actors/half_open.hpp"
 #include "troupe/actors/inline_actor.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
-#include "troupe/serialization/wire/frame.hpp"
 
 #include <caf/default_attachable.hpp>
 #include <caf/send.hpp>
@@ -23,6 +23,7 @@ namespace {
 
 constexpr size_t spare_descriptors = 64; // for all else that a process opens
 constexpr int most_at_once = 64;
+constexpr std::chrono::milliseconds longest_handshake{10'000};
 
 // Descriptors that connections may have.
 size_t allowed_connections() {
@@ -36,14 +37,23 @@ class listener_actor final : public inline_actor, public socket_handler {
 public:
   listener_actor(caf::actor_config& config, int socket, exchange_options options)
       : inline_actor(config), socket_(socket), options_(std::move(options)),
+        loop_(options_.tls ? io_loop::make() : options_.loop),
         max_(options_.max_connections ? options_.max_connections : allowed_connections()) {}
 
   const char* name() const override { return "troupe.listener"; }
 
   void start() {
     register_at_system();
-    options_.loop->add(socket_, *this, options_.peer_timeout,
-                       std::make_shared<caf::actor>(handle()));
+    if (options_.tls)
+      strangers_ = half_open_connections::make(
+          loop_, {.tls = options_.tls,
+                  .patience = std::min(options_.peer_timeout, longest_handshake),
+                  .on_ready =
+                      [this, keep = handle()](std::unique_ptr<byte_stream> stream) {
+                        take_or_drop(std::move(stream));
+                      },
+                  .on_warning = options_.on_warning});
+    loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
   }
 
   // -- on the loop's thread
@@ -56,7 +66,7 @@ public:
       else if (socket < 0 && (errno == EAGAIN || errno != EINTR))
         break;
       else if (socket >= 0)
-        take_or_drop(socket);
+        meet_or_drop(socket);
     }
     return 0;
   }
@@ -68,6 +78,7 @@ public:
     if (spare_ >= 0)
       ::close(spare_);
     options_.owner = nullptr;
+    strangers_ = nullptr;
     cleanup(caf::exit_reason::user_shutdown, nullptr);
     unregister_from_system();
   }
@@ -89,7 +100,7 @@ private:
   caf::actor handle() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
 
   // Where memory is short, one that comes is dropped, and the task goes on.
-  void take_or_drop(int socket) noexcept {
+  void meet_or_drop(int socket) noexcept {
     auto stream = std::unique_ptr<byte_stream>{};
     try {
       stream = make_socket_stream(socket);
@@ -97,6 +108,15 @@ private:
       ::close(socket);
       return;
     }
+    if (!strangers_)
+      return take_or_drop(std::move(stream));
+    try {
+      strangers_->add(std::move(stream));
+    } catch (const std::exception&) {
+    }
+  }
+
+  void take_or_drop(std::unique_ptr<byte_stream> stream) noexcept {
     try {
       take(std::move(stream));
     } catch (const std::exception&) { // what was made of it has closed it
@@ -112,7 +132,7 @@ private:
         open = max_;
     }
     if (open >= max_)
-      return refuse(stream->id(), open);
+      return refuse(*stream, open);
     auto made = spawn_exchange(home_system(), std::move(stream), options_);
     {
       std::lock_guard guard{mutex_};
@@ -123,20 +143,14 @@ private:
   }
 
   // In words, as far as they can be sent at once.
-  void refuse(int socket, size_t open) {
-    auto why = encode(refusal{failure(error_kind::resource_exhausted,
-                                      task_name{options_.self.job, options_.self.task}, " has ",
-                                      open, " connections already, at most ", max_)});
-    if (why) {
-      auto bytes = header_for(frame_kind::message, 0, why->bytes);
-      std::vector<std::byte> all{bytes.begin(), bytes.end()};
-      all.insert(all.end(), why->bytes.begin(), why->bytes.end());
-      [[maybe_unused]] auto sent = ::send(socket, all.data(), all.size(), MSG_NOSIGNAL);
-    }
-    ::shutdown(socket, SHUT_WR);
-    char rest[4096];
-    while (::recv(socket, rest, sizeof rest, MSG_DONTWAIT) > 0)
-      ;
+  void refuse(byte_stream& stream, size_t open) {
+    auto why = refusal_frame(failure(error_kind::resource_exhausted,
+                                     task_name{options_.self.job, options_.self.task}, " has ",
+                                     open, " connections already, at most ", max_));
+    iovec place{why.data(), why.size()};
+    [[maybe_unused]] auto sent = stream.write({&place, 1});
+    stream.end_writing();
+    stream.drop_input();
   }
 
   // Without a descriptor a connection cannot be taken, not even to close it, and would be reported
@@ -160,18 +174,22 @@ private:
     for (const auto& one : all)
       if (auto exchange = caf::actor_cast<caf::actor>(one))
         caf::anon_send_exit(exchange, caf::exit_reason::user_shutdown);
-    options_.loop->remove(socket_);
+    if (strangers_)
+      strangers_->close();
+    loop_->remove(socket_);
   }
 
   static int open_spare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
   const int socket_;
   exchange_options options_;
+  const std::shared_ptr<io_loop> loop_; // where strangers are met, running steps do not wait
   const size_t max_;
   int spare_ = open_spare();
   std::mutex mutex_; // of what follows
   std::set<caf::actor_addr> exchanges_;
   bool left_ = false;
+  std::shared_ptr<half_open_connections> strangers_; // those who have to prove who they are
 };
 
 } // namespace

@@ -1,11 +1,13 @@
 #include "troupe/actors/membership.hpp"
 
+#include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/system.hpp"
+#include "troupe/actors/tls_stream.hpp"
 
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/runtime/types/guarded.hpp"
@@ -150,7 +152,7 @@ void connected(membership_self self, dialed& what) {
   exchange.self.cluster = options.cluster.name;
   exchange.peer_timeout = options.peer_timeout;
   exchange.near_memory = options.near_memory;
-  one.exchange = options.ways.open(self->system(), *what.socket, std::move(exchange));
+  one.exchange = options.ways.open(self->system(), what, std::move(exchange));
 }
 
 void introduced(membership_self self, const peer_ready& what) {
@@ -249,36 +251,54 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
   };
 }
 
+// On a thread of its own.
+status reach(dialed& call, const std::string& text, const connection_trust& trust,
+             const std::atomic<bool>& stop) {
+  TROUPE_ASSIGN(auto at, address::parse(text));
+  if (trust.tls) {
+    TROUPE_ASSIGN(auto stream, dial_over_tls(at, trust.tls, call.to, call.deadline, stop));
+    call.stream = std::make_shared<std::unique_ptr<byte_stream>>(std::move(stream));
+    return {};
+  }
+  if (!trust.insecure && !is_loopback(at.host))
+    return failure(error_kind::failed_precondition, text,
+                   " is another machine, and there is no encryption; give a certificate, a key and "
+                   "an authority, or allow it with insecure");
+  TROUPE_ASSIGN(auto socket, dial(at, call.deadline, stop));
+  call.socket = std::make_shared<socket_handle>(std::move(socket));
+  return {};
+}
+
 } // namespace
 
-membership_ways usual_ways(std::shared_ptr<io_loop> loop) {
-  return {.dial =
-              [](caf::actor_system& system, dialed call, const std::string& text,
-                 const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
-                system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
-                  auto news = call;
-                  auto socket = guarded("connecting", [&]() -> result<socket_handle> {
-                    TROUPE_ASSIGN(auto at, address::parse(text));
-                    return dial(at, news.deadline, *stop);
-                  });
-                  if (socket)
-                    news.socket = std::make_shared<socket_handle>(*std::move(socket));
-                  else
-                    news.outcome = std::move(socket.status()).within(to_string(news.to));
-                  dialer->send(reply, std::move(news));
-                });
-              },
-          .open =
-              [loop = std::move(loop)](caf::actor_system& system, socket_handle& socket,
-                                       exchange_options options) {
-                options.loop = loop;
-                return spawn_exchange(system, socket.release(), std::move(options));
-              }};
+membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust) {
+  return {
+      .dial =
+          [trust = std::move(trust)](caf::actor_system& system, dialed call,
+                                     const std::string& text,
+                                     const std::shared_ptr<std::atomic<bool>>& stop,
+                                     const caf::actor& reply) {
+            system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
+              auto news = call;
+              auto outcome = guarded("connecting", [&] { return reach(news, text, trust, *stop); });
+              if (!outcome)
+                news.outcome = std::move(outcome).within(to_string(news.to));
+              dialer->send(reply, std::move(news));
+            });
+          },
+      .open =
+          [loop = std::move(loop)](caf::actor_system& system, dialed& what,
+                                   exchange_options options) {
+            options.loop = loop;
+            return what.stream
+                       ? spawn_exchange(system, std::move(*what.stream), std::move(options))
+                       : spawn_exchange(system, what.socket->release(), std::move(options));
+          }};
 }
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
   if (!options.ways.open)
-    options.ways = usual_ways(io_loop::make());
+    options.ways = usual_ways(io_loop::make(), options.trust);
   return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))
                             : system.spawn(membership_behavior, std::move(options));
 }

@@ -17,8 +17,10 @@
 
 namespace troupe {
 
+class byte_stream;
 class io_loop;
 class socket_handle;
+class tls_identity;
 struct exchange_options;
 
 /// Dialer -> membership: a connection, or why there was none until the deadline. No answer.
@@ -27,6 +29,7 @@ struct dialed {
   std::chrono::steady_clock::time_point deadline;
   status outcome;
   std::shared_ptr<socket_handle> socket;
+  std::shared_ptr<std::unique_ptr<byte_stream>> stream = {}; ///< over TLS, in the socket's place
 };
 
 /// How a membership reaches the world; tests have their own.
@@ -36,11 +39,17 @@ struct membership_ways {
                      std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply)>
       dial;
   /// Makes a connection an exchange.
-  std::function<caf::actor(caf::actor_system&, socket_handle&, exchange_options)> open;
+  std::function<caf::actor(caf::actor_system&, dialed&, exchange_options)> open;
+};
+
+/// How the ends of connections trust each other.
+struct connection_trust {
+  std::shared_ptr<tls_identity> tls = {}; ///< all connections are over TLS
+  bool insecure = false; ///< else other machines are not spoken to without it
 };
 
 /// Sockets, which that loop waits for.
-membership_ways usual_ways(std::shared_ptr<io_loop> loop);
+membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust = {});
 
 struct membership_options {
   cluster_spec cluster;
@@ -52,6 +61,7 @@ struct membership_options {
   std::shared_ptr<step_server> server;      ///< of a task
   std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
   membership_ways ways = {};                ///< by default the usual ones, with a loop of their own
+  connection_trust trust = {};              ///< of the usual ways that are made by default
   bool near_memory = true;                  ///< as in exchange_options
   bool own_thread = false;                  ///< it does not wait behind kernels
 };

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -55,6 +56,11 @@ uint64_t other_end_of(int socket) {
   return 0;
 }
 
+bool is_of_our_user(pid_t process) {
+  struct stat found {};
+  return ::stat(concat("/proc/", process).c_str(), &found) == 0 && found.st_uid == ::geteuid();
+}
+
 bool has_open(pid_t process, uint64_t inode) {
   auto folder = concat("/proc/", process, "/fd/");
   auto wanted = concat("socket:[", inode, "]");
@@ -92,7 +98,7 @@ std::optional<near_memory> near_memory::find(int socket, const hello& peer) {
     return std::nullopt;
   near_memory made{static_cast<pid_t>(peer.process), peer};
   auto inode = other_end_of(socket);
-  if (inode == 0 || !has_open(made.process_, inode))
+  if (inode == 0 || !is_of_our_user(made.process_) || !has_open(made.process_, inode))
     return std::nullopt;
   if (std::byte none; !made.read({&none, 0}, 0)) // it may be forbidden
     return std::nullopt;

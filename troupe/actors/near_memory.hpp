@@ -16,7 +16,7 @@ public:
 
   /// Nothing where the peer at the other end of that socket is no process of here that lends its
   /// memory, or the system does not let us read it. It must own the other end: who says that it is
-  /// another process is not believed.
+  /// another process is not believed. Nor are other users, whose memory we could read as root.
   static std::optional<near_memory> find(int socket, const hello& peer);
 
   /// Fails with invalid_argument for an address that is not in its memory, with unavailable when

@@ -88,7 +88,7 @@ size_t outlet::write(size_t budget) {
   bool more = true;
   while (total < budget && !closed_.load(std::memory_order_relaxed)) {
     pieces_.clear();
-    if (link_.gather(pieces_, std::min(write_window, budget)) == 0) {
+    if (link_.gather(pieces_, std::min(write_window, budget)) == 0 && !stream_.holds_output()) {
       more = false;
       break;
     }

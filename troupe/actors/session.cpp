@@ -9,6 +9,7 @@
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/actors/worker.hpp"
+#include "troupe/serialization/tls/tls.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -111,6 +112,13 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
   if (options.make_devices) {
     TROUPE_ASSIGN(here, options.make_devices());
   }
+  connection_trust trust{.tls = {}, .insecure = options.insecure};
+  if (!options.tls.none()) {
+    TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
+                                                 .cluster = cluster.name,
+                                                 .self = {},
+                                                 .on_warning = options.on_warning}));
+  }
   auto master = master_of(options, measured, here);
   master.links = links;
   master.patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10});
@@ -131,6 +139,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                                 .server = nullptr,
                                                 .known = {},
                                                 .ways = ways ? *ways : membership_ways{},
+                                                .trust = std::move(trust),
                                                 .near_memory = options.near_memory});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));

@@ -15,6 +15,7 @@
 #include "troupe/actors/worker.hpp"
 
 #include "troupe/runtime/version.hpp"
+#include "troupe/serialization/tls/tls.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
@@ -46,6 +47,13 @@ public:
     state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();
+    connection_trust trust{.tls = {}, .insecure = options.insecure};
+    if (!options.tls.none()) {
+      TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
+                                                   .cluster = options.cluster.name,
+                                                   .self = options.self,
+                                                   .on_warning = options.on_warning}));
+    }
     membership_ = spawn_membership(system_, {.cluster = options.cluster,
                                              .role = "task",
                                              .self = options.self,
@@ -54,7 +62,7 @@ public:
                                              .owner = {},
                                              .server = server_,
                                              .known = known,
-                                             .ways = usual_ways(loop),
+                                             .ways = usual_ways(loop, trust),
                                              .near_memory = options.near_memory,
                                              .own_thread = true});
     worker_options worker{.ops = options.ops,
@@ -83,6 +91,8 @@ public:
     exchange.known = known;
     exchange.near_memory = options.near_memory;
     exchange.loop = loop;
+    exchange.tls = trust.tls;
+    exchange.on_warning = options.on_warning;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
     supervisor_ = spawn_supervisor(system_,
                                    {{concat("the worker of ", options.self), worker_},
@@ -164,9 +174,15 @@ result<std::unique_ptr<task>> task::start(task_options options) {
     TROUPE_ASSIGN(listen, address_of(options.cluster, options.self));
   }
   TROUPE_ASSIGN(auto at, address::parse(listen));
-  if (!is_loopback(at.host) && !options.insecure)
-    return failure(error_kind::failed_precondition, options.self, " would listen at ", listen,
-                   " without encryption; listen on loopback, or allow it with --insecure");
+  if (!is_loopback(at.host) && options.tls.none()) {
+    if (!options.insecure)
+      return failure(error_kind::failed_precondition, options.self, " would listen at ", listen,
+                     " without encryption; give it a certificate, a key and an authority, listen on "
+                     "loopback, or allow it with --insecure");
+    if (options.on_warning)
+      options.on_warning(concat(options.self, " listens at ", listen,
+                                " without encryption: all who reach it control it"));
+  }
   auto made = std::make_unique<running_task>(options.inter_op_threads);
   TROUPE_TRY(made->start(options, at));
   return std::unique_ptr<task>{std::move(made)};

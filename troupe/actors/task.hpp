@@ -1,6 +1,7 @@
 // One process of a cluster: its worker, devices and listening port, from start to stop.
 #pragma once
 #include "troupe/actors/client.hpp"
+#include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/serialization/files/cluster.hpp"
 
@@ -15,7 +16,8 @@ struct task_options {
   cluster_spec cluster;
   task_name self;
   std::string listen;    ///< "host:port"; empty: the address that the cluster gives to this task
-  bool insecure = false; ///< allows an address other than loopback, without encryption
+  tls_files tls = {};    ///< all connections are over TLS; none: without encryption
+  bool insecure = false; ///< allows other machines without encryption
   size_t inter_op_threads = 0; ///< 0: one per core
   std::chrono::milliseconds peer_timeout{10'000};
   bool deterministic = false;      ///< the same bits for any number of threads, for all sessions
@@ -23,6 +25,9 @@ struct task_options {
   /// Large tensors of processes of this machine are read out of their memory, where that is
   /// allowed.
   bool near_memory = true;
+  /// Told, on any thread, what a log should say: callers that were sent away, files that cannot be
+  /// used. Must not block.
+  std::function<void(const std::string&)> on_warning = {};
   /// Told once, on any thread, when the task can serve no longer though it was not stopped: end the
   /// process, so that whoever watches it starts another.
   std::function<void(const status&)> on_failure = {};

@@ -86,6 +86,8 @@ client_options to_client(const session_options& from, std::source_location where
                         "): cluster.peer_timeout must be from 1 ms to 24 hours, got ",
                         from.cluster.peer_timeout.count(), " ms")};
   to.peer_timeout = from.cluster.peer_timeout;
+  to.tls = from.cluster.tls;
+  to.insecure = from.cluster.insecure;
   to.near_memory = from.cluster.near_memory;
   to.programs.between_tasks = from.cluster.between_tasks;
   to.programs.placement = from.placement;

@@ -1,5 +1,6 @@
 // How a session runs its steps, and what a run is told beside its feeds and fetches.
 #pragma once
+#include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/f32_transfer.hpp"
@@ -60,6 +61,9 @@ struct insight_options {
 struct cluster_options {
   std::chrono::milliseconds peer_timeout{
       10'000}; ///< of silence, until a task counts as gone; up to a day
+  /// Certificates of this program; connections are over TLS then (docs/security.md).
+  tls_files tls = {};
+  bool insecure = false; ///< speaks to other machines without TLS
   /// Large tensors are read out of the memory of tasks of this machine, where that is allowed.
   bool near_memory = true;
   /// How f32 travels from a node of one task to one of another: with half of its bytes, for

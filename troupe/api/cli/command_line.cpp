@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string{library_version});
   int exit_code = 0;
   add_worker(app);
+  add_certs(app);
   add_devices(app);
   add_ops(app);
   add_state(app);

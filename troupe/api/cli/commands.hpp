@@ -9,6 +9,7 @@ class App;
 namespace troupe::cli {
 
 void add_worker(CLI::App& to);
+void add_certs(CLI::App& to);
 void add_devices(CLI::App& to);
 void add_ops(CLI::App& to);
 void add_state(CLI::App& to);

@@ -1,5 +1,6 @@
 // troupe devices: what steps may run on.
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/session.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,8 +12,9 @@
 namespace troupe::cli {
 namespace {
 
-void list(const std::string& cluster, double timeout) {
+void list(const std::string& cluster, double timeout, const security_options& security) {
   session_options options{.gpu = {.count = -1},
+                          .cluster = {.tls = security.tls, .insecure = security.insecure},
                           .timeout =
                               std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)}};
   auto s = cluster.empty() ? session::local(options) : session::connect(cluster, options);
@@ -31,12 +33,14 @@ void add_devices(CLI::App& to) {
   struct options {
     std::string cluster;
     double timeout = 10;
+    security_options security;
   };
   auto chosen = std::make_shared<options>();
   auto* command = to.add_subcommand("devices", "List the devices of this machine, or of a cluster");
   command->add_option("--cluster", chosen->cluster, "File with the addresses of all tasks");
   command->add_option("--timeout", chosen->timeout, "Seconds")->capture_default_str();
-  command->callback([chosen] { list(chosen->cluster, chosen->timeout); });
+  add_security(*command, chosen->security);
+  command->callback([chosen] { list(chosen->cluster, chosen->timeout, chosen->security); });
 }
 
 } // namespace troupe::cli

@@ -2,6 +2,7 @@
 // command line asks for of a graph of any format.
 #include "troupe/api/cli/asked_model.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/api/npy.hpp"
@@ -86,6 +87,7 @@ private:
 
 struct command_options {
   std::string file, cluster, trace, mixed_precision = "none", swap = "off";
+  security_options security;
   double timeout = 60;
   int gpus = 0;
   size_t gpu_memory_limit = 0, gpu_memory_reserve = 0;
@@ -159,6 +161,7 @@ bool run_file(const command_options& chosen) {
   session_options options{
       .memory = {.gpu_limit = chosen.gpu_memory_limit, .gpu_reserve = chosen.gpu_memory_reserve},
       .gpu = {.count = chosen.gpus},
+      .cluster = {.tls = chosen.security.tls, .insecure = chosen.security.insecure},
       .deterministic = chosen.deterministic,
       .on_warning = [](const std::string& text) { std::cerr << concat("troupe: ", text, '\n'); }};
   if (!chosen.passes)
@@ -231,6 +234,7 @@ void add_run(CLI::App& to, int& exit_code) {
   command->add_option("--out", chosen->what.out, "Folder to save all results in, as NAME.npy");
   command->add_option("--cluster", chosen->cluster,
                       "File with the addresses of the tasks to run on; by default here");
+  add_security(*command, chosen->security);
   command->add_option("--timeout", chosen->timeout, "Seconds for each run")->capture_default_str();
   command->add_option("--gpus", chosen->gpus, "Run on the first so many GPUs of here; -1: all")
       ->capture_default_str();

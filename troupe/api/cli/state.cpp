@@ -1,5 +1,6 @@
 // troupe state: what the tasks of a cluster keep from step to step.
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/session.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,11 +15,13 @@ struct state_options {
   std::string cluster, task;
   std::string container;
   double timeout = 10;
+  security_options security;
 };
 
 session connect(const state_options& to) {
   return session::connect(
-      to.cluster, {.timeout = std::chrono::milliseconds{static_cast<int64_t>(to.timeout * 1000)}});
+      to.cluster, {.cluster = {.tls = to.security.tls, .insecure = to.security.insecure},
+                   .timeout = std::chrono::milliseconds{static_cast<int64_t>(to.timeout * 1000)}});
 }
 
 std::string or_none(const std::string& text) { return text.empty() ? "-" : text; }
@@ -48,6 +51,7 @@ void add_state(CLI::App& to) {
         ->required();
     one->add_option("--container", chosen->container, container);
     one->add_option("--timeout", chosen->timeout, "Seconds")->capture_default_str();
+    add_security(*one, chosen->security);
     return one;
   };
   auto* list = add("ls",

@@ -1,6 +1,7 @@
 // troupe train: runs a step of a graph again and again, with checkpoints and summaries.
 #include "troupe/api/cli/asked_run.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/train/training_run.hpp"
@@ -21,6 +22,7 @@ using namespace std::chrono_literals;
 
 struct train_options {
   std::string file, cluster, init, loss, summary;
+  security_options security;
   std::vector<std::string> feeds, targets, enqueues;
   training_options how;
   double timeout = 60;
@@ -124,6 +126,7 @@ void train(train_options& chosen) {
   training_run training{g, std::move(step), how};
 
   session_options options{
+      .cluster = {.tls = chosen.security.tls, .insecure = chosen.security.insecure},
       .timeout = std::chrono::milliseconds{static_cast<int64_t>(chosen.timeout * 1000)}};
   auto s =
       chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
@@ -181,6 +184,7 @@ void add_train(CLI::App& to) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--cluster", chosen->cluster,
                       "File with the addresses of the tasks to run on; by default here");
+  add_security(*command, chosen->security);
   command->add_option("--timeout", chosen->timeout, "Seconds for each step")->capture_default_str();
   command->callback([chosen] { train(*chosen); });
 }

@@ -1,6 +1,7 @@
 // troupe worker: serves as one task of a cluster.
 #include "troupe/actors/task.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
@@ -20,7 +21,8 @@ struct worker_options {
   std::string job = "worker", cluster, listen, http;
   int task = 0;
   double drain_seconds = 20;
-  bool insecure = false, deterministic = false, gpu_launch_threads = false, near_memory = true;
+  security_options security;
+  bool deterministic = false, gpu_launch_threads = false, near_memory = true;
   device_choice devices;
   size_t inter_op_threads = 0;
 };
@@ -61,11 +63,13 @@ void serve(const worker_options& options) {
       .cluster = cluster,
       .self = self,
       .listen = options.listen,
-      .insecure = options.insecure,
+      .tls = options.security.tls,
+      .insecure = options.security.insecure,
       .inter_op_threads = options.inter_op_threads,
       .deterministic = options.deterministic,
       .gpu_launch_threads = options.gpu_launch_threads,
       .near_memory = options.near_memory,
+      .on_warning = [](const std::string& text) { std::cerr << concat("troupe: ", text, '\n'); },
       .on_failure =
           [&](const status& why) {
             failed = why;
@@ -109,9 +113,7 @@ void add_worker(CLI::App& to) {
                    "Seconds after SIGTERM that steps which have begun may take; none begin")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  command->add_flag("--insecure", options->insecure,
-                    "Allow addresses other than loopback, without encryption: whoever reaches the "
-                    "port owns the task");
+  add_security(*command, options->security);
   command
       ->add_option("--intra-op-threads", options->devices.intra_op_threads,
                    "Threads that one op may use; 0: one per core")

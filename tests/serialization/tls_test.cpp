@@ -1,0 +1,363 @@
+// TLS between two ends in memory: who is believed, what each end is told, and what damage does.
+#include "troupe/serialization/tls/tls.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/certificates.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <random>
+
+namespace troupe::test::tls_test {
+
+using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::shared_ptr<tls_identity> identity_of(tls_options options) {
+  auto made = tls_identity::load(std::move(options));
+  INFO(made.status());
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+// Bytes on their way to an end.
+struct pipe_end {
+  std::vector<std::byte> bytes;
+  bool closed = false;
+  size_t most = SIZE_MAX; // at once
+  ssize_t read(std::span<std::byte> to) {
+    auto part = std::min({to.size(), bytes.size(), most});
+    if (part == 0) {
+      errno = EAGAIN;
+      return closed ? 0 : -1;
+    }
+    std::memcpy(to.data(), bytes.data(), part);
+    bytes.erase(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(part));
+    return static_cast<ssize_t>(part);
+  }
+};
+
+// A client that calls worker 0, and worker 0.
+struct two_ends {
+  two_ends(const std::shared_ptr<tls_identity>& client, const std::shared_ptr<tls_identity>& server)
+      : caller(client->call({"worker", 0}, [this](auto to) { return to_caller.read(to); })),
+        called(server->answer([this](auto to) { return to_called.read(to); })) {}
+
+  static void move(tls_session& from, pipe_end& to) {
+    to.bytes.insert(to.bytes.end(), from.output().begin(), from.output().end());
+    from.output().clear();
+  }
+  // Until nothing moves. What each end says in the end.
+  void shake_hands() {
+    for (int i = 0; i < 10'000; ++i) {
+      auto before = std::pair{to_caller.bytes.size(), to_called.bytes.size()};
+      of_caller = caller->shake_hands();
+      move(*caller, to_called);
+      of_called = called->shake_hands();
+      move(*called, to_caller);
+      if (before == std::pair{to_caller.bytes.size(), to_called.bytes.size()} && i > 0)
+        return;
+    }
+    FAIL("the handshake does not end");
+  }
+  // What the caller hears of a server that has refused it, as it then reads.
+  status heard_by_caller() {
+    if (of_caller.status().kind() != error_kind::ok)
+      return of_caller.status();
+    std::byte one{};
+    (void)caller->read({&one, 1});
+    return caller->failed();
+  }
+
+  pipe_end to_caller, to_called;
+  std::unique_ptr<tls_session> caller, called;
+  result<bool> of_caller = false, of_called = false;
+};
+
+struct usual_ends {
+  test_authority authority;
+  std::shared_ptr<tls_identity> client = identity_of({authority.client("alice"), ""}),
+                                server = identity_of({authority.task("worker", 0), "", {{"worker", 0}}});
+  two_ends ends{client, server};
+};
+
+std::string read_all(tls_session& from) {
+  std::string all;
+  for (;;) {
+    std::byte bytes[5000];
+    auto came = from.read(bytes);
+    if (came <= 0)
+      return all;
+    all.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(came));
+  }
+}
+
+bool write(tls_session& to, std::string_view text) {
+  return to.write({reinterpret_cast<const std::byte*>(text.data()), text.size()});
+}
+
+} // namespace
+
+TEST_CASE("two ends of one authority believe each other, and bytes arrive as they were") {
+  usual_ends here;
+  auto& ends = here.ends;
+  ends.shake_hands();
+  REQUIRE(ends.of_caller);
+  REQUIRE(ends.of_called);
+  CHECK(*ends.of_caller);
+  CHECK(*ends.of_called);
+  CHECK(list_of(ends.called->peer()) == "troupe:///client:alice");
+  CHECK(list_of(ends.caller->peer()) == "troupe:///job:worker/task:0");
+  std::string text(100'000, 'x');
+  std::iota(text.begin(), text.end(), 'a');
+  ends.to_called.most = 777;
+  REQUIRE(write(*ends.caller, text));
+  CHECK(ends.caller->output().size() > text.size());
+  ends.move(*ends.caller, ends.to_called);
+  auto clear = std::string_view{reinterpret_cast<const char*>(ends.to_called.bytes.data()),
+                                ends.to_called.bytes.size()};
+  CHECK(clear.find(text.substr(1000, 20)) == clear.npos);
+  CHECK(read_all(*ends.called) == text);
+  REQUIRE(write(*ends.called, "answer"));
+  ends.move(*ends.called, ends.to_caller);
+  CHECK(read_all(*ends.caller) == "answer");
+  ends.to_caller.closed = true;
+  std::byte one{};
+  CHECK(ends.caller->read({&one, 1}) == 0);
+}
+
+TEST_CASE("a handshake goes on whatever portions its bytes come in") {
+  usual_ends here;
+  here.ends.to_caller.most = here.ends.to_called.most = 1;
+  here.ends.shake_hands();
+  CHECK(here.ends.of_caller);
+  CHECK(here.ends.of_called);
+}
+
+TEST_CASE("certificates of another authority are refused by both ends, which say so") {
+  test_authority ours, theirs;
+  auto server = identity_of({ours.task("worker", 0), "", {{"worker", 0}}});
+  two_ends strangers{identity_of({theirs.client("mallory"), ""}), server};
+  strangers.shake_hands();
+  CHECK(strangers.of_caller.status().kind() == error_kind::failed_precondition);
+  CHECK_THAT(strangers.of_caller.status().message(),
+             Contains("is not signed by the authority in " + theirs.file()));
+
+  // It believes us, but we do not believe it.
+  auto mixed = theirs.client("mallory");
+  mixed.authority = ours.file();
+  auto refused = tls_identity::load({mixed, ""}).status();
+  CHECK(refused.kind() == error_kind::failed_precondition);
+  CHECK_THAT(refused.message(), Contains(mixed.certificate + " is not signed by the authority in"));
+  auto both = theirs.client("mallory");
+  std::ofstream{both.authority, std::ios::app} << std::ifstream{ours.file()}.rdbuf();
+  two_ends half{identity_of({both, ""}), server};
+  half.shake_hands();
+  CHECK(half.of_called.status().kind() == error_kind::failed_precondition);
+  CHECK_THAT(half.of_called.status().message(), Contains("is not signed by the authority in"));
+  auto heard = half.heard_by_caller();
+  CHECK(heard.kind() == error_kind::failed_precondition);
+  CHECK_THAT(heard.message(), Contains("does not know who signed our certificate " + both.certificate));
+}
+
+TEST_CASE("another task than the one that was called is refused by its name") {
+  test_authority authority;
+  auto client = identity_of({authority.client("alice"), ""});
+  for (const auto& [files, self] :
+       {std::pair{authority.task("worker", 1), task_name{"worker", 1}},
+        std::pair{authority.task("ps", 0), task_name{"ps", 0}}}) {
+    two_ends ends{client, identity_of({files, "", self})};
+    ends.shake_hands();
+    CHECK(ends.of_caller.status().kind() == error_kind::failed_precondition);
+    CHECK_THAT(ends.of_caller.status().message(),
+               Contains("its certificate names " + to_string(certificate_name::of_task("", self)) +
+                        ", not troupe:///job:worker/task:0"));
+  }
+  two_ends job{client, identity_of({authority.issue({certificate_name::of_job("", "worker")}), "",
+                                    {{"worker", 0}}})};
+  job.shake_hands();
+  CHECK(job.of_caller);
+}
+
+TEST_CASE("a client's certificate does not make a task") {
+  test_authority authority;
+  auto files = authority.client("alice");
+  auto refused = tls_identity::load({files, "", {{"worker", 0}}}).status();
+  CHECK_THAT(refused.message(), Contains("names troupe:///client:alice, not troupe:///job:worker/task:0"));
+}
+
+TEST_CASE("processes of clusters with different names do not believe each other") {
+  test_authority authority;
+  auto server = identity_of({authority.task("worker", 0, "one"), "one", {{"worker", 0}}});
+  two_ends ends{identity_of({authority.client("alice", "two"), "two"}), server};
+  ends.shake_hands();
+  CHECK_THAT(ends.of_caller.status().message(),
+             Contains("names troupe://one/job:worker/task:0, not troupe://two/job:worker/task:0"));
+  auto wrong = tls_identity::load({authority.client("alice", "two"), "one"}).status();
+  CHECK_THAT(wrong.message(), Contains("none of the cluster 'one'"));
+}
+
+TEST_CASE("a certificate that has expired is told with its date, by whoever looks first") {
+  test_authority authority;
+  auto then = std::chrono::system_clock::now() - 48h;
+  auto old = authority.issue({certificate_name::of_task("", {"worker", 0})},
+                             {then - 24h, then});
+  auto own = tls_identity::load({old, "", {{"worker", 0}}}).status();
+  CHECK(own.kind() == error_kind::failed_precondition);
+  CHECK_THAT(own.message(), Contains(old.certificate + " has expired on 20"));
+
+  auto later = [] { return std::chrono::system_clock::now() + 24h * 365; };
+  auto files = authority.client("alice");
+  auto task_files = authority.task("worker", 0);
+  {
+    two_ends ends{identity_of({files, "", {}, later}), identity_of({task_files, "", {{"worker", 0}}})};
+    ends.shake_hands();
+    CHECK_THAT(ends.of_caller.status().message(), Contains("has expired on 20"));
+  }
+  two_ends ends{identity_of({files, ""}), identity_of({task_files, "", {{"worker", 0}}, later})};
+  ends.shake_hands();
+  CHECK_THAT(ends.of_called.status().message(), Contains("has expired on 20"));
+  CHECK_THAT(ends.heard_by_caller().message(),
+             Contains("our certificate " + files.certificate + " has expired by its clock"));
+}
+
+TEST_CASE("files that are missing or of no use are named") {
+  test_authority authority;
+  auto good = authority.client("alice");
+  auto why = [](const tls_files& files) { return tls_identity::load({files, ""}).status(); };
+  auto without = good;
+  without.key = "";
+  CHECK_THAT(why(without).message(), Contains("TLS takes a certificate, a key and an authority"));
+  auto missing = good;
+  missing.key += "s";
+  CHECK(why(missing).kind() == error_kind::not_found);
+  CHECK_THAT(why(missing).message(), Contains("cannot read the key " + missing.key));
+  auto swapped = good;
+  swapped.certificate = good.key;
+  CHECK_THAT(why(swapped).message(), Contains(good.key + " has no certificate in PEM"));
+  swapped = good;
+  swapped.key = good.certificate;
+  CHECK_THAT(why(swapped).message(), Contains(good.certificate + " has no private key in PEM"));
+  swapped = good;
+  swapped.authority = good.key;
+  CHECK_THAT(why(swapped).message(), Contains(good.key + " has no certificate in PEM"));
+  auto mixed = good;
+  mixed.key = authority.client("bob").key;
+  CHECK_THAT(why(mixed).message(), Contains(mixed.key + " is not that of the certificate"));
+}
+
+TEST_CASE("bytes that were changed, repeated, reordered or left out on their way end the connection") {
+  for (auto how : {"changed", "repeated", "reordered", "left out"}) {
+    INFO(how);
+    usual_ends here;
+    auto& ends = here.ends;
+    ends.shake_hands();
+    REQUIRE(ends.of_called);
+    std::deque<std::vector<std::byte>> records;
+    for (auto text : {"first", "second", "third"}) {
+      REQUIRE(write(*ends.caller, text));
+      records.push_back(ends.caller->output());
+      ends.caller->output().clear();
+    }
+    std::string wanted = "first";
+    if (how == std::string_view{"changed"}) {
+      records[1][8] ^= std::byte{1};
+    } else if (how == std::string_view{"repeated"}) {
+      records[1] = records[0];
+    } else if (how == std::string_view{"reordered"}) {
+      std::swap(records[1], records[2]);
+    } else {
+      records.erase(records.begin() + 1);
+    }
+    for (const auto& one : records)
+      ends.to_called.bytes.insert(ends.to_called.bytes.end(), one.begin(), one.end());
+    CHECK(read_all(*ends.called) == wanted);
+    CHECK(ends.called->failed().kind() == error_kind::data_loss);
+    CHECK_THAT(ends.called->failed().message(), Contains("changed, repeated or left out"));
+    std::byte one{};
+    CHECK(ends.called->read({&one, 1}) == -1);
+    CHECK(errno == EPROTO);
+  }
+}
+
+TEST_CASE("what a recorded connection said is of no use in another one") {
+  usual_ends first;
+  std::vector<std::byte> recorded;
+  auto& ends = first.ends;
+  for (int i = 0; i < 10; ++i) {
+    REQUIRE(ends.caller->shake_hands());
+    recorded.insert(recorded.end(), ends.caller->output().begin(), ends.caller->output().end());
+    ends.move(*ends.caller, ends.to_called);
+    REQUIRE(ends.called->shake_hands());
+    ends.move(*ends.called, ends.to_caller);
+  }
+  REQUIRE(write(*ends.caller, "register"));
+  recorded.insert(recorded.end(), ends.caller->output().begin(), ends.caller->output().end());
+  two_ends second{first.client, first.server};
+  second.to_called.bytes = recorded;
+  auto outcome = second.called->shake_hands();
+  CHECK(!outcome);
+  CHECK(outcome.status().kind() != error_kind::ok);
+}
+
+TEST_CASE("noise instead of a handshake is refused, and one that ends early is unavailable") {
+  usual_ends here;
+  auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 dice{seed};
+  for (int i = 0; i < 50; ++i) {
+    two_ends ends{here.client, here.server};
+    for (int n = 0; n < 200; ++n)
+      ends.to_called.bytes.push_back(static_cast<std::byte>(dice()));
+    if (i % 2 == 0) { // a record of a handshake, of noise
+      ends.to_called.bytes[0] = std::byte{0x16};
+      ends.to_called.bytes[1] = std::byte{3};
+      ends.to_called.bytes[3] = std::byte{0};
+    }
+    ends.to_called.closed = true;
+    CHECK(!ends.called->shake_hands());
+  }
+  two_ends ends{here.client, here.server};
+  ends.to_caller.closed = true;
+  auto outcome = ends.caller->shake_hands();
+  CHECK(outcome.status().kind() == error_kind::unavailable);
+  CHECK_THAT(outcome.status().message(), Contains("it may serve without TLS"));
+}
+
+TEST_CASE("files that have changed are used for the next connection, and bad ones are passed over") {
+  test_authority authority;
+  auto files = authority.task("worker", 0);
+  std::vector<std::string> warnings;
+  auto server = identity_of({files, "", {{"worker", 0}}, {},
+                             [&](const std::string& text) { warnings.push_back(text); }});
+  auto client = identity_of({authority.client("alice"), ""});
+  auto names_now = [&] {
+    two_ends ends{client, server};
+    ends.shake_hands();
+    INFO(ends.of_caller.status());
+    CHECK(ends.of_caller);
+    return list_of(ends.caller->peer());
+  };
+  CHECK(names_now() == "troupe:///job:worker/task:0");
+  authority.replace(files, {certificate_name::of_job("", "worker")});
+  CHECK(names_now() == "troupe:///job:worker");
+  CHECK(warnings.empty());
+  // One that names another task, and then none at all.
+  authority.replace(files, {certificate_name::of_task("", {"ps", 0})});
+  CHECK(names_now() == "troupe:///job:worker");
+  CHECK(names_now() == "troupe:///job:worker");
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], Contains("those of before serve on") && Contains("/job:ps/task:0") &&
+                              Contains(files.certificate));
+  std::filesystem::remove(files.key);
+  CHECK(names_now() == "troupe:///job:worker");
+  CHECK(warnings.size() == 2);
+  authority.replace(files, {certificate_name::of_task("", {"worker", 0})});
+  CHECK(names_now() == "troupe:///job:worker/task:0");
+}
+
+} // namespace troupe::test::tls_test

@@ -1,0 +1,28 @@
+// Authorities and certificates for tests, as files in a folder that goes with them.
+#pragma once
+#include "tests/support/temporary_folder.hpp"
+#include "troupe/runtime/cluster/tls_files.hpp"
+#include "troupe/serialization/tls/certificate_authority.hpp"
+
+namespace troupe::test {
+
+class test_authority {
+public:
+  test_authority();
+
+  tls_files task(const std::string& job, int number, const std::string& cluster = {});
+  tls_files client(const std::string& name, const std::string& cluster = {});
+  tls_files issue(const std::vector<certificate_name>& names,
+                  const validity& when = validity::of_days(2));
+  /// Writes other files in the place of these.
+  void replace(const tls_files& files, const std::vector<certificate_name>& names);
+
+  std::string file() const { return folder_ / "authority.pem"; }
+
+private:
+  temporary_folder folder_;
+  certificate_authority authority_;
+  int issued_ = 0;
+};
+
+} // namespace troupe::test

@@ -1,0 +1,19 @@
+// Options of all subcommands that speak to other processes.
+#pragma once
+#include "troupe/runtime/cluster/tls_files.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace troupe::cli {
+
+struct security_options {
+  tls_files tls = {};
+  bool insecure = false;
+};
+
+/// Adds --tls-cert, --tls-key, --tls-ca and --insecure; `to` has to live as long as the parser.
+void add_security(CLI::App& command, security_options& to);
+
+} // namespace troupe::cli
