@@ -27,7 +27,7 @@ struct membership_world : actor_world {
       options.self = *of;
       options.role = "task";
     }
-    options.cluster.jobs["worker"] = {"127.0.0.1:1", "127.0.0.1:2"};
+    options.cluster = cluster_spec{{{"worker", {"127.0.0.1:1", "127.0.0.1:2"}}}};
     if (!of)
       options.role = "client";
     options.ways = {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the `troupe` command as a user would: cli_test.py PATH-OF-TROUPE FOLDER-FOR-FILES."""
 
+import contextlib
 import json
 import os
 import re
@@ -19,8 +20,28 @@ import zipfile
 TROUPE, FOLDER = sys.argv[1], sys.argv[2]
 
 
-def troupe(*arguments, timeout=60):
-    return subprocess.run([TROUPE, *arguments], capture_output=True, text=True, timeout=timeout)
+def troupe(*arguments, timeout=60, environment=None):
+    return subprocess.run([TROUPE, *arguments], capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, **(environment or {})})
+
+
+def worker(*arguments, environment=None, **how):
+    return subprocess.Popen([TROUPE, "worker", *arguments], stdout=subprocess.PIPE, text=True,
+                            env={**os.environ, **(environment or {})}, **how)
+
+
+@contextlib.contextmanager
+def ending(*processes):
+    """Ends them in any case."""
+    try:
+        yield processes
+    finally:
+        for one in processes:
+            one.kill()
+            one.wait()
+            for stream in one.stdout, one.stderr:
+                if stream:
+                    stream.close()
 
 
 def write(name, text):
@@ -53,6 +74,18 @@ def free_port():
         return one.getsockname()[1]
 
 
+def free_ports_in_a_row(count):
+    while True:
+        first = free_port()
+        try:
+            with contextlib.ExitStack() as held:
+                for port in range(first, first + count):
+                    held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
+        except (OSError, OverflowError):
+            pass
+
+
 class Cluster:
     """One worker process per task of the job `worker`."""
 
@@ -79,6 +112,12 @@ x = Placeholder dtype=f32 shape=[2]
 y = Mul(x, f32(2))
 feed x = f32[1, 2]
 fetch y = f32[2, {last}]
+"""
+
+OVER_TWO = """
+x = Add(i32(1), i32(2)) @"/job:worker/task:0"
+y = Mul(x, i32(5)) @"/job:worker/task:1"
+fetch y = i32(15)
 """
 
 NAN = """
@@ -403,6 +442,46 @@ fetch x = i32(3)
             result = troupe("run", write("good.txt", GRAPH.format(last=4)), "--cluster", cluster.file)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(result.stdout, "y = f32[2] {2, 4}\n")
+
+    def test_tasks_find_each_other_by_a_file_that_comes_last(self):
+        file = os.path.join(FOLDER, "late.json")
+        if os.path.exists(file):
+            os.remove(file)
+        addresses = [f"127.0.0.1:{free_port()}" for _ in range(2)]
+        workers = [worker("--task", str(i), "--cluster", f"file:{file}") for i in range(2)]
+        run = subprocess.Popen([TROUPE, "run", write("two.txt", OVER_TWO), "--cluster", f"file:{file}"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        with ending(*workers, run):
+            write("late.json.new", json.dumps({"worker": addresses}))
+            os.rename(file + ".new", file)
+            self.assertEqual(run.communicate(timeout=60), ("y = i32[] {15}\n", ""))
+        with ending(worker("--task", "7", "--cluster", f"file:{file}", "--patience", "0.1",
+                           stderr=subprocess.PIPE)) as (process,):
+            self.assertIn("/job:worker/task:7", process.communicate(timeout=30)[1])
+            self.assertEqual(process.returncode, 1)
+
+    def test_tasks_find_each_other_by_names_that_follow_a_pattern(self):
+        spec = f"dns:worker*2=127.0.0.1{{index}}:{free_port()}"
+        with ending(*(worker("--task", str(i), "--cluster", spec) for i in (1, 0))):
+            self.runs_over_two(spec)
+
+    def test_tasks_find_each_other_by_what_slurm_says(self):
+        base = free_ports_in_a_row(2)
+        spec = f"slurm:worker*2,port={base}"
+        step = {"SLURM_STEP_NODELIST": "127.0.0.1", "SLURM_STEP_TASKS_PER_NODE": "2"}
+        with ending(*(worker("--cluster", spec, environment={**step, "SLURM_PROCID": str(i)})
+                      for i in (1, 0))) as workers:
+            self.assertEqual(workers[0].stdout.readline(),
+                             f"listening on 127.0.0.1:{base + 1} as /job:worker/task:1\n")
+            self.runs_over_two(spec, {"SLURM_JOB_NODELIST": "127.0.0.1", "SLURM_TASKS_PER_NODE": "2"})
+        result = troupe("devices", "--cluster", "slurm")
+        self.assertEqual(result.returncode, 1)
+        self.one_line(result, "SLURM_JOB_NODELIST")
+
+    def runs_over_two(self, cluster, environment=None):
+        result = troupe("run", write("two.txt", OVER_TWO), "--cluster", cluster,
+                        environment=environment)
+        self.assertEqual((result.returncode, result.stdout), (0, "y = i32[] {15}\n"), result.stderr)
 
     def test_state_is_listed_and_reset(self):
         with Cluster(2) as cluster:

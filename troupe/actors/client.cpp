@@ -174,7 +174,7 @@ public:
   }
 
   status start_local() { return start(spawn_local_session(system_, options(), times_.get())); }
-  status start_connected(const cluster_spec& cluster) {
+  status start_connected(const cluster_access& cluster) {
     return start(
         spawn_cluster_session(system_, cluster, options(), times_.get(), nullptr, links_.get()));
   }
@@ -396,7 +396,7 @@ result<std::unique_ptr<client>> client::local(client_options options) {
   return std::unique_ptr<client>{std::move(made)};
 }
 
-result<std::unique_ptr<client>> client::connect(cluster_spec cluster, client_options options) {
+result<std::unique_ptr<client>> client::connect(cluster_access cluster, client_options options) {
   auto made = std::make_unique<actor_client>(std::move(options), true);
   TROUPE_TRY(made->start_connected(cluster));
   return std::unique_ptr<client>{std::move(made)};

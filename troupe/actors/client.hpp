@@ -24,7 +24,7 @@
 
 namespace troupe {
 
-struct cluster_spec; // serialization/files/cluster.hpp
+struct cluster_access; // serialization/discovery/address_source.hpp
 
 /// Makes the devices of a task when it starts; given by the composition root.
 using device_maker = std::function<result<std::vector<std::shared_ptr<device>>>()>;
@@ -77,7 +77,7 @@ public:
   static result<std::unique_ptr<client>> local(client_options options);
 
   /// Reaches the tasks of a cluster when they are needed; succeeds even if none is up yet.
-  static result<std::unique_ptr<client>> connect(cluster_spec cluster, client_options options);
+  static result<std::unique_ptr<client>> connect(cluster_access cluster, client_options options);
 
   virtual ~client() = default;
 

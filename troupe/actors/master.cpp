@@ -1,10 +1,12 @@
 #include "troupe/actors/master.hpp"
 
+#include "troupe/actors/awaited_tasks.hpp"
 #include "troupe/actors/background_step.hpp"
 #include "troupe/actors/clerk.hpp"
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/encode_graphs.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/membership.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/registrar.hpp"
 #include "troupe/actors/step_runner.hpp"
@@ -39,6 +41,7 @@ struct master_state {
   master_options options;
   caf::actor clerk;
   deadlines due;
+  std::unique_ptr<awaited_tasks> awaits;
   std::unique_ptr<registrar> registers;
   std::unique_ptr<step_runner> runs;
   std::vector<std::weak_ptr<unanswered>> open; // answered when the session closes, at the latest
@@ -155,6 +158,21 @@ step_clock::time_point soon(master_self self) {
   return self->clock().now() + self->state.options.patience;
 }
 
+// The same with all tasks, or that one, once any is known.
+template <class Answer, class... Question>
+void ask_all(master_self self, const std::string& only,
+             std::function<void(std::vector<answer_of<Answer>>)> then, Question... question) {
+  self->state.awaits->wait_for({}, soon(self), [=] {
+    auto tasks = all_tasks(self);
+    if (!only.empty())
+      std::erase_if(tasks, [&](const auto& one) { return to_string(one) != only; });
+    if (!tasks.empty())
+      return ask_tasks<Answer>(self, tasks, soon(self), then, question...);
+    then({failure(error_kind::not_found, only.empty() ? "no task is known yet"
+                                                      : concat("there is no task ", only))});
+  });
+}
+
 // -- devices -------------------------------------------------------------------------------------
 
 // A remote task is known to have one processor; what else it has is asked when a node wants it.
@@ -190,12 +208,11 @@ void learn(device_list& known, const std::vector<device_info>& listed) {
 }
 
 // What is known suffices where one task is silent and no node needs it: placement will say.
-void learn_devices(master_self self, const graph& of, step_clock::time_point deadline,
-                   std::function<void(status)> then) {
-  auto tasks = tasks_to_ask(self, of);
-  auto patience = std::min(deadline, soon(self));
+void ask_devices(master_self self, const prepare_request& what,
+                 const std::function<void(status)>& then) {
+  auto tasks = tasks_to_ask(self, *what.of->nodes);
   ask_tasks<std::vector<device_info>>(
-      self, tasks, patience,
+      self, tasks, std::min(what.deadline, soon(self)),
       [=](const std::vector<result<std::vector<device_info>>>& answers) {
         status silent;
         for (size_t i = 0; i < tasks.size(); ++i)
@@ -208,6 +225,21 @@ void learn_devices(master_self self, const graph& of, step_clock::time_point dea
         then(std::move(silent));
       },
       list_devices_atom::value);
+}
+
+void learn_devices(master_self self, const prepare_request& what,
+                   const std::function<void(status)>& then) {
+  self->state.awaits->wait_for(*what.of->nodes, what.deadline,
+                               [=] { ask_devices(self, what, then); });
+}
+
+void tasks_changed(master_self self, const tasks_known& now) {
+  auto& state = self->state;
+  take_tasks(state.options.devices, now.tasks);
+  std::erase_if(state.listed, [&](const auto& task) {
+    return std::ranges::find(now.tasks, task) == now.tasks.end();
+  });
+  state.awaits->look();
 }
 
 // -- preparing -----------------------------------------------------------------------------------
@@ -322,7 +354,7 @@ void tell_moved(master_self self, const step_plan& plan) {
 
 caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
   auto answer = owe(self, self->make_response_promise<step_ptr>());
-  learn_devices(self, *what.of->nodes, what.deadline, [=](const status& silent) {
+  learn_devices(self, what, [=](const status& silent) {
     auto how = prepare_by(self, what);
     leave_to(
         self, self->state.clerk,
@@ -350,7 +382,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
 
 caf::result<placement_report> explain(master_self self, const explain_request& what) {
   auto answer = owe(self, self->make_response_promise<placement_report>());
-  learn_devices(self, *what.what.of->nodes, what.what.deadline, [=](const status& silent) {
+  learn_devices(self, what.what, [=](const status& silent) {
     auto how = prepare_by(self, what.what);
     how->plan.how.explain = true;
     leave_to(
@@ -386,8 +418,8 @@ void link_was_lost(master_self self, const link_lost& what) {
 
 caf::result<status> reset(master_self self, const reset_request& what) {
   auto answer = owe(self, self->make_response_promise<status>());
-  ask_tasks<status>(
-      self, all_tasks(self), soon(self),
+  ask_all<status>(
+      self, {},
       [=](const std::vector<status>& all) {
         auto failed = std::ranges::find_if(all, [](const auto& one) { return !one.ok(); });
         answer->deliver(failed == all.end() ? status{} : *failed);
@@ -398,8 +430,8 @@ caf::result<status> reset(master_self self, const reset_request& what) {
 
 caf::result<std::vector<device_info>> list_devices(master_self self) {
   auto answer = owe(self, self->make_response_promise<std::vector<device_info>>());
-  ask_tasks<std::vector<device_info>>(
-      self, all_tasks(self), soon(self),
+  ask_all<std::vector<device_info>>(
+      self, {},
       [=](const std::vector<result<std::vector<device_info>>>& all) {
         std::vector<device_info> found;
         for (const auto& one : all) {
@@ -415,15 +447,8 @@ caf::result<std::vector<device_info>> list_devices(master_self self) {
 
 caf::result<state_list> list_state_of(master_self self, const list_state& what) {
   auto answer = owe(self, self->make_response_promise<state_list>());
-  auto tasks = all_tasks(self);
-  if (!what.task.empty())
-    std::erase_if(tasks, [&](const auto& one) { return to_string(one) != what.task; });
-  if (tasks.empty()) {
-    answer->fail(failure(error_kind::not_found, "there is no task ", what.task));
-    return caf::delegated<state_list>{};
-  }
-  ask_tasks<state_list>(
-      self, tasks, soon(self),
+  ask_all<state_list>(
+      self, what.task,
       [=](const std::vector<result<state_list>>& all) {
         state_list found;
         for (const auto& one : all) {
@@ -504,6 +529,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
   state.options = std::move(options);
   // Where tasks are elsewhere, few threads compute here.
   state.clerk = spawn_clerk(self->system(), state.options.membership != nullptr);
+  state.awaits = std::make_unique<awaited_tasks>(self, state.due, state.options);
   state.registers = std::make_unique<registrar>(
       self, state.due, [=](const auto&... what) { find_worker(self, what...); });
   state.runs =
@@ -526,6 +552,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const turn_came& what) { self->state.runs->enter(what); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& what) { link_was_lost(self, what); },
+      [=](const tasks_known& what) { tasks_changed(self, what); },
       [=](const reset_request& what) { return reset(self, what); },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const list_state& what) { return list_state_of(self, what); },

@@ -12,6 +12,7 @@
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 #include "troupe/runtime/version.hpp"
+#include "troupe/serialization/discovery/cluster_view.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -35,16 +36,24 @@ struct call_again {
   task_name to;
 };
 
+// Membership -> itself: read the source of addresses again, unless that was done meanwhile.
+struct read_again {
+  uint64_t reads;
+};
+
 constexpr std::chrono::milliseconds pause_between_calls{100};
 // How long a call is waited for before the task is called from here. It compiles meanwhile, as its
 // caller does.
 constexpr std::chrono::milliseconds patience_with_caller{1000};
+// Who waits for a task has the source read more often than it asks for, but not more often than that.
+constexpr std::chrono::milliseconds pause_between_reads{100};
 
 } // namespace
 } // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::give_up)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::call_again)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::read_again)
 
 namespace troupe {
 namespace {
@@ -56,7 +65,7 @@ struct waiting_link {
 
 // What is known of one task.
 struct member {
-  std::string address;
+  std::string address;  // empty while the cluster does not have it
   caf::actor exchange;  // none while there is no connection
   bool ready = false;   // the peer has introduced itself
   bool dialing = false; // or waiting for its call
@@ -64,16 +73,25 @@ struct member {
   connection_ptr via;
   status last; // why there is no connection
   std::vector<waiting_link> waiting;
+  std::shared_ptr<std::atomic<bool>> stop = {}; // ends the call that is made now
 };
 
 struct membership_state {
   explicit membership_state() {}
-  ~membership_state() { *stop = true; }
+  ~membership_state() { stop_calls(); }
+  void stop_calls() {
+    for (auto& [task, one] : members)
+      if (one.stop)
+        *one.stop = true;
+  }
   static inline const char* name = "troupe.membership";
   membership_options options;
   std::map<task_name, member> members;
   caf::actor_addr watcher; // is told of lost links
-  std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
+  bool reading = false;    // the source
+  uint64_t reads = 0;
+  status source_said;      // where it could not be read last
+  step_clock::time_point read_at;
 };
 
 using membership_self = caf::stateful_actor<membership_state>*;
@@ -92,21 +110,101 @@ void refuse(member& one, const status& why,
 // Dials until the last deadline of those who wait.
 void start_dialing(membership_self self, const task_name& to, member& one) {
   one.dialing = true;
+  one.stop = std::make_shared<std::atomic<bool>>(false);
   auto deadline = std::ranges::max_element(one.waiting, {}, &waiting_link::deadline)->deadline;
-  self->state.options.ways.dial(self->system(), {to, deadline, {}, nullptr}, one.address,
-                                self->state.stop, caf::actor_cast<caf::actor>(self));
+  dialed call{.to = to, .deadline = deadline, .outcome = {}, .socket = {}, .address = one.address};
+  self->state.options.ways.dial(self->system(), std::move(call), one.address, one.stop,
+                                caf::actor_cast<caf::actor>(self));
+}
+
+bool wants_call(const member& one) {
+  return !one.waiting.empty() && !one.address.empty() && !one.exchange && !one.dialing;
+}
+
+// Of a task that the cluster does not have, or not any more.
+bool is_of_no_use(const member& one) {
+  return one.address.empty() && !one.exchange && !one.dialing && one.waiting.empty();
+}
+
+void read_source(membership_self self) {
+  auto& state = self->state;
+  if (state.reading || !state.options.cluster.may_change())
+    return;
+  state.reading = true;
+  state.options.ways.read(self->system(), state.options.cluster.source,
+                          caf::actor_cast<caf::actor>(self));
+}
+
+void tell_tasks(membership_self self) {
+  auto watcher = caf::actor_cast<caf::actor>(self->state.watcher);
+  if (!watcher || !self->state.options.cluster.may_change())
+    return;
+  tasks_known all;
+  for (const auto& [task, address] : self->state.options.cluster.known.tasks)
+    all.tasks.push_back(task);
+  self->send(watcher, std::move(all));
+}
+
+// A call that is made to an address that changes ends soon, and another follows it.
+void take_addresses(membership_self self, task_addresses now) {
+  auto& state = self->state;
+  auto& known = state.options.cluster.known;
+  if (now.tasks == known.tasks)
+    return;
+  known.tasks = std::move(now.tasks);
+  if (known.cluster.empty())
+    known.cluster = std::move(now.cluster);
+  if (state.options.view)
+    state.options.view->set(known);
+  for (const auto& [task, address] : known.tasks)
+    state.members[task];
+  for (auto& [task, one] : state.members) {
+    auto it = known.tasks.find(task);
+    auto address = it == known.tasks.end() ? std::string{} : it->second;
+    if (address == one.address)
+      continue;
+    one.address = std::move(address);
+    if (one.stop)
+      *one.stop = true;
+    if (wants_call(one))
+      start_dialing(self, task, one);
+  }
+  std::erase_if(state.members, [](const auto& entry) { return is_of_no_use(entry.second); });
+  tell_tasks(self);
+}
+
+void take_source(membership_self self, source_read& what) {
+  auto& state = self->state;
+  state.reading = false;
+  ++state.reads;
+  state.read_at = self->clock().now();
+  state.source_said = what.says ? status{} : what.says.status();
+  if (what.says)
+    take_addresses(self, *std::move(what.says));
+  auto waits = std::ranges::any_of(state.members, [](const auto& entry) {
+    return !entry.second.waiting.empty() && !entry.second.ready;
+  });
+  auto pause = state.options.cluster.source->read_again();
+  if (waits)
+    pause = std::min(pause, pause_between_reads);
+  self->delayed_send(self, pause, read_again{state.reads});
 }
 
 caf::result<peer_link> connect(membership_self self, const connect_request& what) {
   auto it = self->state.members.find(what.to);
-  if (it == self->state.members.end())
-    return to_caf(failure(error_kind::not_found, "the cluster has no task ", what.to));
+  if (it == self->state.members.end()) {
+    if (!self->state.options.cluster.may_change())
+      return to_caf(failure(error_kind::not_found, "the cluster has no task ", what.to));
+    it = self->state.members.try_emplace(what.to).first;
+  }
   auto& one = it->second;
   if (one.ready)
     return peer_link{what.to, one.incarnation, one.exchange, one.via};
   auto promise = self->make_response_promise<peer_link>();
   one.waiting.push_back({promise, what.deadline});
-  if (!one.dialing && !one.exchange) {
+  if (self->clock().now() - self->state.read_at >= pause_between_reads)
+    read_source(self);
+  if (wants_call(one)) {
     // Of two tasks that need each other, the one whose name is less calls.
     if (what.mutual && what.to < self->state.options.self) {
       one.dialing = true;
@@ -122,10 +220,17 @@ caf::result<peer_link> connect(membership_self self, const connect_request& what
 }
 
 void connected(membership_self self, dialed& what) {
-  auto& one = self->state.members.at(what.to);
+  auto& one = self->state.members.at(what.to); // it stays while it is called
   one.dialing = false;
+  auto stopped = std::exchange(one.stop, nullptr);
   if (one.exchange) { // it has called meanwhile; this connection is closed before a word is said
     TROUPE_REACHED("a task calls while it is called");
+    return;
+  }
+  if (what.address != one.address || (stopped && *stopped)) {
+    TROUPE_REACHED("a task has another address while it is called");
+    if (wants_call(one))
+      start_dialing(self, what.to, one);
     return;
   }
   if (!what.outcome) {
@@ -149,7 +254,7 @@ void connected(membership_self self, dialed& what) {
   exchange.opener = self->address();
   exchange.server = options.server;
   exchange.known = options.known;
-  exchange.self.cluster = options.cluster.name;
+  exchange.self.cluster = options.cluster.known.cluster;
   exchange.peer_timeout = options.peer_timeout;
   exchange.near_memory = options.near_memory;
   one.exchange = options.ways.open(self->system(), what, std::move(exchange));
@@ -208,17 +313,29 @@ void lost(membership_self self, const peer_gone& what) {
     }
 }
 
+status why_not_there(const membership_state& state, const task_name& task, const member& one) {
+  const auto& source = state.options.cluster.source;
+  if (one.address.empty() && !one.exchange && source)
+    return failure(error_kind::not_found, source->name(), " has named no task ", task, " in time",
+                   state.source_said.ok() ? "" : concat(" (", state.source_said.message(), ")"));
+  return failure(error_kind::unavailable, task, " at ", one.address,
+                 one.exchange ? " did not introduce itself in time" : " was not there in time",
+                 one.last.ok() ? "" : concat(" (", one.last.message(), ")"));
+}
+
 caf::behavior membership_behavior(membership_self self, membership_options options) {
   auto& state = self->state;
   state.options = std::move(options);
   if (!state.options.known)
     state.options.known = std::make_shared<incarnations>();
-  for (const auto& task : tasks_of(state.options.cluster))
-    state.members[task].address = *address_of(state.options.cluster, task);
+  for (const auto& [task, address] : state.options.cluster.known.tasks)
+    state.members[task].address = address;
+  if (state.options.cluster.may_change())
+    self->delayed_send(self, pause_between_reads, read_again{0});
   self->set_default_handler(caf::drop);
   end_with_exceptions(self);
   self->set_exit_handler([=](const caf::exit_msg& what) {
-    *self->state.stop = true;
+    self->state.stop_calls();
     for (auto& [task, one] : self->state.members)
       if (one.exchange)
         self->send_exit(one.exchange, what.reason);
@@ -230,25 +347,39 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
       [=](const peer_ready& what) { introduced(self, what); },
       [=](const peer_gone& what) { lost(self, what); },
       [=](const give_up& what) {
-        auto& one = self->state.members.at(what.to);
-        refuse(
-            one,
-            failure(error_kind::unavailable, what.to, " at ", one.address,
-                    one.exchange ? " did not introduce itself in time" : " was not there in time",
-                    one.last.ok() ? "" : concat(" (", one.last.message(), ")")),
-            self->clock().now());
+        auto& members = self->state.members;
+        auto it = members.find(what.to);
+        if (it == members.end())
+          return;
+        refuse(it->second, why_not_there(self->state, what.to, it->second), self->clock().now());
+        if (is_of_no_use(it->second))
+          members.erase(it);
       },
       [=](const call_again& what) {
         auto& one = self->state.members.at(what.to);
         one.dialing = false;
-        if (!one.waiting.empty() && !one.exchange)
+        if (wants_call(one))
           start_dialing(self, what.to, one);
+      },
+      [=](source_read& what) { take_source(self, what); },
+      [=](const read_again& what) {
+        if (what.reads == self->state.reads)
+          read_source(self);
       },
       [=](const membership_owner& what) { self->state.options.owner = what.worker; },
       [=](watch_atom) {
         self->state.watcher = caf::actor_cast<caf::actor_addr>(self->current_sender());
+        tell_tasks(self);
       },
   };
+}
+
+void read_on_a_thread(caf::actor_system& system, std::shared_ptr<address_source> source,
+                      const caf::actor& reply) {
+  spawn_control(system, [=](caf::event_based_actor* reader) {
+    reader->send(reply, source_read{guarded("reading where the tasks are",
+                                            [&] { return source->read(); })});
+  });
 }
 
 // On a thread of its own.
@@ -299,6 +430,8 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
   if (!options.ways.open)
     options.ways = usual_ways(io_loop::make(), options.trust);
+  if (!options.ways.read)
+    options.ways.read = read_on_a_thread;
   return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))
                             : system.spawn(membership_behavior, std::move(options));
 }

@@ -1,10 +1,10 @@
-// Membership knows who is in the cluster, and how to reach them (a static cluster spec so far).
+// Membership knows who is in the cluster, and how to reach them.
 #pragma once
 #include "troupe/actors/fwd.hpp"
 #include "troupe/runtime/cluster/incarnations.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/types/status.hpp"
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/discovery/address_source.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -14,10 +14,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
 class byte_stream;
+class cluster_view; // serialization/discovery/cluster_view.hpp
 class io_loop;
 class socket_handle;
 class tls_identity;
@@ -29,7 +31,18 @@ struct dialed {
   std::chrono::steady_clock::time_point deadline;
   status outcome;
   std::shared_ptr<socket_handle> socket;
+  std::string address = {}; ///< that was called
   std::shared_ptr<std::unique_ptr<byte_stream>> stream = {}; ///< over TLS, in the socket's place
+};
+
+/// Reader -> membership: what the source of addresses says now. No answer.
+struct source_read {
+  result<task_addresses> says;
+};
+
+/// Membership -> who watches it, where tasks may come and go: all there are now. No answer.
+struct tasks_known {
+  std::vector<task_name> tasks;
 };
 
 /// How a membership reaches the world; tests have their own.
@@ -40,6 +53,9 @@ struct membership_ways {
       dial;
   /// Makes a connection an exchange.
   std::function<caf::actor(caf::actor_system&, dialed&, exchange_options)> open;
+  /// Reads the source; sends `source_read` to the membership. By default on a thread of its own.
+  std::function<void(caf::actor_system&, std::shared_ptr<address_source>, const caf::actor& reply)>
+      read = {};
 };
 
 /// How the ends of connections trust each other.
@@ -52,7 +68,7 @@ struct connection_trust {
 membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust = {});
 
 struct membership_options {
-  cluster_spec cluster;
+  cluster_access cluster; ///< read again and again where it may change
   std::string role; ///< "task" or "client"
   task_name self;   ///< of a task
   uint64_t incarnation = 0;
@@ -64,6 +80,7 @@ struct membership_options {
   connection_trust trust = {};              ///< of the usual ways that are made by default
   bool near_memory = true;                  ///< as in exchange_options
   bool own_thread = false;                  ///< it does not wait behind kernels
+  std::shared_ptr<cluster_view> view = {};  ///< where to say which tasks there are
 };
 
 /// Two tasks have one connection, as a rule: one that the other has made serves as well, and of two
@@ -71,9 +88,13 @@ struct membership_options {
 /// a connection of their own; none is closed for that.
 ///
 /// Understands connect_request: answers with a link whose peer has introduced itself as the task,
-/// or with `unavailable` after the deadline at the latest. A link serves until its connection ends.
+/// or with `unavailable` after the deadline at the latest (`not_found` where no source has named the
+/// task by then). A link serves until its connection ends. Who is called at an address that changes
+/// is called at the new one; a connection that stands is kept.
 caf::actor spawn_membership(caf::actor_system& system, membership_options options);
 
 } // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::dialed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::source_read)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tasks_known)

@@ -1,5 +1,6 @@
 #include "troupe/actors/session.hpp"
 
+#include "troupe/actors/awaited_tasks.hpp"
 #include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/master.hpp"
 #include "troupe/actors/membership.hpp"
@@ -105,7 +106,7 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
                       std::vector<caf::actor>{master_actor, worker_actor});
 }
 
-result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
+result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,
                                          const client_options& options, const node_times* measured,
                                          const membership_ways* ways, const link_times* links) {
   devices here;
@@ -115,7 +116,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
   connection_trust trust{.tls = {}, .insecure = options.insecure};
   if (!options.tls.none()) {
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
-                                                 .cluster = cluster.name,
+                                                 .cluster = cluster.known.cluster,
                                                  .self = {},
                                                  .on_warning = options.on_warning}));
   }
@@ -123,13 +124,13 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
   master.links = links;
   master.patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10});
   // What else a task has is asked when a node wants it.
-  for (const auto& task : tasks_of(cluster))
-    master.devices.push_back({task.job, task.task, "cpu", 0});
-  if (master.devices.empty())
+  std::vector<task_name> tasks;
+  for (const auto& [task, address] : cluster.known.tasks)
+    tasks.push_back(task);
+  master.may_change = cluster.may_change();
+  if (tasks.empty() && !master.may_change)
     return invalid("the cluster has no tasks");
-  // Nodes that do not care go to a worker, not to a parameter server.
-  std::ranges::stable_partition(master.devices,
-                                [](const auto& one) { return one.job == "worker"; });
+  take_tasks(master.devices, tasks);
   master.membership = spawn_membership(system, {.cluster = cluster,
                                                 .role = "client",
                                                 .self = {},

@@ -3,7 +3,7 @@
 #include "troupe/actors/client.hpp"
 #include "troupe/actors/session_messages.hpp"
 #include "troupe/runtime/device/device_name.hpp"
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/discovery/address_source.hpp"
 
 #include <caf/actor.hpp>
 
@@ -22,7 +22,7 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
 
 /// Spawns a session that reaches the cluster's tasks when they are needed, by the usual ways where
 /// no others are given.
-result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_spec& cluster,
+result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,
                                          const client_options& options,
                                          const node_times* measured = nullptr,
                                          const membership_ways* ways = nullptr,

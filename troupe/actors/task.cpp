@@ -50,10 +50,11 @@ public:
     connection_trust trust{.tls = {}, .insecure = options.insecure};
     if (!options.tls.none()) {
       TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
-                                                   .cluster = options.cluster.name,
+                                                   .cluster = options.cluster.known.cluster,
                                                    .self = options.self,
                                                    .on_warning = options.on_warning}));
     }
+    auto view = std::make_shared<cluster_view>(options.cluster.known);
     membership_ = spawn_membership(system_, {.cluster = options.cluster,
                                              .role = "task",
                                              .self = options.self,
@@ -64,7 +65,8 @@ public:
                                              .known = known,
                                              .ways = usual_ways(loop, trust),
                                              .near_memory = options.near_memory,
-                                             .own_thread = true});
+                                             .own_thread = true,
+                                             .view = view});
     worker_options worker{.ops = options.ops,
                           .devices = devices,
                           .membership = membership_,
@@ -86,7 +88,7 @@ public:
     exchange.owner = worker_;
     exchange.opener = membership_.address();
     exchange.server = server_;
-    exchange.self.cluster = options.cluster.name;
+    exchange.self.cluster = options.cluster.known.cluster;
     exchange.peer_timeout = options.peer_timeout;
     exchange.known = known;
     exchange.near_memory = options.near_memory;
@@ -100,7 +102,7 @@ public:
                                     {concat("the listener of ", options.self), listener_}},
                                    std::move(options.on_failure));
     if (!options.http.empty())
-      TROUPE_TRY(open_operator_port(options, {.cluster = options.cluster,
+      TROUPE_TRY(open_operator_port(options, {.cluster = view,
                                               .address = to_string(address{at.host, port_}),
                                               .server = server_,
                                               .state = state_,
@@ -171,7 +173,7 @@ result<std::unique_ptr<task>> task::start(task_options options) {
     return invalid("a task needs ops and devices");
   auto listen = options.listen;
   if (listen.empty()) {
-    TROUPE_ASSIGN(listen, address_of(options.cluster, options.self));
+    TROUPE_ASSIGN(listen, address_of(options.cluster.known, options.self));
   }
   TROUPE_ASSIGN(auto at, address::parse(listen));
   if (!is_loopback(at.host) && options.tls.none()) {

@@ -3,7 +3,7 @@
 #include "troupe/actors/client.hpp"
 #include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device_name.hpp"
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/discovery/address_source.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,7 @@ namespace troupe {
 struct task_options {
   const registry* ops = nullptr; ///< must outlive the task
   device_maker make_devices;
-  cluster_spec cluster;
+  cluster_access cluster;
   task_name self;
   std::string listen;    ///< "host:port"; empty: the address that the cluster gives to this task
   tls_files tls = {};    ///< all connections are over TLS; none: without encryption

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ double seconds_between(std::chrono::steady_clock::time_point from,
 // a name alone.
 class tree {
 public:
-  explicit tree(const task_inspector& of) : task_(of), of_(of.of_), server_(*of.of_.server) {}
+  explicit tree(const task_inspector& of) : task_(of), of_(of.of_), cluster_(of_.cluster->now()), server_(*of_.server) {}
 
   result<inspection> find(const inspection_ref& ref, int depth) {
     const auto& parts = ref.parts;
@@ -117,10 +118,13 @@ private:
     auto made = bare({});
     if (depth < 0)
       return made;
-    made.add("name", of_.cluster.name);
+    made.add("name", cluster_.cluster);
     made.add("seen_by", to_string(server_.self()));
-    made.add("tasks", whole(tasks_of(of_.cluster).size()));
-    for (const auto& [name, addresses] : of_.cluster.jobs)
+    made.add("tasks", whole(cluster_.tasks.size()));
+    std::set<std::string> jobs;
+    for (const auto& [task, address] : cluster_.tasks)
+      jobs.insert(task.job);
+    for (const auto& name : jobs)
       if (fits(made))
         made.children.push_back(*job(name, depth - 1));
     return made;
@@ -128,35 +132,36 @@ private:
 
   result<inspection> job(const std::string& name, int depth) {
     inspection_ref ref{{{"job", name}}};
-    auto it = of_.cluster.jobs.find(name);
-    if (it == of_.cluster.jobs.end())
+    auto first = cluster_.tasks.lower_bound({name, 0});
+    auto end = std::find_if(first, cluster_.tasks.end(),
+                            [&](const auto& one) { return one.first.job != name; });
+    if (first == end)
       return not_found(ref);
     auto made = bare(ref);
     if (depth < 0)
       return made;
-    made.add("tasks", whole(it->second.size()));
-    for (int i = 0; i < static_cast<int>(it->second.size()); ++i)
+    made.add("tasks", whole(static_cast<size_t>(std::distance(first, end))));
+    for (auto it = first; it != end; ++it)
       if (fits(made))
-        made.children.push_back(task_name{name, i} == server_.self()
-                                    ? this_task(depth - 1)
-                                    : spec_of({name, i}, depth - 1));
+        made.children.push_back(it->first == server_.self() ? this_task(depth - 1)
+                                                            : address_part(it->first, depth - 1));
     return made;
   }
 
   // Of another task.
-  inspection spec_of(const task_name& task, int depth) {
+  inspection address_part(const task_name& task, int depth) {
     auto made = bare(inspection_ref::of(task));
     if (depth >= 0)
-      if (auto at = address_of(of_.cluster, task))
+      if (auto at = address_of(cluster_, task))
         made.add("address", *at);
     return made;
   }
 
   result<inspection> other_task(const inspection_ref& ref, const task_name& task, int depth) {
-    if (auto known = address_of(of_.cluster, task); !known)
+    if (auto known = address_of(cluster_, task); !known)
       return known.status();
     if (ref.within_task().empty())
-      return spec_of(task, depth);
+      return address_part(task, depth);
     return failure(error_kind::failed_precondition, to_string(ref), " is a part of ", task,
                    ", and this is ", server_.self(), ": ask the port of that task");
   }
@@ -372,6 +377,7 @@ private:
 
   const task_inspector& task_;
   const task_inspector::parts& of_;
+  const task_addresses cluster_;
   step_server& server_;
   size_t count_ = 1;
 };

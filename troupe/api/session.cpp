@@ -1,5 +1,6 @@
 #include "troupe/api/session.hpp"
 
+#include "troupe/actors/find_cluster.hpp"
 #include "troupe/api/client_options.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/device/sharded_refcount.hpp"
@@ -298,10 +299,11 @@ session session::connect(const cluster_spec& cluster, const session_options& opt
 }
 
 session session::connect(std::string_view cluster, const session_options& options, location where) {
-  auto first = cluster.find_first_not_of(" \t\r\n");
-  auto is_json = first != cluster.npos && cluster[first] == '{';
-  auto spec = is_json ? parse_cluster(cluster) : read_cluster_file(std::string{cluster});
-  return connect(unwrap(std::move(spec), "session::connect", where), options, where);
+  auto made = std::make_unique<state>();
+  made->client = unwrap(client::connect(unwrap(find_cluster(cluster), "session::connect", where),
+                                        to_remote_client(options, where)),
+                        "session::connect", where);
+  return session{std::move(made)};
 }
 
 session::session(std::unique_ptr<state> made) : shared_(std::make_shared<shared_state>()) {

@@ -1,4 +1,5 @@
 // troupe worker: serves as one task of a cluster.
+#include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/security_options.hpp"
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include <unistd.h>
 
@@ -18,8 +20,9 @@ namespace troupe::cli {
 namespace {
 
 struct worker_options {
-  std::string job = "worker", cluster, listen, http;
-  int task = 0;
+  std::string job, cluster, listen, http;
+  std::optional<int> task;
+  std::chrono::milliseconds patience{300'000};
   double drain_seconds = 20;
   security_options security;
   bool deterministic = false, gpu_launch_threads = false, near_memory = true;
@@ -46,23 +49,49 @@ void drain(task& running, const sigset_t& stop, double patience_seconds) {
     std::cout << "ends with " << left.steps << " steps that run" << std::endl;
 }
 
-void serve(const worker_options& options) {
-  auto is_json = options.cluster.find('{') != std::string::npos;
-  auto cluster =
-      value_or_throw(is_json ? parse_cluster(options.cluster) : read_cluster_file(options.cluster));
-  task_name self{options.job, options.task};
-  auto address = options.listen;
-  if (address.empty())
-    address = value_or_throw(address_of(cluster, self));
+// Which task this process is: what the options say, else what the environment does.
+task_name self_of(const worker_options& options, const cluster_access& cluster) {
+  auto job = options.job.empty() ? std::string{"worker"} : options.job;
+  if (options.task)
+    return {job, *options.task};
+  auto said = value_or_throw(cluster.source->self(options.job));
+  return said ? *said : task_name{job, 0};
+}
 
+// A file that need not be there may name this task later. Returns nothing when it is time to stop.
+std::optional<std::string> own_address(const worker_options& options, cluster_access& cluster,
+                                       const task_name& self, const sigset_t& stop) {
+  if (!options.listen.empty())
+    return options.listen;
+  auto end = std::chrono::steady_clock::now() + options.patience;
+  for (;;) {
+    auto known = address_of(cluster.known, self);
+    if (known || !options.cluster.starts_with("file:"))
+      return value_or_throw(std::move(known));
+    if (std::chrono::steady_clock::now() > end)
+      throw error{std::move(known.status()).within(cluster.source->name())};
+    timespec pause{0, 200'000'000};
+    if (sigtimedwait(&stop, nullptr, &pause) > 0)
+      return {};
+    if (auto now = cluster.source->read())
+      cluster.known = *std::move(now);
+  }
+}
+
+void serve(const worker_options& options) {
+  auto cluster = value_or_throw(find_cluster(options.cluster));
+  auto self = self_of(options, cluster);
   auto stop = block_stop_signals();
+  auto address = own_address(options, cluster, self, stop);
+  if (!address)
+    return;
   status failed;
   auto running = value_or_throw(task::start({
       .ops = &library(),
       .make_devices = [chosen = options.devices] { return make_devices(chosen); },
       .cluster = cluster,
       .self = self,
-      .listen = options.listen,
+      .listen = *address,
       .tls = options.security.tls,
       .insecure = options.security.insecure,
       .inter_op_threads = options.inter_op_threads,
@@ -77,7 +106,7 @@ void serve(const worker_options& options) {
           },
       .http = options.http,
   }));
-  std::cout << "listening on " << host_of(address) << ':' << running->port() << " as " << self
+  std::cout << "listening on " << host_of(*address) << ':' << running->port() << " as " << self
             << std::endl; // flushed: whoever started us waits for it
   if (running->http_port() != 0)
     std::cout << "serving http://" << host_of(options.http) << ':' << running->http_port()
@@ -93,16 +122,27 @@ void serve(const worker_options& options) {
 void add_worker(CLI::App& to) {
   auto options = std::make_shared<worker_options>();
   auto* command = to.add_subcommand("worker", "Serve as one task of a cluster, until SIGTERM");
-  command->add_option("--job", options->job, "The job that the task belongs to")
-      ->capture_default_str();
-  command->add_option("--task", options->task, "Its number within the job")
-      ->capture_default_str()
+  command->add_option("--job", options->job,
+                      "The job that the task belongs to; by default what the environment says, or "
+                      "worker");
+  command
+      ->add_option("--task", options->task,
+                   "Its number within the job; by default what the environment says, or 0")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--cluster", options->cluster,
-                   "File with the addresses of all tasks, or that text itself, such as "
-                   R"({"worker": ["127.0.0.1:7001"]})")
+                   "Where the tasks are (docs/clusters.md): a file with the addresses of all, "
+                   R"(such text itself, {"worker": ["127.0.0.1:7001"]}, or file:PATH, dns:..., )"
+                   "slurm:..., kubernetes:...")
       ->required();
+  command
+      ->add_option_function<double>(
+          "--patience",
+          [options](double seconds) {
+            options->patience = std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
+          },
+          "Seconds that the cluster's file may take to name this task")
+      ->check(CLI::Range(0.0, 1e6));
   command->add_option("--listen", options->listen,
                       "host:port instead of the address in the cluster");
   command->add_option("--http", options->http,

@@ -1,5 +1,7 @@
 #include "troupe/serialization/files/cluster.hpp"
 
+#include "troupe/serialization/files/address_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -9,19 +11,12 @@
 
 namespace troupe {
 
-namespace {
-
-using nlohmann::json;
-
-constexpr size_t longest_file = 16 << 20, longest_name = 256;
-
 bool is_job_name(std::string_view name) {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   auto inner = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
   return !name.empty() && letter(name[0]) && std::ranges::all_of(name, inner);
 }
 
-// "host:port", "[::1]:port".
 bool is_address(std::string_view text) {
   auto colon = text.rfind(':');
   if (colon == text.npos || colon == 0)
@@ -34,6 +29,12 @@ bool is_address(std::string_view text) {
   auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   return problem == std::errc{} && end == digits.data() + digits.size() && port != 0;
 }
+
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t longest_file = 16 << 20, longest_name = 256;
 
 std::string print(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);

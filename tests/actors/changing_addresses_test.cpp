@@ -1,0 +1,309 @@
+// Tasks whose addresses become known, change and go while a membership and a master run.
+#include "troupe/actors/membership.hpp"
+
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/text_case.hpp"
+#include "troupe/actors/dial.hpp"
+#include "troupe/actors/exchange.hpp"
+#include "troupe/actors/find_cluster.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/api/library.hpp"
+
+#include <fstream>
+#include <thread>
+
+namespace troupe::test::changing_addresses_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+const task_name zero{"worker", 0}, one{"worker", 1};
+
+class told_source final : public address_source {
+public:
+  result<task_addresses> read() override {
+    ++reads;
+    return says;
+  }
+  std::chrono::milliseconds read_again() const override { return 1s; }
+  std::string name() const override { return "the test"; }
+
+  result<task_addresses> says = failure(error_kind::not_found, "nothing yet");
+  int reads = 0;
+};
+
+struct call {
+  dialed what;
+  std::shared_ptr<std::atomic<bool>> stop;
+};
+
+struct changing_world : actor_world {
+  std::shared_ptr<told_source> source = std::make_shared<told_source>();
+  std::vector<call> calls;
+  std::vector<caf::actor> exchanges;
+  std::vector<tasks_known> told; // of a watcher
+  caf::actor membership, watcher;
+
+  changing_world() {
+    membership_options options;
+    options.role = "client";
+    options.cluster.source = source;
+    options.ways = {
+        .dial = [this](caf::actor_system&, dialed what, const std::string& address,
+                       const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor&) {
+          CHECK(what.address == address);
+          calls.push_back({std::move(what), stop});
+        },
+        .open = [this](caf::actor_system& system, dialed&, const exchange_options&) {
+          exchanges.push_back(system.spawn(
+              [](caf::event_based_actor*) -> caf::behavior { return {[](const outgoing&) {}}; }));
+          return exchanges.back();
+        }};
+    membership = spawn_membership(system(), std::move(options));
+    watcher = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
+      self->send(membership, watch_atom::value);
+      return {[this](const tasks_known& what) { told.push_back(what); },
+              [](const link_lost&) {}};
+    });
+    run();
+  }
+  ~changing_world() {
+    caf::anon_send_exit(membership, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(watcher, caf::exit_reason::user_shutdown);
+    membership = watcher = nullptr;
+    run();
+    exchanges.clear();
+  }
+
+  void say(std::map<task_name, std::string> tasks) {
+    task_addresses now;
+    now.tasks = std::move(tasks);
+    source->says = std::move(now);
+  }
+  answer_box<peer_link> connect(const task_name& to, std::chrono::milliseconds patience = 10s) {
+    auto box = ask<peer_link>(membership, connect_request{to, now() + patience});
+    run();
+    return box;
+  }
+  void answer(call which, status outcome = {}) {
+    which.what.outcome = std::move(outcome);
+    which.what.socket = std::make_shared<socket_handle>();
+    caf::anon_send(membership, std::move(which.what));
+    run();
+  }
+  void introduce(const task_name& task, uint64_t incarnation) {
+    hello who;
+    who.role = "task";
+    who.job = task.job;
+    who.task = task.task;
+    who.incarnation = incarnation;
+    caf::anon_send(membership, peer_ready{who});
+    run();
+  }
+};
+
+bool says(const status& what, std::string_view part) {
+  INFO(what);
+  return what.message().find(part) != std::string::npos;
+}
+
+const char* over_two = R"(
+x = Add(i32(1), i32(2)) @"/job:worker/task:0"
+y = Mul(x, i32(5)) @"/job:worker/task:1"
+fetch y = i32(15)
+)";
+
+void write(const std::string& path, const cluster_spec& what) {
+  std::ofstream{path + ".new"} << to_json(what);
+  std::filesystem::rename(path + ".new", path);
+}
+
+std::unique_ptr<client> connect_to_file(const std::string& path) {
+  auto cluster = find_cluster("file:" + path);
+  REQUIRE(cluster);
+  client_options options;
+  options.ops = &library();
+  options.inter_op_threads = 2;
+  auto made = client::connect(*cluster, std::move(options));
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+} // namespace
+
+TEST_CASE("who asks for a task before its address is known is linked when it is") {
+  changing_world world;
+  auto box = world.connect(one);
+  CHECK(world.calls.empty());
+  world.say({{one, "h:1"}});
+  world.pass(100ms); // who waits is not kept waiting for a second
+  REQUIRE(world.calls.size() == 1);
+  CHECK(world.calls[0].what.address == "h:1");
+  world.answer(world.calls[0]);
+  world.introduce(one, 7);
+  REQUIRE(*box);
+  REQUIRE(**box);
+  CHECK((**box)->incarnation == 7);
+}
+
+TEST_CASE("who asks for a task that no source names in time is told what the source says") {
+  changing_world world;
+  auto box = world.connect(one, 500ms);
+  world.pass(200ms);
+  CHECK(!*box);
+  world.pass(310ms);
+  REQUIRE(*box);
+  CHECK((**box).status().kind() == error_kind::not_found);
+  CHECK(says((**box).status(), "the test has named no task /job:worker/task:1"));
+  CHECK(says((**box).status(), "nothing yet"));
+}
+
+TEST_CASE("a task whose address changes while it is called is called at the new one") {
+  changing_world world;
+  world.say({{one, "h:1"}});
+  auto box = world.connect(one);
+  world.pass(100ms);
+  REQUIRE(world.calls.size() == 1);
+  world.say({{one, "h:2"}});
+  world.pass(100ms);
+  CHECK(*world.calls[0].stop);
+  CHECK(world.calls.size() == 1); // one call at a time
+  auto reached = GENERATE(false, true);
+  INFO(reached);
+  world.answer(world.calls[0],
+               reached ? status{} : failure(error_kind::unavailable, "nobody there"));
+  CHECK(!*box);
+  CHECK(world.exchanges.empty()); // nor is anything said to who answers at the old address
+  REQUIRE(world.calls.size() == 2);
+  CHECK(world.calls[1].what.address == "h:2");
+  CHECK(!*world.calls[1].stop);
+  world.answer(world.calls[1]);
+  world.introduce(one, 7);
+  REQUIRE(*box);
+  CHECK(**box);
+}
+
+TEST_CASE("a link outlives the address that it was made by, and its task") {
+  changing_world world;
+  world.say({{one, "h:1"}});
+  auto box = world.connect(one);
+  world.pass(100ms);
+  world.answer(world.calls.at(0));
+  world.introduce(one, 7);
+  REQUIRE(**box);
+  for (auto now : {std::map<task_name, std::string>{{one, "h:2"}}, {}}) {
+    world.say(now);
+    world.pass(1s);
+    auto again = world.connect(one);
+    REQUIRE(*again);
+    REQUIRE(**again);
+    CHECK((**again)->exchange == world.exchanges.at(0));
+  }
+  // After its end there is no such task.
+  caf::anon_send(world.membership,
+                 peer_gone{to_string(one), failure(error_kind::unavailable, "gone")});
+  world.run();
+  auto late = world.connect(one, 100ms);
+  world.pass(110ms);
+  REQUIRE(*late);
+  CHECK((**late).status().kind() == error_kind::not_found);
+}
+
+TEST_CASE("who watches is told which tasks there are, once for each change") {
+  changing_world world;
+  world.say({{zero, "h:0"}});
+  world.pass(1s);
+  world.pass(3s);
+  world.say({{zero, "h:0"}, {one, "h:1"}});
+  world.pass(1s);
+  world.source->says = failure(error_kind::unavailable, "it does not answer");
+  world.pass(3s); // what it has said holds on
+  world.say({{one, "h:1"}});
+  world.pass(1s);
+  std::vector<std::vector<task_name>> lists;
+  for (const auto& each : world.told)
+    lists.push_back(each.tasks);
+  CHECK(lists == std::vector<std::vector<task_name>>{{}, {zero}, {zero, one}, {one}});
+}
+
+TEST_CASE("a source is read once a second, and ten times while a task is waited for") {
+  changing_world world;
+  for (int i = 0; i < 100; ++i)
+    world.pass(100ms);
+  CHECK(world.source->reads >= 9);
+  CHECK(world.source->reads <= 12);
+  world.source->reads = 0;
+  for (int i = 0; i < 20; ++i) // each who asks may have it read at once, but no more than that
+    world.connect(one, 60s);
+  for (int i = 0; i < 100; ++i)
+    world.pass(100ms);
+  CHECK(world.source->reads >= 90);
+  CHECK(world.source->reads <= 102);
+  CHECK(world.timers() < 50);
+}
+
+TEST_CASE("a client and tasks find each other by a file that comes last") {
+  watchdog watch;
+  temporary_folder folder;
+  auto path = folder / "cluster.json";
+  auto client = connect_to_file(path);
+  std::string outcome = "nothing ran";
+  std::jthread early{[&] { outcome = run_all(*client, text_case{over_two}); }};
+  auto cluster = make_cluster(2);
+  auto first = start_task(cluster, zero), second = start_task(cluster, one);
+  write(path, cluster);
+  early.join();
+  CHECK(outcome == "");
+}
+
+TEST_CASE("a step waits for a task that joins the cluster's file, and names it if it does not") {
+  watchdog watch;
+  temporary_folder folder;
+  auto path = folder / "cluster.json";
+  auto all = make_cluster(2), half = all;
+  half.jobs["worker"].pop_back();
+  write(path, half);
+  auto first = start_task(all, zero), second = start_task(all, one);
+  auto client = connect_to_file(path);
+  text_case text{over_two};
+  auto found = run(*client, text, 0, 500ms);
+  INFO(found.status());
+  CHECK(!found);
+  CHECK(says(found.status(), "/job:worker/task:1"));
+  std::string outcome = "nothing ran";
+  std::jthread early{[&] { outcome = run_all(*client, text); }};
+  write(path, all);
+  early.join();
+  CHECK(outcome == "");
+}
+
+TEST_CASE("a task that comes back at another address is found by the cluster's file") {
+  watchdog watch;
+  temporary_folder folder;
+  auto path = folder / "cluster.json";
+  auto before = make_cluster(2), after = before;
+  after.jobs["worker"][1] = concat("127.0.0.1:", free_ports(1)[0]);
+  write(path, before);
+  auto client = connect_to_file(path);
+  text_case text{over_two};
+  auto first = start_task(before, zero), second = start_task(before, one);
+  REQUIRE(run_all(*client, text) == "");
+  second.reset();
+  write(path, after);
+  // The task that sends to it goes by the same file.
+  first.reset();
+  first = start_task(after, zero);
+  second = start_task(after, one);
+  auto deadline = std::chrono::steady_clock::now() + 20s;
+  std::string outcome;
+  do
+    outcome = run_all(*client, text);
+  while (outcome != "" && std::chrono::steady_clock::now() < deadline);
+  CHECK(outcome == "");
+}
+
+} // namespace troupe::test::changing_addresses_test
