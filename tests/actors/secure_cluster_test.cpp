@@ -171,7 +171,7 @@ TEST_CASE("a caller that says it is a task which its certificate does not name i
   REQUIRE(identity);
   std::atomic<bool> stop{false};
   auto stream =
-      dial_over_tls({"127.0.0.1", here.port()}, *identity, {"worker", 0}, step_clock::now() + 5s, stop);
+      dial_over_tls({"127.0.0.1", here.port()}, *identity, task_name{"worker", 0}, step_clock::now() + 5s, stop);
   INFO(stream.status());
   REQUIRE(stream);
   link_options options;

@@ -478,6 +478,27 @@ fetch x = i32(3)
         self.assertEqual(result.returncode, 1)
         self.one_line(result, "SLURM_JOB_NODELIST")
 
+    def test_tasks_join_by_the_address_of_one(self):
+        seed = f"127.0.0.1:{free_port()}"
+        joining = [worker("--join", seed) for _ in range(2)]
+        with ending(worker("--job", "ps", "--task", "0", "--join", seed, "--listen", seed),
+                    *joining) as processes:
+            self.assertEqual(processes[0].stdout.readline(), f"listening on {seed} as /job:ps/task:0\n")
+            said = [one.stdout.readline() for one in joining]
+            self.assertEqual(sorted(line.split(" as ")[1] for line in said),
+                             ["/job:worker/task:0\n", "/job:worker/task:1\n"])
+            self.runs_over_two("join:" + seed)
+            # What was killed is gone in time; what comes back to its address is the same task.
+            port = next(line for line in said if "task:1" in line).split()[2]
+            lost = joining[["task:1" in line for line in said].index(True)]
+            lost.kill()
+            with ending(worker("--join", seed, "--listen", port)) as (back,):
+                self.assertEqual(back.stdout.readline(),
+                                 f"listening on {port} as /job:worker/task:1\n")
+                self.runs_over_two("join:" + seed)
+        for arguments in [["--join", "nowhere"], ["--join", seed, "--cluster", "x"], []]:
+            self.assertNotEqual(troupe("worker", *arguments).returncode, 0)
+
     def runs_over_two(self, cluster, environment=None):
         result = troupe("run", write("two.txt", OVER_TWO), "--cluster", cluster,
                         environment=environment)

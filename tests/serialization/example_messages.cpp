@@ -92,6 +92,15 @@ struct printer {
   void operator()(const state_list_request& m) { all(m.request); }
   void operator()(const state_list_reply& m) { all(m.request, m.list.entries, m.list.left_out); }
   void operator()(const positions_request& m) { all(m.request, m.session, m.go_on_from); }
+  void one(const cluster_member& value) {
+    all(value.task, value.incarnation, value.address, to_string(value.state), value.changed);
+  }
+  void one(const list_epoch& value) { all(value.term, value.change); }
+  void operator()(const member_changes& m) { all(m.since, m.epoch, m.members); }
+  void operator()(const number_claim& m) {
+    all(m.job, m.task, m.incarnation, m.address, m.holds);
+  }
+  void operator()(const number_grant& m) { all(m.outcome, m.task, m.incarnation); }
   void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }
 };
 

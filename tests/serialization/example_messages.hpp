@@ -76,6 +76,12 @@ inline std::vector<message> example_messages() {
                         .left_out = 30}},
       positions_request{31, 32, {{"a", "1 2 3"}, {"b", ""}}},
       positions_reply{33, 34, failure(error_kind::invalid_argument, "no"), {{"c", "4 5 6"}}},
+      member_changes{{1, 2},
+                     {1, 4},
+                     {{{"ps", 0}, 35, "h:1", presence::unreachable, 3},
+                      {{"worker", 65'535}, 36, "[::1]:2", presence::gone, 4}}},
+      number_claim{"worker", -1, 37, "h:3", true},
+      number_grant{failure(error_kind::unavailable, "not yet"), {"worker", 4}, 38},
   };
 }
 

@@ -44,7 +44,7 @@ struct pipe_end {
 // A client that calls worker 0, and worker 0.
 struct two_ends {
   two_ends(const std::shared_ptr<tls_identity>& client, const std::shared_ptr<tls_identity>& server)
-      : caller(client->call({"worker", 0}, [this](auto to) { return to_caller.read(to); })),
+      : caller(client->call(task_name{"worker", 0}, [this](auto to) { return to_caller.read(to); })),
         called(server->answer([this](auto to) { return to_called.read(to); })) {}
 
   static void move(tls_session& from, pipe_end& to) {

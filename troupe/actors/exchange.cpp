@@ -20,6 +20,7 @@
 #include <caf/send.hpp>
 #include <caf/system_messages.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -340,8 +341,8 @@ private:
             .incarnation = what.incarnation};
   }
 
-  void end(status why) {
-    peer_gone news{{}, why, from_, !options_.expected};
+  void end(status why, bool orderly = false) {
+    peer_gone news{{}, why, from_, !options_.expected, orderly};
     {
       std::lock_guard guard{mutex_};
       if (std::exchange(ending_, true))
@@ -427,6 +428,14 @@ private:
                    ", but its certificate names ", list_of(proven));
   }
 
+  bool may_claim(const number_claim& what) const {
+    const auto* proven = stream_->names();
+    return !proven || std::ranges::any_of(*proven, [&](const auto& one) {
+      return one.cluster == options_.self.cluster && one.job == what.job &&
+             (!one.task || what.task < 0 || *one.task == what.task);
+    });
+  }
+
   std::string peer() const {
     std::lock_guard guard{mutex_};
     return peer_;
@@ -469,7 +478,14 @@ private:
           from.answer(to_caf(where->outcome));
       });
     } else if (std::holds_alternative<goodbye>(what)) {
-      end(failure(error_kind::unavailable, "it has shut down"));
+      end(failure(error_kind::unavailable, "it has shut down"), true);
+    } else if (const auto* claim = std::get_if<number_claim>(&what); claim && !may_claim(*claim)) {
+      send(number_grant{.outcome = failure(error_kind::failed_precondition, peer(),
+                                           " asks for a number of the job '", claim->job,
+                                           "', which its certificate does not name")});
+    } else if (is_for_membership(what)) {
+      if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
+        caf::anon_send(opener, incoming{std::move(what), as_actor(), from_});
     } else if (options_.owner) {
       caf::anon_send(options_.owner, incoming{std::move(what), as_actor(), from_});
     }

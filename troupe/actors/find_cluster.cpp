@@ -3,6 +3,12 @@
 namespace troupe {
 
 result<cluster_access> find_cluster(std::string_view text) {
+  constexpr std::string_view join = "join:";
+  if (text.starts_with(join)) {
+    cluster_access made;
+    TROUPE_ASSIGN(made.seeds, parse_seeds(text.substr(join.size())));
+    return made;
+  }
   TROUPE_ASSIGN(auto source, make_address_source(text, process_environment()));
   return first_look(std::move(source));
 }

@@ -5,6 +5,7 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/joined_cluster.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/actors/tls_stream.hpp"
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -41,7 +43,18 @@ struct read_again {
   uint64_t reads;
 };
 
+// Membership -> itself: call a seed again.
+struct call_seed {
+  size_t which;
+};
+
+// Membership -> itself: look what is due in a joined cluster.
+using joined_tick_atom = caf::atom_constant<caf::atom("jointick")>;
+
 constexpr std::chrono::milliseconds pause_between_calls{100};
+// A host that is switched off does not answer: what comes back there is called within that time.
+constexpr std::chrono::milliseconds longest_call_to_seed{1000};
+constexpr std::chrono::milliseconds joined_tick{500};
 // How long a call is waited for before the task is called from here. It compiles meanwhile, as its
 // caller does.
 constexpr std::chrono::milliseconds patience_with_caller{1000};
@@ -53,6 +66,7 @@ constexpr std::chrono::milliseconds pause_between_reads{100};
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::give_up)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::call_again)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::call_seed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::read_again)
 
 namespace troupe {
@@ -76,6 +90,12 @@ struct member {
   std::shared_ptr<std::atomic<bool>> stop = {}; // ends the call that is made now
 };
 
+struct seed {
+  std::string address;
+  caf::actor exchange = {}; // none while there is no connection
+  std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
+};
+
 struct membership_state {
   explicit membership_state() {}
   ~membership_state() { stop_calls(); }
@@ -83,10 +103,14 @@ struct membership_state {
     for (auto& [task, one] : members)
       if (one.stop)
         *one.stop = true;
+    for (auto& one : seeds)
+      *one.stop = true;
   }
   static inline const char* name = "troupe.membership";
   membership_options options;
   std::map<task_name, member> members;
+  std::vector<seed> seeds;
+  std::unique_ptr<joined_cluster> joined;
   caf::actor_addr watcher; // is told of lost links
   bool reading = false;    // the source
   uint64_t reads = 0;
@@ -128,7 +152,7 @@ bool is_of_no_use(const member& one) {
 
 void read_source(membership_self self) {
   auto& state = self->state;
-  if (state.reading || !state.options.cluster.may_change())
+  if (state.reading || !state.options.cluster.reads_again())
     return;
   state.reading = true;
   state.options.ways.read(self->system(), state.options.cluster.source,
@@ -219,7 +243,79 @@ caf::result<peer_link> connect(membership_self self, const connect_request& what
   return promise;
 }
 
+caf::actor open(membership_self self, dialed& what, std::optional<task_name> expected) {
+  const auto& options = self->state.options;
+  exchange_options exchange;
+  exchange.self.software = library_version;
+  exchange.self.role = options.role;
+  exchange.self.job = options.self.job;
+  exchange.self.task = options.self.task;
+  exchange.self.incarnation = options.incarnation;
+  exchange.expected = std::move(expected);
+  exchange.address = what.address;
+  exchange.owner = options.owner;
+  exchange.opener = self->address();
+  exchange.server = options.server;
+  exchange.known = options.known;
+  exchange.self.cluster = options.cluster.known.cluster;
+  exchange.peer_timeout = options.peer_timeout;
+  exchange.near_memory = options.near_memory;
+  return options.ways.open(self->system(), what, std::move(exchange));
+}
+
+// -- seeds of a cluster that is joined: a connection to each, as long as this process lives
+
+void dial_seed(membership_self self, size_t which) {
+  auto& one = self->state.seeds[which];
+  dialed call{.to = {{}, static_cast<int>(which)},
+              .deadline = self->clock().now() + longest_call_to_seed,
+              .outcome = {},
+              .socket = {},
+              .address = one.address};
+  self->state.options.ways.dial(self->system(), std::move(call), one.address, one.stop,
+                                caf::actor_cast<caf::actor>(self));
+}
+
+void seed_connected(membership_self self, dialed& what) {
+  auto which = static_cast<size_t>(what.to.task);
+  if (!what.outcome) {
+    self->delayed_send(self, pause_between_calls, call_seed{which});
+    return;
+  }
+  auto& one = self->state.seeds[which];
+  one.exchange = open(self, what, {});
+  self->monitor(one.exchange);
+}
+
+void seed_lost(membership_self self, const caf::down_msg& what) {
+  auto& seeds = self->state.seeds;
+  for (size_t i = 0; i < seeds.size(); ++i)
+    if (seeds[i].exchange && seeds[i].exchange.address() == what.source) {
+      seeds[i].exchange = nullptr;
+      self->delayed_send(self, pause_between_calls, call_seed{i});
+    }
+}
+
+void join(membership_self self) {
+  auto& state = self->state;
+  auto& options = state.options;
+  state.joined = std::make_unique<joined_cluster>(
+      options.join, options.self, options.incarnation,
+      join_host{.learn = [=](task_addresses now) { take_addresses(self, std::move(now)); },
+                .fail = [=](const status& why) { self->quit(to_caf(why)); },
+                .now = [=] { return self->clock().now(); }});
+  for (const auto& address : options.join.seeds)
+    if (address != options.join.address)
+      state.seeds.push_back({.address = address});
+  for (size_t i = 0; i < state.seeds.size(); ++i)
+    dial_seed(self, i);
+  self->set_down_handler([=](const caf::down_msg& what) { seed_lost(self, what); });
+  self->delayed_send(self, joined_tick, joined_tick_atom::value);
+}
+
 void connected(membership_self self, dialed& what) {
+  if (what.to.job.empty())
+    return seed_connected(self, what);
   auto& one = self->state.members.at(what.to); // it stays while it is called
   one.dialing = false;
   auto stopped = std::exchange(one.stop, nullptr);
@@ -241,31 +337,24 @@ void connected(membership_self self, dialed& what) {
     }
     return;
   }
-  const auto& options = self->state.options;
-  exchange_options exchange;
-  exchange.self.software = library_version;
-  exchange.self.role = options.role;
-  exchange.self.job = options.self.job;
-  exchange.self.task = options.self.task;
-  exchange.self.incarnation = options.incarnation;
-  exchange.expected = what.to;
-  exchange.address = one.address;
-  exchange.owner = options.owner;
-  exchange.opener = self->address();
-  exchange.server = options.server;
-  exchange.known = options.known;
-  exchange.self.cluster = options.cluster.known.cluster;
-  exchange.peer_timeout = options.peer_timeout;
-  exchange.near_memory = options.near_memory;
-  one.exchange = options.ways.open(self->system(), what, std::move(exchange));
+  one.exchange = open(self, what, what.to);
 }
 
 void introduced(membership_self self, const peer_ready& what) {
   const auto& who = what.who;
+  auto& state = self->state;
+  if (state.joined) {
+    state.joined->connected(what);
+    if (!state.seeds.empty() && what.via && state.seeds[0].exchange &&
+        state.seeds[0].exchange.address() == what.via->exchange)
+      state.joined->reached_first(what.via);
+  }
   if (who.role != "task")
     return;
-  auto it = self->state.members.find({who.job, who.task});
-  if (it == self->state.members.end())
+  auto it = state.members.find({who.job, who.task});
+  if (it == state.members.end() && state.joined) // it is in the list soon
+    it = state.members.try_emplace({who.job, who.task}).first;
+  if (it == state.members.end())
     return;
   auto& one = it->second;
   if (what.inbound) {
@@ -288,6 +377,8 @@ void introduced(membership_self self, const peer_ready& what) {
 }
 
 void lost(membership_self self, const peer_gone& what) {
+  if (self->state.joined)
+    self->state.joined->disconnected(what);
   for (auto& [task, one] : self->state.members)
     if (to_string(task) == what.peer) {
       // Only of the connection that serves as the link.
@@ -315,6 +406,8 @@ void lost(membership_self self, const peer_gone& what) {
 
 status why_not_there(const membership_state& state, const task_name& task, const member& one) {
   const auto& source = state.options.cluster.source;
+  if (one.address.empty() && !one.exchange && state.joined)
+    return failure(error_kind::not_found, task, " has not joined the cluster in time");
   if (one.address.empty() && !one.exchange && source)
     return failure(error_kind::not_found, source->name(), " has named no task ", task, " in time",
                    state.source_said.ok() ? "" : concat(" (", state.source_said.message(), ")"));
@@ -330,13 +423,18 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
     state.options.known = std::make_shared<incarnations>();
   for (const auto& [task, address] : state.options.cluster.known.tasks)
     state.members[task].address = address;
-  if (state.options.cluster.may_change())
+  if (state.options.cluster.reads_again())
     self->delayed_send(self, pause_between_reads, read_again{0});
+  if (!state.options.join.seeds.empty())
+    join(self);
   self->set_default_handler(caf::drop);
   end_with_exceptions(self);
   self->set_exit_handler([=](const caf::exit_msg& what) {
     self->state.stop_calls();
     for (auto& [task, one] : self->state.members)
+      if (one.exchange)
+        self->send_exit(one.exchange, what.reason);
+    for (auto& one : self->state.seeds)
       if (one.exchange)
         self->send_exit(one.exchange, what.reason);
     self->quit(what.reason);
@@ -360,6 +458,15 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
         one.dialing = false;
         if (wants_call(one))
           start_dialing(self, what.to, one);
+      },
+      [=](const incoming& what) {
+        if (self->state.joined)
+          self->state.joined->take(what);
+      },
+      [=](const call_seed& what) { dial_seed(self, what.which); },
+      [=](joined_tick_atom) {
+        self->state.joined->tick();
+        self->delayed_send(self, joined_tick, joined_tick_atom::value);
       },
       [=](source_read& what) { take_source(self, what); },
       [=](const read_again& what) {
@@ -387,7 +494,8 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
              const std::atomic<bool>& stop) {
   TROUPE_ASSIGN(auto at, address::parse(text));
   if (trust.tls) {
-    TROUPE_ASSIGN(auto stream, dial_over_tls(at, trust.tls, call.to, call.deadline, stop));
+    auto expected = call.to.job.empty() ? std::nullopt : std::optional{call.to}; // of a seed
+    TROUPE_ASSIGN(auto stream, dial_over_tls(at, trust.tls, expected, call.deadline, stop));
     call.stream = std::make_shared<std::unique_ptr<byte_stream>>(std::move(stream));
     return {};
   }
@@ -413,7 +521,8 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust
               auto news = call;
               auto outcome = guarded("connecting", [&] { return reach(news, text, trust, *stop); });
               if (!outcome)
-                news.outcome = std::move(outcome).within(to_string(news.to));
+                news.outcome =
+                    std::move(outcome).within(news.to.job.empty() ? text : to_string(news.to));
               dialer->send(reply, std::move(news));
             });
           },

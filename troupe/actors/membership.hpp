@@ -1,6 +1,7 @@
 // Membership knows who is in the cluster, and how to reach them.
 #pragma once
 #include "troupe/actors/fwd.hpp"
+#include "troupe/actors/join_options.hpp"
 #include "troupe/runtime/cluster/incarnations.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -27,7 +28,7 @@ struct exchange_options;
 
 /// Dialer -> membership: a connection, or why there was none until the deadline. No answer.
 struct dialed {
-  task_name to;
+  task_name to; ///< without a job: a seed of that number, whichever task it is
   std::chrono::steady_clock::time_point deadline;
   status outcome;
   std::shared_ptr<socket_handle> socket;
@@ -81,6 +82,7 @@ struct membership_options {
   bool near_memory = true;                  ///< as in exchange_options
   bool own_thread = false;                  ///< it does not wait behind kernels
   std::shared_ptr<cluster_view> view = {};  ///< where to say which tasks there are
+  join_options join = {};                   ///< with seeds: the cluster is joined
 };
 
 /// Two tasks have one connection, as a rule: one that the other has made serves as well, and of two
@@ -90,7 +92,8 @@ struct membership_options {
 /// Understands connect_request: answers with a link whose peer has introduced itself as the task,
 /// or with `unavailable` after the deadline at the latest (`not_found` where no source has named the
 /// task by then). A link serves until its connection ends. Who is called at an address that changes
-/// is called at the new one; a connection that stands is kept.
+/// is called at the new one; a connection that stands is kept. In a cluster that is joined it keeps a
+/// connection to each seed, and ends with an error where this task has been replaced.
 caf::actor spawn_membership(caf::actor_system& system, membership_options options);
 
 } // namespace troupe

@@ -197,7 +197,7 @@ struct link_look {
 };
 
 /// Exchange -> worker: the peer asks for something that is no part of a running step; what it wants
-/// back goes to `from` as outgoing.
+/// back goes to `from` as outgoing. Exchange -> membership: the peer's membership says something.
 struct incoming {
   message content;
   caf::actor from;
@@ -227,6 +227,7 @@ struct peer_gone {
   status why;
   connection_ptr via = {};
   bool inbound = false;
+  bool orderly = false; ///< the peer has said goodbye
 };
 
 } // namespace troupe

@@ -141,7 +141,8 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                                 .known = {},
                                                 .ways = ways ? *ways : membership_ways{},
                                                 .trust = std::move(trust),
-                                                .near_memory = options.near_memory});
+                                                .near_memory = options.near_memory,
+                                                .join = {.seeds = cluster.seeds}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
   return system.spawn(session_behavior, master_actor,

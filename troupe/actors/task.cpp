@@ -1,5 +1,6 @@
 #include "troupe/actors/task.hpp"
 
+#include "troupe/actors/claim_number.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/exchange.hpp"
@@ -42,6 +43,11 @@ public:
   status start(task_options& options, const address& at) {
     TROUPE_ASSIGN(auto listening, listen_at(at));
     port_ = listening.second;
+    join_options join;
+    if (!options.cluster.seeds.empty()) {
+      TROUPE_ASSIGN(join, this->join(options, at));
+    }
+    self_ = options.self;
     TROUPE_ASSIGN(auto devices, options.make_devices());
     server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_));
     state_ = std::make_shared<resources>(system_);
@@ -66,7 +72,8 @@ public:
                                              .ways = usual_ways(loop, trust),
                                              .near_memory = options.near_memory,
                                              .own_thread = true,
-                                             .view = view});
+                                             .view = view,
+                                             .join = std::move(join)});
     worker_options worker{.ops = options.ops,
                           .devices = devices,
                           .membership = membership_,
@@ -110,6 +117,7 @@ public:
     return {};
   }
 
+  task_name self() const override { return self_; }
   uint16_t port() const noexcept override { return port_; }
   uint64_t incarnation() const noexcept override { return incarnation_; }
   uint16_t http_port() const noexcept override { return operators_ ? operators_->port() : 0; }
@@ -129,6 +137,43 @@ public:
   }
 
 private:
+  // A task of a cluster that is joined gets its number, or is told that it may have the one that it
+  // asks for.
+  result<join_options> join(task_options& options, const address& at) {
+    join_options made{.seeds = options.cluster.seeds,
+                      .address = options.advertise,
+                      .times = options.member_times};
+    if (made.address.empty()) {
+      if (at.host == "0.0.0.0" || at.host == "::")
+        return invalid("a task that listens at all addresses of its machine has to be told where "
+                       "others reach it: advertise one of them");
+      made.address = to_string(address{at.host, port_});
+    }
+    if (made.coordinates()) {
+      if (options.self.task < 0)
+        return invalid("the task at ", made.address, ", the first to be joined, gives out the "
+                       "numbers of the others; say which it has itself");
+      return made;
+    }
+    connection_trust trust{.tls = {}, .insecure = options.insecure};
+    if (!options.tls.none()) { // it shows that it may be a task of that job, and is none yet
+      TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
+                                                   .cluster = options.cluster.known.cluster,
+                                                   .on_warning = options.on_warning}));
+    }
+    claim_options claim{.first = made.seeds.front(),
+                        .what = {options.self.job, options.self.task, incarnation_, made.address},
+                        .cluster = options.cluster.known.cluster,
+                        .patience = options.join_patience,
+                        .peer_timeout = options.peer_timeout,
+                        .give_up = options.give_up,
+                        .ways = usual_ways(io_loop::make(), trust)};
+    TROUPE_ASSIGN(auto granted, claim_number(system_, std::move(claim)));
+    options.self = granted.task;
+    incarnation_ = granted.incarnation;
+    return made;
+  }
+
   status open_operator_port(const task_options& options, task_inspector::parts parts) {
     TROUPE_ASSIGN(auto at, address::parse(options.http));
     if (!is_loopback(at.host) && !options.insecure)
@@ -163,6 +208,7 @@ private:
   caf::actor listener_, membership_, worker_, supervisor_;
   uint64_t incarnation_ = new_incarnation(std::chrono::system_clock::now());
   uint16_t port_ = 0;
+  task_name self_;
   std::unique_ptr<operator_port> operators_;
 };
 
@@ -172,6 +218,8 @@ result<std::unique_ptr<task>> task::start(task_options options) {
   if (!options.ops || !options.make_devices)
     return invalid("a task needs ops and devices");
   auto listen = options.listen;
+  if (listen.empty() && !options.cluster.seeds.empty())
+    return invalid("a task that joins a cluster has to be told where to listen");
   if (listen.empty()) {
     TROUPE_ASSIGN(listen, address_of(options.cluster.known, options.self));
   }

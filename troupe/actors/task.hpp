@@ -1,6 +1,7 @@
 // One process of a cluster: its worker, devices and listening port, from start to stop.
 #pragma once
 #include "troupe/actors/client.hpp"
+#include "troupe/runtime/cluster/cluster_coordinator.hpp"
 #include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/serialization/discovery/address_source.hpp"
@@ -14,7 +15,7 @@ struct task_options {
   const registry* ops = nullptr; ///< must outlive the task
   device_maker make_devices;
   cluster_access cluster;
-  task_name self;
+  task_name self; ///< in a cluster that is joined, the number -1 stands for any
   std::string listen;    ///< "host:port"; empty: the address that the cluster gives to this task
   tls_files tls = {};    ///< all connections are over TLS; none: without encryption
   bool insecure = false; ///< allows other machines without encryption
@@ -35,13 +36,21 @@ struct task_options {
   /// Only on loopback, unless it is `insecure`: whoever reaches it sees names of nodes, files and
   /// peers, and can change nothing.
   std::string http = {};
+  /// Of a cluster that is joined: where others reach this task; empty: where it listens.
+  std::string advertise = {};
+  /// How long it waits for a number, and whether it still should: asked five times a second.
+  std::chrono::milliseconds join_patience{300'000};
+  std::function<bool()> give_up = {};
+  coordinator_options member_times = {}; ///< of the task that gives out numbers
 };
 
 /// Serves other tasks and clients until it is destroyed, which takes at most two seconds.
 class task {
 public:
+  /// In a cluster that is joined it returns when the task has its number.
   static result<std::unique_ptr<task>> start(task_options options);
   virtual ~task() = default;
+  virtual task_name self() const = 0;
   virtual uint16_t port() const noexcept = 0; ///< where it listens
   virtual uint64_t incarnation() const noexcept = 0;
   virtual uint16_t http_port() const noexcept = 0; ///< 0: none

@@ -277,7 +277,7 @@ std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream> over,
 
 std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream> over,
                                           std::shared_ptr<tls_identity> as,
-                                          const task_name& expected) {
+                                          const std::optional<task_name>& expected) {
   auto& identity = *as;
   return std::make_unique<stream_over_tls>(
       std::move(over), std::move(as),
@@ -286,7 +286,7 @@ std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream> over,
 
 result<std::unique_ptr<byte_stream>> dial_over_tls(const address& to,
                                                    const std::shared_ptr<tls_identity>& as,
-                                                   const task_name& expected,
+                                                   const std::optional<task_name>& expected,
                                                    step_clock::time_point deadline,
                                                    const std::atomic<bool>& stop) {
   for (auto pause = std::chrono::milliseconds{20};;) {

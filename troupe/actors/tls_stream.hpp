@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 namespace troupe {
 
@@ -27,17 +28,17 @@ public:
 /// The end that was called.
 std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream> over,
                                             std::shared_ptr<tls_identity> as);
-/// The end that has called that task.
+/// The end that has called that task, or (with none) whichever task of the cluster is there.
 std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream> over,
                                           std::shared_ptr<tls_identity> as,
-                                          const task_name& expected);
+                                          const std::optional<task_name>& expected);
 
-/// Returns a stream to a task that has proven to be that one. Tries again as dial() does, and where
+/// Returns a stream to a task that has proven to be that one, or one of the cluster's. Tries again as dial() does, and where
 /// a connection ends during the handshake: a task may be on its way down or up. What will not be
 /// otherwise next time (certificates) fails at once. Blocks the thread.
 result<std::unique_ptr<byte_stream>> dial_over_tls(const address& to,
                                                    const std::shared_ptr<tls_identity>& as,
-                                                   const task_name& expected,
+                                                   const std::optional<task_name>& expected,
                                                    step_clock::time_point deadline,
                                                    const std::atomic<bool>& stop);
 

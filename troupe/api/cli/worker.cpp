@@ -1,4 +1,5 @@
 // troupe worker: serves as one task of a cluster.
+#include "troupe/actors/dial.hpp"
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/cli/commands.hpp"
@@ -20,7 +21,7 @@ namespace troupe::cli {
 namespace {
 
 struct worker_options {
-  std::string job, cluster, listen, http;
+  std::string job, cluster, join, listen, advertise, http;
   std::optional<int> task;
   std::chrono::milliseconds patience{300'000};
   double drain_seconds = 20;
@@ -29,6 +30,8 @@ struct worker_options {
   device_choice devices;
   size_t inter_op_threads = 0;
 };
+
+constexpr timespec at_once{};
 
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
@@ -41,7 +44,6 @@ void drain(task& running, const sigset_t& stop, double patience_seconds) {
   auto left = running.drain(look);
   if (left.steps > 0)
     std::cout << "draining: " << left.steps << " steps run" << std::endl;
-  constexpr timespec at_once{};
   while (!left.none() && std::chrono::steady_clock::now() < end &&
          ::sigtimedwait(&stop, nullptr, &at_once) < 0)
     left = running.drain(look);
@@ -52,8 +54,8 @@ void drain(task& running, const sigset_t& stop, double patience_seconds) {
 // Which task this process is: what the options say, else what the environment does.
 task_name self_of(const worker_options& options, const cluster_access& cluster) {
   auto job = options.job.empty() ? std::string{"worker"} : options.job;
-  if (options.task)
-    return {job, *options.task};
+  if (options.task || !cluster.source)
+    return {job, options.task.value_or(-1)};
   auto said = value_or_throw(cluster.source->self(options.job));
   return said ? *said : task_name{job, 0};
 }
@@ -63,6 +65,11 @@ std::optional<std::string> own_address(const worker_options& options, cluster_ac
                                        const task_name& self, const sigset_t& stop) {
   if (!options.listen.empty())
     return options.listen;
+  if (!cluster.seeds.empty()) {
+    if (is_loopback(host_of(cluster.seeds.front())))
+      return "127.0.0.1:0";
+    throw error{invalid("say with --listen at which address of this machine the task listens")};
+  }
   auto end = std::chrono::steady_clock::now() + options.patience;
   for (;;) {
     auto known = address_of(cluster.known, self);
@@ -79,7 +86,10 @@ std::optional<std::string> own_address(const worker_options& options, cluster_ac
 }
 
 void serve(const worker_options& options) {
-  auto cluster = value_or_throw(find_cluster(options.cluster));
+  if (options.cluster.empty() == options.join.empty())
+    throw CLI::RequiredError{"--cluster or --join"};
+  auto cluster = value_or_throw(
+      find_cluster(options.join.empty() ? options.cluster : concat("join:", options.join)));
   auto self = self_of(options, cluster);
   auto stop = block_stop_signals();
   auto address = own_address(options, cluster, self, stop);
@@ -105,8 +115,12 @@ void serve(const worker_options& options) {
             ::kill(::getpid(), SIGTERM);
           },
       .http = options.http,
+      .advertise = options.advertise,
+      .join_patience = options.patience,
+      .give_up = [&] { return sigtimedwait(&stop, nullptr, &at_once) > 0; },
   }));
-  std::cout << "listening on " << host_of(*address) << ':' << running->port() << " as " << self
+  std::cout << "listening on " << host_of(*address) << ':' << running->port() << " as "
+            << running->self()
             << std::endl; // flushed: whoever started us waits for it
   if (running->http_port() != 0)
     std::cout << "serving http://" << host_of(options.http) << ':' << running->http_port()
@@ -127,24 +141,30 @@ void add_worker(CLI::App& to) {
                       "worker");
   command
       ->add_option("--task", options->task,
-                   "Its number within the job; by default what the environment says, or 0")
+                   "Its number within the job; by default what the environment says, or 0; with --join, one "
+                   "that is free")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--cluster", options->cluster,
                    "Where the tasks are (docs/clusters.md): a file with the addresses of all, "
                    R"(such text itself, {"worker": ["127.0.0.1:7001"]}, or file:PATH, dns:..., )"
-                   "slurm:..., kubernetes:...")
-      ->required();
+                   "slurm:..., kubernetes:...");
+  command->add_option("--join", options->join,
+                      "host:port,... of tasks that know the others, instead of --cluster: the task at "
+                      "the first gives this one its number, if it has none");
   command
       ->add_option_function<double>(
           "--patience",
           [options](double seconds) {
             options->patience = std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
           },
-          "Seconds that the cluster's file may take to name this task")
+          "Seconds that it may take until a file names this task, or it has a number")
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--listen", options->listen,
                       "host:port instead of the address in the cluster");
+  command->add_option("--advertise", options->advertise,
+                      "With --join, host:port where others reach this task; by default where it "
+                      "listens");
   command->add_option("--http", options->http,
                       "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
                       "port 0: any");

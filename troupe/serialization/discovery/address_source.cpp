@@ -1,7 +1,9 @@
 #include "troupe/serialization/discovery/address_source.hpp"
 
 #include "troupe/serialization/discovery/sources.hpp"
+#include "troupe/serialization/files/address_text.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace troupe {
@@ -81,13 +83,32 @@ result<std::shared_ptr<address_source>> make_address_source(std::string_view tex
   return made{std::move(file)};
 }
 
+result<std::vector<std::string>> parse_seeds(std::string_view text) {
+  constexpr size_t max_seeds = 16;
+  std::vector<std::string> made;
+  for (;;) {
+    auto comma = text.find(',');
+    auto one = text.substr(0, comma);
+    if (!is_address(one))
+      return invalid("join: '", one.substr(0, 200), "' is no address; write host:port");
+    if (std::ranges::find(made, one) != made.end())
+      return invalid("join: ", one, " stands twice");
+    if (made.size() == max_seeds)
+      return invalid("join: there are more than ", max_seeds, " addresses");
+    made.emplace_back(one);
+    if (comma == text.npos)
+      return made;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 result<cluster_access> first_look(std::shared_ptr<address_source> source) {
   cluster_access made;
   made.source = std::move(source);
   auto says = made.source->read();
   if (says)
     made.known = *std::move(says);
-  else if (!made.may_change() || says.status().kind() == error_kind::invalid_argument)
+  else if (!made.reads_again() || says.status().kind() == error_kind::invalid_argument)
     return std::move(says.status());
   return made;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
@@ -66,8 +67,15 @@ struct cluster_access {
   cluster_access(const cluster_spec& cluster) : known(cluster) {}
   task_addresses known;
   std::shared_ptr<address_source> source = {}; ///< none: nothing changes
-  bool may_change() const { return source && source->read_again().count() > 0; }
+  /// Addresses of tasks of a cluster that is joined: whoever reaches one learns the rest. The task at
+  /// the first gives out numbers (docs/clusters.md).
+  std::vector<std::string> seeds = {};
+  bool reads_again() const { return source && source->read_again().count() > 0; }
+  bool may_change() const { return reads_again() || !seeds.empty(); }
 };
+
+/// Reads the addresses of a cluster to join: "10.0.0.1:7000,10.0.0.2:7000", at most 16.
+result<std::vector<std::string>> parse_seeds(std::string_view text);
 
 /// Reads a source for the first time. One that may change need not say anything yet.
 result<cluster_access> first_look(std::shared_ptr<address_source> source);

@@ -207,8 +207,8 @@ BIO_METHOD* carrier();
 class openssl_session final : public tls_session {
 public:
   openssl_session(const std::shared_ptr<SSL_CTX>& context,
-                  std::shared_ptr<const tls_options> options, std::optional<task_name> expected,
-                  source from)
+                  std::shared_ptr<const tls_options> options, bool calls,
+                  std::optional<task_name> expected, source from)
       : options_(std::move(options)), expected_(std::move(expected)), from_(std::move(from)),
         ssl_(SSL_new(context.get())) {
     auto* bio = BIO_new(carrier());
@@ -222,7 +222,7 @@ public:
     if (options_->now)
       X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl_.get()),
                                  std::chrono::system_clock::to_time_t(options_->now()));
-    if (expected_)
+    if (calls)
       SSL_set_connect_state(ssl_.get());
     else
       SSL_set_accept_state(ssl_.get());
@@ -440,11 +440,13 @@ public:
       : options_(std::make_shared<const tls_options>(std::move(options))), read_(read),
         context_(std::move(context)) {}
 
-  std::unique_ptr<tls_session> call(const task_name& expected, tls_session::source from) override {
-    return std::make_unique<openssl_session>(current(), options_, expected, std::move(from));
+  std::unique_ptr<tls_session> call(const std::optional<task_name>& expected,
+                                    tls_session::source from) override {
+    return std::make_unique<openssl_session>(current(), options_, true, expected, std::move(from));
   }
   std::unique_ptr<tls_session> answer(tls_session::source from) override {
-    return std::make_unique<openssl_session>(current(), options_, std::nullopt, std::move(from));
+    return std::make_unique<openssl_session>(current(), options_, false, std::nullopt,
+                                             std::move(from));
   }
 
 private:

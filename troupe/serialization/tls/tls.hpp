@@ -63,9 +63,10 @@ public:
   static result<std::shared_ptr<tls_identity>> load(tls_options options);
   virtual ~tls_identity() = default;
 
-  /// The end that has called that task, and the end that was called. With the files as they are
-  /// now.
-  virtual std::unique_ptr<tls_session> call(const task_name& expected, tls_session::source from) = 0;
+  /// The end that has called that task, or (with none) whichever task of the cluster is there; and
+  /// the end that was called. With the files as they are now.
+  virtual std::unique_ptr<tls_session> call(const std::optional<task_name>& expected,
+                                            tls_session::source from) = 0;
   virtual std::unique_ptr<tls_session> answer(tls_session::source from) = 0;
 };
 

@@ -170,6 +170,18 @@ private:
         return message{positions_reply{in.getRequest(), in.getIncarnation(),
                                        status_of(in.getOutcome()), std::move(positions)}};
       }
+      case wire::Envelope::MEMBER_CHANGES: return read(from.getMemberChanges());
+      case wire::Envelope::NUMBER_CLAIM: {
+        auto in = from.getNumberClaim();
+        return message{number_claim{text_of(in.getJob()), in.getTask(), in.getIncarnation(),
+                                    text_of(in.getAddress()), in.getHolds()}};
+      }
+      case wire::Envelope::NUMBER_GRANT: {
+        auto in = from.getNumberGrant();
+        return message{number_grant{status_of(in.getOutcome()),
+                                    {text_of(in.getJob()), in.getTask()},
+                                    in.getIncarnation()}};
+      }
     }
     return damaged_message("its kind is unknown");
   }
@@ -253,6 +265,32 @@ private:
           {text[0], text[1], text[2], text[3], text[4], text[5], bytes.data<uint64_t>()[i]});
     return message{std::move(made)};
   }
+
+  result<message> read(wire::MemberChanges::Reader in) {
+    member_changes made{read(in.getSince()), read(in.getEpoch())};
+    TROUPE_ASSIGN(auto texts, read(in.getTexts()));
+    TROUPE_ASSIGN(auto numbers, read(in.getNumbers()));
+    if (texts.empty() && numbers.empty())
+      return message{std::move(made)};
+    if (texts.type() != dtype::string || numbers.type() != dtype::u64 || texts.rank() != 2 ||
+        texts.dims() != shape{texts.dims()[0], 2} || numbers.dims() != shape{texts.dims()[0], 4})
+      return damaged_message("members are ", texts.type(), texts.dims(), " and ", numbers.type(),
+                             numbers.dims());
+    const auto* text = texts.data<std::string>();
+    const auto* number = numbers.data<uint64_t>();
+    for (int64_t i = 0; i < texts.dims()[0]; ++i, text += 2, number += 4) {
+      if (number[0] >= max_tasks_of_job || number[2] > static_cast<uint64_t>(presence::gone))
+        return damaged_message("a member is task ", number[0], " and in state ", number[2]);
+      made.members.push_back({{text[0], static_cast<int>(number[0])},
+                              number[1],
+                              text[1],
+                              static_cast<presence>(number[2]),
+                              number[3]});
+    }
+    return message{std::move(made)};
+  }
+
+  static list_epoch read(wire::ListEpoch::Reader in) { return {in.getTerm(), in.getChange()}; }
 
   result<std::vector<indexed_tensor>> read(capnp::List<wire::IndexedTensor>::Reader from) {
     std::vector<indexed_tensor> made;

@@ -42,6 +42,9 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "state_list_reply",
     "positions_request",
     "positions_reply",
+    "member_changes",
+    "number_claim",
+    "number_grant",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -236,7 +239,54 @@ public:
     write_positions([&] { return to.initPositions(); }, what.at);
   }
 
+  // As tensors, which may lie beside the message.
+  void operator()(const member_changes& what) {
+    auto to = to_.initMemberChanges();
+    write(to.initSince(), what.since);
+    write(to.initEpoch(), what.epoch);
+    if (what.members.empty())
+      return;
+    auto count = static_cast<int64_t>(what.members.size());
+    auto texts = tensor::make(dtype::string, shape{count, 2});
+    auto numbers = tensor::make(dtype::u64, shape{count, 4});
+    if (!texts || !numbers) {
+      failed = texts ? numbers.status() : texts.status();
+      return;
+    }
+    auto* text = texts->data<std::string>();
+    auto* number = numbers->data<uint64_t>();
+    for (const auto& one : what.members) {
+      *text++ = one.task.job;
+      *text++ = one.address;
+      for (auto each : {static_cast<uint64_t>(one.task.task), one.incarnation,
+                        static_cast<uint64_t>(one.state), one.changed})
+        *number++ = each;
+    }
+    write(to.initTexts(), *texts);
+    write(to.initNumbers(), *numbers);
+  }
+  void operator()(const number_claim& what) {
+    auto to = to_.initNumberClaim();
+    to.setJob(as_text(what.job));
+    to.setTask(what.task);
+    to.setIncarnation(what.incarnation);
+    to.setAddress(as_text(what.address));
+    to.setHolds(what.holds);
+  }
+  void operator()(const number_grant& what) {
+    auto to = to_.initNumberGrant();
+    write(to.initOutcome(), what.outcome);
+    to.setJob(as_text(what.task.job));
+    to.setTask(what.task.task);
+    to.setIncarnation(what.incarnation);
+  }
+
 private:
+  static void write(wire::ListEpoch::Builder to, const list_epoch& what) {
+    to.setTerm(what.term);
+    to.setChange(what.change);
+  }
+
   // As a tensor, which may lie beside the message.
   template <class Place>
   void write_positions(Place place, const kernel_positions& what) {
@@ -310,6 +360,11 @@ private:
 } // namespace
 
 std::string_view name_of(const message& what) noexcept { return names[what.index()]; }
+
+bool is_for_membership(const message& what) noexcept {
+  return std::holds_alternative<member_changes>(what) ||
+         std::holds_alternative<number_claim>(what) || std::holds_alternative<number_grant>(what);
+}
 
 delivery delivery_of(const message& what) noexcept {
   if (std::holds_alternative<deregister_graph>(what) || std::holds_alternative<goodbye>(what) ||

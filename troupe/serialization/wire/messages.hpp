@@ -1,5 +1,6 @@
 // What tasks and clients say to each other over a link, as plain structs, and their bytes.
 #pragma once
+#include "troupe/runtime/cluster/member_list.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 #include "troupe/runtime/types/step_id.hpp"
@@ -244,15 +245,22 @@ struct positions_reply {
   kernel_positions at = {};
 };
 
+/// member_changes, number_claim and number_grant (runtime/cluster/member_list.hpp) go between the
+/// memberships of processes of one cluster: the first either way, a claim to the task that gives out
+/// numbers, and a grant back.
+
 using message =
     std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
                  step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
                  reply, device_list_request, device_list_reply, unwanted, withdrawn, borrow, lent,
                  returned, settle_step, state_list_request, state_list_reply, positions_request,
-                 positions_reply>;
+                 positions_reply, member_changes, number_claim, number_grant>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;
+
+/// Says whether it is for the membership of the process that gets it.
+bool is_for_membership(const message& what) noexcept;
 
 /// How a message may pass others that were sent before it.
 enum class delivery : uint8_t {

@@ -107,6 +107,9 @@ struct Envelope {
     stateListReply @25 :StateListReply;
     positionsRequest @26 :PositionsRequest;
     positionsReply @27 :PositionsReply;
+    memberChanges @28 :MemberChanges;
+    numberClaim @29 :NumberClaim;
+    numberGrant @30 :NumberGrant;
   }
 }
 
@@ -257,6 +260,35 @@ struct PositionsReply {
   incarnation @1 :UInt64;      # of the task
   outcome @2 :Status;
   positions @3 :Tensor;        # strings [n, 2]: nodes, and where they stand
+}
+
+# ---- clusters that tasks join
+
+struct ListEpoch {
+  term @0 :UInt64;
+  change @1 :UInt64;
+}
+
+struct MemberChanges {
+  since @0 :ListEpoch;
+  epoch @1 :ListEpoch;
+  texts @2 :Tensor;            # strings [n, 2]: jobs and addresses
+  numbers @3 :Tensor;          # u64 [n, 4]: task, incarnation, presence, changed
+}
+
+struct NumberClaim {
+  job @0 :Text;
+  task @1 :Int32;              # -1: any
+  incarnation @2 :UInt64;
+  address @3 :Text;
+  holds @4 :Bool;
+}
+
+struct NumberGrant {
+  outcome @0 :Status;
+  job @1 :Text;
+  task @2 :Int32;
+  incarnation @3 :UInt64;
 }
 
 # ---- statistics of a step on one task

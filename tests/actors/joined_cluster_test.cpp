@@ -1,0 +1,201 @@
+#include "troupe/actors/joined_cluster.hpp"
+
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+
+namespace troupe::test::joined_cluster_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+const task_name first{"ps", 0}, zero{"worker", 0}, one{"worker", 1};
+
+// Another process, as the one that is looked at sees it.
+struct stand_in {
+  std::vector<message> heard;
+  caf::actor exchange;
+  connection_ptr via = std::make_shared<peer_connection>();
+
+  template <class What>
+  std::vector<What> all() const {
+    std::vector<What> found;
+    for (const auto& each : heard)
+      if (const auto* what = std::get_if<What>(&each))
+        found.push_back(*what);
+    return found;
+  }
+};
+
+struct joined_world : actor_world {
+  std::vector<task_addresses> learned;
+  std::vector<status> failed;
+  std::list<stand_in> others;
+  std::unique_ptr<joined_cluster> joined;
+
+  void start(const task_name& self, uint64_t incarnation, const std::string& address) {
+    joined = std::make_unique<joined_cluster>(
+        join_options{.seeds = {"h:0", "h:9"}, .address = address, .times = {}}, self, incarnation,
+        join_host{.learn = [this](task_addresses now) { learned.push_back(std::move(now)); },
+                  .fail = [this](status why) { failed.push_back(std::move(why)); },
+                  .now = [this] { return now(); }});
+  }
+  ~joined_world() {
+    for (auto& each : others)
+      caf::anon_send_exit(each.exchange, caf::exit_reason::user_shutdown);
+    others.clear();
+    run();
+  }
+
+  stand_in& meet(std::optional<task_name> task, uint64_t incarnation, bool is_first = false) {
+    auto& made = others.emplace_back();
+    made.exchange = system().spawn([&made](caf::event_based_actor*) -> caf::behavior {
+      return {[&made](const outgoing& what) { made.heard.push_back(what.content); }};
+    });
+    made.via->exchange = made.exchange.address();
+    hello who;
+    who.role = task ? "task" : "client";
+    if (task) {
+      who.job = task->job;
+      who.task = task->task;
+    }
+    who.incarnation = incarnation;
+    joined->connected({who, made.via});
+    if (is_first)
+      joined->reached_first(made.via);
+    run();
+    return made;
+  }
+  void say(stand_in& by, message what) {
+    CHECK(joined->take({std::move(what), by.exchange, by.via}));
+    run();
+  }
+  void lose(stand_in& which, error_kind kind = error_kind::unavailable, bool orderly = false) {
+    joined->disconnected({"", failure(kind, "gone"), which.via, false, orderly});
+    run();
+  }
+  void pass_and_tick(std::chrono::milliseconds time) {
+    for (auto end = now() + time; now() < end;) {
+      advance(500ms);
+      joined->tick();
+    }
+    run();
+  }
+};
+
+// What a coordinator of another life has said.
+member_changes list_of(uint64_t term, std::vector<cluster_member> members) {
+  member_list made;
+  made.begin_term(term);
+  for (auto& each : members)
+    made.put(std::move(each));
+  return made.changes_since({});
+}
+
+} // namespace
+
+TEST_CASE("a coordinator that has just started asks others what they know, and then tells all") {
+  joined_world world;
+  world.start(first, 1000, "h:0");
+  auto& member = world.meet(zero, 5);
+  auto asked = member.all<member_changes>();
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].epoch == list_epoch{}); // as if it knew nothing: all is sent
+  world.say(member, list_of(900, {{zero, 5, "h:5"}, {one, 6, "h:6"}}));
+  auto& client = world.meet({}, 7);
+  world.say(client, member_changes{});
+  CHECK(world.learned.empty());
+  world.pass_and_tick(2s);
+  REQUIRE(world.learned.size() == 1);
+  CHECK(world.learned[0].tasks ==
+        std::map<task_name, std::string>{{first, "h:0"}, {one, "h:6"}, {zero, "h:5"}});
+  for (auto* each : {&member, &client}) {
+    auto told = each->all<member_changes>();
+    REQUIRE(told.size() == 2);
+    CHECK(told[1].epoch.term == 1000);
+    CHECK(told[1].members.size() == 3);
+  }
+}
+
+TEST_CASE("a coordinator answers claims, and tells of tasks that leave") {
+  joined_world world;
+  world.start(first, 1000, "h:0");
+  world.pass_and_tick(2s);
+  auto& joiner = world.meet({}, 5);
+  world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
+  world.say(joiner, number_claim{"a job", -1, 5, "h:5"});
+  world.say(joiner, number_claim{"worker", -1, 5, "nowhere"});
+  auto grants = joiner.all<number_grant>();
+  REQUIRE(grants.size() == 3);
+  CHECK(grants[0].task == zero);
+  CHECK(grants[1].outcome.kind() == error_kind::invalid_argument);
+  CHECK(grants[2].outcome.kind() == error_kind::invalid_argument);
+  auto& task = world.meet(zero, 5);
+  CHECK(world.learned.back().tasks.contains(zero));
+  world.lose(task, error_kind::unavailable, true);
+  CHECK(!world.learned.back().tasks.contains(zero));
+}
+
+TEST_CASE("a task says who it is when it reaches the first seed, and when the list says otherwise") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  REQUIRE(other.all<number_claim>().size() == 1);
+  CHECK(other.all<number_claim>()[0].holds);
+  world.say(other, list_of(1000, {{first, 1000, "h:0"}, {zero, 5, "h:5"}}));
+  CHECK(other.all<number_claim>().size() == 1);
+  CHECK(world.learned.back().tasks.size() == 2);
+  world.say(other, list_of(1001, {{first, 1001, "h:0"}}));
+  CHECK(other.all<number_claim>().size() == 2);
+  world.say(other, number_grant{{}, zero, 5});
+  CHECK(world.failed.empty());
+}
+
+TEST_CASE("a task whose number is another's ends, however it is told") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  SECTION("by the list") {
+    world.say(other, list_of(1000, {{first, 1000, "h:0"}, {zero, 6, "h:6"}}));
+  }
+  SECTION("by the answer to its claim") {
+    world.say(other, number_grant{failure(error_kind::failed_precondition, "replaced"), zero, 6});
+  }
+  SECTION("by being refused when it calls") {
+    world.lose(other, error_kind::failed_precondition);
+  }
+  REQUIRE(world.failed.size() == 1);
+  CHECK(world.failed[0].kind() == error_kind::failed_precondition);
+}
+
+TEST_CASE("the first seed may be away, or not ready: that ends no task") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  world.say(other, number_grant{failure(error_kind::unavailable, "not yet"), {}, 0});
+  world.lose(other);
+  auto& second = world.meet(task_name{"ps", 1}, 1001);
+  world.lose(second, error_kind::failed_precondition);
+  CHECK(world.failed.empty());
+}
+
+TEST_CASE("members pass on what they hear, and a stranger is no member") {
+  joined_world world;
+  world.start({}, 7, {}); // a client
+  auto& ahead = world.meet(first, 1000);
+  auto& behind = world.meet(one, 6);
+  world.say(behind, member_changes{});
+  CHECK(behind.all<member_changes>().size() == 1);
+  world.say(ahead, list_of(1000, {{first, 1000, "h:0"}, {one, 6, "h:6"}}));
+  REQUIRE(behind.all<member_changes>().size() == 2);
+  CHECK(behind.all<member_changes>()[1].members.size() == 2);
+  CHECK(ahead.all<member_changes>().size() == 1);
+  CHECK(ahead.all<number_claim>().empty());
+  CHECK(!world.joined->take({ping{}, ahead.exchange, ahead.via}));
+  CHECK(!world.joined->take({member_changes{}, {}, std::make_shared<peer_connection>()}));
+  // No task but the coordinator gives out numbers.
+  world.say(behind, number_claim{"worker", -1, 8, "h:8"});
+  CHECK(behind.all<number_grant>()[0].outcome.kind() == error_kind::failed_precondition);
+}
+
+} // namespace troupe::test::joined_cluster_test

@@ -1,0 +1,199 @@
+#include "troupe/runtime/cluster/cluster_coordinator.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+number_grant refused(status why) { return {.outcome = std::move(why)}; }
+
+// A process that comes back to an address has the place of the one that was there.
+bool may_follow(const cluster_member& holder, const number_claim& what) {
+  return !holder.holds_number() || holder.address == what.address;
+}
+
+} // namespace
+
+cluster_coordinator::cluster_coordinator(const task_name& self, uint64_t incarnation, const std::string& address,
+                         const coordinator_options& options, time_point now)
+    : options_(options), self_(self), settled_(now + options.settle), next_(settled_) {
+  list_.begin_term(incarnation);
+  list_.put({self, incarnation, address});
+  confirmed_.insert(self);
+}
+
+number_grant cluster_coordinator::claim(const number_claim& what, time_point now) {
+  return what.task < 0 ? claim_any(what, now) : claim_that(what, now);
+}
+
+number_grant cluster_coordinator::claim_any(const number_claim& what, time_point now) {
+  if (!settled(now))
+    return refused(failure(error_kind::unavailable, self_,
+                           " has just started, and gives out numbers when members of a former "
+                           "life have had time to call"));
+  const cluster_member* same = nullptr;
+  int free = 0, next = 0;
+  auto has_hole = false;
+  for (auto it = list_.members().lower_bound({what.job, 0});
+       it != list_.members().end() && it->first.job == what.job; ++it) {
+    const auto& one = it->second;
+    // Its answer was lost; or a process has followed another at its address.
+    if (one.address == what.address && it->first != self_)
+      same = &one;
+    if (!has_hole && (it->first.task > next || !one.holds_number())) {
+      free = std::min(next, it->first.task);
+      has_hole = true;
+    }
+    next = it->first.task + 1;
+  }
+  if (same)
+    return grant(what, same->task, now);
+  if (!has_hole)
+    free = next;
+  if (free >= max_tasks_of_job)
+    return refused(failure(error_kind::resource_exhausted, "the job '", what.job, "' has ",
+                           max_tasks_of_job, " tasks already"));
+  return grant(what, {what.job, free}, now);
+}
+
+number_grant cluster_coordinator::claim_that(const number_claim& what, time_point now) {
+  task_name task{what.job, what.task};
+  if (what.task >= max_tasks_of_job)
+    return refused(failure(error_kind::invalid_argument, task, " is beyond the ", max_tasks_of_job,
+                           " tasks that a job may have"));
+  const auto* holder = list_.find(task);
+  if (!holder || holder->incarnation == what.incarnation)
+    return grant(what, task, now);
+  if (what.holds) {
+    // It runs under a number: another that has it, or has had it since, is its successor.
+    if (holder->incarnation > what.incarnation ||
+        (holder->state == presence::here && confirmed_.contains(task)))
+      return refused(failure(error_kind::failed_precondition, task, " with the incarnation ",
+                             what.incarnation, " has been replaced by ", holder->incarnation,
+                             " at ", holder->address, ": end the old process"));
+    return grant(what, task, now);
+  }
+  if (may_follow(*holder, what))
+    return grant(what, task, now);
+  return refused(failure(holder->state == presence::here ? error_kind::already_exists
+                                                         : error_kind::unavailable,
+                         task, " is at ", holder->address, ", and ", to_string(holder->state)));
+}
+
+number_grant cluster_coordinator::grant(const number_claim& what, const task_name& task, time_point now) {
+  cluster_member made{task, what.incarnation, what.address};
+  if (const auto* before = list_.find(task)) {
+    auto asks_again = claimed_.contains(task) && claimed_[task] == what.incarnation &&
+                      before->address == what.address;
+    if (asks_again)
+      made.incarnation = before->incarnation;
+    else if (before->incarnation > what.incarnation)
+      made.incarnation = before->incarnation + 1;
+    made.changed = before->changed;
+    if (made != *before)
+      list_.put(made);
+  } else {
+    list_.put(made);
+  }
+  claimed_[task] = what.incarnation;
+  confirmed_.insert(task);
+  expect(made, now);
+  return {.outcome = {}, .task = task, .incarnation = made.incarnation};
+}
+
+status cluster_coordinator::hear(const member_list& former, time_point now) {
+  auto epoch = former.epoch();
+  if (epoch.term == list_.epoch().term)
+    return {};
+  if (epoch.term > list_.epoch().term) {
+    if (settled(now))
+      return failure(error_kind::failed_precondition, self_,
+                     " has been replaced: another process has decided who is in the cluster since "
+                     "this one did");
+    list_.begin_term(epoch.term + 1); // the clock goes behind
+  }
+  if (epoch <= heard_)
+    return {};
+  heard_ = epoch;
+  for (const auto& [task, one] : former.members()) {
+    if (confirmed_.contains(task))
+      continue;
+    auto heard = one;
+    if (heard.state == presence::here)
+      heard.state = presence::unreachable;
+    list_.put(heard);
+    expect(heard, now);
+  }
+  return {};
+}
+
+void cluster_coordinator::connected(const task_name& task, uint64_t incarnation) {
+  ++connections_[{task, incarnation}];
+  const auto* one = list_.find(task);
+  if (!one || one->incarnation != incarnation)
+    return;
+  away_since_.erase(task);
+  if (one->state != presence::here)
+    set(task, presence::here);
+}
+
+void cluster_coordinator::lost(const task_name& task, uint64_t incarnation, time_point now) {
+  auto it = connections_.find({task, incarnation});
+  if (it == connections_.end())
+    return;
+  if (--it->second == 0)
+    connections_.erase(it);
+  if (const auto* one = list_.find(task); one && one->incarnation == incarnation)
+    expect(*one, now);
+}
+
+void cluster_coordinator::left(const task_name& task, uint64_t incarnation) {
+  const auto* one = list_.find(task);
+  if (!one || one->incarnation != incarnation || task == self_)
+    return;
+  away_since_.erase(task);
+  set(task, presence::left);
+}
+
+cluster_coordinator::time_point cluster_coordinator::tick(time_point now) {
+  if (auto late = now - next_; late > options_.unreachable_after)
+    for (auto& [task, since] : away_since_)
+      since = std::min(now, since + late);
+  next_ = settled(now) ? time_point::max() : settled_;
+  std::erase_if(away_since_, [&](const auto& entry) {
+    const auto& [task, since] = entry;
+    const auto* one = list_.find(task);
+    if (since + options_.gone_after <= now) {
+      set(task, presence::gone);
+      return true;
+    }
+    if (since + options_.unreachable_after <= now) {
+      if (one->state == presence::here)
+        set(task, presence::unreachable);
+      next_ = std::min(next_, since + options_.gone_after);
+    } else {
+      next_ = std::min(next_, since + options_.unreachable_after);
+    }
+    return false;
+  });
+  return next_;
+}
+
+void cluster_coordinator::set(const task_name& task, presence state) {
+  auto one = *list_.find(task);
+  if (one.state == state)
+    return;
+  one.state = state;
+  list_.put(std::move(one));
+}
+
+void cluster_coordinator::expect(const cluster_member& which, time_point now) {
+  if (which.task == self_ || !which.holds_number() ||
+      connections_.contains({which.task, which.incarnation}))
+    away_since_.erase(which.task);
+  else
+    away_since_.try_emplace(which.task, now);
+  next_ = std::min(next_, now + options_.unreachable_after);
+}
+
+} // namespace troupe
