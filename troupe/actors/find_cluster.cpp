@@ -1,5 +1,7 @@
 #include "troupe/actors/find_cluster.hpp"
 
+#include "troupe/actors/etcd_source.hpp"
+
 namespace troupe {
 
 result<cluster_access> find_cluster(std::string_view text) {
@@ -8,6 +10,11 @@ result<cluster_access> find_cluster(std::string_view text) {
     cluster_access made;
     TROUPE_ASSIGN(made.seeds, parse_seeds(text.substr(join.size())));
     return made;
+  }
+  constexpr std::string_view etcd = "etcd:";
+  if (text.starts_with(etcd)) {
+    TROUPE_ASSIGN(auto source, make_etcd_source(text.substr(etcd.size())));
+    return first_look(std::move(source));
   }
   TROUPE_ASSIGN(auto source, make_address_source(text, process_environment()));
   return first_look(std::move(source));

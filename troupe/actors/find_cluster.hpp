@@ -5,7 +5,8 @@
 namespace troupe {
 
 /// Understands what make_address_source() does, and reads it for the first time; and
-/// "join:host:port,...", addresses of tasks that know the others. Blocks for two seconds at most.
+/// "join:host:port,...", addresses of tasks that know the others; and
+/// "etcd:http://host:port/prefix". Blocks for two seconds at most.
 result<cluster_access> find_cluster(std::string_view text);
 
 } // namespace troupe

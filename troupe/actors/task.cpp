@@ -26,11 +26,26 @@
 namespace troupe {
 namespace {
 
+// Tells of a failure, the first one.
+class once {
+public:
+  explicit once(std::function<void(const status&)> tell) : tell_(std::move(tell)) {}
+  void call(const status& why) {
+    if (!called_.exchange(true) && tell_)
+      tell_(why);
+  }
+
+private:
+  std::atomic<bool> called_{false};
+  const std::function<void(const status&)> tell_;
+};
+
 class running_task final : public task {
 public:
   running_task(size_t threads) : config_(threads, true), system_(config_) {}
 
   ~running_task() override {
+    announced_ = nullptr; // first: others see at once that it goes
     operators_ = nullptr;
     for (auto& one : {supervisor_, listener_, membership_, worker_})
       if (one)
@@ -44,8 +59,11 @@ public:
     TROUPE_ASSIGN(auto listening, listen_at(at));
     port_ = listening.second;
     join_options join;
+    auto fail = std::make_shared<once>(std::move(options.on_failure));
     if (!options.cluster.seeds.empty()) {
       TROUPE_ASSIGN(join, this->join(options, at));
+    } else if (options.cluster.source && options.cluster.source->takes_announcements()) {
+      TROUPE_TRY(announce(options, at, fail));
     }
     self_ = options.self;
     TROUPE_ASSIGN(auto devices, options.make_devices());
@@ -107,7 +125,7 @@ public:
                                    {{concat("the worker of ", options.self), worker_},
                                     {concat("the membership of ", options.self), membership_},
                                     {concat("the listener of ", options.self), listener_}},
-                                   std::move(options.on_failure));
+                                   [fail](const status& why) { fail->call(why); });
     if (!options.http.empty())
       TROUPE_TRY(open_operator_port(options, {.cluster = view,
                                               .address = to_string(address{at.host, port_}),
@@ -137,18 +155,36 @@ public:
   }
 
 private:
+  result<std::string> advertised(const task_options& options, const address& at) const {
+    if (!options.advertise.empty())
+      return options.advertise;
+    if (at.host == "0.0.0.0" || at.host == "::")
+      return invalid("a task that listens at all addresses of its machine has to be told where "
+                     "others reach it: advertise one of them");
+    return to_string(address{at.host, port_});
+  }
+
+  // Where tasks say themselves who they are.
+  status announce(task_options& options, const address& at, const std::shared_ptr<once>& fail) {
+    TROUPE_ASSIGN(auto address, advertised(options, at));
+    TROUPE_ASSIGN(announced_, options.cluster.source->announce(
+                                  {.what = {options.self.job, options.self.task, incarnation_,
+                                            std::move(address)},
+                                   .patience = options.join_patience,
+                                   .give_up = options.give_up,
+                                   .on_lost = [fail](const status& why) { fail->call(why); }}));
+    options.self = announced_->granted().task;
+    incarnation_ = announced_->granted().incarnation;
+    return {};
+  }
+
   // A task of a cluster that is joined gets its number, or is told that it may have the one that it
   // asks for.
   result<join_options> join(task_options& options, const address& at) {
+    TROUPE_ASSIGN(auto address, advertised(options, at));
     join_options made{.seeds = options.cluster.seeds,
-                      .address = options.advertise,
+                      .address = std::move(address),
                       .times = options.member_times};
-    if (made.address.empty()) {
-      if (at.host == "0.0.0.0" || at.host == "::")
-        return invalid("a task that listens at all addresses of its machine has to be told where "
-                       "others reach it: advertise one of them");
-      made.address = to_string(address{at.host, port_});
-    }
     if (made.coordinates()) {
       if (options.self.task < 0)
         return invalid("the task at ", made.address, ", the first to be joined, gives out the "
@@ -209,6 +245,7 @@ private:
   uint64_t incarnation_ = new_incarnation(std::chrono::system_clock::now());
   uint16_t port_ = 0;
   task_name self_;
+  std::unique_ptr<announcement> announced_;
   std::unique_ptr<operator_port> operators_;
 };
 
@@ -218,7 +255,9 @@ result<std::unique_ptr<task>> task::start(task_options options) {
   if (!options.ops || !options.make_devices)
     return invalid("a task needs ops and devices");
   auto listen = options.listen;
-  if (listen.empty() && !options.cluster.seeds.empty())
+  const auto& source = options.cluster.source;
+  if (listen.empty() &&
+      (!options.cluster.seeds.empty() || (source && source->takes_announcements())))
     return invalid("a task that joins a cluster has to be told where to listen");
   if (listen.empty()) {
     TROUPE_ASSIGN(listen, address_of(options.cluster.known, options.self));

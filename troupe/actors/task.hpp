@@ -15,7 +15,8 @@ struct task_options {
   const registry* ops = nullptr; ///< must outlive the task
   device_maker make_devices;
   cluster_access cluster;
-  task_name self; ///< in a cluster that is joined, the number -1 stands for any
+  /// Where tasks join, or say in the source themselves who they are, the number -1 stands for any.
+  task_name self;
   std::string listen;    ///< "host:port"; empty: the address that the cluster gives to this task
   tls_files tls = {};    ///< all connections are over TLS; none: without encryption
   bool insecure = false; ///< allows other machines without encryption
@@ -36,7 +37,7 @@ struct task_options {
   /// Only on loopback, unless it is `insecure`: whoever reaches it sees names of nodes, files and
   /// peers, and can change nothing.
   std::string http = {};
-  /// Of a cluster that is joined: where others reach this task; empty: where it listens.
+  /// Where this task says so itself: where others reach it; empty: where it listens.
   std::string advertise = {};
   /// How long it waits for a number, and whether it still should: asked five times a second.
   std::chrono::milliseconds join_patience{300'000};

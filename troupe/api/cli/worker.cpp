@@ -54,7 +54,7 @@ void drain(task& running, const sigset_t& stop, double patience_seconds) {
 // Which task this process is: what the options say, else what the environment does.
 task_name self_of(const worker_options& options, const cluster_access& cluster) {
   auto job = options.job.empty() ? std::string{"worker"} : options.job;
-  if (options.task || !cluster.source)
+  if (options.task || !cluster.source || cluster.source->takes_announcements())
     return {job, options.task.value_or(-1)};
   auto said = value_or_throw(cluster.source->self(options.job));
   return said ? *said : task_name{job, 0};
@@ -65,11 +65,10 @@ std::optional<std::string> own_address(const worker_options& options, cluster_ac
                                        const task_name& self, const sigset_t& stop) {
   if (!options.listen.empty())
     return options.listen;
-  if (!cluster.seeds.empty()) {
-    if (is_loopback(host_of(cluster.seeds.front())))
-      return "127.0.0.1:0";
+  if (!cluster.seeds.empty() && is_loopback(host_of(cluster.seeds.front())))
+    return "127.0.0.1:0";
+  if (!cluster.source || cluster.source->takes_announcements())
     throw error{invalid("say with --listen at which address of this machine the task listens")};
-  }
   auto end = std::chrono::steady_clock::now() + options.patience;
   for (;;) {
     auto known = address_of(cluster.known, self);
@@ -148,7 +147,7 @@ void add_worker(CLI::App& to) {
       ->add_option("--cluster", options->cluster,
                    "Where the tasks are (docs/clusters.md): a file with the addresses of all, "
                    R"(such text itself, {"worker": ["127.0.0.1:7001"]}, or file:PATH, dns:..., )"
-                   "slurm:..., kubernetes:...");
+                   "slurm:..., kubernetes:..., etcd:...");
   command->add_option("--join", options->join,
                       "host:port,... of tasks that know the others, instead of --cluster: the task at "
                       "the first gives this one its number, if it has none");
@@ -163,8 +162,8 @@ void add_worker(CLI::App& to) {
   command->add_option("--listen", options->listen,
                       "host:port instead of the address in the cluster");
   command->add_option("--advertise", options->advertise,
-                      "With --join, host:port where others reach this task; by default where it "
-                      "listens");
+                      "host:port where others reach this task, with --join or etcd; by default "
+                      "where it listens");
   command->add_option("--http", options->http,
                       "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
                       "port 0: any");

@@ -1,5 +1,6 @@
 // Where the addresses of a cluster's tasks come from: a text, a file, the environment, a service.
 #pragma once
+#include "troupe/runtime/cluster/member_list.hpp"
 #include "troupe/serialization/files/cluster.hpp"
 
 #include <chrono>
@@ -25,6 +26,21 @@ struct task_addresses {
 /// Fails with not_found, naming the tasks there are.
 result<std::string> address_of(const task_addresses& cluster, const task_name& task);
 
+/// What keeps a task known in a source; its end takes it out, within two seconds.
+class announcement {
+public:
+  virtual ~announcement() = default;
+  virtual const number_grant& granted() const = 0;
+};
+
+struct announce_options {
+  number_claim what; ///< with the number -1, one is given
+  std::chrono::milliseconds patience{300'000};
+  std::function<bool()> give_up = {}; ///< asked five times a second: is it not wanted any more?
+  /// Told once, on any thread, where another process has got the number: end this one.
+  std::function<void(const status&)> on_lost = {};
+};
+
 /// Where addresses come from. What it says may change, where `read_again` is not 0.
 class address_source {
 public:
@@ -39,6 +55,12 @@ public:
   virtual result<std::optional<task_name>> self(const std::string& job) const {
     (void)job;
     return std::optional<task_name>{};
+  }
+  /// Whether tasks are known in it because they say so themselves.
+  virtual bool takes_announcements() const { return false; }
+  /// Says that this process is that task. Blocks until it is said, or it cannot be. On any thread.
+  virtual result<std::unique_ptr<announcement>> announce(announce_options what) {
+    return failure(error_kind::unimplemented, name(), " is not told of ", what.what.job);
   }
   /// "the file /etc/cluster.json", for errors.
   virtual std::string name() const = 0;

@@ -1,0 +1,228 @@
+// Tasks that find each other by etcd: against a real server, where one is installed.
+#include "tests/support/catch.hpp"
+#include "tests/support/etcd_server.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/text_case.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/actors/dial.hpp"
+#include "troupe/actors/etcd_source.hpp"
+#include "troupe/actors/find_cluster.hpp"
+#include "troupe/actors/http_client.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/serialization/discovery/etcd_messages.hpp"
+
+#include <future>
+#include <set>
+
+namespace troupe::test::etcd_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+announce_options claim(int task, uint64_t incarnation, std::chrono::milliseconds patience = 10s) {
+  announce_options made;
+  made.what = {"worker", task, incarnation, concat("127.0.0.1:", 1000 + incarnation)};
+  made.patience = patience;
+  return made;
+}
+
+std::shared_ptr<address_source> source_of(const etcd_server& server,
+                                          std::chrono::seconds time_to_live = 10s) {
+  auto made = make_etcd_source(server.url() + "/test", time_to_live);
+  REQUIRE(made);
+  return *made;
+}
+
+std::unique_ptr<announcement> announce(const std::shared_ptr<address_source>& to,
+                                       announce_options what) {
+  auto made = to->announce(std::move(what));
+  INFO(made.status());
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+std::string says(address_source& of) {
+  auto read = of.read();
+  INFO(read.status());
+  if (!read)
+    return "error";
+  std::string all;
+  for (const auto& [task, address] : read->tasks)
+    all += concat(all.empty() ? "" : ", ", task, ' ', address);
+  return all;
+}
+
+std::string ask(const etcd_server& server, std::string_view what, std::string body) {
+  auto at = *address::parse(server.url().substr(std::string_view{"http://"}.size()));
+  auto answer = http_post(at, what, std::move(body), 5s);
+  INFO(answer.status());
+  REQUIRE(answer);
+  return *answer;
+}
+
+bool soon(const std::function<bool()>& holds) {
+  auto end = clock_type::now() + 30s;
+  while (clock_type::now() < end)
+    if (holds())
+      return true;
+  return false;
+}
+
+bool there_is_none() {
+  if (etcd_server::is_installed())
+    return false;
+  WARN("etcd is not installed: its tests are skipped");
+  return true;
+}
+
+std::unique_ptr<task> start(const std::string& text, const task_name& self) {
+  auto cluster = find_cluster(text);
+  INFO(cluster.status());
+  REQUIRE(cluster);
+  task_options options;
+  options.ops = &library();
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+  options.cluster = *std::move(cluster);
+  options.self = self;
+  options.listen = "127.0.0.1:0";
+  options.inter_op_threads = 2;
+  auto made = task::start(std::move(options));
+  INFO(made.status());
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+} // namespace
+
+TEST_CASE("a text that names no servers of etcd is an error that says how to") {
+  for (const auto* bad : {"", "h", "http://h", "http://h:1,", "http://h:1/", "/x", "http:/h:1"}) {
+    INFO(bad);
+    auto made = make_etcd_source(bad);
+    REQUIRE(!made);
+    CHECK(made.status().message().find("etcd:http://host:2379") != std::string::npos);
+  }
+  CHECK(make_etcd_source("https://h:1").status().message().find("without TLS") !=
+        std::string::npos);
+  CHECK(make_etcd_source("http://a:1,http://b:2/a/b")->get()->name() ==
+        "etcd:http://a:1,http://b:2/a/b");
+}
+
+TEST_CASE("etcd that cannot be reached says nothing, in time") {
+  watchdog watch;
+  auto source = *make_etcd_source(concat("http://127.0.0.1:", free_ports(1)[0]));
+  auto begin = clock_type::now();
+  CHECK(source->read().status().kind() == error_kind::unavailable);
+  CHECK(clock_type::now() - begin < 2s);
+  CHECK(first_look(source)); // it may come
+  CHECK(!source->announce(claim(0, 1, 100ms)));
+  auto stopped = claim(0, 1);
+  stopped.give_up = [] { return true; };
+  CHECK(source->announce(stopped).status().kind() == error_kind::cancelled);
+}
+
+TEST_CASE("tasks get numbers from etcd, each one alone") {
+  watchdog watch;
+  if (there_is_none())
+    return;
+  etcd_server server;
+  auto source = source_of(server);
+  CHECK(says(*source).empty());
+  std::vector<std::future<std::unique_ptr<announcement>>> claims;
+  for (uint64_t i = 1; i <= 8; ++i)
+    claims.push_back(std::async(std::launch::async, [&, i] { return announce(source, claim(-1, i)); }));
+  std::set<task_name> numbers;
+  std::vector<std::unique_ptr<announcement>> announced;
+  for (auto& each : claims) {
+    announced.push_back(each.get());
+    numbers.insert(announced.back()->granted().task);
+  }
+  CHECK(numbers.size() == 8);
+  CHECK(numbers.rbegin()->task == 7);
+  // Whose place is free is followed at once, and by a later incarnation at the same address.
+  auto freed = announced[3]->granted();
+  announced[3] = nullptr;
+  auto next = announce(source, claim(-1, 100));
+  CHECK(next->granted().task == freed.task);
+  auto back = announce(source, claim(-1, 100)); // the first has ended, without a word
+  CHECK(back->granted().task == freed.task);
+  CHECK(back->granted().incarnation == 101);
+  auto taken = source->announce(claim(freed.task.task, 102, 300ms));
+  REQUIRE(!taken);
+  CHECK(taken.status().message().find("until its lease ends") != std::string::npos);
+}
+
+TEST_CASE("what keeps no lease alive leaves etcd, and who loses its lease takes another") {
+  watchdog watch;
+  if (there_is_none())
+    return;
+  etcd_server server;
+  auto source = source_of(server, 2s);
+  auto kept = announce(source, claim(0, 1));
+  auto left_alone = *parse_etcd_lease(ask(server, "/v3/lease/grant", etcd_grant(2s)));
+  ask(server, "/v3/kv/txn",
+      etcd_put_if_absent({"/test/worker/1", "127.0.0.1:1002 2", left_alone.id}));
+  ask(server, "/v3/kv/txn", etcd_put_if_absent({"/test/worker/x", "127.0.0.1:1", 0}));
+  ask(server, "/v3/kv/txn", etcd_put_if_absent({"/test/worker/2", "nowhere", 0}));
+  CHECK(says(*source) == "/job:worker/task:0 127.0.0.1:1001, /job:worker/task:1 127.0.0.1:1002");
+  CHECK(soon([&] { return says(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+  auto entry = (*parse_etcd_range(ask(server, "/v3/kv/range", etcd_range("/test/worker/0", false)))).at(0);
+  ask(server, "/v3/lease/revoke", etcd_revoke(entry.lease));
+  CHECK(soon([&] { return says(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+  // The service may be away for a while.
+  server.stop();
+  CHECK(says(*source) == "error");
+  server.start();
+  CHECK(soon([&] { return says(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+}
+
+TEST_CASE("a task that another has taken the place of in etcd is told") {
+  watchdog watch;
+  if (there_is_none())
+    return;
+  etcd_server server;
+  auto source = source_of(server, 2s);
+  std::promise<status> lost;
+  auto what = claim(0, 1);
+  what.on_lost = [&](const status& why) { lost.set_value(why); };
+  auto kept = announce(source, what);
+  auto successor = claim(0, 5);
+  successor.what.address = what.what.address; // as if the first had ended
+  auto next = announce(source, successor);
+  CHECK(next->granted().incarnation == 5);
+  auto told = lost.get_future();
+  REQUIRE(told.wait_for(20s) == std::future_status::ready);
+  CHECK(told.get().message().find("/job:worker/task:0 with the incarnation 1") != std::string::npos);
+  kept = nullptr; // which takes nothing out that is not its own
+  CHECK(says(*source) == "/job:worker/task:0 127.0.0.1:1001");
+}
+
+TEST_CASE("tasks and clients find each other by etcd, in whatever order they start") {
+  watchdog watch;
+  if (there_is_none())
+    return;
+  etcd_server server;
+  auto text = concat("etcd:", server.url(), "/train");
+  client_options options;
+  options.ops = &library();
+  options.inter_op_threads = 2;
+  auto cluster = find_cluster(text);
+  REQUIRE(cluster);
+  auto client = client::connect(*cluster, std::move(options));
+  REQUIRE(client);
+  text_case graph{R"(
+x = Add(i32(1), i32(2)) @"/job:worker/task:0"
+y = Mul(x, i32(5)) @"/job:worker/task:1"
+fetch y = i32(15)
+)"};
+  auto outcome = std::async(std::launch::async, [&] { return run_all(**client, graph); });
+  auto zero = start(text, {"worker", -1}), one = start(text, {"worker", -1});
+  CHECK(one->self() == task_name{"worker", 1});
+  CHECK(outcome.get() == "");
+  one.reset();
+  CHECK(start(text, {"worker", -1})->self() == task_name{"worker", 1});
+}
+
+} // namespace troupe::test::etcd_test
