@@ -20,9 +20,11 @@ std::string text_of(const tensor& of) {
 // What differs, or nothing.
 std::string difference(uint64_t seed, int statements) {
   graph_builder g;
-  auto drawn = program_drawer{g, seed, statements}.draw();
+  auto drawn = program_drawer{g, seed, statements, {}, seed % 3 == 0}.draw();
   evaluator reference{g, small_device()};
   auto* init = g.initializer();
+  if (drawn.fill)
+    init = g.group({init, drawn.fill});
   auto expected = reference.run({}, {}, {init});
   if (!expected)
     return "the interpreter fails: " + expected.status().message();

@@ -1,4 +1,4 @@
-// Random programs of branches, loops, calls and variables, spread over devices and tasks, against
+// Random programs of branches, loops, calls, variables and queues, over devices and tasks, against
 // an interpreter that knows nothing of these.
 #include "tests/ops/every_op.hpp"
 #include "tests/support/catch.hpp"
@@ -23,9 +23,11 @@ std::unique_ptr<client> three_processors(uint64_t seed) {
 std::string difference(uint64_t seed, int statements, client& in,
                        const std::vector<std::string>& devices) {
   graph_builder g;
-  auto drawn = program_drawer{g, seed, statements, devices}.draw();
+  auto drawn = program_drawer{g, seed, statements, devices, seed % 2 == 0}.draw();
   evaluator reference{g, small_device()};
   auto* init = g.initializer();
+  if (drawn.fill)
+    init = g.group({init, drawn.fill});
   if (auto begun = reference.run({}, {}, {init}); !begun)
     return "the interpreter fails: " + begun.status().message();
   auto deadline = [] { return step_clock::now() + std::chrono::seconds{60}; };

@@ -26,6 +26,40 @@ named_state& evaluator::state_of(const node& stands_for_it) {
   return *found;
 }
 
+evaluator::elements evaluator::queue_of(const node& stands_for_it) {
+  auto& found = queues_[&stands_for_it];
+  if (!found)
+    found = std::make_shared<std::deque<element>>();
+  return found;
+}
+
+status evaluator::run_queue(const node& n, step& in) {
+  if (n.op().makes == resource::queue)
+    return {};
+  auto* behind = resource_behind(n.inputs()[0]);
+  if (!behind)
+    return failure(error_kind::unimplemented, n.description(), ": takes no queue");
+  auto& held = *queue_of(*behind);
+  if (n.op().name == "QueueEnqueue") {
+    element put;
+    for (size_t i = 1; i < n.inputs().size(); ++i) {
+      TROUPE_ASSIGN(auto value, read(n.inputs()[i], in));
+      --in.uses_left[in.slot_of(n.inputs()[i])];
+      put.push_back(std::move(value));
+    }
+    held.push_back(std::move(put));
+    return {};
+  }
+  if (n.op().name != "QueueDequeue")
+    return failure(error_kind::unimplemented, n.description(), ": is beyond the interpreter");
+  if (held.empty())
+    return failure(error_kind::out_of_range, n.description(), ": the queue is empty");
+  for (int i = 0; i < n.outputs(); ++i)
+    in.slots[in.slot_of({const_cast<node*>(&n), i})] = held.front()[static_cast<size_t>(i)];
+  held.pop_front();
+  return {};
+}
+
 result<evaluator::compiled*> evaluator::compile(const node& of) {
   if (auto it = compiled_.find(&of); it != compiled_.end())
     return &it->second;
@@ -72,7 +106,9 @@ result<std::vector<tensor>> evaluator::call(const function_value& what, const no
   auto first = static_cast<size_t>(first_argument(by.op()));
   for (size_t i = 0; i < called.body->arguments(); ++i) {
     auto& at = const_cast<node&>(called.body->argument(i));
-    if (called.body->argument_is_ref(i))
+    if (called.body->argument_is_ref(i) && at.op().makes == resource::queue)
+      inner.queues_[&at] = queue_of(*resource_behind(by.inputs()[first + i]));
+    else if (called.body->argument_is_ref(i))
       inner.states_[&at] = std::shared_ptr<named_state>{
           std::shared_ptr<void>{}, &state_of(*resource_behind(by.inputs()[first + i]))};
     else
@@ -137,6 +173,8 @@ status evaluator::run_node(const node& n, step& in) {
     return run_call(n, in);
   if (&n.op() == &internal_ops::fetch || (is_argument(n) && n.op().makes != resource::none))
     return {};
+  if (n.op().makes == resource::queue || (n.op().ask && n.op().inputs[0].to == resource::queue))
+    return run_queue(n, in);
   TROUPE_ASSIGN(auto* code, compile(n));
   auto count = n.inputs().size();
   // The node's inputs, then its outputs: a program would use the slots of the graph's edges.

@@ -5,6 +5,7 @@
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,7 +16,8 @@
 namespace troupe::test {
 
 /// Keeps the graph's variables and tables from run to run. Inputs that no later node needs may be
-/// overwritten, as in a program. Functions run node by node, too. Queues are beyond it.
+/// overwritten, as in a program. Functions run node by node, too. Of queues it knows FIFOQueue,
+/// QueueEnqueue and QueueDequeue; a queue that is empty is an error.
 class evaluator {
 public:
   using feed = std::pair<edge, tensor>;
@@ -48,13 +50,19 @@ private:
   result<std::vector<tensor>> call(const function_value& what, const node& by,
                                    const std::vector<tensor>& arguments);
   status run_node(const node& node, step& in);
+  status run_queue(const node& node, step& in);
   result<tensor> read(edge of, step& in);
+
+  using element = std::vector<tensor>;
+  using elements = std::shared_ptr<std::deque<element>>;
+  elements queue_of(const node& stands_for_it);
 
   const graph& graph_;
   device& device_;
   observer observer_;
   std::vector<function_value> around_; // whose body the graph is, the outermost first
   std::map<const node*, std::shared_ptr<named_state>> states_;
+  std::map<const node*, elements> queues_;
   std::map<const node*, compiled> compiled_;
 };
 

@@ -1,4 +1,4 @@
-// Random programs of branches, loops, calls and variables.
+// Random programs of branches, loops over numbers and slices, calls, variables and queues.
 #pragma once
 #include "tests/support/failure_of.hpp"
 #include "troupe/troupe.hpp"
@@ -14,16 +14,18 @@ class program_drawer {
 public:
   using list = std::vector<edge>;
 
-  /// With devices, what is computed is spread over them, variables as well.
+  /// With devices, what is computed is spread over them, variables as well. With queues, some of
+  /// the effects are on one, which `fill` must have filled before the first step.
   program_drawer(graph_builder& in, uint64_t seed, int statements,
-                 std::vector<std::string> devices = {})
-      : g_(in), random_(seed), left_(statements), devices_(std::move(devices)) {}
+                 std::vector<std::string> devices = {}, bool queues = false)
+      : g_(in), random_(seed), left_(statements), devices_(std::move(devices)), queues_(queues) {}
 
   struct program {
     edge input;
     list outputs;
     std::vector<variable_handle> variables;
     std::vector<node*> effects;
+    node* fill = nullptr; ///< of the queue, if there is one
   };
 
   program draw() {
@@ -33,6 +35,8 @@ public:
       variables_.push_back(somewhere([&] {
         return g_.variable(tensor::vector<int64_t>({3 + i, 5 - i}), concat("v", i));
       }));
+    if (queues_)
+      made.fill = make_queue();
     scope top{{made.input, g_.constant(tensor::vector<int64_t>({7, 11}))}, nullptr, 3};
     define_functions();
     while (left_ > 0)
@@ -110,6 +114,50 @@ private:
     at.values.push_back(small(seen->output(0)));
   }
 
+  // Puts a value behind those that wait, and takes the first: as many wait before as after.
+  void exchange(scope& at) {
+    auto* put = value_or_throw(
+        g_.add({.op = "QueueEnqueue",
+                .inputs = {queue_, small(pick(at))},
+                .controls = at.last ? std::vector<node*>{at.last} : std::vector<node*>{}}));
+    auto* taken = value_or_throw(g_.add({.op = "QueueDequeue",
+                                         .inputs = {queue_},
+                                         .attrs = {{"component_types", std::vector{dtype::i64}}},
+                                         .controls = {put}}));
+    at.last = taken;
+    at.values.push_back(taken->output(0));
+  }
+
+  node* make_queue() {
+    queue_ = somewhere([&] {
+      return fifo_queue(g_, {dtype::i64}, {.shapes = {partial_shape{2}}, .capacity = 1000},
+                        concat("q", random_())); // containers of a cluster are shared
+    });
+    std::vector<node*> puts;
+    for (int64_t i = 0; i < 3; ++i) {
+      auto in_order = g_.after(puts);
+      puts.push_back(queue_enqueue(queue_, {g_.constant(tensor::vector<int64_t>({i + 1, i}))}));
+    }
+    return puts.back();
+  }
+
+  // Goes through a few slices: what is carried, and all that the turns have given.
+  list sweep(scope& at) {
+    auto xs = pack({pick(at), pick(at), pick(at)});
+    auto seed = random_();
+    auto budget = left_;
+    auto found = scan({pick(at)}, {xs}, [&](auto& carry, auto& slices) -> scan_turn {
+      random_.seed(seed);
+      left_ = budget;
+      auto inner = at;
+      inner.values.push_back(carry[0]);
+      inner.values.push_back(slices[0]);
+      auto made = block(inner, 2);
+      return {{made[0]}, {made[1]}};
+    });
+    return {found.carry[0], small(sum(found.outputs[0], {0}))};
+  }
+
   // What happens within, with the effects of that level in a row.
   list block(scope inner, size_t results) {
     inner.last = nullptr;
@@ -145,8 +193,10 @@ private:
 
   void statement(scope& at) {
     --left_;
-    auto what = below(at.depth > 0 ? 9 : 5);
-    if (what < 3)
+    auto what = below(at.depth > 0 ? 10 : 5);
+    if (what == 3 && queues_ && below(2) == 0)
+      exchange(at);
+    else if (what < 3)
       at.values.push_back(formula(at));
     else if (what < 5)
       effect(at);
@@ -164,6 +214,8 @@ private:
       });
     else if (what == 7)
       within(at, [&] { return loop(at); });
+    else if (what == 8)
+      within(at, [&] { return sweep(at); });
     else if (!functions_.empty())
       within(at, [&] {
         return call(g_, functions_[static_cast<size_t>(below(static_cast<int>(functions_.size())))],
@@ -209,6 +261,8 @@ private:
   std::vector<variable_handle> variables_;
   std::vector<defined_function> functions_;
   std::vector<std::string> devices_;
+  bool queues_;
+  edge queue_ = {};
 };
 
 } // namespace troupe::test

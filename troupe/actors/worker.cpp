@@ -104,7 +104,13 @@ void connect_peers(worker_self self, const program_ptr& program, uint64_t handle
               }
               state->reply(registered{handle, program});
             },
-            [=](const caf::error& why) { fail(peer, from_caf(why)); });
+            [=](const caf::error& why) {
+              // The step's own time may not be over: it is the peer that is missing.
+              fail(peer, why == caf::sec::request_timeout
+                             ? failure(error_kind::unavailable, "no connection within ",
+                                       connect_patience.count(), " s")
+                             : from_caf(why));
+            });
   }
 }
 
