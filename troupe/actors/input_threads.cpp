@@ -1,10 +1,7 @@
 #include "troupe/actors/input_threads.hpp"
 
+#include "troupe/actors/give_way.hpp"
 #include "troupe/serialization/records/files_for_readers.hpp"
-
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <condition_variable>
 #include <deque>
@@ -14,20 +11,6 @@
 #include <vector>
 
 namespace troupe {
-namespace {
-
-// Steps go first where there are too few cores for both. On Linux, a thread has a priority of its
-// own.
-void give_way() {
-#ifdef __linux__
-  constexpr int nicer = 5;
-  auto me = static_cast<id_t>(::syscall(SYS_gettid));
-  (void)::setpriority(PRIO_PROCESS, me, ::getpriority(PRIO_PROCESS, me) + nicer);
-#endif
-}
-
-} // namespace
-
 struct input_threads::state {
   const size_t most;
   const std::unique_ptr<file_access> files = files_for_readers(real_files());

@@ -276,6 +276,7 @@ result<participant> take_part(const preparation& of, task_plan&& plan) {
   parts->how.region_per_node = of.programs.region_per_node;
   parts->how.deterministic = of.programs.deterministic;
   parts->how.replay = of.programs.replay;
+  parts->how.low_priority = of.what.low_priority;
   parts->partitions = std::move(plan.partitions);
   add_costs(*parts, of.measured);
   participant made{.task = std::move(plan.task),

@@ -62,7 +62,7 @@ result<prepare_request> prepare_request::make(const graph& of, const step_signat
   auto outside = step_interface::of(signature);
   outside.graph = of.id();
   return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(outside),
-                         deadline};
+                         deadline, signature.low_priority};
 }
 
 } // namespace troupe

@@ -86,7 +86,7 @@ private:
     std::vector<std::shared_ptr<const program>> programs;
     std::vector<device_name> devices;
     std::vector<std::shared_ptr<device>> owned;
-    std::vector<std::shared_ptr<launch_thread>> launches;
+    std::vector<std::shared_ptr<region_threads>> threads;
     for (auto* part : parts) {
       auto on = std::ranges::find(of_.devices, part->device, &owned_device::name);
       if (on == of_.devices.end())
@@ -106,12 +106,13 @@ private:
       programs.push_back(std::move(made));
       devices.push_back(part->device);
       owned.push_back(std::move(runs));
-      launches.push_back(on->launches);
+      threads.push_back(what_.how.low_priority && !on->runs->as_accelerator() ? of_.low_priority
+                                                                              : on->launches);
     }
     auto linked = std::make_shared<task_program>(*of_.system, std::move(programs), std::move(owned),
                                                  of_.recorder);
     linked->set_session(what_.how.session);
-    linked->set_launch_threads(std::move(launches));
+    linked->set_threads(std::move(threads));
     TROUPE_TRY(linked->link(of_.self, devices, [&](const node& maker) {
       return of_.state->find_responder(maker, what_.how.container, *linked);
     }));

@@ -1,7 +1,7 @@
 // Makes the programs of a task from the graphs that are registered with it.
 #pragma once
-#include "troupe/actors/launch_thread.hpp"
 #include "troupe/actors/program_store.hpp"
+#include "troupe/actors/region_threads.hpp"
 #include "troupe/actors/resources.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/program/regions.hpp"
@@ -11,7 +11,7 @@ namespace troupe {
 struct owned_device {
   device_name name;
   std::shared_ptr<device> runs;
-  std::shared_ptr<launch_thread> launches; ///< where it has one
+  std::shared_ptr<region_threads> launches; ///< the thread of its own, where it has one
 };
 
 /// Immutable; one thread at a time may call, any thread. Nothing throws.
@@ -22,6 +22,8 @@ public:
     task_name self;
     const registry* ops = nullptr;
     std::vector<owned_device> devices;
+    /// Of steps of low priority; null: they run as others do.
+    std::shared_ptr<region_threads> low_priority = {};
     region_options regions = {};
     bool deterministic = false;
     std::shared_ptr<resources> state;

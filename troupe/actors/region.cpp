@@ -9,10 +9,15 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 
 namespace troupe {
 namespace {
+
+// What takes longer is worth another thread.
+constexpr std::chrono::microseconds not_brief{200};
 
 // Turns what a region's code emits into messages.
 class messenger final : public emission_sink {
@@ -213,8 +218,50 @@ status region_actor::check(const wait_answer& what) const {
   return {};
 }
 
-// Where the step has ended meanwhile, the responder takes back what it gave.
+// Elements of queues may lie in a device's memory. Brings them to where they are read, one after
+// the other: there are few.
+void region_actor::bring(std::shared_ptr<wait_answer> what, size_t from) {
+  const auto& program = in_->part(program_).program();
+  const auto& wait = program.waits()[what->wait];
+  auto* device = program.device().as_accelerator();
+  for (auto i = from; i < what->values.size(); ++i) {
+    auto& value = what->values[i];
+    auto here = device && value.space() == program.device().memory().space();
+    if (value.on_host() || (here && !(i < wait.on_host.size() && wait.on_host[i])))
+      continue;
+    if (here)
+      return device->download(
+          std::move(value),
+          [this, keep = in_, self = caf::actor_cast<caf::actor>(this), what,
+           i](result<tensor> host) {
+            if (!host) {
+              what->outcome = host.status();
+              return settle(*what, nullptr);
+            }
+            what->values[i] = *std::move(host);
+            bring(what, i + 1);
+          });
+    if (device)
+      if (auto there = device->take_over(value)) {
+        value = *std::move(there);
+        continue;
+      }
+    what->outcome =
+        failure(error_kind::failed_precondition, "the element lies in the memory of ",
+                value.space()->name(), ": take it out on that device");
+    break;
+  }
+  settle(*what, nullptr);
+}
+
 void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
+  if (std::ranges::all_of(what.values, [](const tensor& one) { return one.on_host(); }))
+    return settle(what, unit);
+  bring(std::make_shared<wait_answer>(std::move(what)), 0);
+}
+
+// Where the step has ended meanwhile, the responder takes back what it gave.
+void region_actor::settle(wait_answer& what, caf::execution_unit* unit) {
   in_->conductor().act_for(
       what.step.sequence,
       [&]() -> status {
@@ -237,7 +284,7 @@ void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thr
   if (!in_->conductor().enter())
     return;                     // the step has failed
   intrusive_ptr_add_ref_impl(); // until it has run
-  if (auto* own = in_->program().launches(program_))
+  if (auto* own = in_->program().threads_of(program_); own && own->takes(heavy() || long_.load(std::memory_order_relaxed)))
     own->run_later(this);
   else if (unit && !(prefer_other_thread && heavy()))
     unit->exec_later(this);
@@ -255,8 +302,15 @@ caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, si
   messenger out{*keep, program_, unit};
   auto& since = keep->runs_since(program_, which_);
   since.store(ticks_now(), std::memory_order_relaxed);
+  auto begin = std::chrono::steady_clock::time_point{};
+  auto* own = keep->program().threads_of(program_);
+  if (own && !own->takes(heavy()))
+    begin = std::chrono::steady_clock::now();
   auto outcome = keep->part(program_).run(which_, out, keep->conductor().stop());
   since.store(0, std::memory_order_relaxed);
+  if (begin != std::chrono::steady_clock::time_point{} &&
+      std::chrono::steady_clock::now() - begin > not_brief)
+    was_long();
   keep->program().recorder().note(flight_event::region_ran, keep->conductor().step(), program_,
                                   which_);
   deliver(keep->conductor(), region_ended{std::move(outcome)}, unit);

@@ -10,7 +10,7 @@ namespace troupe {
 
 /// Understands token and wait_answer. The last token makes it ready; it then runs on the execution
 /// unit that brought the token; or on the scheduler where there is none, or where it is heavy and
-/// that unit is busy for long; or on its device's launch_thread, where that has one.
+/// that unit is busy for long; or on threads of its program's own (region_threads.hpp).
 class region_actor final : public inline_actor, public caf::resumable {
 public:
   region_actor(caf::actor_config& config, std::shared_ptr<task_instance> in, uint32_t program,
@@ -33,6 +33,8 @@ public:
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
   void take(wait_answer& what, caf::execution_unit* unit);
+  void settle(wait_answer& what, caf::execution_unit* unit);
+  void bring(std::shared_ptr<wait_answer> what, size_t from);
   status check(const wait_answer& what) const;
   void become_ready(caf::execution_unit* unit, bool prefer_other_thread);
 

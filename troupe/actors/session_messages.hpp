@@ -47,6 +47,7 @@ struct TROUPE_API prepare_request {
   std::shared_ptr<step_graph> of; ///< a copy of what the step needs, for the master alone
   step_interface outside;         ///< of the step
   step_clock::time_point deadline;
+  bool low_priority = false;
 
   /// Copies that part of the graph, on the caller's thread: a master that answers too late, and the
   /// step, read nothing of the caller's. Fails as extract() does.

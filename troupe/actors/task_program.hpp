@@ -2,8 +2,8 @@
 // them.
 #pragma once
 #include "troupe/actors/conductor.hpp"
-#include "troupe/actors/launch_thread.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/region_threads.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/insight/flight_recorder.hpp"
@@ -103,11 +103,11 @@ public:
 
   /// Threads that run the regions of each program, before the first step. None for a program:
   /// whoever brings the last token runs the region.
-  void set_launch_threads(std::vector<std::shared_ptr<launch_thread>> threads) {
-    launch_threads_ = std::move(threads);
+  void set_threads(std::vector<std::shared_ptr<region_threads>> threads) {
+    threads_ = std::move(threads);
   }
-  launch_thread* launches(uint32_t of_program) const noexcept {
-    return of_program < launch_threads_.size() ? launch_threads_[of_program].get() : nullptr;
+  region_threads* threads_of(uint32_t program) const noexcept {
+    return program < threads_.size() ? threads_[program].get() : nullptr;
   }
 
   /// The other tasks that it sends to; give their exchanges before the first step.
@@ -185,7 +185,7 @@ private:
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
   std::vector<accelerator*> accelerators_;
-  std::vector<std::shared_ptr<launch_thread>> launch_threads_;
+  std::vector<std::shared_ptr<region_threads>> threads_;
   std::shared_ptr<flight_recorder> recorder_;
   std::vector<std::shared_ptr<const program>> programs_;
   std::vector<std::vector<export_route>> exports_;

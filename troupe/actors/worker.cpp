@@ -1,7 +1,10 @@
 #include "troupe/actors/worker.hpp"
 
+#include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/clerk.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/launch_thread.hpp"
+#include "troupe/actors/low_priority_threads.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/program_compiler.hpp"
 #include "troupe/actors/step_server.hpp"
@@ -274,6 +277,9 @@ std::shared_ptr<const program_compiler> make_compiler(worker_self self,
                         : nullptr;
     parts.devices.push_back({std::move(name), one, std::move(launches)});
   }
+  if (has_threads(self->system()))
+    parts.low_priority = std::make_shared<low_priority_threads>(
+        self->system(), self->system().scheduler().num_workers());
   return std::make_shared<program_compiler>(std::move(parts));
 }
 

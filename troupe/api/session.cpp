@@ -355,8 +355,10 @@ tensor session::fetch(edge what, const std::vector<feed>& feeds, const run_optio
 }
 
 step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
-                      const std::vector<target>& targets, location where) {
-  step_signature signature{.feeds = feeds, .fetches = fetches, .targets = {}};
+                      const std::vector<target>& targets, const prepare_options& options,
+                      location where) {
+  step_signature signature{
+      .feeds = feeds, .fetches = fetches, .targets = {}, .low_priority = options.low_priority};
   for (const auto& one : targets)
     signature.targets.push_back(one.run);
   const auto& of = state::graph_of(signature, "session::prepare", where);

@@ -124,7 +124,12 @@ public:
 
   /// Compiles a step for many runs, each of which then costs microseconds.
   step prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
-               const std::vector<target>& targets = {}, location where = location::current());
+               const std::vector<target>& targets = {}, location where = location::current()) {
+    return prepare(feeds, fetches, targets, prepare_options{}, where);
+  }
+  step prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
+               const std::vector<target>& targets, const prepare_options& options,
+               location where = location::current());
 
   /// How long nodes took in the runs that session_options::insight.sample_every chose, together
   /// with what was known before. Steps that are prepared from then on go by it; write_node_times()

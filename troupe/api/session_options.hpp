@@ -89,6 +89,13 @@ struct session_options {
   std::function<void(const std::string&)> on_warning = {};
 };
 
+/// For session::prepare().
+struct prepare_options {
+  /// Its heavy work on processors runs on threads of a lower priority than those of other steps:
+  /// for steps that prepare what others read. Runners of queues (queue_runner) do that.
+  bool low_priority = false;
+};
+
 struct run_options {
   std::chrono::milliseconds timeout{0};                               ///< 0: the session's
   std::optional<std::chrono::steady_clock::time_point> deadline = {}; ///< counts instead when given

@@ -200,7 +200,7 @@ void queue_runner::start(session& in, coordinator& by, location where) const {
   made->name = name_;
   made->by = by.state_;
   for (auto* one : enqueues_)
-    made->enqueues.push_back(in.prepare({}, {}, {one}, where));
+    made->enqueues.push_back(in.prepare({}, {}, {one}, {.low_priority = true}, where));
   made->close = in.prepare({}, {}, {close_}, where);
   made->cancel = in.prepare({}, {}, {cancel_}, where);
   made->limited = limit_ >= 0;

@@ -86,7 +86,9 @@ struct bucket_options {
 /// How input_pipeline::prefetch collects.
 struct prefetch_options {
   int64_t capacity = 2;     ///< batches that wait to be taken
-  std::string_view on = {}; ///< a task: "/job:worker/task:1"; empty: where the step takes them
+  /// A task: "/job:worker/task:1"; empty: where the step takes them. With a GPU, "/gpu:0", batches
+  /// wait in its memory.
+  std::string_view on = {};
 };
 
 /// For a whole input_pipeline.
@@ -144,7 +146,8 @@ public:
                                      const bucket_options& options = {}, std::string_view name = {},
                                      location where = location::current());
   /// What a step would compute or wait for, such as a batch, made ahead of it, so that the step
-  /// finds it: on the task where it is wanted, in the host's memory. The last stage.
+  /// finds it: on the task where it is wanted, in the host's memory or in that of a GPU. The last
+  /// stage.
   std::vector<edge> prefetch(const std::vector<edge>& batch, const prefetch_options& options = {},
                              std::string_view name = {}, location where = location::current());
 

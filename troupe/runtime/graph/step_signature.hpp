@@ -13,6 +13,7 @@ struct step_signature {
   std::vector<edge> feeds = {};
   std::vector<edge> fetches = {};
   std::vector<node*> targets = {};
+  bool low_priority = false; ///< its heavy work gives way to that of other steps
   bool operator==(const step_signature&) const = default;
 };
 

@@ -1,11 +1,13 @@
 #include "troupe/runtime/placement/kernel_site.hpp"
 
+#include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/collective.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace troupe {
 namespace {
@@ -63,6 +65,32 @@ bool handles_objects(const node& node) {
   return false;
 }
 
+// Elements of a queue on an accelerator lie in its memory: nobody looks at them on the way from one
+// step to another. Those that are stacked or cut are, so such queues live on processors.
+bool hands_on_elements(const node& node) {
+  static constexpr std::array<std::string_view, 7> names{
+      "FIFOQueue",  "RandomShuffleQueue", "QueueEnqueue",  "QueueDequeue",
+      "QueueClose", "QueueSize",          "QueueIsClosed",
+  };
+  return std::ranges::find(names, node.op().name) != names.end();
+}
+
+// A queue is on an accelerator only where somebody asked for that: it takes memory that is short.
+bool is_asked_for_there(const node& node, device_kind kind) {
+  const auto* queue = node.op().makes == resource::queue ? &node
+                      : node.inputs().empty()            ? nullptr
+                                                         : resource_behind(node.inputs()[0]);
+  if (!queue || !hands_on_elements(*queue))
+    return false;
+  auto asked = device_name::parse(queue->device());
+  return asked && asked->kind == to_string(kind);
+}
+
+bool hands_on_elements_there(const node& node, device_kind kind) {
+  return kind != device_kind::cpu && hands_on_elements(node) && !handles_objects(node) &&
+         is_asked_for_there(node, kind);
+}
+
 // Shapes are known where a launch is made, whatever the elements are; nothing is needed for what
 // has no inputs.
 bool looks_at_no_elements(const node& node) {
@@ -98,6 +126,8 @@ kernel_site site_of(const node& node, device_kind kind) {
   if (is_collective(node.op()))
     return kernel_site::boundary; // its device launches it, whichever it is
   auto makes = node.op().makes;
+  if (hands_on_elements_there(node, kind))
+    return kernel_site::boundary;
   if (has(node.op().effects, effect::blocking) ||
       (makes != resource::none && makes != resource::variable))
     return kind == device_kind::cpu ? kernel_site::boundary : kernel_site::none;
@@ -161,7 +191,7 @@ bool kernel_sites::lies_on_host(edge what) const {
   if (on_processor(*what.node) || runs_on_host(*what.node))
     return true;
   const auto& op = what.node->op();
-  return &op == &internal_ops::feed || &op == &internal_ops::recv;
+  return &op == &internal_ops::feed || &op == &internal_ops::recv || op.ask;
 }
 
 bool kernel_sites::wants_on_host(const node& node, int input) const {
@@ -176,6 +206,10 @@ bool kernel_sites::wants_on_device(const node& node, int input) const {
   if (on_processor(node) || runs_on_host(node) || node.input_is_ref(input))
     return false;
   const auto& op = node.op();
+  if (op.ask && hands_on_elements(node)) {
+    const auto& from = node.inputs()[static_cast<size_t>(input)];
+    return !is_few_integers(from.type(), from.dims());
+  }
   if (&op == &internal_ops::fetch || &op == &internal_ops::send ||
       (has(op.effects, effect::blocking) && !is_collective(op)))
     return false;

@@ -17,7 +17,8 @@ enum class kernel_site : uint8_t {
 };
 
 /// Of a node alone, whatever is around it. For processors that is `device` where there is a kernel.
-/// Queues and what waits for them live on processors.
+/// Queues and what waits for them live on processors, but for those that name a GPU and only hand
+/// on their elements, which lie in its memory then.
 kernel_site site_of(const node& node, device_kind kind);
 
 /// Of nodes that are ordered by dependence. Where the device is a processor, all is on the host.
@@ -29,7 +30,8 @@ public:
 
   /// Whether a processor's kernel runs the node.
   bool runs_on_host(const node& node) const { return on_host_[static_cast<size_t>(node.id())]; }
-  /// Whether the tensor lies in the host's memory: made there, fed, or received.
+  /// Whether the tensor lies in the host's memory: made there, fed, or received. What is received, or
+  /// taken from a queue, may also have come to the device already.
   bool lies_on_host(edge what) const;
   /// Whether the node wants the input in the host's memory. What leaves the partition takes either.
   bool wants_on_host(const node& node, int input) const;

@@ -74,6 +74,8 @@ private:
         need_tensor(from, here);
       if (accelerator_ && is(*from.node, internal_ops::recv))
         note_use(wait_of_.at(from.node), n, i);
+      else if (accelerator_ && from.node->op().ask && kernel_sites_.wants_on_host(n, i))
+        note_reader_on_host(from);
     }
     for (auto* before : n.controls())
       need_order(*before, here);
@@ -92,6 +94,12 @@ private:
     out_.waits_[wait].on_device =
         !looked_at_.contains(wait) &&
         (out_.waits_[wait].on_device || kernel_sites_.wants_on_device(by, input));
+  }
+
+  void note_reader_on_host(edge of) {
+    auto& read = out_.waits_[wait_of_.at(of.node)].on_host;
+    read.resize(static_cast<size_t>(of.node->outputs()));
+    read[static_cast<size_t>(of.index)] = true;
   }
 
   void need_tensor(edge from, uint32_t here) {

@@ -40,6 +40,7 @@ struct wait_point {
   uint32_t region = 0;              // which region the answer starts
   std::vector<uint32_t> slots = {}; // where the answer's tensors go; UINT32_MAX: nobody wants it
   bool on_device = false;           // whoever uses what a Recv brings wants it on the device
+  std::vector<bool> on_host = {};   // outputs of state's answer that somebody reads on the host
 };
 
 /// A feed that this partition uses.

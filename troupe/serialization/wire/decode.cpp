@@ -194,6 +194,7 @@ private:
     how.region_per_node = in.getRegionPerNode();
     how.deterministic = in.getDeterministic();
     how.replay = !in.getNoReplay();
+    how.low_priority = in.getLowPriority();
     how.incarnation = in.getIncarnation();
     for (auto each : in.getPartitions()) {
       TROUPE_ASSIGN(auto graph, read(each.getGraph()));

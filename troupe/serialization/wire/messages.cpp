@@ -82,6 +82,7 @@ public:
     to.setRegionPerNode(what.how.region_per_node);
     to.setDeterministic(what.how.deterministic);
     to.setNoReplay(!what.how.replay);
+    to.setLowPriority(what.how.low_priority);
     to.setIncarnation(what.how.incarnation);
     auto peers = to.initPeers(static_cast<unsigned>(what.how.peers.size()));
     for (unsigned i = 0; i < peers.size(); ++i) {

@@ -70,6 +70,7 @@ struct registration_settings {
   bool region_per_node = false;      ///< for debugging: no node shares straight-line code
   bool deterministic = false;        ///< kernels shall give the same bits for any number of threads
   bool replay = true;                ///< what a GPU is given again and again may be one launch
+  bool low_priority = false;         ///< heavy work gives way to that of other steps
   std::vector<node_cost> costs = {}; ///< of nodes that were measured
   uint64_t incarnation = 0;          ///< of the task that it is meant for; 0: any
   std::vector<known_peer> peers = {}; ///< that the graph exchanges tensors with

@@ -150,6 +150,7 @@ struct RegisterGraph {
   peers @9 :List(KnownPeer);
   costNanoseconds @10 :Tensor; # f64: what each of them costs
   positions @11 :Tensor;       # strings [n, 2]: nodes that have not run yet, and where they begin
+  lowPriority @12 :Bool;       # heavy work gives way to that of other steps
 }
 
 struct KnownPeer {

@@ -1,0 +1,100 @@
+#include "troupe/actors/low_priority_threads.hpp"
+
+#include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/give_way.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace troupe {
+
+// What a region makes ready elsewhere goes to the scheduler, or comes back.
+class low_priority_threads::unit final : public caf::execution_unit {
+public:
+  unit(caf::actor_system& system, size_t most) : caf::execution_unit(&system), most_(most) {}
+
+  void exec_later(caf::resumable* ready) override { system().scheduler().enqueue(ready); }
+
+  // False where no thread will come.
+  bool push(caf::resumable* ready, const std::shared_ptr<unit>& self) {
+    {
+      std::lock_guard guard{mutex_};
+      ready_.push_back(ready);
+      if (idle_ < ready_.size() && threads_.size() < most_) {
+        try {
+          threads_.emplace_back([keep = self] { keep->work(); });
+        } catch (const std::system_error&) {
+          if (threads_.empty()) {
+            ready_.pop_back();
+            return false;
+          }
+        }
+      }
+    }
+    changed_.notify_one();
+    return true;
+  }
+
+  void end() {
+    std::vector<std::thread> threads;
+    {
+      std::lock_guard guard{mutex_};
+      ending_ = true;
+      threads.swap(threads_);
+    }
+    changed_.notify_all();
+    // The last region to run may hold the last program that needs this.
+    for (auto& one : threads)
+      if (one.get_id() == std::this_thread::get_id())
+        one.detach();
+      else
+        one.join();
+  }
+
+private:
+  void work() {
+    give_way();
+    while (auto* next = wait_for_next()) {
+      next->resume(this, 1); // regions take one
+      next->intrusive_ptr_release_impl();
+    }
+  }
+
+  caf::resumable* wait_for_next() {
+    std::unique_lock guard{mutex_};
+    ++idle_;
+    changed_.wait(guard, [&] { return ending_ || !ready_.empty(); });
+    --idle_;
+    if (ready_.empty())
+      return nullptr;
+    auto* next = ready_.front();
+    ready_.pop_front();
+    return next;
+  }
+
+  const size_t most_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<caf::resumable*> ready_;
+  std::vector<std::thread> threads_;
+  size_t idle_ = 0;
+  bool ending_ = false;
+};
+
+low_priority_threads::low_priority_threads(caf::actor_system& system, size_t most)
+    : unit_(std::make_shared<unit>(system, most)) {}
+
+low_priority_threads::~low_priority_threads() { unit_->end(); }
+
+void low_priority_threads::run_later(caf::resumable* ready) {
+  if (!unit_->push(ready, unit_))
+    unit_->system().scheduler().enqueue(ready);
+}
+
+} // namespace troupe
