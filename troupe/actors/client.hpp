@@ -57,6 +57,8 @@ struct client_options {
   std::vector<node_time> measured = {}; ///< what former processes have found
   uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
   std::function<void(const std::string&)> on_warning = {};
+  /// As in master_options; on a thread of the runtime, before any step uses the task again.
+  std::function<bool(const std::string&)> on_state_lost = {};
 };
 
 /// What a run shall tell or watch for, beside giving its fetches.

@@ -269,6 +269,14 @@ struct preparation {
   step_plan made;
 };
 
+bool has_state(const std::vector<partition>& parts) {
+  return std::ranges::any_of(parts, [](const partition& part) {
+    return std::ranges::any_of(part.nodes->nodes(), [](const auto& node) {
+      return node->op().makes != resource::none;
+    });
+  });
+}
+
 result<participant> take_part(const preparation& of, task_plan&& plan) {
   auto parts = std::make_shared<register_partitions>();
   parts->how.session = of.session;
@@ -277,13 +285,15 @@ result<participant> take_part(const preparation& of, task_plan&& plan) {
   parts->how.deterministic = of.programs.deterministic;
   parts->how.replay = of.programs.replay;
   parts->how.low_priority = of.what.low_priority;
+  auto state = has_state(plan.partitions);
   parts->partitions = std::move(plan.partitions);
   add_costs(*parts, of.measured);
   participant made{.task = std::move(plan.task),
                    .partitions = {},
                    .graphs = {},
                    .feeds = std::move(plan.feeds),
-                   .partners = std::move(plan.partners)};
+                   .partners = std::move(plan.partners),
+                   .has_state = state};
   if (of.here.contains(made.task)) {
     made.partitions = std::move(parts);
   } else {
@@ -532,7 +542,11 @@ caf::behavior master_behavior(master_self self, master_options options) {
   state.clerk = spawn_clerk(self->system(), state.options.membership != nullptr);
   state.awaits = std::make_unique<awaited_tasks>(self, state.due, state.options);
   state.registers = std::make_unique<registrar>(
-      self, state.due, [=](const auto&... what) { find_worker(self, what...); });
+      self, state.due, [=](const auto&... what) { find_worker(self, what...); },
+      [=](const task_name& task) {
+        const auto& tell = self->state.options.on_state_lost;
+        return tell && tell(to_string(task));
+      });
   state.runs =
       std::make_unique<step_runner>(self, state.due, *state.registers, state.options.session);
   if (state.options.membership)

@@ -16,6 +16,7 @@ struct participant {
   wire_registration graphs;          ///< else: to register them, also after a restart of the task
   std::vector<uint32_t> feeds = {};  ///< which of the step's feeds it needs
   std::vector<size_t> partners = {}; ///< other participants that it exchanges tensors with
+  bool has_state = false;            ///< its part uses variables, queues or tables
   // Known once registered:
   caf::actor worker = {};
   uint64_t incarnation = 0; ///< 0 in this process

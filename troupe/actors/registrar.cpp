@@ -76,7 +76,39 @@ void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number)
   });
 }
 
+// A queue of a task that was restarted is empty: the step that finds it so fails, and says why,
+// unless an error of another step has told of the task before.
+bool registrar::has_lost_state(const attempt_ptr& at, uint64_t number) {
+  auto& step = *at->step;
+  std::vector<size_t> unsaid;
+  std::string names;
+  for (auto part : at->parts) {
+    const auto& one = step.participants[part];
+    if (!one.has_state || one.incarnation == 0)
+      continue;
+    auto found = held_.use(one.task, one.incarnation);
+    if (found == held_state::found::there)
+      continue;
+    if (!on_lost_(one.task) && found != held_state::found::lost_unsaid)
+      continue;
+    names += concat(unsaid.empty() ? "" : " and ", one.task);
+    unsaid.push_back(part);
+  }
+  if (unsaid.empty())
+    return false;
+  TROUPE_REACHED("a step finds that a task has lost its state");
+  auto why = failure(error_kind::aborted, names, unsaid.size() == 1 ? " was" : " were",
+                     " restarted, and what this session had there (variables, queues, tables) is "
+                     "gone: initialize or restore it");
+  follow(at, step.parts.refused(unsaid.front(), number,
+                                std::move(why).on_task(
+                                    to_string(step.participants[unsaid.front()].task))));
+  return true;
+}
+
 void registrar::register_parts(const attempt_ptr& at, uint64_t number) {
+  if (has_lost_state(at, number))
+    return;
   for (auto part : std::vector{at->parts})
     register_part(at, part, number);
 }

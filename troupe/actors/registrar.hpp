@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/prepared_step.hpp"
+#include "troupe/runtime/cluster/held_state.hpp"
 
 #include <caf/event_based_actor.hpp>
 
@@ -20,14 +21,19 @@ public:
   using step_ptr = std::shared_ptr<prepared_step>;
   using on_ready = std::function<void(status)>;
 
-  registrar(caf::event_based_actor* self, deadlines& due, worker_finder find)
-      : self_(self), due_(due), find_(std::move(find)) {}
+  /// `on_lost` is told of a task that was restarted: what it held for the session is gone. True:
+  /// the step fails, also where an error has told of the task before.
+  registrar(caf::event_based_actor* self, deadlines& due, worker_finder find,
+            std::function<bool(const task_name&)> on_lost)
+      : self_(self), due_(due), find_(std::move(find)), on_lost_(std::move(on_lost)) {}
 
   /// Calls `then` when all parts of the step are registered, which happens once for all who ask; at
   /// the deadline of each at the latest.
   void ensure(const step_ptr& step, step_clock::time_point deadline, on_ready then);
   /// Kernels that have not run on a task begin there, if it is registered with from now on.
   void begin_at(kernel_positions positions) { positions_ = std::move(positions); }
+  /// A step has failed because of a task on which it uses state, and says so.
+  void told(const task_name& task) { held_.tell(task); }
   /// Answers all who wait.
   void close(const status& why);
 
@@ -48,6 +54,7 @@ private:
   void begin(const attempt_ptr& at);
   void find_worker(const attempt_ptr& at, size_t part, uint64_t number);
   void register_parts(const attempt_ptr& at, uint64_t number);
+  bool has_lost_state(const attempt_ptr& at, uint64_t number);
   void register_part(const attempt_ptr& at, size_t part, uint64_t number);
   void follow(const attempt_ptr& at, registration::next what);
   void lose_patience(const attempt_ptr& at, std::list<waiter>::iterator who);
@@ -57,6 +64,8 @@ private:
   caf::event_based_actor* self_;
   deadlines& due_;
   worker_finder find_;
+  std::function<bool(const task_name&)> on_lost_;
+  held_state held_;
   kernel_positions positions_;
   std::list<attempt_ptr> under_way_; // in the order in which they began
 };

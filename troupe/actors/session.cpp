@@ -75,7 +75,8 @@ master_options master_of(const client_options& options, const node_times* measur
           .host = options.passes.fold ? host_of(here) : nullptr,
           .workers = {},
           .membership = {},
-          .on_warning = options.on_warning};
+          .on_warning = options.on_warning,
+          .on_state_lost = options.on_state_lost};
 }
 
 } // namespace

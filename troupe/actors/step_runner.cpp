@@ -144,8 +144,11 @@ void step_runner::start(const running_ptr& run) {
 void step_runner::answer(const running_ptr& run, size_t from, step_result& what) {
   auto& step = *run->request.step;
   if (!step.local && (what.outcome.kind() == error_kind::unavailable ||
-                      what.outcome.kind() == error_kind::aborted))
+                      what.outcome.kind() == error_kind::aborted)) {
     step.parts.lose(from);
+    if (run->part(from).has_state)
+      registers_.told(run->part(from).task);
+  }
   if (what.holds)
     run->state.hold(from);
   if (run->done)

@@ -3,6 +3,7 @@
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/api/client_options.hpp"
 #include "troupe/api/library.hpp"
+#include "troupe/api/recovery.hpp"
 #include "troupe/runtime/device/sharded_refcount.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
@@ -109,9 +110,11 @@ struct step::state {
   std::shared_ptr<session::shared_state> of;
   std::shared_ptr<prepared_step> prepared; // nothing once the session is closed
   std::vector<std::string> feeds = {};     // their names, in order
+  bool effects = false;                    // it may not run twice
 };
 
 struct session::state {
+  std::shared_ptr<recovery> recovers; // with the client, whose threads tell it what is lost
   std::unique_ptr<troupe::client> client;
   std::mutex mutex;
   std::map<signature_key, std::shared_ptr<step::state>> steps; // of run()
@@ -139,20 +142,27 @@ struct session::state {
     dropped.swap(steps);
   }
 
+  // `try_again` calls what it is given, as often as recovery_options want.
+  template <class TryAgain>
   std::shared_ptr<step::state> compile(const graph& of, const step_signature& signature,
                                        step_clock::time_point until, const char* function,
-                                       const std::source_location& where) {
+                                       const std::source_location& where,
+                                       const TryAgain& try_again) {
     auto made = std::make_shared<step::state>();
-    made->prepared = unwrap(client->prepare(of, signature, until), function, where);
+    made->prepared = unwrap(try_again([&] { return client->prepare(of, signature, until); }),
+                            function, where);
+    made->effects = recovers && has_effects(signature);
     std::lock_guard guard{mutex};
     std::erase_if(compiled, [](const auto& one) { return one.expired(); });
     compiled.push_back(made);
     return made;
   }
 
+  template <class TryAgain>
   std::shared_ptr<step::state> find_or_compile(const step_signature& signature,
                                                step_clock::time_point until, const char* function,
-                                               const std::source_location& where) {
+                                               const std::source_location& where,
+                                               const TryAgain& try_again) {
     const auto& of = graph_of(signature, function, where);
     auto key = key_of(of, signature);
     {
@@ -160,7 +170,7 @@ struct session::state {
       if (auto it = steps.find(key); it != steps.end())
         return it->second;
     }
-    auto made = compile(of, signature, until, function, where);
+    auto made = compile(of, signature, until, function, where, try_again);
     std::lock_guard guard{mutex};
     std::erase_if(steps, [&](const auto& entry) {
       return entry.first.of == &of && entry.first.version != key.version;
@@ -198,6 +208,36 @@ struct session::shared_state {
   std::unique_ptr<session::state> state;
 };
 
+// Runs a step as the session's recovery_options want it.
+template <class Run>
+auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effects,
+                         step_clock::time_point until, const Run& run) -> decltype(run()) {
+  auto* recovers = in->state->recovers.get();
+  if (!recovers)
+    return run();
+  decltype(run()) outcome{status{error_kind::internal, "it did not run"}};
+  auto ended = recovers->run(
+      has_effects, until,
+      [&]() -> status {
+        outcome = run();
+        if constexpr (std::is_same_v<decltype(run()), status>)
+          return outcome;
+        else
+          return outcome.status();
+      },
+      [&] {
+        struct borrowed {
+          explicit borrowed(std::shared_ptr<shared_state> from) : of(std::move(from)) {}
+          ~borrowed() { of.shared_ = nullptr; } // it closes nothing
+          session of;
+        } one{in};
+        recovers->restore(one.of);
+      });
+  if (!ended)
+    return decltype(run()){std::move(ended)};
+  return outcome;
+}
+
 // Keeps a step's session while the step runs in it. All callers of a step pass here: it must not
 // make them write to one place.
 class step::use {
@@ -224,9 +264,13 @@ private:
 std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& options,
                               location where) {
   use in{*this, "step::run", where};
-  return unwrap(
-      in->client->run(*state_->prepared, feeds, in->deadline(options), insight_of(options)),
-      "step::run", where);
+  auto until = in->deadline(options);
+  return unwrap(session::recovering(state_->of, state_->effects, until,
+                                    [&] {
+                                      return in->client->run(*state_->prepared, feeds, until,
+                                                             insight_of(options));
+                                    }),
+                "step::run", where);
 }
 
 std::vector<tensor> step::run(const std::map<std::string, tensor>& feeds,
@@ -278,8 +322,10 @@ std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds,
 void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
                     const run_options& options, location where) {
   use in{*this, "step::run_into", where};
-  auto outcome = in->client->run_into(*state_->prepared, feeds, fetches, in->deadline(options),
-                                      insight_of(options));
+  auto until = in->deadline(options);
+  auto outcome = session::recovering(state_->of, state_->effects, until, [&] {
+    return in->client->run_into(*state_->prepared, feeds, fetches, until, insight_of(options));
+  });
   if (!outcome)
     throw error{std::move(outcome).within(at("step::run_into", where))};
 }
@@ -293,8 +339,12 @@ session session::local(const session_options& options, location where) {
 session session::connect(const cluster_spec& cluster, const session_options& options,
                          location where) {
   auto made = std::make_unique<state>();
-  made->client =
-      unwrap(client::connect(cluster, to_remote_client(options, where)), "session::connect", where);
+  auto to = to_remote_client(options, where);
+  if (auto recovers = std::make_shared<recovery>(options.recovery); recovers->is_wanted()) {
+    to.on_state_lost = [recovers](const std::string& task) { return recovers->lose(task); };
+    made->recovers = std::move(recovers);
+  }
+  made->client = unwrap(client::connect(cluster, to), "session::connect", where);
   return session{std::move(made)};
 }
 
@@ -309,6 +359,7 @@ session session::connect(std::string_view cluster, const session_options& option
 session::session(std::unique_ptr<state> made) : shared_(std::make_shared<shared_state>()) {
   shared_->state = std::move(made);
 }
+session::session(std::shared_ptr<shared_state> of) : shared_(std::move(of)) {}
 session::session(session&&) noexcept = default;
 session& session::operator=(session&& other) noexcept {
   close();
@@ -342,8 +393,12 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
     signature.targets.push_back(one.run);
   auto& in = *shared_->state;
   auto until = in.deadline(options);
-  auto found = in.find_or_compile(signature, until, "session::run", where);
-  auto outcome = in.client->run(*found->prepared, values, until, insight_of(options));
+  auto found = in.find_or_compile(
+      signature, until, "session::run", where,
+      [&](const auto& prepare) { return recovering(shared_, false, until, prepare); });
+  auto outcome = recovering(shared_, found->effects, until, [&] {
+    return in.client->run(*found->prepared, values, until, insight_of(options));
+  });
   if (outcome.status().kind() == error_kind::aborted) // as if the session had been reset elsewhere
     in.drop_steps();
   return unwrap(std::move(outcome), "session::run", where);
@@ -363,7 +418,10 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
     signature.targets.push_back(one.run);
   const auto& of = state::graph_of(signature, "session::prepare", where);
   auto& in = *shared_->state;
-  auto made = in.compile(of, signature, in.deadline({}), "session::prepare", where);
+  auto until = in.deadline({});
+  auto made =
+      in.compile(of, signature, until, "session::prepare", where,
+                 [&](const auto& prepare) { return recovering(shared_, false, until, prepare); });
   made->of = shared_;
   for (const auto& one : feeds)
     made->feeds.push_back(one.name());

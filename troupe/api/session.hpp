@@ -172,6 +172,11 @@ private:
   struct state; // goes with the session, or with the last run in it if that takes longer
   struct shared_state;
   explicit session(std::unique_ptr<state> made);
+  explicit session(std::shared_ptr<shared_state> of);
+  template <class Run>
+  static auto recovering(const std::shared_ptr<shared_state>& in, bool has_effects,
+                         std::chrono::steady_clock::time_point until, const Run& run)
+      -> decltype(run());
   void close() noexcept;
   std::shared_ptr<shared_state> shared_; // with the steps
 };

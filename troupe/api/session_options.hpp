@@ -14,6 +14,8 @@
 
 namespace troupe {
 
+class session; // session.hpp
+
 struct thread_options {
   int intra_op = 0;    ///< that one op may use; 0: one per core. Of local sessions
   size_t inter_op = 0; ///< that run ops side by side; 0: one per core
@@ -71,6 +73,38 @@ struct cluster_options {
   f32_transfer between_tasks = f32_transfer::exact;
 };
 
+/// A run that failed because of a task, and what the session does about it. For logs.
+struct recovery_event {
+  enum class kind : uint8_t {
+    retrying,  ///< the run is tried again, after a wait
+    restoring, ///< a task was restarted: recovery_options::restore is called
+    restored,  ///< it has returned; steps run again
+    given_up   ///< the run fails with the first error: that was the last retry, or it may not be
+               ///< repeated
+  };
+  kind what = kind::retrying;
+  std::string task = {}; ///< the one that failed or was restarted, where that is known
+  int retry = 0;         ///< counted from 1, for each run
+  std::string text = {}; ///< all of it in a line, with the first cause
+};
+
+/// What a session does when runs fail because of tasks that are lost (white paper 3.3).
+struct recovery_options {
+  int retries = 0; ///< of each run that fails with an error of `kinds`; 0: it fails at once
+  std::chrono::milliseconds wait{100}; ///< before the first retry; doubled for each, up to 5 s
+  std::vector<error_kind> kinds = {error_kind::unavailable, error_kind::aborted};
+  /// Runs that change variables, queues or other state are repeated, too. What a failed attempt had
+  /// done before it failed is then done twice.
+  bool repeat_effects = false;
+  /// Called before anything else runs in the session once a task has been restarted that held state
+  /// for it: restores what was lost, such as by saver::restore. Its own runs are not retried; where
+  /// it throws, that counts as the failure of the run that waits for it. Nothing: the run that
+  /// finds the loss fails (aborted) unless another error has told of the task.
+  std::function<void(session&)> restore = {};
+  /// On the threads of runs, several at once; must not throw.
+  std::function<void(const recovery_event&)> on_event = {};
+};
+
 struct session_options {
   thread_options threads = {};
   memory_options memory = {};
@@ -79,6 +113,7 @@ struct session_options {
   insight_options insight = {};
   cluster_options cluster = {};
   placement_options placement = {};          ///< which device runs what (docs/placement.md)
+  recovery_options recovery = {};            ///< of runs that wait for their end: not run_async()
   std::string container = {};                ///< of variables that name none
   std::chrono::milliseconds timeout{60'000}; ///< of runs that name none
   size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit

@@ -1,0 +1,189 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/troupe.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace troupe::test::recovery_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+const task_name ps{"ps", 0}, worker{"worker", 0};
+
+// A variable and a queue on a parameter server, in a process that can be killed.
+struct two_tasks {
+  two_tasks() { server.emplace(cluster, ps); }
+
+  void restart() {
+    server->kill();
+    server.reset();
+    server.emplace(cluster, ps);
+  }
+
+  session connect(recovery_options how) {
+    how.on_event = [this](const recovery_event& one) {
+      std::lock_guard guard{mutex};
+      events.push_back(one);
+    };
+    return session::connect(cluster, {.recovery = std::move(how), .timeout = 20s});
+  }
+
+  size_t count(recovery_event::kind what) {
+    std::lock_guard guard{mutex};
+    return static_cast<size_t>(std::ranges::count(events, what, &recovery_event::what));
+  }
+
+  cluster_spec cluster = make_cluster(1, 1);
+  std::unique_ptr<task> here = start_task(cluster, worker);
+  std::optional<task_process> server;
+  std::mutex mutex;
+  std::vector<recovery_event> events;
+};
+
+struct model {
+  model() {
+    auto on = g.on("/job:ps/task:0");
+    w = g.variable(dtype::f32, {}, "w");
+    fill = assign(w, 5.0f).node;
+    more = assign_add(w, 1.0f).node;
+    q = fifo_queue(g, {dtype::f32}, {.shapes = {partial_shape{}}, .capacity = 10}, "q");
+    put = queue_enqueue(q, {g.constant(1.0f)});
+    size = queue_size(q);
+  }
+  graph_builder g;
+  edge w, q, size;
+  node *fill = nullptr, *more = nullptr, *put = nullptr;
+};
+
+error_kind kind_of_failure(const std::function<void()>& what, std::string& text) {
+  try {
+    what();
+    return error_kind::ok;
+  } catch (const error& why) {
+    text = why.what();
+    return why.kind();
+  }
+}
+
+} // namespace
+
+TEST_CASE("a queue of a task that was restarted is not silently empty: one step says so") {
+  watchdog watch;
+  two_tasks all;
+  model m;
+  auto s = all.connect({});
+  s.run({}, {}, {m.put});
+  CHECK(to_scalar<int32_t>(s.fetch(m.size)) == 1);
+  all.restart();
+  std::string text;
+  auto failures = 0;
+  for (int i = 0; i < 10; ++i)
+    if (auto kind = kind_of_failure([&] { s.fetch(m.size); }, text); kind != error_kind::ok) {
+      CHECK((kind == error_kind::aborted || kind == error_kind::unavailable));
+      CHECK(text.find("/job:ps/task:0") != text.npos);
+      ++failures;
+    }
+  CHECK(failures == 1);
+  CHECK(to_scalar<int32_t>(s.fetch(m.size)) == 0);
+}
+
+TEST_CASE("what a restarted task held is restored before anything else runs") {
+  watchdog watch;
+  two_tasks all;
+  model m;
+  std::atomic<int> restored{0};
+  auto s = all.connect({.retries = 20, .restore = [&](session& in) {
+                          ++restored;
+                          in.run(m.fill);
+                        }});
+  s.run(m.fill);
+  CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
+  for (int i = 1; i <= 3; ++i) {
+    all.restart();
+    std::vector<std::jthread> readers;
+    std::atomic<int> right{0};
+    for (int k = 0; k < 4; ++k)
+      readers.emplace_back([&] {
+        for (int n = 0; n < 20; ++n)
+          right += to_scalar<float>(s.fetch(m.w)) == 5;
+      });
+    readers.clear();
+    CHECK(right == 80);
+    CHECK(restored == i);
+  }
+  CHECK(all.count(recovery_event::kind::restoring) == 3);
+  CHECK(all.count(recovery_event::kind::restored) == 3);
+  CHECK(all.count(recovery_event::kind::retrying) > 0);
+  CHECK(all.count(recovery_event::kind::given_up) == 0);
+}
+
+TEST_CASE("a run with effects is repeated only if that was asked for") {
+  watchdog watch;
+  for (auto repeat : {false, true}) {
+    CAPTURE(repeat);
+    two_tasks all;
+    model m;
+    auto s = all.connect({.retries = 20, .repeat_effects = repeat, .restore = [&](session& in) {
+                            in.run(m.fill);
+                          }});
+    s.run(m.fill);
+    s.run(m.more); // compiled from now on
+    all.restart();
+    std::string text;
+    auto kind = kind_of_failure([&] { s.run(m.more); }, text);
+    INFO(text);
+    if (repeat) {
+      CHECK(kind == error_kind::ok);
+      CHECK(to_scalar<float>(s.fetch(m.w)) == 6);
+    } else {
+      CHECK((kind == error_kind::aborted || kind == error_kind::unavailable));
+      CHECK(all.count(recovery_event::kind::given_up) == 1);
+      CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
+    }
+  }
+}
+
+TEST_CASE("a restore that fails is tried again, and its error is told in the end") {
+  watchdog watch;
+  two_tasks all;
+  model m;
+  std::atomic<int> asked{0};
+  auto s = all.connect({.retries = 2, .wait = 10ms, .restore = [&](session&) {
+                          ++asked;
+                          throw error{error_kind::unavailable, "the disk is away"};
+                        }});
+  s.run(m.fill);
+  all.restart();
+  std::string text;
+  CHECK(kind_of_failure([&] { s.fetch(m.w); }, text) != error_kind::ok);
+  CHECK(asked >= 1);
+  CHECK(kind_of_failure([&] { s.fetch(m.w); }, text) == error_kind::unavailable);
+  CHECK(text.find("the disk is away") != text.npos);
+  CHECK(text.find("/job:ps/task:0") != text.npos);
+}
+
+TEST_CASE("retries end before the deadline of the run, with the first error") {
+  watchdog watch;
+  two_tasks all;
+  model m;
+  auto s = all.connect({.retries = 1000});
+  s.run(m.fill);
+  all.server->kill();
+  all.server.reset();
+  std::string text;
+  auto begin = std::chrono::steady_clock::now();
+  auto kind = kind_of_failure([&] { s.fetch(m.w, {}, {.timeout = 1500ms}); }, text);
+  CHECK((kind == error_kind::unavailable || kind == error_kind::deadline_exceeded));
+  CHECK(std::chrono::steady_clock::now() - begin < 4s);
+  CHECK(text.find("/job:ps/task:0") != text.npos);
+}
+
+} // namespace troupe::test::recovery_test

@@ -1,0 +1,156 @@
+#include "troupe/api/recovery.hpp"
+
+#include "troupe/api/error.hpp"
+#include "troupe/api/session.hpp"
+#include "troupe/runtime/graph/accesses.hpp"
+#include "troupe/runtime/graph/registry.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <unordered_set>
+
+namespace troupe {
+namespace {
+
+constexpr std::chrono::milliseconds longest_wait{5000};
+
+// The thread restores: what it runs meanwhile is not held up, nor tried again.
+thread_local bool restores_here = false;
+
+} // namespace
+
+bool recovery::lose(const std::string& task) noexcept {
+  if (!how_.restore)
+    return false;
+  std::lock_guard guard{mutex_};
+  if (lost_tasks_.find(task) == lost_tasks_.npos)
+    lost_tasks_ += lost_tasks_.empty() ? task : ", " + task;
+  lost_ = true;
+  return true;
+}
+
+void recovery::restore(session& in) const { how_.restore(in); }
+
+void recovery::tell(recovery_event what) const {
+  if (how_.on_event)
+    how_.on_event(what);
+}
+
+// Whoever comes first restores, the others wait for that.
+status recovery::prepare(step_clock::time_point deadline, const std::function<void()>& restore) {
+  std::unique_lock lock{mutex_};
+  if (!changed_.wait_until(lock, deadline, [&] { return !restoring_; }))
+    return failure(error_kind::deadline_exceeded, "the session still restores what ", lost_tasks_,
+                   " had");
+  if (!lost_)
+    return {};
+  restoring_ = true;
+  lost_ = false; // it may be lost again meanwhile
+  auto tasks = std::exchange(lost_tasks_, {});
+  lock.unlock();
+  tell({.what = recovery_event::kind::restoring,
+        .task = tasks,
+        .text = concat(tasks, " was restarted: restoring what this session had there")});
+  restores_here = true;
+  status outcome;
+  try {
+    restore();
+  } catch (const error& why) {
+    outcome = failure(why.kind(), "restoring what ", tasks, " had: ", why.what());
+  } catch (const std::exception& why) {
+    outcome = failure(error_kind::internal, "restoring what ", tasks, " had: ", why.what());
+  }
+  restores_here = false;
+  lock.lock();
+  restoring_ = false;
+  if (outcome) {
+    ++restored_;
+  } else {
+    lost_ = true;
+    lost_tasks_ = tasks;
+  }
+  lock.unlock();
+  changed_.notify_all();
+  if (outcome)
+    tell({.what = recovery_event::kind::restored,
+          .task = tasks,
+          .text = concat("what this session had on ", tasks, " is restored")});
+  return outcome;
+}
+
+// A step that ran while values were restored may have found some missing.
+bool recovery::may_pass(const status& why, uint64_t restored_before) const {
+  if (std::ranges::find(how_.kinds, why.kind()) != how_.kinds.end())
+    return true;
+  return why.kind() == error_kind::failed_precondition && (restored_ != restored_before || lost_);
+}
+
+status recovery::run(bool has_effects, step_clock::time_point deadline,
+                     const std::function<status()>& attempt, const std::function<void()>& restore) {
+  if (restores_here)
+    return attempt();
+  auto wait = std::max(how_.wait, std::chrono::milliseconds{1});
+  status first;
+  for (int retry = 1;; ++retry) {
+    auto restored = restored_.load();
+    auto began = false; // what has not begun has no effects
+    auto outcome = how_.restore ? prepare(deadline, restore) : status{};
+    if (outcome) {
+      began = true;
+      outcome = attempt();
+    }
+    if (outcome || !may_pass(outcome, restored))
+      return outcome;
+    if (first.ok())
+      first = outcome;
+    auto repeatable = !has_effects || how_.repeat_effects || !began;
+    auto too_late = step_clock::now() + wait >= deadline;
+    if (retry > how_.retries || !repeatable || too_late) {
+      if (how_.retries > 0)
+        tell({.what = recovery_event::kind::given_up,
+              .task = outcome.origin().task,
+              .retry = retry - 1,
+              .text = concat("the run fails after ", retry - 1, " retries",
+                             repeatable ? "" : " (it has effects, and is not repeated)",
+                             too_late ? " (its deadline is near)" : "", ": ", first.message())});
+      return first;
+    }
+    tell({.what = recovery_event::kind::retrying,
+          .task = outcome.origin().task,
+          .retry = retry,
+          .text = concat("retry ", retry, " of ", how_.retries, " in ", wait.count(),
+                         " ms: ", to_string(outcome.kind()), ": ", outcome.message())});
+    std::this_thread::sleep_for(wait);
+    wait = std::min(wait * 2, longest_wait);
+  }
+}
+
+bool has_effects(const step_signature& signature) {
+  std::vector<const node*> open;
+  std::unordered_set<const node*> seen;
+  auto visit = [&](const node* one) {
+    if (one && seen.insert(one).second)
+      open.push_back(one);
+  };
+  for (const auto& one : signature.feeds)
+    seen.insert(one.node);
+  for (const auto& one : signature.fetches)
+    visit(one.node);
+  for (auto* one : signature.targets)
+    visit(one);
+  while (!open.empty()) {
+    const auto* at = open.back();
+    open.pop_back();
+    auto changes = has(at->op().effects, effect::blocking) ||
+                   (has(at->op().effects, effect::stateful) && at->op().makes == resource::none);
+    if (changes || std::ranges::any_of(accesses_of(*at), &state_access::updates))
+      return true;
+    for (const auto& one : at->inputs())
+      visit(one.node);
+    for (auto* one : at->controls())
+      visit(one);
+  }
+  return false;
+}
+
+} // namespace troupe

@@ -1,0 +1,48 @@
+// Tries runs of a session again that failed because of a task, and has lost state restored. Not for
+// users: they set recovery_options.
+#pragma once
+#include "troupe/api/session_options.hpp"
+#include "troupe/runtime/graph/step_signature.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+namespace troupe {
+
+/// Of one session. Any thread may call.
+class recovery {
+public:
+  explicit recovery(recovery_options how) : how_(std::move(how)) {}
+
+  /// Whether a run may have to be tried again, or to wait.
+  bool is_wanted() const noexcept { return how_.retries > 0 || how_.restore; }
+  /// client_options::on_state_lost.
+  bool lose(const std::string& task) noexcept;
+
+  /// `attempt` runs the step once; `restore` calls restore() with the session.
+  status run(bool has_effects, step_clock::time_point deadline,
+             const std::function<status()>& attempt, const std::function<void()>& restore);
+
+  /// Calls recovery_options::restore.
+  void restore(session& in) const;
+
+private:
+  status prepare(step_clock::time_point deadline, const std::function<void()>& restore);
+  bool may_pass(const status& why, uint64_t restored_before) const;
+  void tell(recovery_event what) const;
+
+  const recovery_options how_;
+  std::atomic<bool> lost_{false}; // something that is to be restored
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string lost_tasks_;
+  bool restoring_ = false;
+  std::atomic<uint64_t> restored_{0}; // how often
+};
+
+/// Whether a step changes state, or waits for what it takes out of something: to run it twice is
+/// not to run it once.
+bool has_effects(const step_signature& signature);
+
+} // namespace troupe
