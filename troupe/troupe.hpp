@@ -30,6 +30,7 @@
 #include "troupe/api/train/loss_scale.hpp"
 #include "troupe/api/train/moving_average.hpp"
 #include "troupe/api/train/optimizers.hpp"
+#include "troupe/api/train/replicas.hpp"
 #include "troupe/api/train/saver.hpp"
 #include "troupe/api/train/summaries.hpp"
 #include "troupe/api/train/training_run.hpp"

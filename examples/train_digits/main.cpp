@@ -22,6 +22,8 @@ struct options {
   digits::model_options model;
   int workers = 0, parameter_servers = 1;
   std::string cluster;    // a file; empty: processes are started
+  std::string mode;       // of replicas; empty: a training run
+  int backups = 0;
   std::string trace;      // the file to write; none when empty
   std::string checkpoint; // the folder; none when empty
   double checkpoint_seconds = 5;
@@ -77,9 +79,32 @@ void say(const troupe::training_event& what) {
   std::fflush(stdout);
 }
 
-void report(const digits::model& model, troupe::session& in, const digits::dataset& test) {
+void say_replica(const troupe::replica_event& what) {
+  using kind = troupe::replica_event::kind;
+  auto step = static_cast<long long>(what.step);
+  switch (what.what) {
+    case kind::restored:
+      std::printf("goes on at step %lld with %s\n", step, what.text.c_str());
+      break;
+    case kind::saved: std::printf("saved in %s\n", what.text.c_str()); break;
+    case kind::lost:
+      std::printf("\nstep %lld: replica %d is lost: %s\n", step, what.replica, what.text.c_str());
+      break;
+    case kind::back: std::printf("step %lld: replica %d is back\n", step, what.replica); break;
+    case kind::retrying:
+      std::printf("\nstep %lld: an attempt to go on after: %s\n", step, what.text.c_str());
+      break;
+    case kind::recovered: std::printf("runs again from step %lld\n", step); break;
+    case kind::warning: std::printf("warning: %s\n", what.text.c_str()); break;
+    case kind::initialized: break;
+  }
+  std::fflush(stdout);
+}
+
+void report(troupe::edge guesses_of, troupe::edge images, troupe::session& in,
+            const digits::dataset& test) {
   auto all = digits::whole(test);
-  auto guesses = in.fetch(model.guess, {{model.images, all.images}});
+  auto guesses = in.fetch(guesses_of, {{images, all.images}});
   int64_t counts[digits::classes][digits::classes] = {};
   int64_t right = 0;
   for (size_t i = 0; i < test.labels.size(); ++i) {
@@ -101,6 +126,53 @@ void report(const digits::model& model, troupe::session& in, const digits::datas
               100.0 * static_cast<double>(right) / static_cast<double>(test.rows()));
 }
 
+/// Trains with replicas that have steps of their own. Returns whether it went through all epochs.
+bool run_replicas(const options& chosen, const std::string& spec, const digits::parts& data,
+                  const sigset_t& held) {
+  using troupe::replica_mode;
+  auto is_sync = chosen.mode == "sync";
+  batches from{data.training, chosen};
+  // A step of all goes through the batches of as many replicas as it takes.
+  auto steps = is_sync ? from.count() / chosen.workers : from.count();
+  examples::progress shown{steps};
+  troupe::replicas training{
+      [&](troupe::graph_builder& g, int) { return digits::build_in(g, chosen.model); },
+      {.mode = is_sync                     ? replica_mode::sync
+               : chosen.mode == "bounded" ? replica_mode::bounded
+                                           : replica_mode::async,
+       .workers = chosen.workers,
+       .ps_tasks = chosen.parameter_servers,
+       .backups = chosen.backups,
+       .make_optimizer =
+           [&](troupe::edge) {
+             return std::make_unique<troupe::gradient_descent>(chosen.model.learning_rate);
+           },
+       .batch = [&](int64_t n) { return from.at(n); },
+       .checkpoints = chosen.checkpoint,
+       .resume = chosen.resume,
+       .checkpoint_seconds = chosen.checkpoint.empty() ? 0 : chosen.checkpoint_seconds,
+       .last_step = steps,
+       .on_step =
+           [&](const troupe::training_progress& now) {
+             shown.step_done(now.step, static_cast<float>(now.loss));
+           },
+       .on_event = say_replica}};
+  auto session = troupe::session::connect(spec);
+  std::optional<examples::stop_signals> stops;
+  stops.emplace(held, [&] { training.request_stop(); });
+  auto done = training.run(session);
+  stops.reset();
+  shown.finish();
+  for (size_t i = 0; i < done.replicas.size(); ++i)
+    std::printf("replica %zu: %lld steps\n", i, static_cast<long long>(done.replicas[i].steps));
+  if (done.why == troupe::training_end::asked) {
+    std::printf("stopped at step %lld\n", static_cast<long long>(done.step));
+    return false;
+  }
+  report(training.chief().others[0], training.chief().feeds[0], session, data.test);
+  return true;
+}
+
 /// Returns whether it went through all epochs.
 bool run(const options& chosen) {
   auto held = examples::hold_stop_signals();
@@ -118,6 +190,8 @@ bool run(const options& chosen) {
               static_cast<long long>(data.training.rows()),
               static_cast<long long>(data.test.rows()));
 
+  if (!chosen.mode.empty())
+    return run_replicas(chosen, spec, data, held);
   auto model = chosen.model;
   std::vector<digits::model> replicas;
   if (chosen.workers > 0) {
@@ -176,7 +250,7 @@ bool run(const options& chosen) {
     std::printf("stopped at step %lld\n", static_cast<long long>(done.step));
     return false;
   }
-  report(first, session, data.test);
+  report(first.guess, first.images, session, data.test);
   return true;
 }
 
@@ -208,8 +282,19 @@ int main(int argc, char** argv) {
   app.add_option("--cluster", chosen.cluster,
                  "Use so many tasks of this running cluster instead of starting processes")
       ->needs("--workers");
+  auto* mode =
+      app.add_option("--mode", chosen.mode,
+                     "How workers train together, each by steps of its own: async, bounded (none "
+                     "more than 4 steps ahead), or sync, whose steps take a batch of each")
+          ->check(CLI::IsMember({"async", "bounded", "sync"}))
+          ->needs("--workers");
+  app.add_option("--backup", chosen.backups,
+                 "With --mode sync: a step takes the gradients of all workers but so many, those "
+                 "that come first")
+      ->needs("--mode");
   app.add_option("--trace", chosen.trace,
-                 "Write what the first 100 steps did to this file, for ui.perfetto.dev");
+                 "Write what the first 100 steps did to this file, for ui.perfetto.dev")
+      ->excludes(mode);
   app.add_option("--checkpoint", chosen.checkpoint, "Save the variables in this folder");
   app.add_option("--checkpoint-seconds", chosen.checkpoint_seconds, "How often")
       ->capture_default_str()
@@ -217,7 +302,8 @@ int main(int argc, char** argv) {
   app.add_flag("--resume", chosen.resume, "Go on with what --checkpoint has saved, if anything")
       ->needs("--checkpoint");
   app.add_option("--summaries", chosen.summaries,
-                 "Write the loss and the weights to this folder, for TensorBoard");
+                 "Write the loss and the weights to this folder, for TensorBoard")
+      ->excludes(mode);
   CLI11_PARSE(app, argc, argv);
   try {
     run(chosen);

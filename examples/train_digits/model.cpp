@@ -8,16 +8,17 @@ namespace digits {
 
 using namespace troupe;
 
-model build(const model_options& options) {
-  model made;
-  made.graph = std::make_unique<graph_builder>();
-  auto& g = *made.graph;
+namespace {
 
+// All but training.
+void add(model& made, graph_builder& g, const model_options& options) {
   size_t variables = 0;
   auto variable = [&](edge initial, const char* name) {
     auto& tasks = options.parameters;
-    auto on = g.on(tasks.empty() ? "" : tasks[variables % tasks.size()]);
-    ++variables;
+    auto turn = variables++;
+    if (tasks.empty())
+      return g.variable(initial, name);
+    auto on = g.on(tasks[turn % tasks.size()]);
     return g.variable(initial, name);
   };
   // Small random weights, scaled so that activations keep their size from layer to layer.
@@ -37,16 +38,31 @@ model build(const model_options& options) {
     return bias_add(matmul(input, w), b);
   };
 
-  auto on = g.on(options.compute);
   made.images = g.placeholder(dtype::f32, {-1, pixels}, "images");
   made.labels = g.placeholder(dtype::i32, {-1}, "labels");
   auto hidden = relu(layer(made.images, pixels, options.hidden, "hidden"));
   auto logits = layer(hidden, options.hidden, classes, "output");
   made.loss = mean(sparse_softmax_cross_entropy_with_logits(logits, made.labels).loss);
   made.guess = arg_max(logits, 1);
+}
+
+} // namespace
+
+model build(const model_options& options) {
+  model made;
+  made.graph = std::make_unique<graph_builder>();
+  auto& g = *made.graph;
+  auto on = g.on(options.compute);
+  add(made, g, options);
   made.train = gradient_descent{options.learning_rate}.minimize(made.loss);
   made.initializer = g.initializer();
   return made;
+}
+
+replica_step build_in(graph_builder& g, const model_options& options) {
+  model made;
+  add(made, g, options);
+  return {{made.images, made.labels}, made.loss, {made.guess}};
 }
 
 } // namespace digits

@@ -29,4 +29,8 @@ struct model {
 
 model build(const model_options& options);
 
+/// The same in a graph of which others say where its nodes go, and what follows the gradients.
+/// `others` is the guess.
+troupe::replica_step build_in(troupe::graph_builder& g, const model_options& options);
+
 } // namespace digits

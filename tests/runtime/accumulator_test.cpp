@@ -184,4 +184,53 @@ TEST_CASE("an accumulator does what a list would through a million requests", "[
   compare_with_a_list(10'000);
 }
 
+TEST_CASE("of one contributor the first gradient counts, until all are taken") {
+  auto made = *accumulator::make({.name = "a", .mean = false});
+  answers done;
+  made->apply(who(1), 0, tensor::scalar(1.f), done, 3);
+  made->apply(who(2), 0, tensor::scalar(100.f), done, 3);
+  made->apply(who(3), 0, tensor::scalar(2.f), done, 4);
+  made->apply(who(4), 0, tensor::scalar(4.f), done); // these have no name
+  made->apply(who(5), 0, tensor::scalar(8.f), done);
+  CHECK(made->accumulated() == 4);
+  made->take(who(6), 4, done);
+  REQUIRE(done.size() == 6);
+  CHECK(*done[5].tensors.at(0).data<float>() == 15.f);
+  made->apply(who(7), 1, tensor::scalar(5.f), done, 3);
+  CHECK(made->accumulated() == 1);
+  made->clear(stopped, done);
+  made->apply(who(8), 1, tensor::scalar(5.f), done, 3);
+  CHECK(made->accumulated() == 1);
+}
+
+TEST_CASE("clearing an accumulator drops what it has, and gives up who waits") {
+  auto made = *accumulator::make({.name = "a"});
+  answers done;
+  made->set_global_step(5);
+  made->apply(who(1), 5, tensor::scalar(1.f), done);
+  made->take(who(2), 2, done);
+  made->clear(stopped, done);
+  REQUIRE(done.size() == 2);
+  CHECK(done[1].outcome.kind() == error_kind::cancelled);
+  CHECK(made->accumulated() == 0);
+  CHECK(made->global_step() == 5);
+  made->apply(who(3), 5, tensor::scalar(7.f), done);
+  made->take(who(4), 1, done);
+  CHECK(*done.at(3).tensors.at(0).data<float>() == 7.f);
+}
+
+TEST_CASE("the mean of a row may be over all gradients, also those without the row") {
+  auto made = *accumulator::make({.name = "a", .sparse = true, .rows_by_all = true});
+  answers done;
+  auto gradient = [](std::vector<int64_t> rows, std::vector<float> values) {
+    return sparse_gradient{tensor::vector(rows), tensor::vector(values), {}};
+  };
+  made->apply(who(1), 0, gradient({0, 2}, {4, 8}), done);
+  made->apply(who(2), 0, gradient({2}, {2}), done);
+  made->take(who(3), 2, done);
+  REQUIRE(done.size() == 3);
+  CHECK(std::ranges::equal(done[2].tensors.at(1).values<float>(), std::vector{2.f, 5.f}));
+  CHECK_FALSE(made->declare_again(**accumulator::make({.name = "a", .sparse = true})).ok());
+}
+
 } // namespace troupe::test::accumulator_test

@@ -17,8 +17,15 @@ edge abs(operand x, std::string_view name, std::source_location where) {
 }
 
 node* accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
-    std::string_view name, std::source_location where) {
+    const accumulator_apply_gradient_options& options, std::string_view name,
+    std::source_location where) {
   auto& made = detail::add_node(nullptr, "AccumulatorApplyGradient", {{handle}, {local_step}, {gradient}},
+      {{"contributor", options.contributor}}, name, where);
+  return &made;
+}
+
+node* accumulator_clear(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AccumulatorClear", {{handle}},
       {}, name, where);
   return &made;
 }
@@ -898,6 +905,13 @@ edge decode_raw(operand bytes, troupe::dtype out_type, const decode_raw_options&
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "DecodeRaw", {{bytes}},
       {{"out_type", out_type}, {"little_endian", options.little_endian}}, name, where);
+  return made.output(0);
+}
+
+edge densify_top_k(operand values, operand positions, operand shape, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "DensifyTopK", {{values}, {positions}, {shape}},
+      {}, name, where);
   return made.output(0);
 }
 
@@ -2906,6 +2920,54 @@ edge relu_grad(operand gradients, operand features, std::string_view name,
   return made.output(0);
 }
 
+edge replica_clock(graph& in, int64_t replicas, const replica_clock_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(&in, "ReplicaClock", {},
+      {{"replicas", replicas}, {"container", options.container}, {"shared_name", options.shared_name}}, name, where);
+  return made.output(0);
+}
+
+edge replica_clock_await(operand clock, operand known, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReplicaClockAwait", {{clock}, {known}},
+      {}, name, where);
+  return made.output(0);
+}
+
+node* replica_clock_join(operand clock, operand replica, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReplicaClockJoin", {{clock}, {replica}},
+      {}, name, where);
+  return &made;
+}
+
+node* replica_clock_leave(operand clock, operand replica, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReplicaClockLeave", {{clock}, {replica}},
+      {}, name, where);
+  return &made;
+}
+
+edge replica_clock_read(operand clock, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReplicaClockRead", {{clock}},
+      {}, name, where);
+  return made.output(0);
+}
+
+node* replica_clock_set(operand clock, operand step, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReplicaClockSet", {{clock}, {step}},
+      {}, name, where);
+  return &made;
+}
+
+edge replica_clock_tick(operand clock, operand replica, operand lead, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ReplicaClockTick", {{clock}, {replica}, {lead}},
+      {}, name, where);
+  return made.output(0);
+}
+
 requantization_range_outputs requantization_range(operand input, operand input_min,
     operand input_max, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "RequantizationRange", {{input}, {input_min}, {input_max}},
@@ -2980,9 +3042,10 @@ edge resize_nearest_neighbor_grad(operand grads, operand size,
 }
 
 node* resource_accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
-    std::string_view name, std::source_location where) {
+    const resource_accumulator_apply_gradient_options& options, std::string_view name,
+    std::source_location where) {
   auto& made = detail::add_node(nullptr, "ResourceAccumulatorApplyGradient", {{handle}, {local_step}, {gradient}},
-      {}, name, where);
+      {{"contributor", options.contributor}}, name, where);
   return &made;
 }
 
@@ -3810,9 +3873,10 @@ edge space_to_depth(operand input, int64_t block_size, const space_to_depth_opti
 
 node* sparse_accumulator_apply_gradient(operand handle, operand local_step,
     operand gradient_indices, operand gradient_values, operand gradient_shape,
-    bool has_known_shape, std::string_view name, std::source_location where) {
+    bool has_known_shape, const sparse_accumulator_apply_gradient_options& options,
+    std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "SparseAccumulatorApplyGradient", {{handle}, {local_step}, {gradient_indices}, {gradient_values}, {gradient_shape}},
-      {{"has_known_shape", has_known_shape}}, name, where);
+      {{"has_known_shape", has_known_shape}, {"contributor", options.contributor}}, name, where);
   return &made;
 }
 
@@ -4157,6 +4221,13 @@ edge sparse_to_dense(operand sparse_indices, operand output_shape, operand spars
   auto& made = detail::add_node(nullptr, "SparseToDense", {{sparse_indices}, {output_shape}, {sparse_values}, {default_value}},
       {{"validate_indices", options.validate_indices}}, name, where);
   return made.output(0);
+}
+
+sparsify_top_k_outputs sparsify_top_k(operand residual, operand gradient, operand k,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "SparsifyTopK", {{residual}, {gradient}, {k}},
+      {}, name, where);
+  return {made.output(0), made.output(1)};
 }
 
 std::vector<edge> split(operand split_dim, operand value, int64_t num_split,

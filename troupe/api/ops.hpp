@@ -28,9 +28,26 @@ inline node* abort_(graph& in, std::string_view name,
 edge abs(operand x, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+struct accumulator_apply_gradient_options {
+  int64_t contributor = -1;
+};
 /// Adds a gradient to an accumulator, unless it was computed for an older global step.
+///
+/// Of one contributor, if that is not negative, only the first gradient counts until all are taken:
+/// a replica that was restarted may send its again.
 node* accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
-    std::string_view name = {}, std::source_location where = std::source_location::current());
+    const accumulator_apply_gradient_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return accumulator_apply_gradient(handle, local_step, gradient, accumulator_apply_gradient_options{}, name, where);
+}
+
+/// Drops the gradients of an accumulator; steps that wait to take from it fail with `cancelled`.
+///
+/// Its global step stays as it is.
+node* accumulator_clear(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
 
 /// Counts the gradients that an accumulator has for its global step.
 edge accumulator_num_accumulated(operand handle, std::string_view name = {},
@@ -1347,7 +1364,8 @@ struct conditional_accumulator_options {
 ///
 /// It has a global step, and drops gradients that were computed for an older one: they come from a
 /// worker that is too slow. Lives in the named container of its task, under shared_name or else the
-/// node's name. reduction_type is MEAN or SUM.
+/// node's name. reduction_type is MEAN or SUM. (MEAN_OF_ALL, which TensorFlow does not know, is the
+/// same as MEAN here.)
 edge conditional_accumulator(graph& in, troupe::dtype dtype,
     const conditional_accumulator_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -1644,6 +1662,12 @@ inline edge decode_raw(operand bytes, troupe::dtype out_type, std::string_view n
     std::source_location where = std::source_location::current()) {
   return decode_raw(bytes, out_type, decode_raw_options{}, name, where);
 }
+
+/// Makes a tensor that is zero but for the values at some positions among its elements.
+///
+/// What comes for one position twice is added up. A position outside fails.
+edge densify_top_k(operand values, operand positions, operand shape, std::string_view name = {},
+    std::source_location where = std::source_location::current());
 
 struct depth_to_space_options {
   std::string data_format = "NHWC";
@@ -5096,6 +5120,54 @@ edge relu6_grad(operand gradients, operand features, std::string_view name = {},
 edge relu_grad(operand gradients, operand features, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+struct replica_clock_options {
+  std::string container = {};
+  std::string shared_name = {};
+};
+/// Is what replicas of a model wait for: the next step of all, or those that are slow.
+///
+/// It has a step, none at first, that one sets and others await; and it counts the steps of each
+/// living replica, of at most so many. Lives in the named container of its task, under shared_name
+/// or else the node's name.
+edge replica_clock(graph& in, int64_t replicas, const replica_clock_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge replica_clock(graph& in, int64_t replicas, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return replica_clock(in, replicas, replica_clock_options{}, name, where);
+}
+
+/// Waits until the step of a clock has been set, to another than the known one; gives it.
+edge replica_clock_await(operand clock, operand known, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts a replica among the living, as if it had done as many steps as the slowest of them.
+///
+/// One that is there already stays where it is.
+node* replica_clock_join(operand clock, operand replica, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Takes a replica out of the living: no other waits for it, and it waits for none.
+node* replica_clock_leave(operand clock, operand replica, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Gives the step of a clock, -1 before one was set.
+edge replica_clock_read(operand clock, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Sets the step that all replicas are at: those that await another one go on.
+///
+/// It may be earlier than the one before, but not negative.
+node* replica_clock_set(operand clock, operand step, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Counts a step of a replica, and waits until it is at most `lead` steps ahead of the slowest
+/// living one; gives how many it has done.
+///
+/// A replica that is not among the living joins first, beside the slowest. A step stays counted,
+/// also if the wait is given up.
+edge replica_clock_tick(operand clock, operand replica, operand lead, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 struct requantization_range_outputs {
   edge output_min;
   edge output_max;
@@ -5230,11 +5302,20 @@ inline edge resize_nearest_neighbor_grad(operand grads, operand size, std::strin
   return resize_nearest_neighbor_grad(grads, size, resize_nearest_neighbor_grad_options{}, name, where);
 }
 
+struct resource_accumulator_apply_gradient_options {
+  int64_t contributor = -1;
+};
 /// Adds a gradient to an accumulator, unless it was computed for an older global step.
 ///
 /// The same as AccumulatorApplyGradient in all but its name, for graphs that use this one.
 node* resource_accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
-    std::string_view name = {}, std::source_location where = std::source_location::current());
+    const resource_accumulator_apply_gradient_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline node* resource_accumulator_apply_gradient(operand handle, operand local_step,
+    operand gradient, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return resource_accumulator_apply_gradient(handle, local_step, gradient, resource_accumulator_apply_gradient_options{}, name, where);
+}
 
 /// Counts the gradients that an accumulator has for its global step.
 ///
@@ -6548,13 +6629,23 @@ inline edge space_to_depth(operand input, int64_t block_size, std::string_view n
   return space_to_depth(input, block_size, space_to_depth_options{}, name, where);
 }
 
+struct sparse_accumulator_apply_gradient_options {
+  int64_t contributor = -1;
+};
 /// Adds rows of a gradient to an accumulator, unless it was computed for an older global step.
 ///
-/// gradient_shape is looked at where has_known_shape is set.
+/// gradient_shape is looked at where has_known_shape is set. contributor is as in
+/// AccumulatorApplyGradient.
 node* sparse_accumulator_apply_gradient(operand handle, operand local_step,
     operand gradient_indices, operand gradient_values, operand gradient_shape,
-    bool has_known_shape, std::string_view name = {},
-    std::source_location where = std::source_location::current());
+    bool has_known_shape, const sparse_accumulator_apply_gradient_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* sparse_accumulator_apply_gradient(operand handle, operand local_step,
+    operand gradient_indices, operand gradient_values, operand gradient_shape,
+    bool has_known_shape, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return sparse_accumulator_apply_gradient(handle, local_step, gradient_indices, gradient_values, gradient_shape, has_known_shape, sparse_accumulator_apply_gradient_options{}, name, where);
+}
 
 struct sparse_accumulator_take_gradient_outputs {
   edge indices;
@@ -6844,7 +6935,8 @@ struct sparse_conditional_accumulator_options {
 /// Adds up sparse gradients of one variable, until a step takes their mean.
 ///
 /// Like ConditionalAccumulator, but a gradient consists of rows and their indices. The mean of a
-/// row is over those gradients that have it.
+/// row is over those gradients that have it; with the reduction_type MEAN_OF_ALL, which TensorFlow
+/// does not know, over all that were taken.
 edge sparse_conditional_accumulator(graph& in, troupe::dtype dtype,
     const sparse_conditional_accumulator_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -7163,6 +7255,20 @@ inline edge sparse_to_dense(operand sparse_indices, operand output_shape, operan
     std::source_location where = std::source_location::current()) {
   return sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value, sparse_to_dense_options{}, name, where);
 }
+
+struct sparsify_top_k_outputs {
+  edge values;
+  edge positions;
+};
+/// Adds a gradient to a residual, and takes out the k elements of the greatest magnitude.
+///
+/// Gives their values and their positions among all elements, in rising order; the rest stays in
+/// the residual, for later steps (error feedback). Of equal magnitudes the first are taken; a NaN
+/// counts as greater than every number. What was taken out is gone from the residual, also if the
+/// step fails later. Elements are counted in i32: there may be 2,147,483,647. DensifyTopK makes a
+/// gradient of it again.
+sparsify_top_k_outputs sparsify_top_k(operand residual, operand gradient, operand k,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Cuts a tensor along axis split_dim into num_split parts of equal extent.
 std::vector<edge> split(operand split_dim, operand value, int64_t num_split,

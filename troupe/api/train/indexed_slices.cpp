@@ -7,8 +7,14 @@
 namespace troupe {
 namespace {
 
-// An UnsortedSegmentSum passes over negative numbers, which no row has: these have been looked up.
+// An UnsortedSegmentSum passes over negative numbers, which no row has: these have been looked up,
+// or an accumulator has looked at them.
 bool looked_up(edge indices) {
+  auto from = indices;
+  while (from.node->op().name == "Identity")
+    from = from.node->inputs()[0];
+  if (from.node->op().name == "SparseAccumulatorTakeGradient")
+    return true;
   return std::ranges::any_of(indices.node->graph().nodes(), [&](const auto& at) {
     return (at->op().name.starts_with("Gather") || at->op().name == "ResourceGather") &&
            at->inputs().size() > 1 && at->inputs()[1] == indices;

@@ -7,13 +7,14 @@ namespace {
 
 result<std::unique_ptr<responder>> make(const node& of, std::string name, bool sparse) {
   const auto& how = of.attr<std::string>("reduction_type");
-  if (how != "MEAN" && how != "SUM")
-    return invalid("reduction_type must be MEAN or SUM, got ", how);
+  if (how != "MEAN" && how != "MEAN_OF_ALL" && how != "SUM")
+    return invalid("reduction_type must be MEAN, MEAN_OF_ALL or SUM, got ", how);
   TROUPE_ASSIGN(auto made, accumulator::make({.name = std::move(name),
                                               .type = of.attr<dtype>("dtype"),
                                               .dims = of.attr<partial_shape>("shape"),
-                                              .mean = how == "MEAN",
-                                              .sparse = sparse}));
+                                              .mean = how != "SUM",
+                                              .sparse = sparse,
+                                              .rows_by_all = how == "MEAN_OF_ALL"}));
   return std::unique_ptr<responder>{std::move(made)};
 }
 
@@ -38,7 +39,8 @@ result<int64_t> number(const question& what, size_t i, std::string_view name) {
 
 void ask_apply(responder& of, question&& what, answers& done) {
   if (auto step = number<int64_t>(what, 0, "local_step"))
-    as_accumulator(of).apply(what.who, *step, what.inputs.at(1), done);
+    as_accumulator(of).apply(what.who, *step, what.inputs.at(1), done,
+                             what.origin->attr<int64_t>("contributor"));
   else
     done.push_back({what.who, step.status()});
 }
@@ -52,7 +54,8 @@ void ask_apply_sparse(responder& of, question&& what, answers& done) {
   sparse_gradient gradient{what.inputs.at(1), what.inputs.at(2), {}};
   if (what.origin->attr<bool>("has_known_shape"))
     gradient.dims = what.inputs.at(3);
-  as_accumulator(of).apply(what.who, *step, gradient, done);
+  as_accumulator(of).apply(what.who, *step, gradient, done,
+                           what.origin->attr<int64_t>("contributor"));
 }
 
 void ask_take(responder& of, question&& what, answers& done) {
@@ -65,6 +68,13 @@ void ask_take(responder& of, question&& what, answers& done) {
 void ask_accumulated(responder& of, question&& what, answers& done) {
   auto count = static_cast<int32_t>(as_accumulator(of).accumulated());
   done.push_back({what.who, {}, {tensor::scalar(count)}});
+}
+
+void ask_clear(responder& of, question&& what, answers& done) {
+  as_accumulator(of).clear(failure(error_kind::cancelled, "accumulator '", of.name(),
+                                   "' was cleared by ", what.origin->description()),
+                           done);
+  done.push_back({what.who, {}});
 }
 
 void ask_set_step(responder& of, question&& what, answers& done) {
@@ -108,7 +118,8 @@ extern constexpr op_def conditional_accumulator{
     .doc = "Adds up gradients of one variable, until a step takes their mean.\n\n"
            "It has a global step, and drops gradients that were computed for an older one: they "
            "come from a worker that is too slow. Lives in the named container of its task, under "
-           "shared_name or else the node's name. reduction_type is MEAN or SUM.",
+           "shared_name or else the node's name. reduction_type is MEAN or SUM. (MEAN_OF_ALL, which "
+           "TensorFlow does not know, is the same as MEAN here.)",
     .outputs = {ref("handle", "string", resource::accumulator)},
     .attrs = {{"dtype", numbers},
               {"shape", attr_kind::shape, true},
@@ -137,7 +148,8 @@ extern constexpr op_def sparse_conditional_accumulator{
     .name = "SparseConditionalAccumulator",
     .doc = "Adds up sparse gradients of one variable, until a step takes their mean.\n\n"
            "Like ConditionalAccumulator, but a gradient consists of rows and their indices. The "
-           "mean of a row is over those gradients that have it.",
+           "mean of a row is over those gradients that have it; with the reduction_type "
+           "MEAN_OF_ALL, which TensorFlow does not know, over all that were taken.",
     .outputs = {ref("handle", "string", resource::accumulator)},
     .attrs = {{"dtype", numbers},
               {"shape", attr_kind::shape, true},
@@ -167,11 +179,13 @@ fetch mean:2 = i64[4, 1]
 extern constexpr op_def accumulator_apply_gradient{
     .name = "AccumulatorApplyGradient",
     .also = "ResourceAccumulatorApplyGradient",
-    .doc = "Adds a gradient to an accumulator, unless it was computed for an older global step.",
+    .doc = "Adds a gradient to an accumulator, unless it was computed for an older global step.\n\n"
+           "Of one contributor, if that is not negative, only the first gradient counts until all "
+           "are taken: a replica that was restarted may send its again.",
     .inputs = {ref("handle", "string", resource::accumulator),
                on_host("local_step", "i64"),
                {"gradient", "dtype"}},
-    .attrs = {{"dtype", numbers}},
+    .attrs = {{"dtype", numbers}, {"contributor", -1}},
     .effects = effect::stateful | effect::blocking,
     .ask = ask_apply,
     .infer = infer::nothing,
@@ -196,13 +210,14 @@ extern constexpr op_def sparse_accumulator_apply_gradient{
     .name = "SparseAccumulatorApplyGradient",
     .doc = "Adds rows of a gradient to an accumulator, unless it was computed for an older global "
            "step.\n\n"
-           "gradient_shape is looked at where has_known_shape is set.",
+           "gradient_shape is looked at where has_known_shape is set. contributor is as in "
+           "AccumulatorApplyGradient.",
     .inputs = {ref("handle", "string", resource::accumulator),
                on_host("local_step", "i64"),
                on_host("gradient_indices", "i64"),
                {"gradient_values", "dtype"},
                on_host("gradient_shape", "i64")},
-    .attrs = {{"dtype", numbers}, {"has_known_shape", attr_kind::boolean}},
+    .attrs = {{"dtype", numbers}, {"has_known_shape", attr_kind::boolean}, {"contributor", -1}},
     .effects = effect::stateful | effect::blocking,
     .ask = ask_apply_sparse,
     .infer = infer::nothing,
@@ -272,6 +287,28 @@ extern constexpr op_def accumulator_num_accumulated{
     .example = R"(
 sum7 = ConditionalAccumulator dtype=f32 shape=[]
 count = AccumulatorNumAccumulated(sum7)
+fetch count = i32(0)
+)",
+};
+
+extern constexpr op_def accumulator_clear{
+    .name = "AccumulatorClear",
+    .doc = "Drops the gradients of an accumulator; steps that wait to take from it fail with "
+           "`cancelled`.\n\nIts global step stays as it is.",
+    .inputs = {ref("handle", "string", resource::accumulator)},
+    .effects = effect::stateful | effect::blocking,
+    .ask = ask_clear,
+    .infer = infer::nothing,
+    .no_gradient = "accumulators do not carry gradients",
+    .example = R"(
+sum9 = ConditionalAccumulator dtype=f32 shape=[]
+add = AccumulatorApplyGradient(sum9, i64(0), f32(3))
+clear = AccumulatorClear(sum9)
+count = AccumulatorNumAccumulated(sum9)
+target add
+run
+target clear
+run
 fetch count = i32(0)
 )",
 };

@@ -188,6 +188,7 @@ const op_def* state_argument(resource kind) noexcept {
     case resource::reader: return &reader_argument;
     case resource::none:
     case resource::stage:
+    case resource::clock:
     case resource::files: break;
   }
   return nullptr;

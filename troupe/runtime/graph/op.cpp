@@ -54,6 +54,7 @@ std::string_view to_string(resource kind) noexcept {
     case resource::barrier: return "barrier";
     case resource::stage: return "staging area";
     case resource::mutex: return "mutex";
+    case resource::clock: return "replica clock";
     case resource::reader: return "reader";
     case resource::files: return "file access";
   }

@@ -57,6 +57,7 @@ enum class resource : uint8_t {
   barrier,
   stage,
   mutex,
+  clock,
   reader,
   files
 };

@@ -188,24 +188,28 @@ status accumulator::add(const sparse_gradient& gradient) {
 
 template <class Gradient>
 void accumulator::apply_any(request_id who, int64_t local_step, const Gradient& gradient,
-                            answers& done) {
+                            answers& done, int64_t contributor) {
   auto outcome = check(gradient);
-  if (outcome && local_step >= global_step_) {
+  if (outcome && local_step >= global_step_ && !contributors_.contains(contributor)) {
     outcome = add(gradient);
-    if (outcome)
+    if (outcome) {
       ++count_;
+      if (contributor >= 0)
+        contributors_.insert(contributor);
+    }
   }
   done.push_back({who, std::move(outcome)});
   serve(done);
 }
 
-void accumulator::apply(request_id who, int64_t local_step, const tensor& gradient, answers& done) {
-  apply_any(who, local_step, gradient, done);
+void accumulator::apply(request_id who, int64_t local_step, const tensor& gradient, answers& done,
+                        int64_t contributor) {
+  apply_any(who, local_step, gradient, done, contributor);
 }
 
 void accumulator::apply(request_id who, int64_t local_step, const sparse_gradient& gradient,
-                        answers& done) {
-  apply_any(who, local_step, gradient, done);
+                        answers& done, int64_t contributor) {
+  apply_any(who, local_step, gradient, done, contributor);
 }
 
 void accumulator::take(request_id who, int64_t required, answers& done) {
@@ -228,6 +232,7 @@ void accumulator::serve(answers& done) {
     }
     done.push_back({who, {}, *std::move(all)});
     count_ = 0;
+    contributors_.clear();
     sum_.reset();
     rows_.clear();
     ++global_step_;
@@ -266,7 +271,7 @@ result<std::vector<tensor>> accumulator::total() {
   auto bytes = static_cast<size_t>(like.elements()) * size_of(options_.type);
   size_t at = 0;
   for (const auto& [index, one] : rows_) {
-    TROUPE_ASSIGN(auto row, finish(one.sum, one.count));
+    TROUPE_ASSIGN(auto row, finish(one.sum, options_.rows_by_all ? count_ : one.count));
     indices.data<int64_t>()[at] = index;
     if (bytes > 0)
       std::memcpy(static_cast<char*>(values.raw()) + at * bytes, row.raw(), bytes);
@@ -285,10 +290,13 @@ result<std::vector<tensor>> accumulator::total() {
 status accumulator::declare_again(const responder& other) const {
   const auto& again = static_cast<const accumulator&>(other).options_;
   auto described = [](const accumulator_options& of) {
-    return concat(of.sparse ? "sparse " : "", of.type, of.dims, of.mean ? ", mean" : ", sum");
+    return concat(of.sparse ? "sparse " : "", of.type, of.dims,
+                  !of.mean         ? ", sum"
+                  : of.rows_by_all ? ", mean of all"
+                                   : ", mean");
   };
   if (again.type != options_.type || again.mean != options_.mean ||
-      again.sparse != options_.sparse || !again.dims.compatible(options_.dims))
+      again.sparse != options_.sparse || again.rows_by_all != options_.rows_by_all || !again.dims.compatible(options_.dims))
     return invalid("accumulator '", name(), "' exists as ", described(options_),
                    ", and is declared again as ", described(again));
   return {};
@@ -299,12 +307,18 @@ void accumulator::cancel(const which_requests& which, const status& why, answers
   serve(done);
 }
 
-void accumulator::reset(const status& why, answers& done) {
+void accumulator::clear(const status& why, answers& done) {
   give_up(takes_, which_requests::all(), why, done);
-  global_step_ = count_ = 0;
+  count_ = 0;
+  contributors_.clear();
   sum_.reset();
-  dims_.reset();
   rows_.clear();
+}
+
+void accumulator::reset(const status& why, answers& done) {
+  clear(why, done);
+  global_step_ = 0;
+  dims_.reset();
 }
 
 std::string accumulator::describe() const {

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 namespace troupe {
 
@@ -14,6 +15,8 @@ struct accumulator_options {
   partial_shape dims = {};
   bool mean = true;    ///< else the sum
   bool sparse = false; ///< rows by index instead of whole tensors
+  /// The mean of a row is over all gradients that were taken, also those that do not have it.
+  bool rows_by_all = false;
 };
 
 /// Some rows of a gradient. `rows` has one for each of `indices`, along its first axis.
@@ -30,13 +33,18 @@ public:
   static result<std::unique_ptr<accumulator>> make(accumulator_options options,
                                                    allocator& from = heap_allocator());
 
-  /// Adds a gradient that was computed for `local_step`, at once.
-  void apply(request_id who, int64_t local_step, const tensor& gradient, answers& done);
-  void apply(request_id who, int64_t local_step, const sparse_gradient& gradient, answers& done);
+  /// Adds a gradient that was computed for `local_step`, at once. Of one contributor the first
+  /// counts until all is taken, if it is not negative: one that was restarted may come again.
+  void apply(request_id who, int64_t local_step, const tensor& gradient, answers& done,
+             int64_t contributor = -1);
+  void apply(request_id who, int64_t local_step, const sparse_gradient& gradient, answers& done,
+             int64_t contributor = -1);
   /// Waits until `required` gradients have been added, gives their mean or sum, and begins the next
   /// step with none. A sparse accumulator gives indices in rising order, rows and the shape; the
   /// mean of a row is over the gradients that have it.
   void take(request_id who, int64_t required, answers& done);
+  /// Drops what has been added, and gives up those that wait to take, with `why`.
+  void clear(const status& why, answers& done);
   void set_global_step(int64_t step) noexcept { global_step_ = step; }
   int64_t accumulated() const noexcept { return count_; }
   int64_t global_step() const noexcept { return global_step_; }
@@ -70,7 +78,8 @@ private:
   status add(const tensor& gradient);
   status add(const sparse_gradient& gradient);
   template <class Gradient>
-  void apply_any(request_id who, int64_t local_step, const Gradient& gradient, answers& done);
+  void apply_any(request_id who, int64_t local_step, const Gradient& gradient, answers& done,
+                 int64_t contributor);
   void serve(answers& done);
   result<std::vector<tensor>> total();
   result<tensor> finish(const tensor& sum, int64_t count) const;
@@ -79,6 +88,7 @@ private:
   const accumulator_options options_;
   allocator* memory_;
   int64_t global_step_ = 0, count_ = 0;
+  std::set<int64_t> contributors_; // of what there is
   tensor sum_;                  // dense
   std::map<int64_t, row> rows_; // sparse, by index
   tensor dims_;                 // sparse: of the whole

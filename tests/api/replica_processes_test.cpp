@@ -1,0 +1,260 @@
+// Replicas on processes that are killed, stopped and restarted.
+#include "tests/api/regression.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/watchdog.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <mutex>
+#include <optional>
+
+namespace troupe::test::replica_processes_test {
+namespace {
+
+using namespace std::chrono_literals;
+using kind = replica_event::kind;
+using clock_type = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds peer_timeout{1000};
+
+// Three workers and two ps tasks, each a process.
+struct cluster {
+  watchdog watch{120s};
+  cluster_spec spec = make_cluster(3, 2);
+  std::vector<std::optional<task_process>> ps, workers;
+  session s = session::connect(spec, {.cluster = {.peer_timeout = peer_timeout}});
+
+  cluster() {
+    ps.resize(2);
+    workers.resize(3);
+    for (int i = 0; i < 2; ++i)
+      start(ps, "ps", i);
+    for (int i = 0; i < 3; ++i)
+      start(workers, "worker", i);
+  }
+  void start(std::vector<std::optional<task_process>>& in, const char* job, int task) {
+    in[static_cast<size_t>(task)].emplace(spec, task_name{job, task}, peer_timeout);
+  }
+
+  replicas_options options(replica_mode mode) const {
+    replicas_options how;
+    how.mode = mode;
+    how.workers = 3;
+    how.ps_tasks = 2;
+    how.variables = replica_devices_options::spread::by_turns;
+    how.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
+    how.batch = regression::batch;
+    how.retry_seconds = 0.02;
+    return how;
+  }
+};
+
+// Runs it on a thread of its own, and says what happens to it.
+class running {
+public:
+  explicit running(replicas_options& how) {
+    how.on_event = [this](const replica_event& what) {
+      std::lock_guard guard{mutex_};
+      events_.push_back(what);
+      changed_.notify_all();
+    };
+    how.on_step = [this](const training_progress& now) {
+      std::lock_guard guard{mutex_};
+      ++steps_[now.replica];
+      step_ = std::max(step_, now.step);
+      changed_.notify_all();
+    };
+  }
+  ~running() { // also after a test that has failed
+    if (done_.valid())
+      training_->request_stop();
+  }
+  replicas& start(const replicas_options& how, session& in) {
+    training_.emplace(regression::build, how);
+    done_ = std::async(std::launch::async, [&] { return training_->run(in); });
+    return *training_;
+  }
+  replicas_report end() { return done_.get(); }
+
+  // Until that has happened to a replica, so often.
+  bool await(kind what, int replica, int64_t times = 1) {
+    return await([=, this] {
+      return std::ranges::count_if(events_, [&](const replica_event& one) {
+               return one.what == what && one.replica == replica;
+             }) >= times;
+    });
+  }
+  bool await_step(int64_t step) {
+    return await([=, this] { return step_ >= step; });
+  }
+  bool await_steps_of(size_t replica, int64_t more) {
+    auto before = steps_of(replica);
+    return await([=, this] { return steps_[replica] >= before + more; });
+  }
+  int64_t step() {
+    std::lock_guard guard{mutex_};
+    return step_;
+  }
+  int64_t steps_of(size_t replica) {
+    std::lock_guard guard{mutex_};
+    return steps_[replica];
+  }
+  int64_t count(kind what) {
+    std::lock_guard guard{mutex_};
+    return std::ranges::count(events_, what, &replica_event::what);
+  }
+  bool tells(std::string_view part) {
+    std::lock_guard guard{mutex_};
+    return std::ranges::any_of(events_, [&](const replica_event& one) {
+      return one.text.find(part) != std::string::npos;
+    });
+  }
+
+private:
+  bool await(const std::function<bool()>& that) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, 30s, that);
+  }
+
+  std::optional<replicas> training_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<replica_event> events_;
+  std::map<size_t, int64_t> steps_;
+  int64_t step_ = 0;
+  std::future<replicas_report> done_;
+};
+
+} // namespace
+
+TEST_CASE("a replica whose task is killed fails alone, and comes back when its task does") {
+  auto mode = GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync);
+  INFO(to_string(mode));
+  cluster all;
+  auto how = all.options(mode);
+  how.backups = mode == replica_mode::sync ? 1 : 0;
+  running now{how};
+  auto& training = now.start(how, all.s);
+  REQUIRE(now.await_step(20));
+  all.workers[1]->kill();
+  REQUIRE(now.await(kind::lost, 1));
+  CHECK(now.tells("/job:worker/task:1"));
+  REQUIRE(now.await_steps_of(0, 50)); // the others go on
+  REQUIRE(now.await_steps_of(2, 50));
+  all.start(all.workers, "worker", 1);
+  REQUIRE(now.await(kind::back, 1));
+  REQUIRE(now.await_steps_of(1, 50));
+  training.request_stop();
+  auto report = now.end();
+  CHECK(report.why == training_end::asked);
+  CHECK(report.replicas[0].failures == 0);
+  CHECK(report.replicas[2].failures == 0);
+  CHECK(now.count(kind::initialized) == 1);
+  CHECK(now.count(kind::retrying) == 0);
+  CHECK(regression::is_found(all.s, training.chief()));
+}
+
+TEST_CASE("a replica whose task is stopped holds up none of those that need not wait for it") {
+  auto mode = GENERATE(replica_mode::async, replica_mode::sync);
+  INFO(to_string(mode));
+  cluster all;
+  auto how = all.options(mode);
+  how.backups = mode == replica_mode::sync ? 1 : 0;
+  running now{how};
+  auto& training = now.start(how, all.s);
+  REQUIRE(now.await_step(20));
+  all.workers[2]->freeze();
+  auto frozen = clock_type::now();
+  REQUIRE(now.await_steps_of(0, 50));
+  REQUIRE(now.await_steps_of(1, 50));
+  CHECK(clock_type::now() - frozen < 5s * slowness);
+  REQUIRE(now.await(kind::lost, 2)); // when the peer timeout is over
+  REQUIRE(now.await_steps_of(0, 50));
+  ::kill(all.workers[2]->pid(), SIGCONT);
+  REQUIRE(now.await(kind::back, 2));
+  REQUIRE(now.await_steps_of(2, 50));
+  training.request_stop();
+  auto report = now.end();
+  CHECK(report.replicas[0].failures == 0);
+  CHECK(regression::is_found(all.s, training.chief()));
+}
+
+TEST_CASE("without enough replicas a synchronous step waits, and goes on when they are back") {
+  cluster all;
+  auto how = all.options(replica_mode::sync);
+  running now{how};
+  auto& training = now.start(how, all.s);
+  REQUIRE(now.await_step(20));
+  all.workers[0]->kill();
+  REQUIRE(now.await(kind::lost, 0));
+  auto then = now.step();
+  all.start(all.workers, "worker", 0);
+  REQUIRE(now.await(kind::back, 0));
+  REQUIRE(now.await_step(then + 150));
+  training.request_stop();
+  now.end();
+  CHECK(regression::is_found(all.s, training.chief()));
+}
+
+TEST_CASE("ps tasks that are gone for a while are told of, and waited for") {
+  cluster all;
+  temporary_folder folder;
+  auto how = all.options(GENERATE(replica_mode::async, replica_mode::sync));
+  how.checkpoints = folder / "m";
+  how.lost_seconds = 0.2;
+  running now{how};
+  auto& training = now.start(how, all.s);
+  REQUIRE(now.await_step(20));
+  all.ps[0]->kill();
+  REQUIRE(now.await(kind::retrying, -1));
+  CHECK(now.tells("/job:ps/task:0"));
+  all.start(all.ps, "ps", 0);
+  REQUIRE(now.await(kind::recovered, -1));
+  REQUIRE(now.await_steps_of(1, 20));
+  training.request_stop();
+  now.end();
+}
+
+TEST_CASE("a run ends within seconds, though a task is frozen") {
+  cluster all;
+  auto how = all.options(replica_mode::sync);
+  running now{how};
+  auto& training = now.start(how, all.s);
+  REQUIRE(now.await_step(5));
+  all.workers[1]->freeze();
+  training.request_stop();
+  auto begin = clock_type::now();
+  now.end();
+  CHECK(clock_type::now() - begin < 8s * slowness);
+}
+
+TEST_CASE("where a ps task is killed and restarted, all goes on from the newest checkpoint") {
+  auto mode = GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync);
+  INFO(to_string(mode));
+  auto which = GENERATE(0, 1);
+  INFO("ps task " << which);
+  cluster all;
+  temporary_folder folder;
+  auto how = all.options(mode);
+  how.checkpoints = folder / "m";
+  how.checkpoint_steps = 10;
+  running now{how};
+  auto& training = now.start(how, all.s);
+  REQUIRE(now.await_step(60));
+  all.ps[static_cast<size_t>(which)]->kill();
+  all.start(all.ps, "ps", which);
+  REQUIRE(now.await(kind::recovered, -1));
+  for (size_t i = 0; i < 3; ++i)
+    REQUIRE(now.await_steps_of(i, 50));
+  training.request_stop();
+  auto report = now.end();
+  CHECK(now.count(kind::restored) >= 1);
+  CHECK(now.count(kind::initialized) == 1);
+  CHECK(report.step > 60);
+  CHECK(regression::is_found(all.s, training.chief()));
+}
+
+} // namespace troupe::test::replica_processes_test

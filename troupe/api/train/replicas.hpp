@@ -1,0 +1,159 @@
+// Replicas of a model on several tasks train it together, each by steps of its own: one that is
+// dead or slow fails only itself (white paper 7 and Figure 7; OSDI 4.4 and Figure 4).
+#pragma once
+#include "troupe/api/device_functions.hpp"
+#include "troupe/api/train/optimizer.hpp"
+#include "troupe/api/train/training_run.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// When the variables follow the gradients of the replicas.
+enum class replica_mode : uint8_t {
+  async,   ///< as each comes, whatever the variables are by then (Downpour: Dean et al. 2012)
+  bounded, ///< the same, but no replica is more than max_lead steps ahead of the slowest living one
+  sync     ///< by the mean of those of all; with backups, of those that come first
+};
+
+TROUPE_API std::string_view to_string(replica_mode mode) noexcept; ///< "async"
+
+/// One replica, as the function that builds it returns it.
+struct replica_step {
+  std::vector<edge> feeds = {};  ///< in the order in which replicas_options::batch gives them
+  edge loss = {};                ///< one floating-point number, the mean over the batch
+  std::vector<edge> others = {}; ///< what a program wants of replicas::chief(), such as guesses
+};
+
+/// What happens to training beside its steps.
+struct replica_event {
+  enum class kind : uint8_t {
+    initialized, ///< all variables got their initial values
+    restored,    ///< `text` is the checkpoint's path
+    saved,       ///< `text` is the path of a checkpoint that will survive a crash
+    lost,        ///< a step of `replica` failed, or its task is silent; the others go on
+    back,        ///< steps of `replica` end well again
+    retrying,    ///< what all need is not there, such as a ps task; `text` is why
+    recovered,   ///< it is there again
+    warning,     ///< `text` is what went wrong, and is not worth ending the run
+  };
+  kind what = kind::initialized;
+  int64_t step = 0;
+  int replica = -1;
+  std::string text = {};
+};
+
+struct replicas_report {
+  int64_t step = 0; ///< done in all
+  training_end why = training_end::last_step;
+  double loss = 0;             ///< of the step of a replica that ended last
+  int64_t restored_from = -1;  ///< the step of the checkpoint that the run began with; -1: none
+  std::string checkpoint = {}; ///< the path of the last one; empty where there is none
+  struct counts {
+    int64_t steps = 0;    ///< of this replica that ended well
+    int64_t failures = 0; ///< attempts that failed
+  };
+  std::vector<counts> replicas = {};
+};
+
+struct replicas_options {
+  replica_mode mode = replica_mode::async;
+  int workers = 1;  ///< replicas: number i runs on /job:worker/task:i
+  int ps_tasks = 1; ///< that hold the variables. 0: all of it is in one task, such as a local one
+  std::string worker_job = "worker";
+  std::string ps_job = "ps";
+  replica_devices_options::spread variables = replica_devices_options::spread::by_bytes;
+  int backups = 0;      ///< sync: a step takes the first `workers - backups` gradients
+  int64_t max_lead = 4; ///< bounded: steps that a replica may be ahead of the slowest
+
+  /// Makes the optimizer; required. It is given the counter of steps, for rates that change.
+  std::function<std::unique_ptr<optimizer>(edge global_step)> make_optimizer = {};
+  /// Changes gradients before they are applied, such as by clipping: each replica's, or with sync
+  /// their mean.
+  std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
+
+  /// The share of the elements of a dense gradient that a worker sends in a step, those of the
+  /// greatest magnitude; it adds the rest to the gradient of its next step (SparsifyTopK). Small
+  /// gradients, of less than 64 elements, are sent whole, and so are all where it is 1. What a
+  /// worker keeps is lost with it.
+  double sent = 1;
+
+  /// The feeds of number n, on any thread; nothing ends the data. Replica r has, in step s of sync,
+  /// the number s * workers + r; else numbers are handed out as replicas are ready. One that is run
+  /// again gets the same.
+  std::function<std::optional<std::vector<tensor>>(int64_t n)> batch = {};
+
+  std::string checkpoints = {}; ///< the folder; empty: none are written
+  saver_options keep = {};
+  bool resume = true;            ///< begins with the newest checkpoint, if there is one
+  int64_t checkpoint_steps = 0;  ///< between two; 0: does not count
+  double checkpoint_seconds = 0; ///< between two; 0: does not count
+
+  int64_t last_step = -1; ///< in all; negative: no limit. With sync, of all replicas together
+  double time_limit = 0;  ///< seconds of this run; 0: no limit
+  /// True ends the run. One call at a time; must neither throw nor call the run.
+  std::function<bool(const training_progress&)> when = {};
+  bool stop_at_nan = true;
+
+  double retry_seconds = 0.1;   ///< before a replica's next attempt; doubled for each, up to 5
+  double lost_seconds = 2;      ///< without an answer of its task, until a replica counts as lost
+  double step_seconds = 60;     ///< that a step may take, with what it waits for
+  double give_up_seconds = 120; ///< without a step that ends well: the run throws the first cause
+
+  /// After each step of a replica, on its thread; several at once.
+  std::function<void(const training_progress&)> on_step = {};
+  /// One call at a time. Must not throw, nor call the run.
+  std::function<void(const replica_event&)> on_event = {};
+};
+
+/// Builds one graph for each replica, whose variables are on ps tasks and have the same names, and
+/// a graph for the chief, which no worker runs; then runs all of them.
+///
+///     replicas training{[](graph_builder& g, int) {
+///                         auto x = g.placeholder(dtype::f32, {-1, 64});
+///                         auto y = g.placeholder(dtype::i32, {-1});
+///                         return replica_step{{x, y}, softmax_loss(dense(g, x, 10), y)};
+///                       },
+///                       {.mode = replica_mode::sync, .workers = 5, .ps_tasks = 2, .backups = 1,
+///                        .make_optimizer = [](edge) { return std::make_unique<momentum>(0.1); },
+///                        .batch = next, .last_step = 10'000}};
+///     auto report = training.run(s);
+///
+/// A replica whose task is lost tries again until the task is back, and goes on from the variables
+/// as they are then; with bounded, no other waits for it; with sync, the others go on as long as
+/// there are `workers - backups`. Gradients for an earlier step of sync are dropped, and one replica
+/// counts once in a step, however often it was restarted. Where a ps task has lost variables, all
+/// are restored from the newest checkpoint of the run, or begin anew where there is none.
+class TROUPE_API replicas {
+public:
+  using location = std::source_location;
+  /// Must build the same each time, but for what follows from the replica's number. Called once
+  /// more than there are replicas: at first for the chief, with number 0.
+  using builder = std::function<replica_step(graph_builder& in, int replica)>;
+
+  /// Throws troupe::error for options that make no sense, and where graphs differ.
+  replicas(const builder& model, replicas_options options, location where = location::current());
+  replicas(const replicas&) = delete;
+  replicas& operator=(const replicas&) = delete;
+  ~replicas();
+
+  /// Trains until it is to end, then saves and returns. Throws the first error that does not pass.
+  replicas_report run(session& in, location where = location::current());
+  /// Ends the run in good order, within seconds. Any thread may call.
+  void request_stop() noexcept;
+
+  graph_builder& graph() noexcept;             ///< the chief's: for savers, summaries, evaluation
+  const replica_step& chief() const noexcept;  ///< in that graph; its nodes run on ps tasks
+  graph_builder& graph_of(int replica);
+  edge global_step() const noexcept; ///< in the chief's graph
+
+private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+} // namespace troupe

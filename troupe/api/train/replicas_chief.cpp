@@ -1,0 +1,333 @@
+// The chief: makes variables hold, takes the steps of sync, and writes checkpoints.
+#include "troupe/api/train/replicas_loop.hpp"
+#include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe {
+
+void replicas::state::loop::lead() {
+  get_ready({});
+  while (going_on()) {
+    if (of_->is_sync())
+      take_step();
+    else
+      watch();
+    save();
+  }
+}
+
+bool replicas::state::loop::going_on() {
+  lock_of_all lock{of_->mutex};
+  check_ends();
+  return !stopped_;
+}
+
+// -- ends -----------------------------------------------------------------------------------------
+
+// With the mutex: ends that come with time, or from outside.
+void replicas::state::loop::check_ends() {
+  if (stopped_)
+    return;
+  auto now = clock::now();
+  if (of_->asked)
+    stop(training_end::asked);
+  else if (options_.last_step >= 0 && done_ >= options_.last_step)
+    stop(training_end::last_step);
+  else if (options_.time_limit > 0 && now >= begin_ + in_ticks(options_.time_limit))
+    stop(training_end::time_over);
+  else if (now >= last_good_ + in_ticks(options_.give_up_seconds))
+    give_up(std::make_exception_ptr(without_progress()));
+}
+
+error replicas::state::loop::without_progress() const {
+  std::string lost;
+  for (const auto& one : replicas_)
+    if (one.attempts > 0)
+      lost += concat(lost.empty() ? "" : ", ", one.number);
+  auto text = concat("no step has ended well for ", options_.give_up_seconds, " s");
+  if (of_->is_sync())
+    text += concat(", where each takes the gradients of ", of_->required(), " replicas");
+  if (!lost.empty())
+    text += concat("; replicas that fail: ", lost);
+  if (first_cause_)
+    text += concat("; the first cause: ", first_cause_->what());
+  return error{first_cause_ ? first_cause_->kind() : error_kind::deadline_exceeded, text};
+}
+
+std::chrono::steady_clock::duration replicas::state::loop::in_ticks(double of) {
+  return std::chrono::duration_cast<clock::duration>(seconds{std::clamp(of, 0.0, 1e6)});
+}
+
+// When something may be due that only time brings.
+std::chrono::steady_clock::time_point replicas::state::loop::next_look() const {
+  auto at = std::min(last_good_ + in_ticks(options_.give_up_seconds),
+                     std::max(looked_at_, last_good_) + quiet_now_);
+  if (options_.time_limit > 0)
+    at = std::min(at, begin_ + in_ticks(options_.time_limit));
+  if (!of_->is_sync() && saves() && options_.checkpoint_seconds > 0 && done_ > saved_step_)
+    at = std::min(at, saved_at_ + in_ticks(options_.checkpoint_seconds));
+  return at;
+}
+
+// Until it is done, the run is to end, or a checkpoint is due that may be read at any time.
+template <class Done>
+void replicas::state::loop::wait_for(lock_of_all& lock, Done done) {
+  auto saves_now = [&] { return !of_->is_sync() && save_is_due(); };
+  while (!stopped_ && !done() && !saves_now()) {
+    of_->changed.wait_until(lock, next_look(), [&] {
+      return stopped_ || of_->asked || done() || saves_now();
+    });
+    check_ends();
+    if (auto now = clock::now(); now >= std::max(looked_at_, last_good_) + quiet_now_) {
+      // Without news: are the ps tasks there?
+      suspect_ = true;
+      quiet_now_ = last_good_ > looked_at_ ? quiet : std::min(quiet_now_ * 2, longest_quiet);
+      looked_at_ = now;
+    }
+  }
+}
+
+// -- steps ----------------------------------------------------------------------------------------
+
+// One step of all: takes the gradients that have come first, and moves the variables.
+void replicas::state::loop::take_step() {
+  if (!apply_)
+    apply_ = in_.prepare({of_->chief.label}, {}, {of_->chief.apply}, where_);
+  if (!pending_)
+    pending_ = start(*apply_, {tensor::scalar(label_ + 1)});
+  lock_of_all lock{of_->mutex};
+  wait_for(lock, [&] { return pending_->has_value() || suspect_; });
+  if (pending_->has_value())
+    return end_of_step(lock);
+  if (!stopped_ && std::exchange(suspect_, false)) {
+    lock.unlock();
+    check_variables();
+  }
+}
+
+void replicas::state::loop::end_of_step(lock_of_all& lock) {
+  auto got = std::move(**pending_);
+  pending_.reset();
+  if (got) {
+    ++label_;
+    last_good_ = clock::now();
+    first_cause_.reset();
+    if (++done_ == options_.last_step)
+      stop(training_end::last_step);
+    return;
+  }
+  if (stopped_)
+    return;
+  ready_ = false;
+  lock.unlock();
+  get_ready(error{got.status()});
+}
+
+void replicas::state::loop::watch() {
+  {
+    lock_of_all lock{of_->mutex};
+    wait_for(lock, [&] { return suspect_; });
+    if (stopped_ || !std::exchange(suspect_, false))
+      return;
+  }
+  check_variables();
+}
+
+// A replica has failed: is it for the variables?
+void replicas::state::loop::check_variables() {
+  std::optional<error> why;
+  try {
+    if (!lost_state())
+      return;
+    why = error{error_kind::aborted, "variables have no values any more"};
+  } catch (const error& cause) {
+    why = cause;
+  }
+  {
+    lock_of_all lock{of_->mutex};
+    ready_ = false;
+  }
+  get_ready(why);
+}
+
+// -- beginning, and going on ----------------------------------------------------------------------
+
+// Until all variables have values and steps may begin, or the run is to end.
+void replicas::state::loop::get_ready(std::optional<error> cause) {
+  for (int attempts = 0;; ++attempts) {
+    if (cause) {
+      lock_of_all lock{of_->mutex};
+      if (!may_pass_for_replicas(*cause))
+        return give_up(std::make_exception_ptr(*cause));
+      if (!first_cause_)
+        first_cause_ = cause;
+      of_->tell({.what = replica_event::kind::retrying, .step = done_, .text = cause->what()});
+      pause(lock, attempts);
+      check_ends();
+      if (stopped_)
+        return;
+    }
+    try {
+      drop_pending();
+      if (!began_ || lost_state())
+        begin();
+      open_step();
+      lock_of_all lock{of_->mutex};
+      ready_ = true;
+      suspect_ = false;
+      of_->changed.notify_all();
+      if (cause)
+        of_->tell({.what = replica_event::kind::recovered, .step = done_});
+      return;
+    } catch (const error& why) {
+      cause = why;
+    }
+  }
+}
+
+bool replicas::state::loop::lost_state() {
+  auto flags = in_.run({}, of_->chief.initialized, {}, {.timeout = in_milliseconds(5 * options_.lost_seconds)},
+                       where_);
+  return std::ranges::any_of(flags, [](const tensor& one) { return !*one.data<bool>(); });
+}
+
+// Gives all variables their values: those of a checkpoint, or those that they begin with. Steps of
+// replicas that are still under way are of the time before: with sync, their gradients are dropped;
+// else they are late, as others are.
+void replicas::state::loop::begin() {
+  std::optional<restore_report> found;
+  apply_.reset(); // it was prepared for what may have another place now
+  if (saves()) {
+    await_writer();
+    if (options_.resume || saves_ours_)
+      found = of_->saves->restore(in_, where_);
+  }
+  if (!found)
+    in_.run({}, {}, {of_->chief.initializer}, {.timeout = in_milliseconds(options_.step_seconds)},
+            where_);
+  lock_of_all lock{of_->mutex};
+  if (!std::exchange(began_, true) && found)
+    restored_from_ = found->step;
+  done_ = next_ = saved_step_ = found ? found->step : 0;
+  saved_at_ = clock::now();
+  ++beginnings_;
+  of_->tell({.what = found ? replica_event::kind::restored : replica_event::kind::initialized,
+             .step = done_,
+             .text = found ? found->path : ""});
+}
+
+// Gradients from before count no more, whatever became of the chief's last step; then replicas may
+// begin.
+void replicas::state::loop::open_step() {
+  const auto& chief = of_->chief;
+  const run_options soon{.timeout = control_timeout};
+  if (of_->is_bounded())
+    for (const auto& one : replicas_)
+      in_.run({{chief.replica, int64_t{one.number}}}, {}, {chief.join}, soon, where_);
+  if (!of_->is_sync())
+    return;
+  auto opened = to_scalar<int64_t>(
+      in_.run({}, {chief.opened}, std::vector<target>{}, soon, where_).front(), where_);
+  // A step that failed may have taken from some accumulators, which are one ahead then.
+  auto label = std::max(label_, opened) + 2;
+  in_.run({{chief.label, label}}, {}, {chief.set_labels}, soon, where_);
+  in_.run({}, {}, {chief.clear}, soon, where_);
+  {
+    lock_of_all lock{of_->mutex};
+    label_ = label_base_ = label;
+    step_base_ = done_;
+  }
+  in_.run({{chief.label, label}}, {}, {chief.open}, soon, where_);
+}
+
+// The chief's step takes nothing any more.
+void replicas::state::loop::drop_pending() {
+  if (!pending_)
+    return;
+  auto ended = [&] {
+    lock_of_all lock{of_->mutex};
+    return of_->changed.wait_for(lock, end_interval, [&] { return pending_->has_value(); });
+  };
+  for (auto until = clock::now() + end_patience; !ended() && clock::now() < until;)
+    in_.run({}, {}, {of_->chief.clear}, {.timeout = release_timeout}, where_);
+  lock_of_all lock{of_->mutex};
+  if (pending_->has_value() && **pending_) {
+    ++label_;
+    ++done_;
+  }
+  pending_.reset();
+}
+
+// -- checkpoints ----------------------------------------------------------------------------------
+
+// With the mutex.
+bool replicas::state::loop::save_is_due() const {
+  auto by_steps = options_.checkpoint_steps;
+  auto by_time = options_.checkpoint_seconds;
+  return saves() && ready_ && !stopped_ && done_ > saved_step_ &&
+         ((by_steps > 0 && done_ - saved_step_ >= by_steps) ||
+          (by_time > 0 && clock::now() >= saved_at_ + in_ticks(by_time)));
+}
+
+// With sync, values are read between two steps of the chief: a consistent cut.
+void replicas::state::loop::save() {
+  int64_t at = 0;
+  {
+    lock_of_all lock{of_->mutex};
+    if (!save_is_due() || pending_)
+      return;
+    at = done_;
+    saved_at_ = clock::now();
+  }
+  try {
+    await_writer();
+    of_->saves->save_async(in_, at, where_);
+    writing_ = at;
+    lock_of_all lock{of_->mutex};
+    saved_step_ = at;
+  } catch (const error& why) {
+    of_->tell({.what = replica_event::kind::warning, .step = at, .text = why.what()});
+  }
+}
+
+void replicas::state::loop::await_writer() {
+  if (!writing_)
+    return;
+  auto step = *std::exchange(writing_, std::nullopt);
+  of_->saves->wait(where_);
+  saves_ours_ = true;
+  of_->tell({.what = replica_event::kind::saved, .step = step, .text = newest()});
+}
+
+std::string replicas::state::loop::newest() const {
+  checkpoint_folder of{real_files(), options_.checkpoints};
+  auto latest = of.latest();
+  return latest ? of.path_of(*latest) : "";
+}
+
+replicas_report replicas::state::loop::finish() {
+  replicas_report made{
+      .step = done_, .why = why_, .loss = loss_, .restored_from = restored_from_};
+  for (const auto& one : replicas_)
+    made.replicas.push_back(one.counts);
+  if (!saves())
+    return made;
+  try {
+    await_writer();
+  } catch (const error& why) { // which does not cost the last one
+    saved_step_ = -1;
+    of_->tell({.what = replica_event::kind::warning, .step = done_, .text = why.what()});
+  }
+  if (why_ == training_end::not_a_number || !ready_ ||
+      (done_ == saved_step_ && (saves_ours_ || restored_from_ >= 0))) {
+    made.checkpoint = newest();
+    return made;
+  }
+  made.checkpoint = of_->saves->save(in_, done_, where_);
+  of_->tell({.what = replica_event::kind::saved, .step = done_, .text = made.checkpoint});
+  return made;
+}
+
+} // namespace troupe

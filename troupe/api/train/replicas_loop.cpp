@@ -1,0 +1,347 @@
+#include "troupe/api/train/replicas_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace troupe {
+namespace {
+
+constexpr std::chrono::duration<double> longest_retry_pause{5};
+
+double loss_in(const tensor& value) {
+  if (value.elements() != 1)
+    throw error{invalid("the loss must be one number, got shape ", value.dims())};
+  return *value_or_throw(converted(value, dtype::f64)).data<double>();
+}
+
+} // namespace
+
+bool may_pass_for_replicas(const error& why) {
+  return why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted ||
+         why.kind() == error_kind::deadline_exceeded ||
+         why.kind() == error_kind::failed_precondition;
+}
+
+replicas::state::loop::loop(std::shared_ptr<state> of, session& in, location where)
+    : of_(std::move(of)), options_(of_->options), in_(in), where_(where),
+      replicas_(of_->workers.size()) {
+  for (size_t i = 0; i < replicas_.size(); ++i)
+    replicas_[i].number = static_cast<int>(i);
+}
+
+replicas_report replicas::state::loop::run() {
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (auto& one : replicas_)
+        threads.emplace_back([this, &one] { work(one); });
+      lead();
+    } catch (...) {
+      lock_of_all lock{of_->mutex};
+      give_up(std::current_exception());
+    }
+    end_steps();
+  }
+  if (problem_) {
+    try {
+      await_writer();
+    } catch (...) { // there is an earlier error to tell
+    }
+    std::rethrow_exception(problem_);
+  }
+  return finish();
+}
+
+// -- replicas -------------------------------------------------------------------------------------
+
+void replicas::state::loop::work(member& mine) {
+  while (take(mine))
+    try {
+      run_step(mine);
+    } catch (const error& why) {
+      failed(mine, why);
+    } catch (...) {
+      lock_of_all lock{of_->mutex};
+      give_up(std::current_exception());
+    }
+  lock_of_all lock{of_->mutex};
+  mine.ended = true;
+  of_->changed.notify_all();
+}
+
+bool replicas::state::loop::take(member& mine) {
+  lock_of_all lock{of_->mutex};
+  auto repeats = [&] { return mine.batch >= 0 && mine.beginning == beginnings_; };
+  auto may_begin = [&] {
+    return stopped_ || (ready_ && (of_->is_sync() || repeats() || options_.last_step < 0 ||
+                                   next_ < options_.last_step));
+  };
+  if (of_->is_bounded() && ready_ && !may_begin()) { // no step is left, and others must not wait
+    lock.unlock();
+    leave(mine.number);
+    lock.lock();
+  }
+  of_->changed.wait(lock, may_begin);
+  if (stopped_)
+    return false;
+  if (of_->is_sync()) {
+    if (mine.label < label_base_)
+      mine.label = label_;
+    mine.batch = step_of(mine.label) * options_.workers + mine.number;
+  } else if (!repeats()) {
+    mine.batch = next_++;
+  }
+  mine.beginning = beginnings_;
+  return true;
+}
+
+void replicas::state::loop::run_step(member& mine) {
+  if (!mine.prepared || mine.attempts > 0) // else one would wait for a task that is not there
+    ask(mine);
+  if (!mine.prepared && !prepare(mine))
+    return;
+  std::vector<tensor> feeds;
+  if (options_.batch) {
+    auto batch = options_.batch(mine.batch);
+    if (!batch) {
+      lock_of_all lock{of_->mutex};
+      return stop(training_end::data_ended);
+    }
+    feeds = *std::move(batch);
+  }
+  if (of_->is_sync())
+    feeds.push_back(tensor::scalar(mine.label));
+  if (auto fetched = await(mine, *start(*mine.prepared, std::move(feeds))))
+    note(mine, loss_in(fetched->front()), *fetched);
+}
+
+bool replicas::state::loop::prepare(member& mine) {
+  const auto& of = of_->workers[static_cast<size_t>(mine.number)];
+  auto feeds = of.ends.feeds;
+  std::vector<edge> fetches{of.ends.loss};
+  if (of.label)
+    feeds.push_back(of.label);
+  if (of.next)
+    fetches.push_back(of.next);
+  std::vector<target> targets;
+  if (of.train)
+    targets.emplace_back(of.train);
+  if (of.prepare) {
+    auto first = in_.prepare({}, {}, {of.prepare}, where_);
+    if (!await(mine, *start(first, {})))
+      return false;
+  }
+  mine.prepared = in_.prepare(feeds, fetches, targets, where_);
+  return true;
+}
+
+// A step of a replica has ended well.
+void replicas::state::loop::note(member& mine, double loss, const std::vector<tensor>& fetched) {
+  training_progress news{.loss = loss, .replica = static_cast<size_t>(mine.number)};
+  {
+    lock_of_all lock{of_->mutex};
+    auto next = of_->is_sync() ? to_scalar<int64_t>(fetched.back(), where_) : 0;
+    if (stopped_ && next > mine.label + 1 && of_->is_sync())
+      return; // let go at the end: no step of all has taken its gradients
+    auto now = clock::now();
+    loss_ = loss;
+    ++count_;
+    ++mine.counts.steps;
+    mine.batch = -1;
+    if (std::exchange(mine.attempts, 0) > 0)
+      of_->tell({.what = replica_event::kind::back, .step = done_, .replica = mine.number});
+    auto speed = static_cast<double>(count_) / std::max(seconds{now - begin_}.count(), 1e-9);
+    if (of_->is_sync()) {
+      news.step = step_of(mine.label) + 1;
+      news.steps_per_second = speed / options_.workers;
+      mine.label = next;
+    } else {
+      if (mine.beginning == beginnings_ && ++done_ == options_.last_step)
+        stop(training_end::last_step);
+      news.step = done_;
+      news.steps_per_second = speed;
+      last_good_ = now;
+      first_cause_.reset();
+    }
+    if (options_.stop_at_nan && std::isnan(loss))
+      stop(training_end::not_a_number);
+    else if (!stopped_ && options_.when && options_.when(news))
+      stop(training_end::condition);
+    if (!of_->is_sync() && save_is_due())
+      of_->changed.notify_all();
+  }
+  if (!options_.on_step)
+    return;
+  try {
+    options_.on_step(news);
+  } catch (...) { // which is no failure of the replica
+    lock_of_all lock{of_->mutex};
+    give_up(std::current_exception());
+  }
+}
+
+// It tries again after a while, and the others go on.
+void replicas::state::loop::failed(member& mine, const error& why) {
+  lock_of_all lock{of_->mutex};
+  ++mine.counts.failures;
+  mine.label = -1;
+  if (stopped_)
+    return;
+  if (why.kind() == error_kind::out_of_range)
+    return stop(training_end::data_ended);
+  if (!may_pass_for_replicas(why))
+    return give_up(std::make_exception_ptr(why));
+  // Else a step that is kept is registered again, without a thread that waits for its task.
+  if (why.kind() == error_kind::aborted || why.kind() == error_kind::failed_precondition)
+    mine.prepared.reset();
+  suspect_ = true;
+  of_->changed.notify_all();
+  auto attempts = mine.attempts;
+  lose(lock, mine, why);
+  pause(lock, attempts);
+}
+
+// With bounded, the others no longer wait for it.
+void replicas::state::loop::lose(lock_of_all& lock, member& mine, const error& why) {
+  if (mine.attempts++ == 0)
+    of_->tell({.what = replica_event::kind::lost,
+               .step = done_,
+               .replica = mine.number,
+               .text = why.what()});
+  if (!first_cause_)
+    first_cause_ = why;
+  if (!of_->is_bounded())
+    return;
+  lock.unlock();
+  leave(mine.number);
+  lock.lock();
+}
+
+// Throws unless its task answers.
+void replicas::state::loop::ask(const member& mine) {
+  if (auto* probe = of_->workers[static_cast<size_t>(mine.number)].probe)
+    in_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_seconds)}, where_);
+}
+
+// The others no longer wait for it. If that cannot be said now, it is at the next failure.
+void replicas::state::loop::leave(int number) {
+  try {
+    in_.run({{of_->chief.replica, int64_t{number}}}, {}, {of_->chief.leave},
+            {.timeout = control_timeout}, where_);
+  } catch (const error&) {
+  }
+}
+
+// -- both -----------------------------------------------------------------------------------------
+
+// Begins a step that the caller may stop to wait for.
+std::shared_ptr<replicas::state::loop::outcome>
+replicas::state::loop::start(step& what, std::vector<tensor> feeds) {
+  auto into = std::make_shared<outcome>();
+  what.run_async(
+      std::move(feeds),
+      [of = of_, into](result<std::vector<tensor>> got) {
+        std::lock_guard guard{of->mutex};
+        *into = std::move(got);
+        of->changed.notify_all();
+      },
+      {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+  return into;
+}
+
+// Nothing for a frozen task's step at the end of the run: it is left behind.
+std::optional<std::vector<tensor>> replicas::state::loop::await(member& mine,
+                                                                const outcome& what) {
+  lock_of_all lock{of_->mutex};
+  auto ended = [&] { return what.has_value() || left_; };
+  for (auto pause = quiet; !of_->changed.wait_for(lock, pause, ended);) {
+    if (stopped_)
+      continue;
+    // A step that is asked for when its task has just gone waits until the task is back.
+    std::optional<error> silent;
+    lock.unlock();
+    try {
+      ask(mine);
+    } catch (const error& why) {
+      silent = why;
+    }
+    lock.lock();
+    if (silent && !ended() && !stopped_)
+      lose(lock, mine, *silent);
+    pause = std::min(pause * 2, longest_quiet);
+  }
+  if (!what.has_value())
+    return std::nullopt;
+  return value_or_throw(*what);
+}
+
+void replicas::state::loop::pause(lock_of_all& lock, int attempts) {
+  auto time = seconds{options_.retry_seconds} * std::pow(2.0, std::min(attempts, 30));
+  of_->changed.wait_for(lock, std::min<seconds>(time, longest_retry_pause),
+                        [&] { return stopped_ || of_->asked; });
+}
+
+void replicas::state::loop::stop(training_end why) {
+  if (!std::exchange(stopped_, true))
+    why_ = why;
+  of_->changed.notify_all();
+}
+
+void replicas::state::loop::give_up(std::exception_ptr why) {
+  if (!problem_)
+    problem_ = std::move(why);
+  stopped_ = true;
+  of_->changed.notify_all();
+}
+
+// Who has failed last waits for a task that may never come back: no need to wait with it.
+bool replicas::state::loop::all_ended() const {
+  return std::ranges::all_of(replicas_,
+                             [](const member& one) { return one.ended || one.attempts > 0; });
+}
+
+// Lets the steps that are under way end: those of replicas, which may wait for each other or for
+// the chief, and then the chief's, which waits for them.
+void replicas::state::loop::end_steps() {
+  for (auto until = clock::now() + end_patience;;) {
+    {
+      lock_of_all lock{of_->mutex};
+      of_->changed.wait_for(lock, end_interval, [&] { return all_ended(); });
+      if (all_ended() || clock::now() >= until) {
+        left_ = true;
+        of_->changed.notify_all();
+        break;
+      }
+    }
+    release();
+  }
+  try {
+    drop_pending();
+  } catch (const error&) { // it is over when its time is
+  }
+}
+
+// Replicas go on to the ends of their steps.
+void replicas::state::loop::release() {
+  try {
+    if (of_->is_sync())
+      in_.run({{of_->chief.label, ++label_ + 1}}, {}, {of_->chief.open},
+              {.timeout = release_timeout}, where_);
+    else if (of_->is_bounded())
+      for (const auto& one : replicas_)
+        in_.run({{of_->chief.replica, int64_t{one.number}}}, {}, {of_->chief.leave},
+                {.timeout = release_timeout}, where_);
+  } catch (const error&) { // where ps tasks are gone, steps of replicas fail, too
+  }
+}
+
+std::chrono::milliseconds replicas::state::loop::in_milliseconds(double of) {
+  return milliseconds{static_cast<int64_t>(std::clamp(of, 0.0, 1e9) * 1000) + 1};
+}
+
+replicas_report replicas::state::run(session& in, location where) {
+  return loop{shared_from_this(), in, where}.run();
+}
+
+} // namespace troupe

@@ -1,0 +1,122 @@
+// One run of replicas: a thread for each, which waits for its steps, and the caller's as the chief.
+#pragma once
+#include "troupe/api/train/replicas_state.hpp"
+
+#include <chrono>
+#include <exception>
+
+namespace troupe {
+
+/// Whether the cause of a failure may pass, so that it is worth to try again.
+bool may_pass_for_replicas(const error& why);
+
+// What several threads touch is guarded by the mutex of the state.
+class replicas::state::loop {
+public:
+  loop(std::shared_ptr<state> of, session& in, location where);
+  replicas_report run();
+
+private:
+  using clock = std::chrono::steady_clock;
+  using seconds = std::chrono::duration<double>;
+  using milliseconds = std::chrono::milliseconds;
+  using lock_of_all = std::unique_lock<std::mutex>;
+  using outcome = std::optional<result<std::vector<tensor>>>;
+
+  // Of the steps under way when the run is to end; those of a frozen task are left behind then.
+  static constexpr std::chrono::seconds end_patience{5};
+  static constexpr milliseconds end_interval{50}, control_timeout{10'000}, release_timeout{1000};
+  // Without news, until one asks whether a task is there; at first, and at most.
+  static constexpr clock::duration quiet = std::chrono::seconds{1},
+                                   longest_quiet = std::chrono::seconds{10};
+
+  struct member {
+    int number = 0;
+    std::optional<step> prepared = {}; // its own thread's
+    int64_t label = -1;                // sync: of its next step; -1: the one of all
+    int64_t batch = -1;                // that it has begun and not ended
+    uint64_t beginning = 0;            // when it began that
+    int attempts = 0;                  // in a row that failed
+    replicas_report::counts counts = {};
+    bool ended = false;
+  };
+
+  // Replicas, each on a thread of its own (replicas_loop.cpp)
+  void work(member& mine);
+  bool take(member& mine);
+  void run_step(member& mine);
+  bool prepare(member& mine);
+  void note(member& mine, double loss, const std::vector<tensor>& fetched);
+  void failed(member& mine, const error& why);
+  void lose(lock_of_all& lock, member& mine, const error& why);
+  void ask(const member& mine);
+  void leave(int number);
+  int64_t step_of(int64_t label) const { return label - label_base_ + step_base_; }
+
+  // The chief (replicas_chief.cpp)
+  void lead();
+  bool going_on();
+  void take_step();
+  void end_of_step(lock_of_all& lock);
+  void watch();
+  void check_variables();
+  void get_ready(std::optional<error> cause);
+  bool lost_state();
+  void begin();
+  void open_step();
+  void drop_pending();
+  void check_ends();
+  error without_progress() const;
+  clock::time_point next_look() const;
+  template <class Done>
+  void wait_for(lock_of_all& lock, Done done);
+
+  // Checkpoints (replicas_chief.cpp)
+  bool saves() const { return of_->saves.has_value(); }
+  bool save_is_due() const;
+  void save();
+  void await_writer();
+  std::string newest() const;
+
+  // Both
+  std::shared_ptr<outcome> start(step& what, std::vector<tensor> feeds);
+  std::optional<std::vector<tensor>> await(member& mine, const outcome& what);
+  void pause(lock_of_all& lock, int attempts);
+  void stop(training_end why);
+  void give_up(std::exception_ptr why);
+  bool all_ended() const;
+  void end_steps();
+  void release();
+  replicas_report finish();
+  static milliseconds in_milliseconds(double of);
+  static clock::duration in_ticks(double of);
+
+  const std::shared_ptr<state> of_;
+  const replicas_options& options_;
+  session& in_;
+  const location where_;
+  const clock::time_point begin_ = clock::now();
+  std::vector<member> replicas_;
+
+  // The chief's thread alone.
+  std::optional<step> apply_;
+  std::shared_ptr<outcome> pending_; // what it points to is guarded
+  bool began_ = false, saves_ours_ = false;
+  std::optional<int64_t> writing_; // the step of the checkpoint
+
+  // sync: labels grow with each step of all, and by more when something has failed.
+  int64_t label_ = -1, label_base_ = 0, step_base_ = 0;
+  bool ready_ = false;   // steps may begin
+  bool suspect_ = false; // a replica has failed since the chief looked
+  int64_t next_ = 0, done_ = 0, count_ = 0, saved_step_ = 0, restored_from_ = -1;
+  uint64_t beginnings_ = 0;
+  clock::time_point last_good_ = begin_, saved_at_ = begin_, looked_at_ = begin_;
+  clock::duration quiet_now_ = quiet;
+  std::optional<error> first_cause_; // of those since a step ended well
+  double loss_ = 0;
+  bool stopped_ = false, left_ = false;
+  training_end why_ = training_end::asked;
+  std::exception_ptr problem_;
+};
+
+} // namespace troupe

@@ -1,0 +1,66 @@
+// What replicas keep: their graphs, and what one run of them shares with its threads.
+#pragma once
+#include "troupe/api/train/replicas.hpp"
+
+#include <condition_variable>
+#include <mutex>
+
+namespace troupe {
+
+/// The graph of one replica, and the ends of it that are run.
+struct replica_graph {
+  std::unique_ptr<graph_builder> graph = {};
+  replica_step ends = {};
+  edge label = {};       ///< sync: to be fed with the step that the gradients are for
+  edge next = {};        ///< sync: the step of all after this one. bounded: the replica's steps
+  node* train = nullptr; ///< async and bounded
+  node* probe = nullptr; ///< does nothing, on the worker
+  node* prepare = nullptr; ///< clears what the worker keeps of gradients, where it sends parts
+};
+
+/// What only ps tasks run. Edges and nodes that a mode does not have are nothing.
+struct chief_graph {
+  std::unique_ptr<graph_builder> graph = {};
+  replica_step ends = {};
+  edge global_step = {};
+  node* initializer = nullptr;
+  std::vector<edge> initialized = {}; ///< for each variable, whether it has a value
+  // sync
+  edge label = {};            ///< to be fed
+  node* apply = nullptr;      ///< takes the gradients, moves the variables, and sets the next label
+  node* set_labels = nullptr; ///< of the accumulators
+  node* clear = nullptr;      ///< the accumulators: steps that wait to take fail
+  node* open = nullptr;       ///< sets the label that replicas wait for
+  edge opened = {};           ///< the label that was set last
+  // bounded
+  edge replica = {}; ///< to be fed
+  node* join = nullptr;
+  node* leave = nullptr;
+};
+
+struct replicas::state : std::enable_shared_from_this<replicas::state> {
+  replicas_options options;
+  chief_graph chief;
+  std::vector<replica_graph> workers = {};
+  std::optional<saver> saves = {};
+  std::mutex mutex = {}, telling = {};
+  std::condition_variable changed = {};
+  bool asked = false;
+
+  int required() const { return options.workers - options.backups; }
+  bool is_sync() const { return options.mode == replica_mode::sync; }
+  bool is_bounded() const { return options.mode == replica_mode::bounded; }
+
+  // Any thread, also with the mutex.
+  void tell(const replica_event& what) {
+    if (!options.on_event)
+      return;
+    std::lock_guard guard{telling};
+    options.on_event(what);
+  }
+
+  class loop;
+  replicas_report run(session& in, location where);
+};
+
+} // namespace troupe
