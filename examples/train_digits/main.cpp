@@ -1,9 +1,9 @@
 // Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes
 // with asynchronous steps, through the same API.
 #include "examples/support/digits.hpp"
+#include "examples/support/local_cluster.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/stop_signals.hpp"
-#include "examples/train_digits/local_cluster.hpp"
 #include "examples/train_digits/model.hpp"
 
 #include <CLI/CLI.hpp>
@@ -176,7 +176,7 @@ bool run_replicas(const options& chosen, const std::string& spec, const digits::
 /// Returns whether it went through all epochs.
 bool run(const options& chosen) {
   auto held = examples::hold_stop_signals();
-  std::optional<digits::local_cluster> cluster; // started first, while there are no other threads
+  std::optional<examples::local_cluster> cluster; // started first, while there are no other threads
   auto spec = chosen.cluster;
   if (chosen.workers > 0 && spec.empty()) {
     cluster.emplace(chosen.workers, chosen.parameter_servers);

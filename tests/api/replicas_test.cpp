@@ -221,6 +221,40 @@ TEST_CASE("rows of a table that replicas look up move like those of one device")
     CHECK(one->op().name != "AccumulatorTakeGradient");
 }
 
+TEST_CASE("replicas that send the greatest elements of their gradients alone find the solution") {
+  watchdog watch;
+  auto mode = GENERATE(replica_mode::async, replica_mode::sync);
+  INFO(to_string(mode));
+  auto how = options_of(mode, 3);
+  constexpr int64_t width = 40;
+  how.sent = 0.05;
+  how.last_step = 1500;
+  how.batch = [&](int64_t n) {
+    std::mt19937 dice{static_cast<unsigned>(n)};
+    auto x = *tensor::make(dtype::f32, shape{16, width}), y = *tensor::make(dtype::f32, shape{16, 4});
+    for (auto& one : x.values<float>())
+      one = static_cast<float>(dice() % 2001) / 1000.0f - 1.0f;
+    for (int64_t row = 0; row < 16; ++row)
+      for (int64_t i = 0; i < 4; ++i) { // each output is a difference of two inputs
+        const auto* from = x.data<float>() + row * width;
+        y.data<float>()[row * 4 + i] = from[9 * i] - from[9 * i + 3];
+      }
+    return std::optional{std::vector{x, y}};
+  };
+  replicas training{[&](graph_builder& g, int) {
+                      auto x = g.placeholder(dtype::f32, {-1, width}, "x");
+                      auto y = g.placeholder(dtype::f32, {-1, 4}, "y");
+                      auto w = g.variable(fill(g, tensor::vector<int64_t>({width, 4}), 0.0f), "w");
+                      return replica_step{{x, y}, mean_squared_error(matmul(x, w), y), {w}};
+                    },
+                    how};
+  for (const auto& one : training.graph_of(1).nodes())
+    if (one->op().name == "SparsifyTopK")
+      CHECK(one->output_shape(0) == partial_shape{8}); // of 160
+  auto s = session::local();
+  CHECK(training.run(s).loss < 1e-3);
+}
+
 TEST_CASE("replicas end at the end of the data, in time, when asked, and at a loss that is none") {
   watchdog watch;
   auto mode = GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync);
@@ -324,6 +358,9 @@ TEST_CASE("options that make no sense are refused, and so are models that differ
   wrong = how;
   wrong.make_optimizer = {};
   CHECK_THAT(text_of(wrong), Contains("no optimizer"));
+  wrong = how;
+  wrong.sent = 0;
+  CHECK_THAT(text_of(wrong), Contains("sent is a share, above 0 and up to 1, got 0"));
   wrong = how;
   wrong.workers = 0;
   CHECK_THAT(text_of(wrong), Contains("workers must be 1 to 1024"));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace digits {
+namespace examples {
 
 /// Starts `troupe worker` for each task, on free loopback ports. Ends them all in its destructor,
 /// within a few seconds. They end as well when this process dies.
@@ -29,4 +29,4 @@ private:
   std::vector<pid_t> processes_;
 };
 
-} // namespace digits
+} // namespace examples

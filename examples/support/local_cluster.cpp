@@ -1,4 +1,4 @@
-#include "examples/train_digits/local_cluster.hpp"
+#include "examples/support/local_cluster.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace digits {
+namespace examples {
 namespace {
 
 using namespace std::chrono_literals;
@@ -111,4 +111,4 @@ void local_cluster::stop() {
   processes_.clear();
 }
 
-} // namespace digits
+} // namespace examples

@@ -1,0 +1,164 @@
+// Vectors for very many words, in parts on several tasks (OSDI 4.2, Figure 3): a lookup sends each
+// number to the part that has its row, and gradients go back to these rows alone. The loss is a
+// softmax among the right word and a sample of wrong ones, as all would be far too many. Workers
+// train asynchronously, or as --mode says.
+//
+// The text is made up: words come by Zipf's law, and each is followed by one that depends on it.
+#include "examples/support/local_cluster.hpp"
+#include "examples/support/progress.hpp"
+
+#include <troupe/troupe.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <random>
+
+namespace {
+
+using namespace troupe;
+
+struct options {
+  int64_t rows = 1'000'000, width = 32, batch = 512, sampled = 256, steps = 4000;
+  int workers = 2, parameter_servers = 2;
+  std::string mode = "async";
+  double learning_rate = 0.5;
+  std::string cluster; // a file; empty: processes are started
+};
+
+replica_step build(graph_builder& g, const options& chosen) {
+  embedding_options parts;
+  for (int i = 0; i < chosen.parameter_servers; ++i)
+    parts.devices.push_back(concat("/job:ps/task:", i));
+  parts.values = initializers::uniform(-0.1, 0.1, 1);
+  auto words = g.placeholder(dtype::i32, {-1}, "words");
+  auto next = g.placeholder(dtype::i32, {-1}, "next");
+  parts.name = "vectors";
+  embedding_table vectors{g, chosen.rows, chosen.width, parts};
+  parts.name = "classes";
+  embedding_table classes{g, chosen.rows, chosen.width, parts};
+  auto biases = g.variable(fill(g, tensor::vector<int64_t>({chosen.rows}), 0.0f), "biases");
+  auto loss = mean(sampled_softmax_loss(classes, biases, vectors(words), next,
+                                        {.sampled = chosen.sampled, .seed = 1}));
+  return {{words, next}, loss};
+}
+
+/// Words are numbered from the most frequent on; those of a pair follow each other.
+std::vector<tensor> pairs(int64_t n, const options& chosen) {
+  std::mt19937_64 dice{static_cast<uint64_t>(n)};
+  std::uniform_real_distribution<double> share;
+  std::vector<int32_t> words, next;
+  for (int64_t i = 0; i < chosen.batch; ++i) {
+    auto rank = std::pow(static_cast<double>(chosen.rows), share(dice)) - 1;
+    auto word = std::min(static_cast<int32_t>(rank), static_cast<int32_t>(chosen.rows - 1));
+    words.push_back(word);
+    next.push_back(word ^ 1);
+  }
+  return {tensor::vector(words), tensor::vector(next)};
+}
+
+void run(const options& chosen) {
+  std::optional<examples::local_cluster> cluster; // first, while there are no other threads
+  auto spec = chosen.cluster;
+  if (spec.empty()) {
+    cluster.emplace(chosen.workers, chosen.parameter_servers);
+    spec = cluster->spec();
+  }
+  std::printf("2 tables of %lld rows of %lld numbers, in %d parts\n",
+              static_cast<long long>(chosen.rows), static_cast<long long>(chosen.width),
+              chosen.parameter_servers);
+  std::fflush(stdout);
+
+  using clock = std::chrono::steady_clock;
+  examples::progress shown{chosen.steps};
+  std::mutex mutex;
+  std::vector<double> losses; // of each step of a replica
+  clock::time_point first, last;
+  replicas training{
+      [&](graph_builder& g, int) { return build(g, chosen); },
+      {.mode = chosen.mode == "sync"      ? replica_mode::sync
+               : chosen.mode == "bounded" ? replica_mode::bounded
+                                          : replica_mode::async,
+       .workers = chosen.workers,
+       .ps_tasks = chosen.parameter_servers,
+       .make_optimizer = [&](edge) { return std::make_unique<adagrad>(chosen.learning_rate); },
+       .batch = [&](int64_t n) { return std::optional{pairs(n, chosen)}; },
+       .last_step = chosen.steps,
+       .on_step =
+           [&](const training_progress& now) {
+             shown.step_done(now.step, static_cast<float>(now.loss));
+             std::lock_guard guard{mutex};
+             if (losses.empty())
+               first = clock::now();
+             last = clock::now();
+             losses.push_back(now.loss);
+           },
+       .on_event =
+           [](const replica_event& what) {
+             if (!what.text.empty())
+               std::printf("%s\n", what.text.c_str());
+           }}};
+  auto s = session::connect(spec);
+  training.run(s);
+  shown.finish();
+
+  auto tenth = std::max<size_t>(1, losses.size() / 10);
+  auto mean_of = [&](size_t from) {
+    double sum = 0;
+    for (size_t i = from; i < from + tenth; ++i)
+      sum += losses[i];
+    return sum / static_cast<double>(tenth);
+  };
+  // Each step looks up the words, the right classes and the sample.
+  auto seconds = std::max(std::chrono::duration<double>(last - first).count(), 1e-9);
+  auto looked_up = static_cast<double>(losses.size() - 1) *
+                   static_cast<double>(2 * chosen.batch + chosen.sampled);
+  std::printf("%.0f rows looked up and trained in a second\n", looked_up / seconds);
+  std::printf("the loss fell from %.3f to %.3f\n", mean_of(0), mean_of(losses.size() - tenth));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  options chosen;
+  CLI::App app{"Learns vectors for very many words, which several tasks hold"};
+  app.add_option("--rows", chosen.rows, "Different words")
+      ->capture_default_str()
+      ->check(CLI::Range(10, 100'000'000));
+  app.add_option("--width", chosen.width, "Numbers in a vector")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000));
+  app.add_option("--batch", chosen.batch, "Words per step of a worker")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--sampled", chosen.sampled, "Wrong words to compare with in each step")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--steps", chosen.steps, "Steps to take")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000'000));
+  app.add_option("--workers", chosen.workers, "Tasks that compute")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  app.add_option("--ps", chosen.parameter_servers, "Tasks that hold the tables")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  app.add_option("--mode", chosen.mode, "How workers train together")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"async", "bounded", "sync"}));
+  app.add_option("--learning-rate", chosen.learning_rate, "Of Adagrad")->capture_default_str();
+  app.add_option("--cluster", chosen.cluster,
+                 "Use so many tasks of this running cluster instead of starting processes");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(chosen);
+    return 0;
+  } catch (const std::exception& e) {
+    std::cerr << "sharded_embeddings: " << e.what() << '\n';
+    return 1;
+  }
+}
