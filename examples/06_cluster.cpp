@@ -20,8 +20,8 @@ using namespace troupe;
 constexpr const char* cluster = R"({"ps": ["127.0.0.1:17650"], "worker": ["127.0.0.1:17651"]})";
 
 pid_t start(const char* command, const char* job) {
-  const char* arguments[] = {command, "worker",    "--job", job,    "--task",
-                             "0",     "--cluster", cluster, nullptr};
+  const char* arguments[] = {command,     "worker", "--job", job,    "--task", "0",
+                             "--cluster", cluster,  "--log", "none", nullptr};
   posix_spawn_file_actions_t quiet;
   posix_spawn_file_actions_init(&quiet);
   posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);

@@ -18,6 +18,7 @@
 #include "troupe/api/operators.hpp"
 #include "troupe/api/ops.hpp"
 #include "troupe/api/saved_model.hpp"
+#include "troupe/api/server.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/api/train/clipping.hpp"
 #include "troupe/api/train/coordinator.hpp"

@@ -2,6 +2,7 @@
 """Runs the `troupe` command as a user would: cli_test.py PATH-OF-TROUPE FOLDER-FOR-FILES."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -87,15 +88,19 @@ def free_ports_in_a_row(count):
 
 
 class Cluster:
-    """One worker process per task of the job `worker`."""
+    """One worker process per task of the job `worker`; they log to one file."""
+
+    count = itertools.count()
 
     def __init__(self, tasks, *options):
         self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(tasks)]
         self.file = write(f"cluster{tasks}.json", json.dumps({"worker": self.addresses}))
-        self.processes = [
-            subprocess.Popen([TROUPE, "worker", "--job", "worker", "--task", str(i), "--cluster",
-                              self.file, *options], stdout=subprocess.PIPE, text=True)
-            for i in range(tasks)]
+        self.log = write(f"log{next(Cluster.count)}.txt", "")
+        with open(self.log, "a", encoding="utf-8") as log:
+            self.processes = [
+                subprocess.Popen([TROUPE, "worker", "--job", "worker", "--task", str(i), "--cluster",
+                                  self.file, *options], stdout=subprocess.PIPE, stderr=log, text=True)
+                for i in range(tasks)]
 
     def __enter__(self):
         return self
@@ -433,6 +438,71 @@ fetch x = i32(3)
             finally:
                 waits.kill()
                 waits.communicate()
+
+    def test_waits_top_and_drain_tell_what_a_cluster_does(self):
+        with Cluster(2, "--log", "json") as cluster:
+            runs = subprocess.Popen([TROUPE, "run", write("waits.txt", """
+q = FIFOQueue component_types=[i32] shapes=[[]] shared_name="q" @"/job:worker/task:0"
+x = QueueDequeue(q) component_types=[i32] @"/job:worker/task:0"
+y = Neg(x) @"/job:worker/task:1"
+fetch y = i32(-3)
+"""), "--cluster", cluster.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            try:
+                found = []
+                while len(found) < 2:
+                    waits = troupe("waits", "--cluster", cluster.file, "--json")
+                    self.assertEqual(waits.returncode, 0, waits.stderr)
+                    found = json.loads(waits.stdout)
+                self.assertEqual([one["is_cause"] for one in found], [True, False])
+                self.assertEqual(found[1]["other_task"], "/job:worker/task:0")
+                text = troupe("waits", "--cluster", cluster.file).stdout
+                self.assertIn("/job:worker/task:1 waits for /job:worker/task:0: 1 step, the longest for ",
+                              text)
+                self.assertIn("/job:worker/task:0 waits for queue 'q' (0 elements, 1 dequeues wait): "
+                              "QueueDequeue 'x' ", text)
+                top = troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1", "--json")
+                self.assertEqual(top.returncode, 0, top.stderr)
+                frame = json.loads(top.stdout)
+                self.assertEqual([one["steps_running"] for one in frame["tasks"]], [1, 1])
+                self.assertEqual(frame["queues"][0]["takes_waiting"], 1)
+                top = troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1")
+                self.assertRegex(top.stdout, r"^TASK .* STATE\n/job:worker/task:0 .* ready\n")
+                drain = troupe("drain", "/job:worker/task:1", "--cluster", cluster.file)
+                self.assertEqual((drain.returncode, drain.stdout),
+                                 (0, "/job:worker/task:1 is draining\n"))
+                late = troupe("drain", "/job:worker/task:1", "--cluster", cluster.file, "--wait", "0.3")
+                self.assertEqual(late.returncode, 1)
+                self.one_line(late, "still runs 1 steps")
+                put = troupe("run", write("put.txt", """
+q = FIFOQueue component_types=[i32] shapes=[[]] shared_name="q" @"/job:worker/task:0"
+x = QueueEnqueue(q, i32(3))
+target x
+"""), "--cluster", cluster.file)
+                self.assertEqual(put.returncode, 0, put.stderr)
+                self.assertEqual(runs.communicate(timeout=20)[0], "y = i32[] {-3}\n")
+                self.assertEqual(cluster.processes[1].wait(timeout=20), 0)
+                lost = json.loads(troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1",
+                                         "--timeout", "1", "--json").stdout)
+                self.assertIn("problem", lost["tasks"][1])
+                self.assertEqual(troupe("drain", "/job:worker/task:0", "--cluster", cluster.file,
+                                        "--wait", "20").stdout, "/job:worker/task:0 has ended\n")
+                self.assertEqual(cluster.processes[0].wait(timeout=20), 0)
+            finally:
+                runs.kill()
+                runs.communicate()
+            with open(cluster.log, encoding="utf-8") as log:
+                events = [json.loads(line) for line in log]
+            self.assertIn(("/job:worker/task:1", "drain_requested"),
+                          [(one["task"], one["event"]) for one in events])
+
+    def test_tools_for_operators_refuse_what_is_no_task(self):
+        file = write("one.json", '{"worker": ["127.0.0.1:1"]}')
+        self.one_line(troupe("drain", "worker", "--cluster", file), "kind:id")
+        self.one_line(troupe("drain", "/job:worker", "--cluster", file), "is no task")
+        self.one_line(troupe("drain", "/job:chef/task:0", "--cluster", file), "chef")
+        gone = troupe("waits", "--cluster", file, "--timeout", "0.5")
+        self.assertEqual((gone.returncode, gone.stdout), (0, "no step waits\n"))
+        self.assertIn("/job:worker/task:0 is not told of: ", gone.stderr)
 
     def test_a_graph_runs_on_the_tasks_of_a_cluster(self):
         with Cluster(2) as cluster:

@@ -101,7 +101,8 @@ struct world : test::actor_world {
                     std::holds_alternative<reply>(what.content) ||
                     std::holds_alternative<device_list_reply>(what.content) ||
                     std::holds_alternative<state_list_reply>(what.content) ||
-                    std::holds_alternative<positions_reply>(what.content);
+                    std::holds_alternative<positions_reply>(what.content) ||
+                    std::holds_alternative<inspect_reply>(what.content);
       }};
     });
   }
@@ -165,6 +166,9 @@ void act(world& in, uint8_t what, uint8_t of) {
         in.tell(container_reset{of, of % 4 ? "" : "other"}, from);
       else if (of % 16 == 2)
         in.tell(positions_request{of, of / 64u, {{"x", of % 32 == 2 ? "1 2 3" : "-"}}}, from);
+      else if (of % 16 == 6)
+        in.tell(inspect_request{of, of % 32 == 6 ? "/job:worker/task:0" : "/job:%", of / 16u, "step"},
+                from);
       else if (of % 8)
         in.tell(device_list_request{of}, from);
       else

@@ -91,6 +91,9 @@ struct printer {
   void operator()(const device_list_reply& m) { all(m.request, m.devices); }
   void operator()(const state_list_request& m) { all(m.request); }
   void operator()(const state_list_reply& m) { all(m.request, m.list.entries, m.list.left_out); }
+  void operator()(const inspect_request& m) { all(m.request, m.ref, m.depth, m.only); }
+  void operator()(const inspect_reply& m) { all(m.request, m.outcome, m.tree); }
+  void operator()(const drain_request& m) { all(m.request); }
   void operator()(const positions_request& m) { all(m.request, m.session, m.go_on_from); }
   void one(const cluster_member& value) {
     all(value.task, value.incarnation, value.address, to_string(value.state), value.changed);

@@ -1,11 +1,10 @@
 #include "troupe/actors/connection_list.hpp"
 
 namespace troupe {
-namespace {
 
-std::string class_of(const std::string& peer) { return peer.starts_with('/') ? peer : "clients"; }
-
-} // namespace
+std::string connection_list::class_of(const std::string& peer) {
+  return peer.starts_with('/') ? peer : "clients";
+}
 
 connection_list::traffic& connection_list::total_of(const std::string& peer) {
   auto name = class_of(peer);

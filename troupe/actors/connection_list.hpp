@@ -16,6 +16,8 @@ public:
     uint64_t opened = 0;    ///< ever
     uint64_t received = 0, sent = 0; ///< bytes, of connections that have ended, too
   };
+  /// What by_peer() calls a peer.
+  static std::string class_of(const std::string& peer);
   /// More than so many peers count as one, "others": names come from strangers.
   static constexpr size_t max_peers = 4096;
 

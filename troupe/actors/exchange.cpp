@@ -5,6 +5,7 @@
 #include "troupe/actors/inline_actor.hpp"
 #include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/link_log.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/near_memory.hpp"
 #include "troupe/actors/outlet.hpp"
@@ -12,6 +13,7 @@
 #include "troupe/actors/step_server.hpp"
 #include "troupe/runtime/cluster/certificate_name.hpp"
 #include "troupe/runtime/simulation.hpp"
+#include "troupe/serialization/files/inspection_json.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/link.hpp"
 #include "troupe/serialization/wire/payload.hpp"
@@ -190,6 +192,12 @@ private:
       ask(state_list_request{}, from);
     else if (auto* where = content_if<ask_positions>(message))
       ask(positions_request{0, where->session, where->go_on_from}, from);
+    else if (auto* part = content_if<inspect_task>(message))
+      ask(inspect_request{0, part->ref, static_cast<uint32_t>(std::max(part->scope.depth, 0)),
+                          part->scope.only},
+          from);
+    else if (content_if<drain_atom>(message))
+      ask(drain_request{}, from);
     else if (content_if<list_devices_atom>(message))
       ask(device_list_request{}, from);
     else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
@@ -350,6 +358,9 @@ private:
       lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
       news.peer = peer_;
     }
+    if (options_.server)
+      log_link_lost(*options_.server, *from_, news.peer, options_.expected.has_value(), why,
+                    orderly || why.kind() == error_kind::cancelled);
     // First: who is told by an answer that the peer is gone asks the membership for another.
     if (options_.server)
       options_.server->lose(*from_, why);
@@ -414,6 +425,8 @@ private:
       if (options_.server) // before end() can have told it otherwise
         options_.server->connections().add(from_);
     }
+    if (options_.server)
+      log_link_opened(*options_.server, peer(), options_.expected.has_value());
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, peer_ready{who, from_, !options_.expected});
     return {};
@@ -470,6 +483,15 @@ private:
       });
     } else if (auto* state = std::get_if<state_list_reply>(&what)) {
       settle(state->request, [&](const question& from) { from.answer(std::move(state->list)); });
+    } else if (auto* seen = std::get_if<inspect_reply>(&what)) {
+      settle(seen->request, [&](const question& from) {
+        auto tree = seen->outcome.ok() ? parse_inspection(seen->tree)
+                                       : result<inspection>{seen->outcome};
+        if (tree)
+          from.answer(*std::move(tree));
+        else
+          from.answer(to_caf(tree.status()));
+      });
     } else if (auto* where = std::get_if<positions_reply>(&what)) {
       settle(where->request, [&](const question& from) {
         if (where->outcome)

@@ -356,6 +356,11 @@ void step_frames::end_run(run_id run, const task_instance& in) noexcept {
   }
 }
 
+std::vector<std::shared_ptr<task_instance>> step_frames::running() const {
+  std::lock_guard guard{mutex_};
+  return running_;
+}
+
 void step_frames::leave_step(caf::execution_unit* unit) { root_.conductor().leave_frame(unit); }
 
 void step_frames::abort_all(caf::execution_unit* unit) {

@@ -27,6 +27,8 @@ public:
   status arrive(arrival&& what, caf::execution_unit* unit);
   /// The step has failed: nothing of it runs on.
   void abort_all(caf::execution_unit* unit);
+  /// What runs within the step now; each may end at any time.
+  std::vector<std::shared_ptr<task_instance>> running() const;
   /// Forgets what was left of a step that has ended.
   void reset() noexcept;
 
@@ -59,7 +61,7 @@ private:
 
   task_instance& root_;
   std::atomic<uint64_t> last_run_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::shared_ptr<task_instance>> running_;
   std::map<run_id, visit> visits_; // of frames that several tasks run
   size_t early_bytes_ = 0;

@@ -7,6 +7,7 @@
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/joined_cluster.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/actors/tls_stream.hpp"
 
@@ -330,6 +331,11 @@ void connected(membership_self self, dialed& what) {
     return;
   }
   if (!what.outcome) {
+    if (auto* server = self->state.options.server.get())
+      server->log().write(log_level::warning, "task_unreachable",
+                          {{"other", to_string(what.to)},
+                           {"address", one.address},
+                           {"why", what.outcome.message()}});
     refuse(one, what.outcome, what.deadline);
     if (!one.waiting.empty()) { // somebody has joined who has more time
       TROUPE_REACHED("a task is dialled again for who has more time");

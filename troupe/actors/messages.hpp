@@ -5,6 +5,7 @@
 #include "troupe/actors/fwd.hpp"
 #include "troupe/actors/peer_connection.hpp"
 #include "troupe/actors/session_messages.hpp"
+#include "troupe/runtime/insight/inspection.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 #include "troupe/runtime/program/instance.hpp"
 #include "troupe/serialization/wire/messages.hpp"
@@ -196,6 +197,16 @@ struct link_look {
   numbers* to = nullptr;
 };
 
+/// Whoever wonders -> exchange: what is there to see of that part of your peer? Answered by an
+/// inspection, or an error.
+struct inspect_task {
+  std::string ref;
+  inspection_scope scope;
+};
+
+/// Whoever operates -> exchange: have your peer drain. Answered by a status.
+using drain_atom = caf::atom_constant<caf::atom("drain")>;
+
 /// Exchange -> worker: the peer asks for something that is no part of a running step; what it wants
 /// back goes to `from` as outgoing. Exchange -> membership: the peer's membership says something.
 struct incoming {
@@ -256,6 +267,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_look)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::inspect_task)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::inspection)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_news)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_lost)

@@ -3,6 +3,7 @@
 #include "troupe/runtime/insight/metrics_text.hpp"
 #include "troupe/serialization/files/inspection_json.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace troupe {
@@ -28,19 +29,33 @@ http_response error_response(const status& why) {
           .body = concat(to_string(why.kind()), ": ", why.message(), '\n')};
 }
 
-// Of a query such as "depth=2"; 1 where there is none.
-result<int> depth_of(std::string_view query) {
-  int depth = 1;
-  if (query.empty())
-    return depth;
-  constexpr std::string_view key = "depth=";
-  auto digits = query.starts_with(key) ? query.substr(key.size()) : std::string_view{};
-  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), depth);
-  if (digits.empty() || problem != std::errc{} || end != digits.data() + digits.size() ||
-      depth < 0 || depth > inspection_limits::depth)
-    return invalid("'?", query, "' is not understood; write ?depth=0 to ?depth=",
-                   inspection_limits::depth);
-  return depth;
+// Of a query such as "depth=2&only=step,wait".
+result<inspection_scope> scope_of(std::string_view query) {
+  inspection_scope made;
+  while (!query.empty()) {
+    auto end = std::min(query.find('&'), query.size());
+    auto one = query.substr(0, end);
+    query.remove_prefix(std::min(end + 1, query.size()));
+    auto value = one.substr(std::min(one.find('=') + 1, one.size()));
+    if (one.starts_with("only=") && !value.empty()) {
+      made.only = value;
+      continue;
+    }
+    auto [last, problem] = std::from_chars(value.data(), value.data() + value.size(), made.depth);
+    if (!one.starts_with("depth=") || problem != std::errc{} ||
+        last != value.data() + value.size() || made.depth < 0 ||
+        made.depth > inspection_limits::depth)
+      return invalid("'", one, "' is not understood; write depth=0 to depth=",
+                     inspection_limits::depth, ", or only=step,wait");
+  }
+  return made;
+}
+
+void respond_with(const http_server::respond& respond, const result<inspection>& what) {
+  if (what)
+    respond({.type = json_type, .body = to_json(*what) + '\n'});
+  else
+    respond(error_response(what.status()));
 }
 
 class running_port final : public operator_port {
@@ -77,20 +92,49 @@ private:
     if (path == node_path || (path.starts_with(node_path) && path[node_path.size()] == '/'))
       return inspect(of, path.substr(node_path.size()), query, respond);
     respond({.status = 404,
-             .body = "there are /healthz, /readyz, /metrics and /v1/node/<ref>?depth=N, where "
+             .body = "there are /healthz, /readyz, /metrics and /v1/node/<ref>?depth=N&only=KINDS, where "
                      "/v1/node/ is the cluster\n"});
   }
 
   static void inspect(const parts& of, std::string_view ref, std::string_view query,
                       const http_server::respond& respond) {
-    auto depth = depth_of(query);
+    auto scope = scope_of(query);
     auto parsed = inspection_ref::parse(ref);
-    if (!depth || !parsed)
-      return respond(error_response(depth ? parsed.status() : depth.status()));
-    auto found = of.inspector->inspect(*parsed, *depth);
-    if (!found)
-      return respond(error_response(found.status()));
-    respond({.type = json_type, .body = to_json(*found) + '\n'});
+    if (!scope || !parsed)
+      return respond(error_response(scope ? parsed.status() : scope.status()));
+    if (auto below = depth_of_tasks(*parsed, scope->depth))
+      return inspect_all(of, *parsed, *scope, *below, respond);
+    auto task = parsed->task();
+    if (!task || *task == of.self)
+      return respond_with(respond, of.inspector->inspect(*parsed, *scope));
+    if (auto known = address_of(of.cluster->now(), *task); !known)
+      return respond(error_response(known.status()));
+    of.ask_others({.tasks = {*task}, .ref = to_string(*parsed), .scope = *scope},
+                  [respond](const task_inspections& said) {
+                    for (const auto& [name, answer] : said)
+                      respond_with(respond, answer);
+                  });
+  }
+
+  // The cluster or a job: this task looks, the others are asked.
+  static void inspect_all(const parts& of, const inspection_ref& ref, const inspection_scope& scope,
+                          int below, const http_server::respond& respond) {
+    auto cluster = of.cluster->now();
+    auto compose = [cluster, ref, depth = scope.depth,
+                    respond](task_inspections said) {
+      respond_with(respond, inspect_cluster(cluster, ref, depth, std::move(said)));
+    };
+    if (below < 0)
+      return compose({});
+    tasks_question what{.tasks = tasks_below(cluster, ref), .ref = {}, .scope = scope};
+    what.scope.depth = below;
+    if (std::erase(what.tasks, of.self) == 0)
+      return of.ask_others(std::move(what), compose);
+    auto own = of.inspector->inspect(inspection_ref::of(of.self), what.scope);
+    of.ask_others(std::move(what), [self = of.self, own, compose](task_inspections said) {
+      said.insert_or_assign(self, own);
+      compose(std::move(said));
+    });
   }
 
   const parts of_;

@@ -4,6 +4,8 @@
 
 #include <caf/send.hpp>
 
+#include <cstdio>
+
 namespace troupe {
 namespace {
 
@@ -13,6 +15,24 @@ constexpr std::chrono::milliseconds grace{1000};
 constexpr size_t max_running = 65'536;
 // Later deadlines are none: a century.
 constexpr uint64_t max_deadline_ms = uint64_t{100} * 365 * 24 * 3600 * 1000;
+
+std::string hex_of(uint64_t session) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(session));
+  return text;
+}
+
+// What its client has cancelled is no trouble of the task.
+void log_end(event_log& to, std::string_view event, step_id step, const status& outcome) {
+  if (outcome.ok() || !to)
+    return;
+  auto level = outcome.kind() == error_kind::cancelled ? log_level::debug : log_level::warning;
+  to.write(level, event,
+           {{"session", hex_of(step.session)},
+            {"step", static_cast<int64_t>(step.sequence)},
+            {"kind", std::string{to_string(outcome.kind())}},
+            {"why", outcome.message().substr(0, outcome.message().find('\n'))}});
+}
 
 } // namespace
 
@@ -67,6 +87,7 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   active_->fetch_add(1); // before it looks: whoever drains waits for this one, or it is refused
   auto refuse = [&](status why) {
     counts_->refused(why.kind());
+    log_end(*log_, "step_refused", what.step, why);
     on_end({std::move(why).on_task(name_), {}});
     active_->fetch_sub(1, std::memory_order_release);
   };
@@ -88,8 +109,9 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   }
   // A step whose part here has ended counts until it is settled.
   auto ended = [owner, of = *program, step = what.step, keep = unsettled_, counts = counts_,
-                active = active_, now = now_, began = now_(), tell = std::move(on_end)](step_result result) {
+                active = active_, log = log_, now = now_, began = now_(), tell = std::move(on_end)](step_result result) {
     counts->ended(result.outcome.kind(), now() - began);
+    log_end(*log, "step_failed", step, result.outcome);
     if (result.holds)
       keep->add(step, of, owner); // before anybody can settle it
     else

@@ -7,6 +7,7 @@
 #include "troupe/actors/program_store.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/unsettled_steps.hpp"
+#include "troupe/runtime/insight/event_log.hpp"
 #include "troupe/runtime/insight/step_counts.hpp"
 
 #include <atomic>
@@ -17,8 +18,9 @@ namespace troupe {
 class step_server {
 public:
   explicit step_server(task_name self, uint64_t incarnation = 0,
-                       step_table::clock now = step_clock::now)
-      : self_(std::move(self)), incarnation_(incarnation), now_(now),
+                       step_table::clock now = step_clock::now,
+                       std::shared_ptr<event_log> log = std::make_shared<event_log>())
+      : self_(std::move(self)), log_(std::move(log)), incarnation_(incarnation), now_(now),
         steps_(std::make_shared<step_table>(std::move(now))), programs_(name_) {}
 
   const task_name& self() const noexcept { return self_; }
@@ -29,6 +31,8 @@ public:
   /// Of those that were asked for by begin() or run_step.
   const step_counts& counts() const noexcept { return *counts_; }
   step_clock::time_point now() const { return now_(); }
+  /// Of the task.
+  event_log& log() noexcept { return *log_; }
 
   /// Steps whose parts here have ended, and that are not settled yet.
   size_t unsettled() const { return unsettled_->size(); }
@@ -75,6 +79,7 @@ private:
 
   const task_name self_;
   const std::string name_ = to_string(self_); // for errors
+  const std::shared_ptr<event_log> log_;
   const uint64_t incarnation_;
   const step_table::clock now_;
   std::shared_ptr<step_table> steps_;

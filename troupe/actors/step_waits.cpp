@@ -1,7 +1,11 @@
 #include "troupe/actors/step_waits.hpp"
 
+#include "troupe/actors/frames.hpp"
 #include "troupe/actors/region.hpp"
 #include "troupe/actors/task_program.hpp"
+
+#include <algorithm>
+#include <iterator>
 
 namespace troupe {
 namespace {
@@ -89,6 +93,23 @@ std::vector<step_wait> list_waits(task_instance& in, size_t most) {
     for (uint32_t r = 0; r < in.part(p).program().regions().size() && found.size() < most; ++r)
       if (auto ticks = in.runs_since(p, r).load(std::memory_order_relaxed))
         add({step_wait::on::region, describe_region(in.part(p).program(), r)}, ticks);
+  return found;
+}
+
+std::vector<step_wait> waits_of_step(task_instance& root, uint64_t sequence, size_t most) {
+  std::vector<step_wait> found;
+  auto add = [&](task_instance& in) {
+    in.conductor().act_for(sequence, [&] { // also of what runs within: it has the step's number
+      auto more = list_waits(in, most - found.size());
+      std::ranges::move(more, std::back_inserter(found));
+      return status{};
+    });
+  };
+  add(root);
+  if (auto* within = root.frames())
+    for (const auto& one : within->running())
+      if (found.size() < most)
+        add(*one);
   return found;
 }
 

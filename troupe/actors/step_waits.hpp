@@ -46,4 +46,7 @@ std::string describe_region(const program& of, uint32_t region);
 /// do. It must not end meanwhile.
 std::vector<step_wait> list_waits(task_instance& in, size_t most);
 
+/// The same of a step that may end meanwhile, and of all that runs within it. Any thread.
+std::vector<step_wait> waits_of_step(task_instance& root, uint64_t sequence, size_t most);
+
 } // namespace troupe

@@ -5,6 +5,7 @@
 #include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/link_numbers.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/operator_port.hpp"
@@ -14,8 +15,10 @@
 #include "troupe/actors/supervisor.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/actors/worker.hpp"
+#include "troupe/runtime/insight/event_log.hpp"
 
 #include "troupe/runtime/version.hpp"
+#include "troupe/serialization/discovery/cluster_view.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 
 #include <caf/actor_system.hpp>
@@ -47,6 +50,8 @@ public:
   ~running_task() override {
     announced_ = nullptr; // first: others see at once that it goes
     operators_ = nullptr;
+    if (server_)
+      server_->log().write(log_level::info, "task_stopping");
     for (auto& one : {supervisor_, listener_, membership_, worker_})
       if (one)
         caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
@@ -55,7 +60,7 @@ public:
     supervisor_ = listener_ = membership_ = worker_ = nullptr;
   }
 
-  status start(task_options& options, const address& at) {
+  status start(task_options& options, const address& at, std::shared_ptr<event_log> log) {
     TROUPE_ASSIGN(auto listening, listen_at(at));
     port_ = listening.second;
     join_options join;
@@ -66,8 +71,10 @@ public:
       TROUPE_TRY(announce(options, at, fail));
     }
     self_ = options.self;
+    log->rename(to_string(self_));
     TROUPE_ASSIGN(auto devices, options.make_devices());
-    server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_));
+    server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_),
+                                            std::move(log));
     state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();
@@ -78,7 +85,7 @@ public:
                                                    .self = options.self,
                                                    .on_warning = options.on_warning}));
     }
-    auto view = std::make_shared<cluster_view>(options.cluster.known);
+    view_ = std::make_shared<cluster_view>(options.cluster.known);
     membership_ = spawn_membership(system_, {.cluster = options.cluster,
                                              .role = "task",
                                              .self = options.self,
@@ -90,13 +97,20 @@ public:
                                              .ways = usual_ways(loop, trust),
                                              .near_memory = options.near_memory,
                                              .own_thread = true,
-                                             .view = view,
+                                             .view = view_,
                                              .join = std::move(join)});
+    auto inspector = std::make_shared<task_inspector>(
+        task_inspector::parts{.address = to_string(address{at.host, port_}),
+                              .server = server_,
+                              .state = state_,
+                              .devices = devices});
     worker_options worker{.ops = options.ops,
-                          .devices = devices,
+                          .devices = std::move(devices),
                           .membership = membership_,
                           .server = server_,
                           .state = state_,
+                          .inspector = inspector,
+                          .on_drain = std::move(options.on_drain),
                           .regions = cut_for(system_),
                           .deterministic = options.deterministic,
                           .launch_threads = options.gpu_launch_threads,
@@ -125,13 +139,18 @@ public:
                                    {{concat("the worker of ", options.self), worker_},
                                     {concat("the membership of ", options.self), membership_},
                                     {concat("the listener of ", options.self), listener_}},
-                                   [fail](const status& why) { fail->call(why); });
+                                   [server = server_, fail](const status& why) {
+                                     server->log().write(log_level::error, "task_failed",
+                                                         {{"why", why.message()}});
+                                     fail->call(why);
+                                   });
     if (!options.http.empty())
-      TROUPE_TRY(open_operator_port(options, {.cluster = view,
-                                              .address = to_string(address{at.host, port_}),
-                                              .server = server_,
-                                              .state = state_,
-                                              .devices = std::move(devices)}));
+      TROUPE_TRY(open_operator_port(options, std::move(inspector)));
+    server_->log().write(log_level::info, "task_started",
+                         {{"address", to_string(address{at.host, port_})},
+                          {"http_port", int64_t{http_port()}},
+                          {"incarnation", std::to_string(incarnation_)},
+                          {"version", std::string{library_version}}});
     return {};
   }
 
@@ -141,6 +160,9 @@ public:
   uint16_t http_port() const noexcept override { return operators_ ? operators_->port() : 0; }
 
   rest drain(std::chrono::milliseconds patience) override {
+    if (!server_->draining())
+      server_->log().write(log_level::info, "drain_began",
+                           {{"steps", static_cast<int64_t>(server_->in_flight())}});
     server_->drain();
     // Steps end on many threads, and none of them shall look after us.
     constexpr std::chrono::milliseconds period{10};
@@ -210,14 +232,20 @@ private:
     return made;
   }
 
-  status open_operator_port(const task_options& options, task_inspector::parts parts) {
+  status open_operator_port(const task_options& options,
+                            std::shared_ptr<const task_inspector> inspector) {
     TROUPE_ASSIGN(auto at, address::parse(options.http));
     if (!is_loopback(at.host) && !options.insecure)
       return failure(error_kind::failed_precondition, options.self, " would serve HTTP at ",
                      options.http, ", for whoever reaches it; serve it on loopback, or allow it "
                      "with --insecure");
     operator_port::parts made;
-    made.inspector = std::make_shared<task_inspector>(std::move(parts));
+    made.self = options.self;
+    made.cluster = view_;
+    made.inspector = std::move(inspector);
+    made.ask_others = [this](tasks_question what, std::function<void(task_inspections)> then) {
+      inspect_tasks(system_, membership_, std::move(what), std::move(then));
+    };
     made.why_not_ready = [server = server_] { return server->refusal().message(); };
     made.knock = [to = worker_](std::function<void()> answer) {
       caf::anon_send(to, knock{std::move(answer)});
@@ -228,12 +256,8 @@ private:
 
   size_t busy_connections() const {
     size_t busy = 0;
-    for (const auto& one : server_->connections().open()) {
-      link_look::numbers found{.drained = true};
-      if (auto exchange = caf::actor_cast<caf::actor>(one->exchange))
-        caf::anon_send(exchange, link_look{&found});
-      busy += !found.drained;
-    }
+    for (const auto& one : server_->connections().open())
+      busy += !numbers_of(*one).drained;
     return busy;
   }
 
@@ -241,6 +265,7 @@ private:
   caf::actor_system system_;
   std::shared_ptr<step_server> server_;
   std::shared_ptr<resources> state_;
+  std::shared_ptr<cluster_view> view_;
   caf::actor listener_, membership_, worker_, supervisor_;
   uint64_t incarnation_ = new_incarnation(std::chrono::system_clock::now());
   uint16_t port_ = 0;
@@ -254,6 +279,12 @@ private:
 result<std::unique_ptr<task>> task::start(task_options options) {
   if (!options.ops || !options.make_devices)
     return invalid("a task needs ops and devices");
+  auto log = std::make_shared<event_log>(to_string(options.self), std::move(options.on_log));
+  options.on_warning = [log, tell = std::move(options.on_warning)](const std::string& text) {
+    log->write(log_level::warning, "warning", {{"text", text}});
+    if (tell)
+      tell(text);
+  };
   auto listen = options.listen;
   const auto& source = options.cluster.source;
   if (listen.empty() &&
@@ -268,12 +299,11 @@ result<std::unique_ptr<task>> task::start(task_options options) {
       return failure(error_kind::failed_precondition, options.self, " would listen at ", listen,
                      " without encryption; give it a certificate, a key and an authority, listen on "
                      "loopback, or allow it with --insecure");
-    if (options.on_warning)
-      options.on_warning(concat(options.self, " listens at ", listen,
-                                " without encryption: all who reach it control it"));
+    options.on_warning(concat(options.self, " listens at ", listen,
+                              " without encryption: all who reach it control it"));
   }
   auto made = std::make_unique<running_task>(options.inter_op_threads);
-  TROUPE_TRY(made->start(options, at));
+  TROUPE_TRY(made->start(options, at, std::move(log)));
   return std::unique_ptr<task>{std::move(made)};
 }
 

@@ -4,6 +4,7 @@
 #include "troupe/runtime/cluster/cluster_coordinator.hpp"
 #include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device_name.hpp"
+#include "troupe/runtime/insight/log_event.hpp"
 #include "troupe/serialization/discovery/address_source.hpp"
 
 #include <cstdint>
@@ -33,6 +34,12 @@ struct task_options {
   /// Told once, on any thread, when the task can serve no longer though it was not stopped: end the
   /// process, so that whoever watches it starts another.
   std::function<void(const status&)> on_failure = {};
+  /// Told what the task does (docs/operating.md).
+  log_hook on_log = {};
+  /// Told when an operator wants the task to end (`troupe drain`), unless it drains already, on a
+  /// thread of the task that it must not block: call task::drain, then end the process. Meanwhile
+  /// the task takes nothing new.
+  std::function<void()> on_drain = {};
   /// "host:port" where operators ask over HTTP (docs/operating.md); port 0: any. Empty: nowhere.
   /// Only on loopback, unless it is `insecure`: whoever reaches it sees names of nodes, files and
   /// peers, and can change nothing.

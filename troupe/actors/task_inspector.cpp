@@ -1,5 +1,6 @@
 #include "troupe/actors/task_inspector.hpp"
 
+#include "troupe/actors/link_numbers.hpp"
 #include "troupe/actors/process_numbers.hpp"
 #include "troupe/actors/resources.hpp"
 #include "troupe/actors/responder.hpp"
@@ -7,11 +8,8 @@
 #include "troupe/actors/step_waits.hpp"
 #include "troupe/runtime/version.hpp"
 
-#include <caf/send.hpp>
-
 #include <algorithm>
 #include <cstdio>
-#include <set>
 
 #include <unistd.h>
 
@@ -56,19 +54,13 @@ double seconds_between(std::chrono::steady_clock::time_point from,
 // a name alone.
 class tree {
 public:
-  explicit tree(const task_inspector& of) : task_(of), of_(of.of_), cluster_(of_.cluster->now()), server_(*of_.server) {}
+  tree(const task_inspector& of, const inspection_scope& scope)
+      : task_(of), of_(of.of_), server_(*of.of_.server), scope_(scope) {}
 
-  result<inspection> find(const inspection_ref& ref, int depth) {
-    const auto& parts = ref.parts;
-    if (parts.empty())
-      return cluster(depth);
-    if (parts.size() == 1 && parts[0].kind == "job")
-      return job(parts[0].id, depth);
-    auto task = ref.task();
-    if (!task)
+  result<inspection> find(const inspection_ref& ref) {
+    auto depth = std::clamp(scope_.depth, 0, inspection_limits::depth);
+    if (ref.task() != server_.self())
       return not_found(ref);
-    if (*task != server_.self())
-      return other_task(ref, *task, depth);
     auto within = ref.within_task();
     if (within.empty())
       return this_task(depth);
@@ -100,11 +92,13 @@ private:
   }
 
   static inspection bare(const inspection_ref& ref) {
-    return {to_string(ref), ref.parts.empty() ? "cluster" : ref.parts.back().kind};
+    return {to_string(ref), ref.parts.back().kind};
   }
 
-  // Whether there is room for one more child.
-  bool fits(inspection& parent) {
+  // Whether one more child is wanted, and there is room for it.
+  bool takes(inspection& parent, std::string_view kind) {
+    if (!scope_.includes(kind))
+      return false;
     if (parent.children.size() < inspection_limits::children &&
         count_ < inspection_limits::parts) {
       ++count_;
@@ -112,58 +106,6 @@ private:
     }
     ++parent.left_out;
     return false;
-  }
-
-  inspection cluster(int depth) {
-    auto made = bare({});
-    if (depth < 0)
-      return made;
-    made.add("name", cluster_.cluster);
-    made.add("seen_by", to_string(server_.self()));
-    made.add("tasks", whole(cluster_.tasks.size()));
-    std::set<std::string> jobs;
-    for (const auto& [task, address] : cluster_.tasks)
-      jobs.insert(task.job);
-    for (const auto& name : jobs)
-      if (fits(made))
-        made.children.push_back(*job(name, depth - 1));
-    return made;
-  }
-
-  result<inspection> job(const std::string& name, int depth) {
-    inspection_ref ref{{{"job", name}}};
-    auto first = cluster_.tasks.lower_bound({name, 0});
-    auto end = std::find_if(first, cluster_.tasks.end(),
-                            [&](const auto& one) { return one.first.job != name; });
-    if (first == end)
-      return not_found(ref);
-    auto made = bare(ref);
-    if (depth < 0)
-      return made;
-    made.add("tasks", whole(static_cast<size_t>(std::distance(first, end))));
-    for (auto it = first; it != end; ++it)
-      if (fits(made))
-        made.children.push_back(it->first == server_.self() ? this_task(depth - 1)
-                                                            : address_part(it->first, depth - 1));
-    return made;
-  }
-
-  // Of another task.
-  inspection address_part(const task_name& task, int depth) {
-    auto made = bare(inspection_ref::of(task));
-    if (depth >= 0)
-      if (auto at = address_of(cluster_, task))
-        made.add("address", *at);
-    return made;
-  }
-
-  result<inspection> other_task(const inspection_ref& ref, const task_name& task, int depth) {
-    if (auto known = address_of(cluster_, task); !known)
-      return known.status();
-    if (ref.within_task().empty())
-      return address_part(task, depth);
-    return failure(error_kind::failed_precondition, to_string(ref), " is a part of ", task,
-                   ", and this is ", server_.self(), ": ask the port of that task");
   }
 
   inspection this_task(int depth) {
@@ -202,19 +144,19 @@ private:
     made.add("threads", process.threads);
     made.add("descriptors", process.descriptors);
     for (const auto& one : of_.devices)
-      if (fits(made))
+      if (takes(made, "device"))
         made.children.push_back(device_part(*one, depth - 1));
     for (const auto& one : server_.connections().open())
-      if (fits(made))
+      if (takes(made, "link"))
         made.children.push_back(link(*one, depth - 1));
     for (const auto& one : server_.programs().all())
-      if (fits(made))
+      if (takes(made, "program"))
         made.children.push_back(program_part(one, depth - 1));
     for (const auto& one : server_.steps().running())
-      if (fits(made))
+      if (takes(made, "step"))
         made.children.push_back(step_part(one, depth - 1));
     for (const auto& [name, held] : of_.state->all())
-      if (fits(made))
+      if (takes(made, "container"))
         made.children.push_back(container_part(name, held, depth - 1));
     return made;
   }
@@ -249,14 +191,11 @@ private:
     made.add("steps", whole(of.running.load(std::memory_order_relaxed)));
     made.add("registering", whole(of.registering.load(std::memory_order_relaxed)));
     made.add("near_memory", of.near.load(std::memory_order_relaxed));
-    if (auto exchange = caf::actor_cast<caf::actor>(of.exchange)) {
-      link_look::numbers found;
-      caf::anon_send(exchange, link_look{&found});
-      made.add("bytes_queued", whole(found.messages));
-      made.add("bytes_announced", whole(found.payloads));
-      made.add("bytes_pending", whole(found.pending));
-      made.add("requests_unanswered", whole(found.asked));
-    }
+    auto waits = numbers_of(of);
+    made.add("bytes_queued", whole(waits.messages));
+    made.add("bytes_announced", whole(waits.payloads));
+    made.add("bytes_pending", whole(waits.pending));
+    made.add("requests_unanswered", whole(waits.asked));
     return made;
   }
 
@@ -297,13 +236,9 @@ private:
     auto now = server_.now();
     if (of.deadline != step_clock::time_point::max())
       made.add("seconds_left", seconds_between(now, of.deadline));
-    std::vector<step_wait> waits;
-    of.in->conductor().act_for(of.id.sequence, [&] {
-      waits = list_waits(*of.in, most_waits);
-      return status{};
-    });
+    auto waits = waits_of_step(*of.in, of.id.sequence, most_waits);
     for (size_t i = 0; i < waits.size(); ++i)
-      if (fits(made))
+      if (takes(made, "wait"))
         made.children.push_back(
             wait_part(ref / ref_part{"wait", std::to_string(i)}, waits[i], depth - 1));
     return made;
@@ -345,7 +280,7 @@ private:
       return made;
     made.add("entries", whole(held.size()));
     for (const auto& one : held)
-      if (fits(made))
+      if (takes(made, as_kind(one->kind())))
         made.children.push_back(state_part(name, *one, depth - 1));
     return made;
   }
@@ -377,16 +312,17 @@ private:
 
   const task_inspector& task_;
   const task_inspector::parts& of_;
-  const task_addresses cluster_;
   step_server& server_;
+  const inspection_scope& scope_;
   size_t count_ = 1;
 };
 
 task_inspector::task_inspector(parts of)
     : of_(std::move(of)), self_(inspection_ref::of(of_.server->self())) {}
 
-result<inspection> task_inspector::inspect(const inspection_ref& ref, int depth) const {
-  return tree{*this}.find(ref, std::clamp(depth, 0, inspection_limits::depth));
+result<inspection> task_inspector::inspect(const inspection_ref& ref,
+                                           const inspection_scope& scope) const {
+  return tree{*this, scope}.find(ref);
 }
 
 } // namespace troupe

@@ -4,7 +4,6 @@
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/insight/inspection.hpp"
 #include "troupe/runtime/insight/inspection_ref.hpp"
-#include "troupe/serialization/discovery/cluster_view.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -20,7 +19,6 @@ class resources;
 class task_inspector {
 public:
   struct parts {
-    std::shared_ptr<cluster_view> cluster;
     std::string address; ///< where it listens
     std::shared_ptr<step_server> server;
     std::shared_ptr<resources> state;
@@ -28,10 +26,8 @@ public:
   };
   explicit task_inspector(parts of);
 
-  /// The part of this task or of the cluster that a ref names, with its children as deep as
-  /// `depth`: 0 is the part and the names of its children. Of other tasks, no more than where
-  /// they are. Fails with not_found, or with failed_precondition for a part of another task.
-  result<inspection> inspect(const inspection_ref& ref, int depth) const;
+  /// The part of this task that a ref names, with its children. Fails with not_found.
+  result<inspection> inspect(const inspection_ref& ref, const inspection_scope& scope) const;
 
   /// In Prometheus' text format.
   std::string metrics() const;

@@ -1,4 +1,5 @@
 // A task's metrics (docs/operating.md lists them).
+#include "troupe/actors/link_numbers.hpp"
 #include "troupe/actors/process_numbers.hpp"
 #include "troupe/actors/resources.hpp"
 #include "troupe/actors/responder.hpp"
@@ -19,7 +20,7 @@ using metric = metrics_text::type;
 // Names of queues and containers are users': so many samples of a family at most.
 constexpr size_t max_samples = 1000;
 // Steps that are looked at for what they wait for.
-constexpr size_t max_looked_at = 1000;
+constexpr size_t max_looked_at = 1000, most_waits_of_step = 256;
 
 constexpr std::array error_kinds = {
     error_kind::ok,
@@ -82,14 +83,11 @@ void write_waits(metrics_text& to, step_server& server) {
   for (const auto& one : server.steps().running()) {
     if (++looked_at > max_looked_at)
       break;
-    one.in->conductor().act_for(one.id.sequence, [&] {
-      for (const auto& wait : list_waits(*one.in, 256)) {
-        auto& [count, longest] = waits[wait.what];
-        ++count;
-        longest = std::max(longest, static_cast<double>(steady_ns() - wait.since_ns) * 1e-9);
-      }
-      return status{};
-    });
+    for (const auto& wait : waits_of_step(*one.in, one.id.sequence, most_waits_of_step)) {
+      auto& [count, longest] = waits[wait.what];
+      ++count;
+      longest = std::max(longest, static_cast<double>(steady_ns() - wait.since_ns) * 1e-9);
+    }
   }
   to.family("troupe_waits", metric::gauge, "What steps wait for now, and regions that run");
   for (const auto& [what, found] : waits)
@@ -107,6 +105,17 @@ void write_links(metrics_text& to, const connection_list& of) {
   to.family("troupe_connections_opened_total", metric::counter, "Connections that there ever were");
   for (const auto& [peer, one] : all)
     to.sample(static_cast<double>(one.opened), {{"peer", peer}});
+  std::map<std::string, link_look::numbers> waiting;
+  for (const auto& one : of.open()) {
+    auto more = numbers_of(*one);
+    auto& sum = waiting[connection_list::class_of(one->peer)];
+    sum.messages += more.messages;
+    sum.payloads += more.payloads;
+  }
+  to.family("troupe_link_queued_bytes", metric::gauge, "Bytes that wait to be sent to a peer");
+  for (const auto& [peer, one] : waiting)
+    if (all.contains(peer))
+      to.sample(static_cast<double>(one.messages + one.payloads), {{"peer", peer}});
   to.family("troupe_link_received_bytes_total", metric::counter, "Bytes that came from a peer");
   for (const auto& [peer, one] : all)
     to.sample(static_cast<double>(one.received), {{"peer", peer}});
@@ -222,6 +231,8 @@ std::string task_inspector::metrics() const {
   to.sample(1, {{"task", to_string(of_.server->self())},
                 {"incarnation", std::to_string(of_.server->incarnation())},
                 {"version", library_version}});
+  to.single("troupe_draining", metric::gauge, "1 where the task takes nothing new",
+            of_.server->draining() ? 1 : 0);
   auto now = std::chrono::steady_clock::now();
   to.single("troupe_uptime_seconds", metric::gauge, "Since the task began",
             std::chrono::duration<double>(now - began_).count());

@@ -9,13 +9,16 @@
 #include "troupe/actors/program_compiler.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
+#include "troupe/actors/task_inspector.hpp"
 #include "troupe/runtime/simulation.hpp"
+#include "troupe/serialization/files/inspection_json.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -42,6 +45,8 @@ struct worker_state {
   std::shared_ptr<step_server> server;
   std::shared_ptr<resources> state;
   std::shared_ptr<const program_compiler> compiler;
+  std::shared_ptr<const task_inspector> inspector;
+  std::function<void()> on_drain;
   caf::actor clerk, membership;
   connection_ptr here = std::make_shared<peer_connection>(); // a master in this process
   bool tidies = false; // a tidy_atom is under way, as long as there are programs
@@ -196,6 +201,37 @@ result<task_positions> positions_here(worker_self self, const connection_ptr& ow
   return task_positions{to_string(server.self()), server.incarnation(), std::move(found)};
 }
 
+void log_registration(step_server& server, const peer_connection& owner,
+                      const result<registered>& done) {
+  if (!server.log())
+    return;
+  if (done)
+    server.log().write(log_level::info, "program_registered",
+                       {{"owner", owner.peer},
+                        {"program", static_cast<int64_t>(done->handle)},
+                        {"devices", static_cast<int64_t>(done->program->programs().size())},
+                        {"regions", static_cast<int64_t>(done->program->regions())}});
+  else
+    server.log().write(log_level::warning, "program_refused",
+                       {{"owner", owner.peer}, {"why", done.status().message()}});
+}
+
+inspect_reply inspect_here(worker_self self, const inspect_request& what) {
+  const auto* inspector = self->state.inspector.get();
+  auto look = [&]() -> result<tensor> {
+    if (!inspector)
+      return failure(error_kind::unimplemented, self->state.server->self(), " cannot be inspected");
+    TROUPE_ASSIGN(auto ref, inspection_ref::parse(what.ref));
+    auto depth = static_cast<int>(std::min<uint32_t>(what.depth, inspection_limits::depth));
+    TROUPE_ASSIGN(auto found, inspector->inspect(ref, {depth, what.only}));
+    return to_bytes(found);
+  };
+  auto tree = look();
+  if (!tree)
+    return {what.request, tree.status()};
+  return {what.request, {}, *std::move(tree)};
+}
+
 void serve_register(worker_self self, register_graph&& what, const incoming& from) {
   const auto& server = *self->state.server;
   auto name = to_string(server.self());
@@ -217,6 +253,7 @@ void serve_register(worker_self self, register_graph&& what, const incoming& fro
       self, [=, compiler = self->state.compiler] { return compiler->read(*graphs); }, from.owner,
       [=, owner = from.owner](const result<registered>& done) {
         owner->registering.fetch_sub(1, std::memory_order_relaxed);
+        log_registration(*self->state.server, *owner, done);
         if (done)
           reply(done->handle, {});
         else
@@ -233,6 +270,8 @@ void serve(worker_self self, incoming& what) {
     state.server->programs().erase(drop->handle, *what.owner);
   } else if (auto* reset = std::get_if<container_reset>(&what.content)) {
     state.state->reset(reset->container);
+    state.server->log().write(log_level::info, "container_reset",
+                              {{"container", reset->container}, {"by", what.owner->peer}});
     answer(reply{reset->request, {}});
   } else if (auto* list = std::get_if<device_list_request>(&what.content)) {
     device_list_reply all{.request = list->request, .devices = {}};
@@ -241,6 +280,15 @@ void serve(worker_self self, incoming& what) {
     answer(std::move(all));
   } else if (auto* look = std::get_if<state_list_request>(&what.content)) {
     answer(state_list_reply{look->request, list_state_here(self)});
+  } else if (auto* seen = std::get_if<inspect_request>(&what.content)) {
+    answer(inspect_here(self, *seen));
+  } else if (auto* order = std::get_if<drain_request>(&what.content)) {
+    state.server->log().write(log_level::info, "drain_requested", {{"by", what.owner->peer}});
+    auto again = state.server->draining();
+    state.server->drain();
+    answer(reply{order->request, {}});
+    if (state.on_drain && !again)
+      state.on_drain();
   } else if (auto* where = std::get_if<positions_request>(&what.content)) {
     auto found = positions_here(self, what.owner, where->session, where->go_on_from);
     answer(found ? positions_reply{where->request, found->incarnation, {}, std::move(found->at)}
@@ -287,6 +335,8 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   auto& state = self->state;
   state.server = options.server;
   state.membership = options.membership;
+  state.inspector = options.inspector;
+  state.on_drain = options.on_drain;
   state.state = options.state ? options.state : std::make_shared<resources>(self->system());
   state.compiler = make_compiler(self, options);
   state.clerk = spawn_clerk(self->system(), options.own_thread);

@@ -9,12 +9,14 @@
 
 #include <caf/actor.hpp>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace troupe {
 
 class resources;
+class task_inspector;
 
 struct worker_options {
   const registry* ops = nullptr;
@@ -22,6 +24,8 @@ struct worker_options {
   caf::actor membership;               ///< finds other tasks; none in a local session
   std::shared_ptr<step_server> server; ///< of the task; shared with the exchanges
   std::shared_ptr<resources> state = {}; ///< of the task, likewise; by default its own
+  std::shared_ptr<const task_inspector> inspector = {}; ///< none: others can see nothing
+  std::function<void()> on_drain = {};                  ///< an operator wants the task to end
   region_options regions = {};         ///< where programs are cut
   bool deterministic = false;          ///< all programs, whatever their session wants
   bool launch_threads = false;         ///< each accelerator's regions run on a thread of its own

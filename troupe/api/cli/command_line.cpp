@@ -34,6 +34,9 @@ int run(int argc, char** argv) {
   add_devices(app);
   add_ops(app);
   add_state(app);
+  add_top(app);
+  add_waits(app);
+  add_drain(app);
   add_train(app);
   add_checkpoint(app, exit_code);
   add_run(app, exit_code);

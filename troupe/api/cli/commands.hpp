@@ -13,6 +13,9 @@ void add_certs(CLI::App& to);
 void add_devices(CLI::App& to);
 void add_ops(CLI::App& to);
 void add_state(CLI::App& to);
+void add_top(CLI::App& to);
+void add_waits(CLI::App& to);
+void add_drain(CLI::App& to);
 void add_train(CLI::App& to);
 /// Sets the exit code to 1 when two checkpoints differ.
 void add_checkpoint(CLI::App& to, int& exit_code);

@@ -3,6 +3,7 @@
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/log_lines.hpp"
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/error.hpp"
@@ -21,7 +22,7 @@ namespace troupe::cli {
 namespace {
 
 struct worker_options {
-  std::string job, cluster, join, listen, advertise, http;
+  std::string job, cluster, join, listen, advertise, http, log = "text", log_level = "info";
   std::optional<int> task;
   std::chrono::milliseconds patience{300'000};
   double drain_seconds = 20;
@@ -34,6 +35,13 @@ struct worker_options {
 constexpr timespec at_once{};
 
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
+// Where there is no log, to which they go as well.
+std::function<void(const std::string&)> warnings_of(const std::string& log) {
+  if (log != "none")
+    return {};
+  return [](const std::string& text) { std::cerr << concat("troupe: ", text, '\n'); };
+}
 
 // Steps that have begun may end; another signal ends the wait.
 void drain(task& running, const sigset_t& stop, double patience_seconds) {
@@ -107,12 +115,14 @@ void serve(const worker_options& options) {
       .deterministic = options.deterministic,
       .gpu_launch_threads = options.gpu_launch_threads,
       .near_memory = options.near_memory,
-      .on_warning = [](const std::string& text) { std::cerr << concat("troupe: ", text, '\n'); },
+      .on_warning = warnings_of(options.log),
       .on_failure =
           [&](const status& why) {
             failed = why;
             ::kill(::getpid(), SIGTERM);
           },
+      .on_log = log_to_stderr(options.log, options.log_level),
+      .on_drain = [] { ::kill(::getpid(), SIGTERM); },
       .http = options.http,
       .advertise = options.advertise,
       .join_patience = options.patience,
@@ -172,6 +182,14 @@ void add_worker(CLI::App& to) {
                    "Seconds after SIGTERM that steps which have begun may take; none begin")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--log", options->log, "How events are written to standard error: text or json "
+                                          "lines, or none")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"text", "json", "none"}));
+  command->add_option("--log-level", options->log_level, "From which level on")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   add_security(*command, options->security);
   command
       ->add_option("--intra-op-threads", options->devices.intra_op_threads,

@@ -2,6 +2,20 @@
 
 namespace troupe {
 
+bool inspection_scope::includes(std::string_view kind) const noexcept {
+  std::string_view rest{only};
+  if (rest.empty())
+    return true;
+  for (;;) {
+    auto comma = rest.find(',');
+    if (rest.substr(0, comma) == kind)
+      return true;
+    if (comma == rest.npos)
+      return false;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
 double number_of(const property_value* value) noexcept {
   if (!value)
     return 0;

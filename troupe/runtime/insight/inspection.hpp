@@ -1,22 +1,15 @@
 // What there is to see of one part of a cluster: of the cluster itself, a task, a device, a link, a
 // step, a queue. One shape for all of them.
 #pragma once
+#include "troupe/runtime/insight/property.hpp"
+
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace troupe {
-
-using property_value = std::variant<bool, int64_t, double, std::string>;
-
-struct property {
-  std::string name; ///< "steps_running"; units stand in it: "wait_seconds", "bytes"
-  property_value value;
-  bool operator==(const property&) const = default;
-};
 
 struct inspection {
   std::string ref;  ///< "/job:ps/task:0/container:trial/queue:rows" (inspection_ref.hpp)
@@ -36,6 +29,15 @@ struct inspection {
     properties.push_back({std::move(name), std::move(value)});
   }
   bool operator==(const inspection&) const = default;
+};
+
+/// Which of the parts below one are told.
+struct inspection_scope {
+  int depth = 1;         ///< 0: the names of its children
+  std::string only = {}; ///< kinds, "step,wait"; empty: all
+
+  bool includes(std::string_view kind) const noexcept;
+  bool operator==(const inspection_scope&) const = default;
 };
 
 /// As a number: 0 for what is none.

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -104,6 +106,20 @@ result<inspection> parse_inspection(std::string_view text) {
     return invalid("an inspection is no JSON");
   size_t parts = 0;
   return read(parsed, 0, parts);
+}
+
+result<tensor> to_bytes(const inspection& what) {
+  auto text = to_json(what);
+  TROUPE_ASSIGN(auto bytes, tensor::make(dtype::u8, shape{static_cast<int64_t>(text.size())}));
+  std::ranges::copy(text, bytes.data<uint8_t>());
+  return bytes;
+}
+
+result<inspection> parse_inspection(const tensor& bytes) {
+  if (bytes.empty() || bytes.type() != dtype::u8)
+    return invalid("an inspection is no text");
+  return parse_inspection(std::string_view{reinterpret_cast<const char*>(bytes.data<uint8_t>()),
+                                           static_cast<size_t>(bytes.elements())});
 }
 
 } // namespace troupe

@@ -1,7 +1,7 @@
 // Inspections as JSON: how they are served, and how they travel between tasks.
 #pragma once
 #include "troupe/runtime/insight/inspection.hpp"
-#include "troupe/runtime/types/status.hpp"
+#include "troupe/runtime/types/tensor.hpp"
 
 namespace troupe {
 
@@ -12,5 +12,9 @@ std::string to_json(const inspection& what);
 /// Reads that again; fails with invalid_argument where it is anything else, or goes beyond
 /// inspection_limits.
 result<inspection> parse_inspection(std::string_view json);
+
+/// The same as a u8 tensor, for its way to another task.
+result<tensor> to_bytes(const inspection& what);
+result<inspection> parse_inspection(const tensor& bytes);
 
 } // namespace troupe

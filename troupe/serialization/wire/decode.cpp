@@ -182,6 +182,19 @@ private:
                                     {text_of(in.getJob()), in.getTask()},
                                     in.getIncarnation()}};
       }
+      case wire::Envelope::INSPECT_REQUEST: {
+        auto in = from.getInspectRequest();
+        return message{inspect_request{in.getRequest(), text_of(in.getRef()), in.getDepth(),
+                                       text_of(in.getOnly())}};
+      }
+      case wire::Envelope::INSPECT_REPLY: {
+        auto in = from.getInspectReply();
+        TROUPE_ASSIGN(auto tree, read(in.getTree()));
+        if (!tree.empty() && (tree.type() != dtype::u8 || tree.rank() != 1))
+          return damaged_message("an inspection is ", tree.type(), tree.dims());
+        return message{inspect_reply{in.getRequest(), status_of(in.getOutcome()), std::move(tree)}};
+      }
+      case wire::Envelope::DRAIN_REQUEST: return message{drain_request{from.getDrainRequest()}};
     }
     return damaged_message("its kind is unknown");
   }

@@ -45,6 +45,9 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "member_changes",
     "number_claim",
     "number_grant",
+    "inspect_request",
+    "inspect_reply",
+    "drain_request",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -225,6 +228,21 @@ public:
     write(to.initTexts(), *texts);
     write(to.initBytes(), *bytes);
   }
+
+  void operator()(const inspect_request& what) {
+    auto to = to_.initInspectRequest();
+    to.setRequest(what.request);
+    to.setRef(as_text(what.ref));
+    to.setDepth(what.depth);
+    to.setOnly(as_text(what.only));
+  }
+  void operator()(const inspect_reply& what) {
+    auto to = to_.initInspectReply();
+    to.setRequest(what.request);
+    write(to.initOutcome(), what.outcome);
+    write(to.initTree(), what.tree);
+  }
+  void operator()(const drain_request& what) { to_.setDrainRequest(what.request); }
 
   void operator()(const positions_request& what) {
     auto to = to_.initPositionsRequest();

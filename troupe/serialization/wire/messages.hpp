@@ -246,6 +246,26 @@ struct positions_reply {
   kernel_positions at = {};
 };
 
+/// Whoever wonders -> task: what is there to see of that part of you? Answered by inspect_reply.
+struct inspect_request {
+  uint64_t request = 0;
+  std::string ref; ///< inspection_ref
+  uint32_t depth = 0;
+  std::string only = {}; ///< kinds of parts, as inspection_scope has them
+};
+
+struct inspect_reply {
+  uint64_t request = 0;
+  status outcome;
+  tensor tree = {}; ///< u8: JSON
+};
+
+/// Operator -> task: take nothing new, and end when what has begun has ended. Answered by reply, at
+/// once.
+struct drain_request {
+  uint64_t request = 0;
+};
+
 /// member_changes, number_claim and number_grant (runtime/cluster/member_list.hpp) go between the
 /// memberships of processes of one cluster: the first either way, a claim to the task that gives out
 /// numbers, and a grant back.
@@ -255,7 +275,8 @@ using message =
                  step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
                  reply, device_list_request, device_list_reply, unwanted, withdrawn, borrow, lent,
                  returned, settle_step, state_list_request, state_list_reply, positions_request,
-                 positions_reply, member_changes, number_claim, number_grant>;
+                 positions_reply, member_changes, number_claim, number_grant, inspect_request,
+                 inspect_reply, drain_request>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;

@@ -110,6 +110,9 @@ struct Envelope {
     memberChanges @28 :MemberChanges;
     numberClaim @29 :NumberClaim;
     numberGrant @30 :NumberGrant;
+    inspectRequest @31 :InspectRequest;
+    inspectReply @32 :InspectReply;
+    drainRequest @33 :UInt64;
   }
 }
 
@@ -261,6 +264,19 @@ struct PositionsReply {
   incarnation @1 :UInt64;      # of the task
   outcome @2 :Status;
   positions @3 :Tensor;        # strings [n, 2]: nodes, and where they stand
+}
+
+struct InspectRequest {
+  request @0 :UInt64;
+  ref @1 :Text;                # "/job:ps/task:0/container:trial"
+  depth @2 :UInt32;
+  only @3 :Text;               # kinds of parts: "step,wait"; empty: all
+}
+
+struct InspectReply {
+  request @0 :UInt64;
+  outcome @1 :Status;
+  tree @2 :Tensor;             # u8: JSON (serialization/files/inspection_json.hpp)
 }
 
 # ---- clusters that tasks join

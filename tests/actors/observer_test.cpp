@@ -1,0 +1,212 @@
+#include "troupe/actors/observer.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/certificates.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/api/library.hpp"
+#include "troupe/runtime/insight/wait_report.hpp"
+#include "troupe/serialization/files/inspection_json.hpp"
+#include "troupe/troupe.hpp"
+
+#include <future>
+
+namespace troupe::test::observer_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+const inspection* child(const inspection& of, std::string_view ref) {
+  for (const auto& one : of.children)
+    if (one.ref == ref)
+      return &one;
+  return nullptr;
+}
+
+inspection look(observer& at, std::string_view ref, const inspection_scope& scope) {
+  auto parsed = inspection_ref::parse(ref);
+  REQUIRE(parsed.ok());
+  auto found = at.inspect(*parsed, scope, 5s);
+  INFO(found.status());
+  REQUIRE(found.ok());
+  return *std::move(found);
+}
+
+std::unique_ptr<task> start(const cluster_spec& cluster, const task_name& self,
+                            std::function<void()> on_drain = {}) {
+  task_options options;
+  options.ops = &library();
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+  options.cluster = cluster;
+  options.self = self;
+  options.inter_op_threads = 2;
+  options.on_drain = std::move(on_drain);
+  options.http = "127.0.0.1:0";
+  auto made = task::start(std::move(options));
+  if (!made)
+    throw std::runtime_error{made.status().message()};
+  return *std::move(made);
+}
+
+} // namespace
+
+TEST_CASE("an observer sees all tasks from the root, and says which cannot be asked") {
+  watchdog watch;
+  auto cluster = make_cluster(2, 1);
+  auto worker = start(cluster, {"worker", 0});
+  auto ps = start(cluster, {"ps", 0});
+  auto eye = *observer::of(cluster);
+  auto parsed = inspection_ref::parse("/");
+  auto all = eye->inspect(*parsed, {.depth = 3}, 500ms);
+  REQUIRE(all.ok());
+  auto* workers = child(*all, "/job:worker");
+  REQUIRE(workers);
+  CHECK(child(*workers, "/job:worker/task:0")->find("incarnation"));
+  auto* lost = child(*workers, "/job:worker/task:1");
+  REQUIRE(lost);
+  CHECK(text_of(lost->find("error")).find(cluster.jobs.at("worker")[1]) != std::string::npos);
+  auto names = look(*eye, "/", {.depth = 1});
+  CHECK(child(names, "/job:ps")->children.size() == 1);
+  CHECK(child(names, "/job:ps")->children[0].properties.empty());
+  CHECK(look(*eye, "/job:ps/task:0/device:cpu:0", {}).kind == "device");
+  CHECK(eye->inspect(*inspection_ref::parse("/job:chef"), {}, 1s).status().kind() ==
+        error_kind::not_found);
+  CHECK(eye->inspect(*inspection_ref::parse("/job:ps/task:0/queue:x"), {}, 1s).status().kind() ==
+        error_kind::not_found);
+  CHECK(eye->inspect(*inspection_ref::parse("/job:ps/task:4"), {}, 1s).status().kind() ==
+        error_kind::not_found);
+}
+
+TEST_CASE("only the kinds that are asked for are told") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto worker = start(cluster, {"worker", 0});
+  auto eye = *observer::of(cluster);
+  auto task = look(*eye, "/job:worker/task:0", {.depth = 8, .only = "link,device"});
+  CHECK(task.children.size() == 2);
+  CHECK(task.children[0].kind == "device");
+  CHECK(task.children[1].kind == "link");
+  CHECK(look(*eye, "/job:worker/task:0", {.depth = 8, .only = "step"}).children.empty());
+}
+
+TEST_CASE("of a step over two tasks that waits for a queue, the queue is the cause") {
+  watchdog watch;
+  auto cluster = make_cluster(1, 1);
+  auto worker = start(cluster, {"worker", 0}), ps = start(cluster, {"ps", 0});
+  graph_builder g;
+  g.push_device("/job:ps/task:0");
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "rows"});
+  auto* put = queue_enqueue(queue, {g.constant(tensor::scalar(7))});
+  auto taken = queue_dequeue(queue, {dtype::i32}, "take")[0];
+  g.push_device("/job:worker/task:0");
+  auto y = neg(taken);
+  auto s = session::connect(cluster);
+  auto answer = s.prepare({}, {y}).run_async();
+  auto eye = *observer::of(cluster);
+  std::vector<cluster_wait> waits;
+  while (waits.size() < 2) // the watchdog bounds it
+    waits = waits_in(look(*eye, "/", {.depth = 4, .only = kinds_of_waits}));
+  REQUIRE(waits.size() == 2);
+  CHECK(waits[0].step == waits[1].step);
+  CHECK(waits[0].task == "/job:ps/task:0");
+  CHECK(waits[0].target == "queue 'FIFOQueue'");
+  CHECK(waits[0].detail.find("1 dequeues wait") != std::string::npos);
+  CHECK(waits[0].is_cause);
+  CHECK(waits[1].task == "/job:worker/task:0");
+  CHECK(waits[1].other_task == "/job:ps/task:0");
+  CHECK(!waits[1].is_cause);
+  s.run(put);
+  CHECK(answer.get()[0].values<int32_t>()[0] == -7);
+}
+
+TEST_CASE("what waits within a loop of a step is told as well") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto worker = start(cluster, {"worker", 0});
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "rows"});
+  auto* put = queue_enqueue(queue, {g.constant(tensor::scalar(7))});
+  auto sum = while_loop({g.constant(tensor::scalar(0))},
+                        [](auto& v) { return less(v[0], 7); },
+                        [&](auto& v) {
+                          return edges{v[0] + queue_dequeue(queue, {dtype::i32}, "take")[0]};
+                        })[0];
+  auto s = session::connect(cluster);
+  auto answer = s.prepare({}, {sum}).run_async();
+  auto eye = *observer::of(cluster);
+  auto waits_for_rows = [&] {
+    for (const auto& one : waits_in(look(*eye, "/", {.depth = 4, .only = kinds_of_waits})))
+      if (one.what_for == "state" && one.node.find("take") != one.node.npos)
+        return true;
+    return false;
+  };
+  while (!waits_for_rows()) // the watchdog bounds it
+    ;
+  s.run(put);
+  CHECK(answer.get()[0].values<int32_t>()[0] == 7);
+}
+
+TEST_CASE("the port of one task tells of the others, too") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto one = start(cluster, {"worker", 0}), two = start(cluster, {"worker", 1});
+  http_client client{one->http_port()};
+  auto answer = client.get("/v1/node/job:worker/task:1/device:cpu:0");
+  REQUIRE(answer);
+  CHECK(answer->status == 200);
+  auto device = parse_inspection(answer->body);
+  REQUIRE(device.ok());
+  CHECK(device->find("bytes_in_use"));
+  auto root = parse_inspection(client.get("/v1/node/?depth=3&only=device")->body);
+  REQUIRE(root.ok());
+  for (const auto& task : root->children[0].children)
+    CHECK(task.children.size() == 1);
+  two = nullptr;
+  CHECK(client.get("/v1/node/job:worker/task:1")->status == 503);
+}
+
+TEST_CASE("over TLS, an observer shows a certificate, or is told nothing") {
+  watchdog watch;
+  test_authority authority;
+  auto cluster = make_cluster(1);
+  task_options options;
+  options.ops = &library();
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+  options.cluster = cluster;
+  options.self = {"worker", 0};
+  options.tls = authority.task("worker", 0);
+  auto task = task::start(std::move(options));
+  REQUIRE(task.ok());
+  auto self = *inspection_ref::parse("/job:worker/task:0");
+  auto known = observer::of(cluster, {.tls = authority.client("operator")});
+  REQUIRE(known.ok());
+  auto seen = (*known)->inspect(self, {}, 5s);
+  INFO(seen.status());
+  CHECK(seen.ok());
+  auto stranger = *observer::of(cluster);
+  CHECK(!stranger->inspect(self, {}, 500ms).ok());
+  CHECK(!stranger->drain({"worker", 0}, 500ms).ok());
+  CHECK(*(*known)->inspect(self, {}, 5s)->find("draining") == property_value{false});
+}
+
+TEST_CASE("a task that an operator drains takes nothing new, and tells its host") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  std::promise<void> told;
+  auto task = start(cluster, {"worker", 0}, [&] { told.set_value(); });
+  auto eye = *observer::of(cluster);
+  REQUIRE(eye->drain({"worker", 0}, 5s).ok());
+  told.get_future().get();
+  CHECK(http_client{task->http_port()}.get("/readyz")->status == 503);
+  auto seen = look(*eye, "/job:worker/task:0", {.depth = 0});
+  CHECK(seen.find("draining"));
+  CHECK(*seen.find("draining") == property_value{true});
+  CHECK(task->drain(5s).none());
+  CHECK(eye->drain({"worker", 3}, 5s).kind() == error_kind::not_found);
+  task = nullptr;
+  CHECK(eye->drain({"worker", 0}, 200ms).kind() == error_kind::unavailable);
+}
+
+} // namespace troupe::test::observer_test

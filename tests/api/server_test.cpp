@@ -1,0 +1,147 @@
+#include "troupe/api/server.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/runtime/insight/event_log.hpp"
+#include "troupe/runtime/insight/inspection.hpp"
+#include "troupe/troupe.hpp"
+
+#include <algorithm>
+#include <future>
+#include <mutex>
+
+namespace troupe::test::server_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// What a server has told so far.
+struct log_of {
+  std::mutex mutex;
+  std::vector<log_event> events;
+
+  log_hook hook() {
+    return [this](const log_event& what) {
+      std::lock_guard guard{mutex};
+      events.push_back(what);
+    };
+  }
+  std::optional<log_event> find(std::string_view event) {
+    std::lock_guard guard{mutex};
+    auto it = std::ranges::find(events, event, &log_event::event);
+    return it == events.end() ? std::nullopt : std::optional{*it};
+  }
+  log_event wait_for(std::string_view event) {
+    for (;;) // the watchdog bounds it
+      if (auto found = find(event))
+        return *found;
+  }
+};
+
+std::string field(const log_event& of, std::string_view name) {
+  for (const auto& one : of.fields)
+    if (one.name == name)
+      return text_of(&one.value);
+  return {};
+}
+
+} // namespace
+
+TEST_CASE("a program serves as a task, and a session uses it") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto serves = server::start(to_json(cluster), {.http = "127.0.0.1:0"});
+  CHECK(serves.incarnation() != 0);
+  CHECK(http_client{serves.http_port()}.get("/readyz")->status == 200);
+  auto s = session::connect(cluster);
+  graph_builder g;
+  CHECK(s.fetch(g.constant(tensor::scalar(2.f)) * 3.f).values<float>()[0] == 6);
+}
+
+TEST_CASE("a server that cannot start says where it was started") {
+  auto cluster = make_cluster(1);
+  try {
+    server::start(cluster, {.job = "chef"});
+    FAIL("it has started");
+  } catch (const error& e) {
+    CHECK(e.kind() == error_kind::not_found);
+    CHECK(std::string_view{e.what()}.find("server_test.cpp") != std::string_view::npos);
+  }
+  CHECK_THROWS_AS(server::start("{", {}), error);
+}
+
+TEST_CASE("the log says when a task starts, who comes and goes, and which steps fail") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  log_of log;
+  auto serves = server::start(cluster, {.on_log = log.hook()});
+  auto started = log.wait_for("task_started");
+  CHECK(started.task == "/job:worker/task:0");
+  CHECK(field(started, "address") == cluster.jobs.at("worker")[0]);
+  {
+    auto s = session::connect(cluster);
+    graph_builder g;
+    auto zero = g.placeholder(dtype::i32);
+    auto bad = g.constant(tensor::scalar(1)) / zero;
+    CHECK_THROWS_AS(s.run({{zero, tensor::scalar(0)}}, {bad}), error);
+    s.reset("box");
+  }
+  CHECK(field(log.wait_for("link_opened"), "peer").starts_with("client "));
+  CHECK(field(log.wait_for("program_registered"), "owner").starts_with("client "));
+  auto failed = log.wait_for("step_failed");
+  CHECK(failed.level == log_level::warning);
+  CHECK(field(failed, "kind") == "invalid_argument");
+  CHECK(field(log.wait_for("container_reset"), "container") == "box");
+  auto lost = log.wait_for("link_lost");
+  CHECK(lost.level == log_level::info); // it has said goodbye
+  {
+    http_client stranger{serves.port()};
+    stranger.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(100, 'x') + "\r\n\r\n");
+    CHECK(log.wait_for("peer_refused").level == log_level::warning);
+  }
+  serves.drain(1s);
+  CHECK(log.find("drain_began"));
+}
+
+TEST_CASE("events that come in thousands are told by twenties, and the rest is counted") {
+  std::vector<log_event> told;
+  event_log log{"/job:a/task:0", [&](const log_event& what) { told.push_back(what); }};
+  for (int i = 0; i < 1000; ++i)
+    log.write(log_level::warning, "step_failed", {{"step", int64_t{i}}});
+  CHECK(told.size() == event_log::most_per_second);
+  log.write(log_level::info, "link_lost");
+  CHECK(told.back().event == "link_lost");
+  while (told.back().event != "step_failed" || told.size() < event_log::most_per_second + 2)
+    log.write(log_level::warning, "step_failed");
+  CHECK(told.back().fields.back().name == "suppressed");
+  CHECK(number_of(&told.back().fields.back().value) >= 980);
+}
+
+TEST_CASE("a hook that throws costs the task nothing") {
+  event_log log{"/job:a/task:0", [](const log_event&) { throw std::runtime_error{"full disk"}; }};
+  log.write(log_level::info, "task_started");
+  event_log silent;
+  CHECK(!silent);
+  silent.write(log_level::info, "task_started");
+}
+
+TEST_CASE("an event is one line, whatever its fields hold") {
+  log_event what{log_level::warning,
+                 std::chrono::system_clock::time_point{std::chrono::milliseconds{1700000000123}},
+                 "/job:a/task:0",
+                 "link_lost",
+                 {{"peer", std::string{"client 5"}},
+                  {"why", std::string{"a \"b\"\nc\x01"}},
+                  {"bytes", int64_t{7}},
+                  {"seconds", 0.5},
+                  {"called", true},
+                  {"address", std::string{"127.0.0.1:80"}}}};
+  CHECK(to_line(what) ==
+        "2023-11-14T22:13:20.123Z warning /job:a/task:0 link_lost peer=\"client 5\" "
+        "why=\"a \\\"b\\\"\\nc \" bytes=7 seconds=0.5 called=true address=127.0.0.1:80");
+}
+
+} // namespace troupe::test::server_test

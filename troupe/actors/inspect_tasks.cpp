@@ -1,0 +1,61 @@
+#include "troupe/actors/inspect_tasks.hpp"
+
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/system.hpp"
+
+#include <caf/event_based_actor.hpp>
+#include <caf/scheduled_actor.hpp>
+
+namespace troupe {
+namespace {
+
+// Finds a task and asks it; the answer, or why there is none, goes to `then`. The actor stays until
+// its last request is answered.
+template <class Answer, class Question, class Then>
+void ask_one(caf::event_based_actor* self, const caf::actor& membership, const task_name& task,
+             std::chrono::milliseconds patience, const Question& what, Then then) {
+  auto fail = [=](const caf::error& why) { then(from_caf(why)); };
+  self->request(membership, patience + std::chrono::seconds{1},
+                connect_request{task, self->clock().now() + patience})
+      .then(
+          [=](const peer_link& link) {
+            self->request(link.exchange, patience, what)
+                .then([=](Answer& one) { then(std::move(one)); }, fail);
+          },
+          fail);
+}
+
+} // namespace
+
+void inspect_tasks(caf::actor_system& system, const caf::actor& membership, tasks_question what,
+                   std::function<void(task_inspections)> then) {
+  if (what.tasks.empty())
+    return then({});
+  system.spawn([=, what = std::move(what), then = std::move(then)](caf::event_based_actor* self) {
+    auto said = std::make_shared<task_inspections>();
+    self->set_default_handler(caf::drop);
+    end_with_exceptions(self);
+    for (const auto& task : what.tasks)
+      ask_one<inspection>(
+          self, membership, task, what.patience,
+          inspect_task{what.ref.empty() ? to_string(task) : what.ref, what.scope},
+          [=, count = what.tasks.size()](result<inspection> answer) {
+            said->insert_or_assign(task, std::move(answer));
+            if (said->size() == count)
+              then(std::move(*said));
+          });
+  });
+}
+
+void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const task_name& task,
+                  std::chrono::milliseconds patience, std::function<void(status)> then) {
+  system.spawn([=, then = std::move(then)](caf::event_based_actor* self) {
+    self->set_default_handler(caf::drop);
+    end_with_exceptions(self);
+    ask_one<status>(self, membership, task, patience, drain_atom::value,
+                    [=](status outcome) { then(std::move(outcome)); });
+  });
+}
+
+} // namespace troupe

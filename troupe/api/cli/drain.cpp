@@ -1,0 +1,65 @@
+// troupe drain: has a task end in good order.
+#include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/watching.hpp"
+#include "troupe/api/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <thread>
+
+namespace troupe::cli {
+namespace {
+
+struct drain_options : watched_cluster {
+  std::string task;
+  double wait = 0;
+};
+
+// A task that does not answer any more has ended, or cannot be told from one that has.
+void wait_for_end(observer& watching, const inspection_ref& task, const drain_options& options) {
+  constexpr std::chrono::milliseconds period{100};
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.wait);
+  for (;;) {
+    auto found = watching.inspect(task, {.depth = 0}, std::chrono::seconds{1});
+    if (!found)
+      return;
+    if (std::chrono::steady_clock::now() >= end)
+      throw_if_failed(failure(error_kind::deadline_exceeded, options.task, " still runs ",
+                              number_of(found->find("steps_running")), " steps after ",
+                              options.wait, " s"));
+    std::this_thread::sleep_for(period);
+  }
+}
+
+void drain(const drain_options& options) {
+  auto ref = value_or_throw(inspection_ref::parse(options.task));
+  auto task = ref.task();
+  if (!task || !ref.within_task().empty())
+    throw_if_failed(invalid("'", options.task, "' is no task; write /job:worker/task:0"));
+  auto watching = options.connect();
+  throw_if_failed(watching->drain(*task, options.patience()));
+  if (options.wait <= 0) {
+    std::cout << options.task << " is draining\n";
+    return;
+  }
+  wait_for_end(*watching, ref, options);
+  std::cout << options.task << " has ended\n";
+}
+
+} // namespace
+
+void add_drain(CLI::App& to) {
+  auto options = std::make_shared<drain_options>();
+  auto* command = to.add_subcommand(
+      "drain", "Have a task take nothing new, finish what has begun, and end");
+  command->add_option("task", options->task, "Which: /job:worker/task:0")->required();
+  options->add_to(*command);
+  command->add_option("--wait", options->wait, "Seconds to wait for its end; 0: not at all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->callback([options] { drain(*options); });
+}
+
+} // namespace troupe::cli

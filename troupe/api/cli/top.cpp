@@ -1,0 +1,120 @@
+// troupe top: a cluster at a glance, again and again.
+#include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/stop_signals.hpp"
+#include "troupe/api/cli/watching.hpp"
+#include "troupe/runtime/insight/cluster_frame.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace troupe::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+using clock = std::chrono::steady_clock;
+
+struct top_options : watched_cluster {
+  double every = 2;
+  size_t lines = 10;
+  bool once = false, json = false;
+};
+
+json as_json(const cluster_frame& of) {
+  auto tasks = json::array(), queues = json::array(), links = json::array(),
+       waits = json::array();
+  for (const auto& one : of.tasks)
+    if (!one.problem.empty())
+      tasks.push_back({{"task", one.task}, {"problem", one.problem}});
+    else
+      tasks.push_back({{"task", one.task},
+                       {"draining", one.draining},
+                       {"uptime_seconds", one.uptime},
+                       {"steps_per_second", one.steps_rate},
+                       {"failed_per_second", one.failed_rate},
+                       {"steps_running", one.running},
+                       {"connections", one.connections},
+                       {"received_bytes_per_second", one.in_rate},
+                       {"sent_bytes_per_second", one.out_rate},
+                       {"queued_bytes", one.queued},
+                       {"resident_bytes", one.resident},
+                       {"device_bytes", one.device_bytes},
+                       {"processors", one.busy}});
+  for (const auto& one : of.queues)
+    queues.push_back({{"task", one.task},
+                      {"name", one.name},
+                      {"size", one.size},
+                      {"mean_size", one.mean_size},
+                      {"puts_per_second", one.puts_rate},
+                      {"takes_per_second", one.takes_rate},
+                      {"puts_waiting", one.puts_waiting},
+                      {"takes_waiting", one.takes_waiting}});
+  for (const auto& one : of.links)
+    links.push_back({{"task", one.task},
+                     {"peer", one.peer},
+                     {"received_bytes_per_second", one.in_rate},
+                     {"sent_bytes_per_second", one.out_rate},
+                     {"queued_bytes", one.queued}});
+  for (const auto& one : of.waits)
+    waits.push_back({{"task", one.task},
+                     {"target", one.target},
+                     {"steps", one.steps},
+                     {"longest_seconds", one.longest}});
+  return {{"seconds", of.seconds}, {"tasks", tasks}, {"queues", queues}, {"links", links},
+          {"waits", waits}};
+}
+
+struct look {
+  inspection cluster;
+  clock::time_point at;
+};
+
+look take(observer& from, const top_options& options) {
+  auto cluster = look_at(from, options, kinds_of_frames);
+  return {std::move(cluster), clock::now()};
+}
+
+void show(const top_options& options) {
+  auto stop = block_stop_signals();
+  auto watching = options.connect();
+  auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(options.every));
+  timespec pause{static_cast<time_t>(period.count() / 1'000'000'000),
+                 static_cast<long>(period.count() % 1'000'000'000)};
+  for (auto before = take(*watching, options);;) {
+    if (::sigtimedwait(&stop, nullptr, &pause) > 0)
+      return;
+    auto now = take(*watching, options);
+    auto frame = compare(before.cluster, now.cluster,
+                         std::chrono::duration<double>(now.at - before.at).count());
+    if (options.json)
+      std::cout << as_json(frame).dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+    else // from the upper left corner, over what was there
+      std::cout << (options.once ? "" : "\033[H\033[J") << print(frame, options.lines)
+                << std::flush;
+    if (options.once)
+      return;
+    before = std::move(now);
+  }
+}
+
+} // namespace
+
+void add_top(CLI::App& to) {
+  auto options = std::make_shared<top_options>();
+  auto* command = to.add_subcommand(
+      "top", "Tasks, steps, links, memory, queues and waits of a cluster, until Ctrl-C");
+  options->add_to(*command);
+  command->add_option("--every", options->every, "Seconds between two looks; rates are of that time")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 3600.0));
+  command->add_option("--lines", options->lines, "How many queues, links and waits")
+      ->capture_default_str();
+  command->add_flag("--once", options->once, "Show it once, after two looks");
+  command->add_flag("--json", options->json, "As JSON, a line for each look");
+  command->callback([options] { show(*options); });
+}
+
+} // namespace troupe::cli

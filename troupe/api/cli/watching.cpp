@@ -1,0 +1,33 @@
+#include "troupe/api/cli/watching.hpp"
+
+#include "troupe/actors/find_cluster.hpp"
+#include "troupe/api/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace troupe::cli {
+
+void watched_cluster::add_to(CLI::App& command) {
+  command
+      .add_option("--cluster", cluster, "File with the addresses of all tasks, or that text itself")
+      ->required();
+  command.add_option("--timeout", timeout, "Seconds that a task may take to answer")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_security(command, security);
+}
+
+std::unique_ptr<observer> watched_cluster::connect() const {
+  return value_or_throw(
+      observer::of(value_or_throw(find_cluster(cluster)), {.tls = security.tls, .insecure = security.insecure}));
+}
+
+std::chrono::milliseconds watched_cluster::patience() const {
+  return std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)};
+}
+
+inspection look_at(observer& at, const watched_cluster& which, const char* kinds) {
+  return value_or_throw(at.inspect({}, {.depth = 4, .only = kinds}, which.patience()));
+}
+
+} // namespace troupe::cli

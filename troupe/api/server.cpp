@@ -1,0 +1,82 @@
+#include "troupe/api/server.hpp"
+
+#include "troupe/actors/find_cluster.hpp"
+#include "troupe/actors/task.hpp"
+#include "troupe/api/error.hpp"
+#include "troupe/api/library.hpp"
+
+namespace troupe {
+
+struct server::state {
+  std::unique_ptr<task> running;
+};
+
+server::server(std::unique_ptr<state> made) : state_(std::move(made)) {}
+server::server(server&&) noexcept = default;
+server& server::operator=(server&&) noexcept = default;
+server::~server() = default;
+
+// As the public functions, for all that says where tasks are.
+struct server::starter {
+  static server start(cluster_access cluster, const server_options& options, location where);
+};
+
+server server::start(std::string_view cluster, const server_options& options, location where) {
+  auto found = find_cluster(cluster);
+  if (!found)
+    throw error{found.status().within(concat("server::start (", to_string(where), ")"))};
+  return starter::start(*std::move(found), options, where);
+}
+
+server server::start(const cluster_spec& cluster, const server_options& options, location where) {
+  return starter::start(cluster, options, where);
+}
+
+server server::starter::start(cluster_access cluster, const server_options& options,
+                              location where) {
+  task_options to;
+  to.ops = &library();
+  to.make_devices = [chosen =
+                         device_choice{.intra_op_threads = options.threads.intra_op,
+                                       .memory_limit = options.memory.limit,
+                                       .gpus = options.gpu.count,
+                                       .devices_per_gpu = options.gpu.devices_each,
+                                       .gpu_memory_limit = options.memory.gpu_limit,
+                                       .gpu_memory_reserve = options.memory.gpu_reserve,
+                                       .gpu_memory_idle = options.memory.gpu_idle,
+                                       .tf32 = options.gpu.tf32,
+                                       .measure_convolutions = options.gpu.measure_convolutions}] {
+    return make_devices(chosen);
+  };
+  to.cluster = std::move(cluster);
+  to.self = {options.job, options.task};
+  to.listen = options.listen;
+  to.advertise = options.advertise;
+  to.join_patience = options.join_patience;
+  to.tls = options.cluster.tls;
+  to.insecure = options.cluster.insecure;
+  to.inter_op_threads = options.threads.inter_op;
+  to.peer_timeout = options.cluster.peer_timeout;
+  to.deterministic = options.deterministic;
+  to.gpu_launch_threads = options.gpu.launch_threads;
+  to.near_memory = options.cluster.near_memory;
+  to.on_failure = options.on_failure;
+  to.on_log = options.on_log;
+  to.on_drain = options.on_drain;
+  to.http = options.http;
+  auto made = task::start(std::move(to));
+  if (!made)
+    throw error{made.status().within(concat("server::start (", to_string(where), ")"))};
+  return server{std::make_unique<state>(state{*std::move(made)})};
+}
+
+task_name server::self() const { return state_->running->self(); }
+uint16_t server::port() const noexcept { return state_->running->port(); }
+uint16_t server::http_port() const noexcept { return state_->running->http_port(); }
+uint64_t server::incarnation() const noexcept { return state_->running->incarnation(); }
+
+size_t server::drain(std::chrono::milliseconds patience) {
+  return state_->running->drain(patience).steps;
+}
+
+} // namespace troupe

@@ -1,0 +1,75 @@
+// Serves as one task of a cluster from within a program, as `troupe worker` does.
+#pragma once
+#include "troupe/api/session_options.hpp"
+#include "troupe/runtime/export.hpp"
+#include "troupe/runtime/insight/log_event.hpp"
+#include "troupe/serialization/files/cluster.hpp"
+
+#include <functional>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+namespace troupe {
+
+struct server_options {
+  std::string job = "worker";
+  int task = 0;            ///< its number within the job; -1: any, in a cluster that is joined
+  std::string listen = {}; ///< "host:port" instead of the address in the cluster
+  /// Of a cluster that is joined: where others reach this task; empty: where it listens.
+  std::string advertise = {};
+  std::chrono::milliseconds join_patience{300'000}; ///< how long it waits for a number
+  thread_options threads = {};
+  memory_options memory = {};
+  gpu_options gpu = {};         ///< `replay` and `place_by_cost` are the sessions'
+  /// Certificates, and whether the task may do without; `between_tasks` is the sessions'.
+  cluster_options cluster = {};
+  bool deterministic = false;   ///< the same bits for any number of threads, for all sessions
+  /// "host:port" where /metrics, /healthz, /readyz and /v1/node/ are served; port 0: any. Empty:
+  /// nowhere (docs/operating.md).
+  std::string http = {};
+  /// Told what the task does, on any thread; must not block.
+  log_hook on_log = {};
+  /// Told when an operator wants the task to end (`troupe drain`), unless it drains already, on a
+  /// thread of the task that it must not block: call drain() on another, and let the server go.
+  std::function<void()> on_drain = {};
+  /// Told once, on any thread, when the task can serve no longer though it was not stopped.
+  std::function<void(const status&)> on_failure = {};
+};
+
+/// One task of a cluster, until it is destroyed, which takes at most two seconds. Any thread may
+/// call. Throws troupe::error where it cannot start.
+class TROUPE_API server {
+public:
+  using location = std::source_location;
+
+  /// `cluster` says where the tasks are, as session::connect() has it (docs/clusters.md). With
+  /// "join:..." it returns when the task has its number.
+  static server start(std::string_view cluster, const server_options& options = {},
+                      location where = location::current());
+  static server start(const cluster_spec& cluster, const server_options& options = {},
+                      location where = location::current());
+
+  server(server&&) noexcept;
+  server& operator=(server&&) noexcept;
+  ~server();
+
+  task_name self() const;
+  uint16_t port() const noexcept;      ///< where it listens
+  uint16_t http_port() const noexcept; ///< 0: nowhere
+  uint64_t incarnation() const noexcept;
+
+  /// Takes nothing new from now on, with `unavailable`, and waits until what has begun has ended
+  /// and its answers have left, at most so long. Returns how many steps are left, which the
+  /// server's end fails.
+  size_t drain(std::chrono::milliseconds patience);
+
+private:
+  struct state;
+  struct starter;
+  explicit server(std::unique_ptr<state> made);
+  std::unique_ptr<state> state_;
+};
+
+} // namespace troupe

@@ -1,0 +1,61 @@
+// What `troupe top` shows: a cluster at a glance, from two inspections of it.
+#pragma once
+#include "troupe/runtime/insight/wait_report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// The kinds that an inspection of the cluster, 4 deep, must have for it.
+inline constexpr const char* kinds_of_frames =
+    "device,link,step,wait,container,queue,accumulator,barrier,staging_area,mutex,reader,"
+    "file_access";
+
+struct task_row {
+  std::string task;
+  std::string problem; ///< why it could not be asked; then the rest is nothing
+  bool draining = false;
+  double uptime = 0;      ///< seconds
+  double steps_rate = 0;  ///< per second, as all rates
+  double failed_rate = 0; ///< of steps
+  double in_rate = 0, out_rate = 0;
+  double busy = 0;        ///< processors
+  int64_t running = 0, connections = 0;
+  uint64_t queued = 0;    ///< bytes that wait to be sent
+  uint64_t resident = 0, device_bytes = 0;
+};
+
+struct queue_row {
+  std::string task, name; ///< "container/name", or the name in the one without a name
+  int64_t size = 0;
+  double mean_size = 0;
+  double puts_rate = 0, takes_rate = 0;
+  int64_t puts_waiting = 0, takes_waiting = 0;
+};
+
+struct link_row {
+  std::string task, peer; ///< "/job:worker/task:1", "client 5"
+  double in_rate = 0, out_rate = 0;
+  uint64_t queued = 0;
+};
+
+struct cluster_frame {
+  double seconds = 0; ///< between the two looks
+  std::vector<task_row> tasks;
+  std::vector<queue_row> queues; ///< those in which most wait first
+  std::vector<link_row> links;   ///< those that carry or hold something, the busiest first
+  std::vector<wait_summary> waits;
+};
+
+/// Rates are what happened between the two; of a task that was restarted meanwhile, or was not
+/// there, since it began.
+cluster_frame compare(const inspection& before, const inspection& now, double seconds);
+
+/// Tables, with at most so many lines each for queues, links and waits.
+std::string print(const cluster_frame& of, size_t most_lines);
+
+/// "512 B", "1.2 MB".
+std::string bytes_text(double bytes);
+
+} // namespace troupe
