@@ -43,6 +43,72 @@ TEST_CASE("an exchange begins right behind what it needs, and what is for it alo
   CHECK(place("b=CollectiveReduce") < place("c=CollectiveReduce"));
 }
 
+TEST_CASE("what is sent to another task leaves when it is there, not when the graph reads it") {
+  pass_case at{R"(
+x = Placeholder dtype=f32 shape=[2,2]
+last = Neg(x)
+middle = Exp(last)
+first = Tanh(middle)
+flat_last = Reshape(last, i32[-1])
+flat_first = Reshape(first, i32[-1])
+a = Neg(flat_last)
+b = Neg(flat_first)
+feed x = f32[[1, 2], [3, 4]]
+fetch a
+fetch b
+fetch first
+)"};
+  std::vector<int> chosen;
+  for (const auto& one : at.closed.nodes->nodes())
+    chosen.push_back(one->name() == "a" || one->name() == "b"                  ? 1
+                     : one->op().name == "_Feed" || one->op().name == "_Fetch" ? -1
+                                                                               : 0);
+  auto parts = *cut(*at.closed.nodes, chosen, {{"worker", 0, "cpu", 0}, {"worker", 1, "cpu", 0}});
+  REQUIRE(parts.size() == 2);
+  auto options = pass_options::none();
+  auto order_of = [&] {
+    std::vector<std::string> order;
+    for (const auto& one : parts[0].nodes->nodes())
+      order.push_back(one->op().name == "_Send" ? "sends " + one->inputs()[0].node->name()
+                                                : one->name());
+    return order;
+  };
+  auto place = [&](const std::string& what) {
+    auto order = order_of();
+    auto found = std::ranges::find(order, what);
+    REQUIRE(found != order.end());
+    return found - order.begin();
+  };
+  CHECK(place("sends flat_last") > place("first"));
+  options.hoist_collectives = true;
+  REQUIRE(optimize(parts[0], options).ok());
+  CHECK(place("flat_last") < place("middle"));
+  CHECK(place("sends flat_last") < place("middle"));
+  CHECK(place("sends flat_first") > place("first"));
+}
+
+TEST_CASE("a whole network that serves exchanges alone keeps its order") {
+  pass_case at{R"(
+x = Placeholder dtype=f32 shape=[2]
+a = Neg(x)
+b = Exp(x)
+c = Tanh(a)
+d = Tanh(b)
+e = Neg(c)
+f = Neg(d)
+g = Tanh(e)
+h = Add(f, g)
+r = CollectiveReduce(h) group_size=1 group_key=1 instance_key=1 merge_op="Add" final_op="Id"
+feed x = f32[1, 2]
+fetch r
+)"};
+  auto before = at.written();
+  hoist_collectives(at.closed);
+  auto after = at.written();
+  for (const auto* pair : {"a=Neg", "b=Exp", "c=Tanh", "d=Tanh"})
+    CHECK(before.find(pair) == after.find(pair));
+}
+
 TEST_CASE("a graph without exchanges keeps its order") {
   pass_case at{"x = Placeholder dtype=f32 shape=[2]\ny = Neg(x)\nz = Exp(x)\n"
                "feed x = f32[1, 2]\nfetch y\nfetch z"};

@@ -5,39 +5,150 @@
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/runtime/device/device_name.hpp"
+#include "troupe/runtime/graph/collective.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 namespace troupe {
 namespace {
 
 using location = std::source_location;
 
-class builder {
+using members = std::vector<size_t>; // replicas
+
+} // namespace
+
+// Knows the replicas and their gradients, from which it makes steps among all or some of them.
+class detail::data_parallel_builder {
 public:
-  builder(graph_builder& in, const std::vector<std::string>& devices,
-          const data_parallel_options& options, location where)
+  data_parallel_builder(graph_builder& in, const std::vector<std::string>& devices,
+                        const data_parallel_options& options, location where)
       : in_(in), devices_(devices), options_(options), where_(where) {}
 
-  data_parallel_training run(const replica_model& model, const optimizer_maker& make_optimizer) {
+  void build(const replica_model& model) {
     for (size_t i = 0; i < devices_.size(); ++i)
       build(i, model);
     check_alike();
-    add_up();
-    for (size_t i = 0; i < devices_.size(); ++i)
-      apply(i, make_optimizer);
-    check_alike();
-    made_.train = in_.group(trained_, "train", where_);
-    made_.synchronize = synchronize();
-    made_.loss = all_reduce(losses_, devices_, reduce_by::mean, where_).front();
-    return std::move(made_);
+    parcels_ = parcels();
+    packed_.resize(devices_.size());
   }
 
+  data_parallel_step form_all(const optimizer_maker& make_optimizer) {
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      optimizers_.push_back(make_optimizer());
+      if (!optimizers_.back())
+        reject("train_data_parallel", where_, "no optimizer was made");
+    }
+    members all(devices_.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    auto made = form(all);
+    check_alike();
+    return made;
+  }
+
+  // The first of them gives the others its variables.
+  data_parallel_step form(const members& which) {
+    auto sorted = which;
+    std::ranges::sort(sorted);
+    auto& made = trained_[sorted];
+    if (!made.train) {
+      auto means = add_up(sorted);
+      std::vector<node*> applied;
+      for (size_t i = 0; i < sorted.size(); ++i)
+        applied.push_back(apply(sorted[i], means[i]));
+      made.train = in_.group(applied, "train", where_);
+      std::vector<edge> losses;
+      for (auto i : sorted)
+        losses.push_back(losses_[i]);
+      made.loss = all_reduce(losses, devices_of(sorted), reduce_by::mean, where_).front();
+    }
+    auto& given = given_[{which.front(), sorted}];
+    if (!given)
+      given = synchronize(which);
+    return {made.train, given, made.loss};
+  }
+
+  data_parallel_step form(const std::vector<std::string>& devices, location where) {
+    where_ = where;
+    if (devices.empty())
+      reject("among", where, "needs at least one device");
+    members which;
+    for (const auto& one : devices) {
+      auto found = std::ranges::find(devices_, one);
+      if (found == devices_.end())
+        reject("among", where, "no replica is on '", one, "': there is ", join(devices_));
+      which.push_back(static_cast<size_t>(found - devices_.begin()));
+      if (std::ranges::count(devices, one) > 1)
+        reject("among", where, "names ", one, " twice");
+    }
+    if (which.size() < devices_.size())
+      check_apart(which);
+    const auto variables = in_.variables().size();
+    auto made = form(which);
+    if (in_.variables().size() != variables)
+      reject("among", where,
+             "data_parallel_options::change makes variables, which cannot be "
+             "divided among fewer replicas");
+    return made;
+  }
+
+  std::vector<std::vector<variable_handle>> variables() const { return variables_; }
+  std::vector<std::shared_ptr<optimizer>> optimizers() const { return optimizers_; }
+
 private:
+  static std::set<task_name> tasks_of(const std::vector<std::string>& devices) {
+    std::set<task_name> tasks;
+    for (const auto& one : devices)
+      tasks.insert(value_or_throw(device_name::parse(one)).on_task());
+    return tasks;
+  }
+
+  static std::string join(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& one : names)
+      text += concat(text.empty() ? "" : ", ", one);
+    return text;
+  }
+
+  std::vector<std::string> devices_of(const members& which) const {
+    std::vector<std::string> names;
+    for (auto i : which)
+      names.push_back(devices_[i]);
+    return names;
+  }
+
+  // Replicas that exchange something themselves need each other.
+  void check_apart(const members& which) const {
+    std::vector<bool> seen(in_.nodes().size(), false);
+    std::vector<const node*> open;
+    auto visit = [&](const node* one) {
+      if (!seen[one->index()])
+        open.push_back(one);
+      seen[one->index()] = true;
+    };
+    for (auto i : which) {
+      visit(losses_[i].node);
+      for (const auto& one : gradients_[i])
+        visit(one.gradient.node);
+    }
+    while (!open.empty()) {
+      const auto* at = open.back();
+      open.pop_back();
+      if (is_collective(at->op()))
+        reject("among", where_, at->description(),
+               " exchanges tensors between replicas, which the model does: all of them are needed");
+      for (const auto& input : at->inputs())
+        visit(input.node);
+      for (const auto* before : at->controls())
+        visit(before);
+    }
+  }
+
   // Calls it with new nodes on the device, and notes which variables it makes.
   template <class Make>
   void on_replica(size_t which, Make make) {
@@ -48,8 +159,8 @@ private:
       make();
     }
     auto all = in_.variables().subspan(begin);
-    made_.variables.resize(devices_.size());
-    made_.variables[which].insert(made_.variables[which].end(), all.begin(), all.end());
+    variables_.resize(devices_.size());
+    variables_[which].insert(variables_[which].end(), all.begin(), all.end());
   }
 
   void build(size_t which, const replica_model& model) {
@@ -63,18 +174,18 @@ private:
       gradients_.push_back(optimizer::compute_gradients(loss, {}, where_));
     });
     for (const auto& one : gradients_.back())
-      if (std::ranges::find(made_.variables[which], one.variable.node, [](const auto& known) {
+      if (std::ranges::find(variables_[which], one.variable.node, [](const auto& known) {
             return known.ref.node;
-          }) == made_.variables[which].end())
+          }) == variables_[which].end())
         reject("train_data_parallel", where_, one.variable.node->description(),
                " is no variable of replica ", which,
                ": the model must make its variables each time that it is called");
   }
 
   void check_alike() const {
-    const auto& first = made_.variables.front();
+    const auto& first = variables_.front();
     for (size_t i = 1; i < devices_.size(); ++i) {
-      const auto& other = made_.variables[i];
+      const auto& other = variables_[i];
       auto alike = std::ranges::equal(first, other, [](const auto& a, const auto& b) {
         return a.type() == b.type() && a.dims() == b.dims();
       });
@@ -86,8 +197,11 @@ private:
   }
 
   int64_t bucket_bytes() const {
+    if (options_.bucket_bytes)
+      return *options_.bucket_bytes;
     auto first = value_or_throw(device_name::parse(devices_.front()));
-    return options_.bucket_bytes.value_or(int64_t{first.kind == "gpu" ? 4096 : 64} << 10);
+    auto kib = first.kind == "gpu" ? 4096 : tasks_of(devices_).size() > 1 ? 1024 : 64;
+    return int64_t{kib} << 10;
   }
 
   // What the gradient takes, where all replicas know it by now.
@@ -149,8 +263,14 @@ private:
     return concatenate(flat, 0, {}, where_);
   }
 
-  void unpack(size_t replica, const parcel& which, edge mean) {
-    auto& all = gradients_[replica];
+  const std::vector<edge>& packed(size_t replica) {
+    auto& all = packed_[replica];
+    for (size_t k = all.size(); k < parcels_.size(); ++k)
+      all.push_back(pack(replica, parcels_[k]));
+    return all;
+  }
+
+  void unpack(std::vector<variable_gradient>& all, const parcel& which, edge mean) {
     if (which.size() == 1) {
       all[which.front()].gradient = identity(mean, {}, where_);
       return;
@@ -168,62 +288,66 @@ private:
     }
   }
 
-  // Nothing is applied before all is there: a step that fails while it computes leaves all as they
-  // were, and what is applied is one stretch of code.
-  void add_up() {
-    const auto all = parcels();
+  // The mean gradients, for each of these. Nothing is applied before all is there: a step that
+  // fails while it computes leaves all as they were, and what is applied is one stretch of code.
+  std::vector<std::vector<variable_gradient>> add_up(const members& which) {
     std::vector<std::vector<edge>> means; // of each parcel, on each device
-    for (const auto& one : all) {
-      std::vector<edge> packed;
-      for (size_t i = 0; i < devices_.size(); ++i)
-        packed.push_back(pack(i, one));
-      means.push_back(all_reduce(packed, devices_, reduce_by::mean, where_));
+    for (size_t k = 0; k < parcels_.size(); ++k) {
+      std::vector<edge> parts;
+      for (auto i : which)
+        parts.push_back(packed(i)[k]);
+      means.push_back(all_reduce(parts, devices_of(which), reduce_by::mean, where_));
     }
-    for (size_t i = 0; i < devices_.size(); ++i) {
+    std::vector<std::vector<variable_gradient>> found;
+    for (size_t i = 0; i < which.size(); ++i) {
       std::vector<node*> sums;
       for (const auto& one : means)
         sums.push_back(one[i].node);
-      auto on = in_.on(devices_[i], where_);
+      auto on = in_.on(devices_[which[i]], where_);
       auto later = in_.after(sums);
-      for (size_t k = 0; k < all.size(); ++k)
-        unpack(i, all[k], means[k][i]);
+      auto& mine = found.emplace_back(gradients_[which[i]]);
+      for (size_t k = 0; k < parcels_.size(); ++k)
+        unpack(mine, parcels_[k], means[k][i]);
     }
+    return found;
   }
 
-  void apply(size_t which, const optimizer_maker& make_optimizer) {
+  node* apply(size_t which, const std::vector<variable_gradient>& means) {
+    node* applied = nullptr;
     on_replica(which, [&] {
-      auto by = make_optimizer();
-      if (!by)
-        reject("train_data_parallel", where_, "no optimizer was made");
-      auto gradients =
-          options_.change ? options_.change(gradients_[which]) : std::move(gradients_[which]);
-      trained_.push_back(by->apply_gradients(gradients, where_));
-      made_.optimizers.push_back(std::move(by));
+      applied = optimizers_[which]->apply_gradients(
+          options_.change ? options_.change(means) : means, where_);
     });
+    return applied;
   }
 
-  node* synchronize() {
+  // Where floats travel between tasks with fewer bits, the first gets those that it has sent.
+  node* synchronize(const members& which) {
     std::vector<node*> assigned;
-    const auto& first = made_.variables.front();
-    for (size_t v = 0; v < first.size() && devices_.size() > 1; ++v) {
-      auto copies = broadcast(first[v], devices_, where_);
-      for (size_t i = 1; i < devices_.size(); ++i)
-        assigned.push_back(assign(made_.variables[i][v], copies[i], {}, where_).node);
+    const auto devices = devices_of(which);
+    const auto tasks = tasks_of(devices);
+    const auto& first = variables_[which.front()];
+    for (size_t v = 0; v < first.size() && which.size() > 1; ++v) {
+      auto copies = broadcast(first[v], devices, where_);
+      for (size_t i = tasks.size() > 1 ? 0 : 1; i < which.size(); ++i)
+        assigned.push_back(assign(variables_[which[i]][v], copies[i], {}, where_).node);
     }
     return in_.group(assigned, "synchronize", where_);
   }
 
   graph_builder& in_;
-  const std::vector<std::string>& devices_;
-  const data_parallel_options& options_;
-  const location where_;
-  data_parallel_training made_;
-  std::vector<edge> losses_;
-  std::vector<std::vector<variable_gradient>> gradients_; // of each replica
-  std::vector<node*> trained_;
+  const std::vector<std::string> devices_;
+  const data_parallel_options options_;
+  location where_;
+  std::vector<std::vector<variable_handle>> variables_;   // of each replica
+  std::vector<std::shared_ptr<optimizer>> optimizers_;    // likewise
+  std::vector<edge> losses_;                              // likewise
+  std::vector<std::vector<variable_gradient>> gradients_; // likewise: its own
+  std::vector<parcel> parcels_;
+  std::vector<std::vector<edge>> packed_; // of each replica, its parcels
+  std::map<members, data_parallel_step> trained_;
+  std::map<std::pair<size_t, members>, node*> given_; // by who gives its variables
 };
-
-} // namespace
 
 edge replica::part_of(edge batch, location where) const {
   if (!batch.exists())
@@ -247,7 +371,24 @@ data_parallel_training train_data_parallel(graph_builder& in,
   if (options.bucket_bytes.value_or(0) < 0)
     reject("train_data_parallel", where, "bucket_bytes must not be negative, got ",
            *options.bucket_bytes);
-  return builder{in, devices, options, where}.run(model, make_optimizer);
+  auto by = std::make_shared<detail::data_parallel_builder>(in, devices, options, where);
+  by->build(model);
+  auto all = by->form_all(make_optimizer);
+  data_parallel_training made;
+  made.train = all.train;
+  made.synchronize = all.synchronize;
+  made.loss = all.loss;
+  made.variables = by->variables();
+  made.optimizers = by->optimizers();
+  made.builder_ = std::move(by);
+  return made;
+}
+
+data_parallel_step data_parallel_training::among(const std::vector<std::string>& devices,
+                                                 location where) const {
+  if (!builder_)
+    reject("among", where, "nothing was built");
+  return builder_->form(devices, where);
 }
 
 } // namespace troupe

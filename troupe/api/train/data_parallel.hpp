@@ -44,13 +44,28 @@ struct data_parallel_options {
   std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
   /// Gradients of one type and of known shapes are exchanged together, up to so many bytes at once,
   /// those of the last variables first, which are known first; larger ones on their own. 0: each on
-  /// its own. Must not be negative. Unless it is said: 4 MiB on GPUs, and 64 KiB on processors,
-  /// where the copies that it takes soon cost more than they save.
+  /// its own. Must not be negative. Unless it is said: 4 MiB on GPUs, 1 MiB on processors of
+  /// several tasks, and 64 KiB on those of one, where the copies that it takes soon cost more than
+  /// they save.
   std::optional<int64_t> bucket_bytes = {};
 };
 
+namespace detail {
+class data_parallel_builder;
+}
+
+/// A step among replicas.
+struct data_parallel_step {
+  /// Takes one step on all of them. A step that fails before all gradients have been added up
+  /// changes no replica.
+  node* train = nullptr;
+  /// Gives all of them the variables of the first, slots of optimizers included.
+  node* synchronize = nullptr;
+  edge loss; ///< the mean of theirs
+};
+
 /// What was built.
-struct data_parallel_training {
+struct TROUPE_API data_parallel_training {
   /// Takes one step on all devices. A step that fails before all gradients have been added up
   /// changes no replica.
   node* train = nullptr;
@@ -60,13 +75,35 @@ struct data_parallel_training {
   edge loss; ///< of the whole batch: the mean of those of the replicas
   /// Of each replica, in the same order; those of optimizers come last.
   std::vector<std::vector<variable_handle>> variables;
-  std::vector<std::unique_ptr<optimizer>> optimizers; ///< of each replica
+  std::vector<std::shared_ptr<optimizer>> optimizers; ///< of each replica
+
+  /// The same among the replicas on these devices, named as when they were built: those whose tasks
+  /// are there. Gradients and the loss are the means of theirs, and the parts of the batch that
+  /// others would have learned from are left out. `synchronize` takes the variables of the first
+  /// device that is named here. To be run before the first such step: of a step that failed, some
+  /// may have applied the gradients and some not; a task that was started anew has no variables.
+  /// Adds nodes the first time that it is asked for these: no step may be prepared meanwhile.
+  /// Throws troupe::error where there is no such replica, and where models exchange tensors
+  /// themselves.
+  ///
+  ///     auto rest = training.among({"/job:worker/task:0/cpu:0", "/job:worker/task:2/cpu:0"});
+  ///     s.run(rest.synchronize);
+  ///     s.run({{images, batch}, {labels, digits}}, {rest.loss}, {rest.train});
+  data_parallel_step among(const std::vector<std::string>& devices,
+                           std::source_location where = std::source_location::current()) const;
+
+private:
+  friend data_parallel_training train_data_parallel(graph_builder&, const std::vector<std::string>&,
+                                                    const replica_model&, const optimizer_maker&,
+                                                    const data_parallel_options&,
+                                                    std::source_location);
+  std::shared_ptr<detail::data_parallel_builder> builder_ = {};
 };
 
 /// Builds one replica on each device, in a scope "replica_<n>", and what keeps them alike. The
-/// devices are all GPUs or all processors, of one task. For equal parts, steps are those of one
-/// device with the whole batch, up to the rounding of sums. Throws troupe::error: where the model
-/// makes different variables for two devices, or uses those of another.
+/// devices are all GPUs or all processors, of one task or several. For equal parts, steps are those
+/// of one device with the whole batch, up to the rounding of sums. Throws troupe::error: where the
+/// model makes different variables for two devices, or uses those of another.
 ///
 ///     auto training = train_data_parallel(
 ///         g, {"/gpu:0", "/gpu:1"},

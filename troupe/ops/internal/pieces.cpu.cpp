@@ -177,18 +177,32 @@ void copy_bytes(const kernel_context& at, char* to, const tensor& from) {
                   });
 }
 
+struct join_form {
+  int count;
+  dtype was_cut;
+  shape dims; // where there is no tensor to be like
+};
+
+result<std::shared_ptr<void>> prepare_join(const kernel_setup& setup) {
+  auto like = setup.of.attr<int64_t>("like_count") > 0;
+  return std::shared_ptr<void>{std::make_shared<join_form>(
+      static_cast<int>(setup.of.attr<int64_t>("count")), setup.of.attr<dtype>("U"),
+      like ? shape{} : setup.of.attr<partial_shape>("shape").known())};
+}
+
 status run_join(kernel_context& at) {
-  const auto count = at.inputs() - 1;
-  const auto& like = at.input(count);
-  TROUPE_ASSIGN(auto* whole, at.forward_or_allocate(0, {count}, like.dims()));
+  const auto& form = at.state<join_form>();
+  const auto& dims = at.inputs() > form.count ? at.input(form.count).dims() : form.dims;
+  const auto elements = dims.elements();
+  TROUPE_ASSIGN(auto* whole, at.allocate(0, dims));
   const auto width = size_of(at.output_type(0));
-  for (int i = 0; i < count; ++i) {
-    // Where they lie depends on the type that was cut.
-    auto where = piece_of(like.elements(), like.type(), i, count);
+  for (int i = 0; i < form.count; ++i) {
+    auto where = piece_of(elements, form.was_cut, i, form.count);
     const auto& one = at.input(i);
     if (one.elements() != where.elements())
-      return invalid("piece ", i, " of ", count, " has ", one.elements(), " elements, expected ",
-                     where.elements(), ": all members of a group must have one shape");
+      return invalid("piece ", i, " of ", form.count, " has ", one.elements(),
+                     " elements, expected ", where.elements(),
+                     ": all members of a group must have one shape");
     if (one.elements() > 0)
       copy_bytes(at, static_cast<char*>(whole->raw()) + static_cast<size_t>(where.begin) * width,
                  one);
@@ -263,6 +277,7 @@ extern constexpr kernel_def reduce_pieces_cpu{
 extern constexpr kernel_def join_pieces_cpu{
     .op = "_JoinPieces",
     .run = {{dtype::none, run_join}},
+    .prepare = prepare_join,
 };
 
 extern constexpr kernel_def join_rows_cpu{

@@ -78,6 +78,13 @@ result<shapes> infer_reduce_pieces(const infer_context& at) {
   return shapes{at.input(0)};
 }
 
+result<shapes> infer_join_pieces(const infer_context& at) {
+  auto like = at.attr<int64_t>("like_count");
+  if (like > 1 || (like == 0 && !at.attr<partial_shape>("shape").fully_known()))
+    return at.invalid("must have a shape, or one tensor that has it");
+  return infer::shape_attr(at);
+}
+
 result<shapes> infer_join_rows(const infer_context& at) {
   const auto count = at.attr<int64_t>("count");
   TROUPE_TRY(sum_of_shares(at, count));
@@ -121,15 +128,16 @@ extern constexpr op_def reduce_pieces{
 
 extern constexpr op_def join_pieces{
     .name = "_JoinPieces",
-    .doc = "Joins pieces to a tensor of the shape of another one, of which they were cut.",
-    .inputs = {{"pieces", "T", "count"}, {"like", "U"}},
+    .doc = "Joins pieces to a tensor of a shape that is known, or of that of another one, of which "
+           "they were cut.",
+    .inputs = {{"pieces", "T", "count"}, {"like", "U", "like_count"}},
     .outputs = {{"joined", "T"}},
     .attrs = {{"T", reduced_types},
-              {"U", reduced_types},
+              {"U", reduced_types}, // of what was cut
               {"count", at_least{1}},
+              {"like_count", at_least{0}},
               {"shape", attr_kind::shape, true}},
-    .effects = effect::forwardable,
-    .infer = infer::shape_attr,
+    .infer = infer_join_pieces,
     .no_gradient = no_gradient,
 };
 

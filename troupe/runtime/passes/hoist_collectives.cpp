@@ -1,5 +1,6 @@
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/collective.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 
@@ -8,11 +9,22 @@
 namespace troupe {
 namespace {
 
+// What brings others a tensor that they may wait for.
+bool begins_exchange(const node& at) {
+  const auto* op = &at.op();
+  return is_collective(*op) || op == &internal_ops::send || op == &internal_ops::send_control ||
+         op == &internal_ops::pieces;
+}
+
+// How far before an exchange nodes are that are for it alone, and move with it: such as those
+// that pack gradients. A whole network may serve nothing but exchanges.
+constexpr int max_distance = 2;
+
 class starter {
 public:
   explicit starter(step_graph& of)
       : of_(of), readers_(of.nodes->nodes().size()), missing_(readers_.size()),
-        early_(readers_.size(), false) {
+        early_(readers_.size(), false), distance_(readers_.size(), 0) {
     for (const auto& node : of.nodes->nodes()) {
       for (const auto& input : node->inputs())
         readers_[input.node->index()].push_back(node.get());
@@ -42,10 +54,18 @@ private:
     for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
       const auto& at = **it;
       const auto& readers = readers_[at.index()];
-      auto is_early = [&](const node* one) { return early_[one->index()]; };
-      auto serves = is_pure(at) && !readers.empty() && std::ranges::all_of(readers, is_early) &&
+      auto begins = begins_exchange(at);
+      auto needs_nothing = at.inputs().empty() && at.controls().empty();
+      auto serves_it = [&](const node* one) {
+        auto is_near = needs_nothing || distance_[one->index()] < max_distance;
+        return early_[one->index()] && is_near;
+      };
+      auto serves = is_pure(at) && !readers.empty() && std::ranges::all_of(readers, serves_it) &&
                     std::ranges::find(of_.targets, &at) == of_.targets.end();
-      early_[at.index()] = !uses_state(at) && (is_collective(at.op()) || serves);
+      early_[at.index()] = !uses_state(at) && (begins || serves);
+      for (const auto* one : readers)
+        if (!begins)
+          distance_[at.index()] = std::max(distance_[at.index()], distance_[one->index()] + 1);
       any = any || early_[at.index()];
     }
     return any;
@@ -68,6 +88,7 @@ private:
   std::vector<std::vector<node*>> readers_; // by node id, as often as they depend on it
   std::vector<size_t> missing_;             // by node id: what is not in the order yet
   std::vector<bool> early_;                 // by node id
+  std::vector<int> distance_;               // by node id, from the exchange that it is for
   std::vector<node*> order_;
 };
 

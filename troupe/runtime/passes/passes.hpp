@@ -40,8 +40,8 @@ void fuse_elementwise(step_graph& of, device_kind on);
 /// where a greedy order finds a way. Reads and updates of one variable keep their order.
 void schedule_for_memory(step_graph& of);
 
-/// Puts collective operations, and what is computed for them alone, right behind what they need:
-/// they begin while the rest is computed.
+/// Puts collective operations and sends, and what is computed right before for them alone, right
+/// behind what they need: they begin while the rest is computed.
 void hoist_collectives(step_graph& of);
 
 /// What the swap pass has done, by its estimates.

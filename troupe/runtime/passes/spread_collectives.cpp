@@ -268,7 +268,7 @@ private:
       for (const auto& one : on.members)
         if (!one.origin->inputs()[0].dims().fully_known())
           return {};
-    return tasks_.front().value.dims();
+    return tasks_.front().members.front().origin->inputs()[0].dims();
   }
 
   bool sends_whole() const {
@@ -339,12 +339,16 @@ private:
     for (auto& on : tasks_) {
       const auto& like = *on.members.front().origin;
       auto inputs = reduced;
-      inputs.push_back(on.value);
+      if (tells_dims)
+        inputs.push_back(on.value);
       TROUPE_ASSIGN(auto* joined,
                     add(on.processor, like,
                         {.op = "_JoinPieces",
                          .inputs = std::move(inputs),
-                         .attrs = {{"count", count}, {"shape", like.output_shape(0)}}}));
+                         .attrs = {{"count", count},
+                                   {"like_count", int64_t{tells_dims ? 1 : 0}},
+                                   {"U", call_.type},
+                                   {"shape", tells_dims ? like.output_shape(0) : known_dims()}}}));
       TROUPE_ASSIGN(auto whole, lengthened(on.processor, like, {joined, 0}));
       TROUPE_TRY(hand_out(on, {whole}));
     }
