@@ -89,6 +89,7 @@ void register_all() {
   register_control_flow();
   register_queue();
   register_exchange();
+  register_collective();
   register_placement();
   register_files();
   register_save();

@@ -30,14 +30,16 @@ int free_port() {
 
 } // namespace
 
-two_tasks::two_tasks(bool near_memory)
-    : cluster_(concat("{\"worker\": [\"127.0.0.1:", free_port(), "\", \"127.0.0.1:", free_port(),
-                      "\"]}")) {
-  for (const char* number : {"0", "1"}) {
+two_tasks::two_tasks(bool near_memory, int count) {
+  for (int i = 0; i < count; ++i)
+    cluster_ += concat(i ? ", " : "{\"worker\": [", "\"127.0.0.1:", free_port(), '"');
+  cluster_ += "]}";
+  for (int i = 0; i < count; ++i) {
+    const auto number = std::to_string(i);
     const char* arguments[] = {"troupe_bench",
                                "--serve-task",
                                cluster_.c_str(),
-                               number,
+                               number.c_str(),
                                near_memory ? nullptr : "by_socket",
                                nullptr};
     pid_t process = 0;

@@ -1,4 +1,4 @@
-// Two tasks of a cluster, each a process of its own on this machine.
+// Two tasks of a cluster, or more, each a process of its own on this machine.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace troupe::bench {
 
-/// For as long as the object lives: workers 0 and 1.
+/// For as long as the object lives: workers 0 and 1, and so on.
 class two_tasks {
 public:
-  explicit two_tasks(bool near_memory = true);
+  explicit two_tasks(bool near_memory = true, int count = 2);
   ~two_tasks();
   two_tasks(const two_tasks&) = delete;
   two_tasks& operator=(const two_tasks&) = delete;

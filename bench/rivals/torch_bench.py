@@ -4,6 +4,7 @@ needs a C++ compiler."""
 
 import measure
 import nets
+import torch_collective
 import torch_flow
 import torch_input
 from measure import Step
@@ -149,7 +150,8 @@ def make_cases(threads):
         if len(net.get("pixels", [])) == 4:
             cases[name]["channels_last"] = \
                 lambda net=net: training(net, lambda f: f, torch.channels_last)
-    return cases | torch_input.make_cases(torch) | torch_flow.make_cases(torch)
+    return cases | torch_input.make_cases(torch) | torch_flow.make_cases(torch) | \
+        torch_collective.make_cases(threads)
 
 
 if __name__ == "__main__":
