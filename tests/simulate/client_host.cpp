@@ -55,6 +55,9 @@ client_host::client_host(core& of, network& in, ledger& book, const cluster_spec
                                : chance_.permille(of.with.huge) ? 250'000
                                : chance_.permille(300)          ? 20'000
                                                                 : 0));
+  if (of.with.reductions)
+    for (auto elements : {3, of.with.torn ? 5 : 3000}) // whole, and in pieces
+      steps_.push_back(make_step(run_kind::reduce, lay, {}, number, 0, 0, factor++, elements));
 }
 
 void client_host::open() {

@@ -42,8 +42,9 @@ constexpr kernel_def tally_kernel{.op = "Tally", .run = {{dtype::none, tally}}};
 ledger* ledger::current = nullptr;
 
 std::string_view to_string(run_kind kind) {
-  constexpr std::string_view names[] = {"update", "train",   "read", "init",    "put",      "take",
-                                        "apply",  "collect", "hold", "put_own", "take_own", "shut"};
+  constexpr std::string_view names[] = {"update",  "train",    "read",  "init",    "reduce",
+                                        "put",     "take",     "apply", "collect", "hold",
+                                        "put_own", "take_own", "shut"};
   return names[static_cast<size_t>(kind)];
 }
 

@@ -16,6 +16,7 @@ enum class run_kind : uint8_t {
   train,
   read,
   init,
+  reduce,
   put,
   take,
   apply,

@@ -37,6 +37,7 @@ constexpr option_entry entries[] = {
     {"max_concurrent", &options::max_concurrent, 0, "steps of one kind in a session"},
     {"buggify", &options::buggify, 0, "rare events in the product's code"},
     {"huge", &options::huge, 0, "permille of steps that train, tensors of megabytes"},
+    {"reductions", &options::reductions, 0, "all tasks reduce a tensor in some steps"},
 };
 
 } // namespace
@@ -79,6 +80,7 @@ options options::draw(uint64_t seed) {
   made.max_concurrent = chance.permille(300) ? chance.between(1, 2) : 0;
   made.huge = chance.permille(200) ? chance.between(1, 500) : 0;
   made.splits = chance.permille(300) ? chance.between(1, 8) : 0;
+  made.reductions = chance.permille(400);
   return made;
 }
 

@@ -37,6 +37,7 @@ struct options {
   int64_t max_concurrent = 0;  ///< steps of one kind in a session
   int64_t buggify = 0;         ///< TROUPE_BUGGIFY acts
   int64_t huge = 0;            ///< permille of the steps that train: tensors of megabytes
+  int64_t reductions = 0;      ///< steps that all tasks reduce a tensor in
 
   static options draw(uint64_t seed);
   /// Reads "losses=0".

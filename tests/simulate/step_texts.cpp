@@ -143,6 +143,27 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
                                 "set = Assign(v, i64(0), ^b) @", ps,
                                 "\ne = Tally(id, id, ^set) slot=1 event=2 @", ps,
                                 "\nfeed id = i64(1)\nfetch e\n");
+    case run_kind::reduce: {
+      auto text = id_at(w);
+      auto last = concat("i64(0)");
+      const auto tasks = of.workers + of.servers;
+      for (int i = 0; i < tasks; ++i) {
+        auto n = std::to_string(i);
+        auto at = concat(
+            " @", i < of.workers ? concat("\"/job:worker/task:", i, '"') : p(i - of.workers), '\n');
+        text += concat("c", n, " = Mul(id, i64(", factor, "))", at, "t", n, " = Tally(id, c", n,
+                       ") slot=", i, " event=4", at, "f", n, " = Fill(i32[", std::max(elements, 1),
+                       "], t", n, ")", at, "x", n, " = Add(f", n, ", i64(", i, "))", at, "r", n,
+                       " = CollectiveReduce(x", n, ") group_size=", tasks,
+                       " group_key=1 instance_key=1 merge_op=\"Add\" final_op=\"Id\"", at, "m", n,
+                       " = Max(r", n, ", i32[0])", at, "l", n, " = Min(r", n, ", i32[0])", at, "d",
+                       n, " = Sub(m", n, ", l", n, ")", at, "e", n, " = Add(m", n, ", d", n, ")",
+                       at, "u", n, " = Tally(id, e", n, ") slot=", tasks + i, " event=4", at, "s",
+                       n, " = Add(u", n, ", ", last, ") @", w, '\n');
+        last = concat("s", n);
+      }
+      return text + "feed id = i64(1)\nfetch " + last + "\n";
+    }
     case run_kind::put:
       return id_at(w) + put_text(there.holder, ps) + "feed id = i64(1)\ntarget put\n";
     case run_kind::take:
@@ -213,18 +234,21 @@ step_text make_step(run_kind kind, const layout& of, const server_kinds& there, 
                     int worker, int server, int64_t factor, int elements) {
   step_text made{
       .kind = kind,
-      .server = kind == run_kind::train ? -1 : of.server(server),
+      .server = kind == run_kind::train || kind == run_kind::reduce ? -1 : of.server(server),
       .factor = factor,
       .processes = {of.client(client)},
       .slots = 0,
       .text = test::text_case{text_of(kind, of, there, client, worker, server, factor, elements),
                               "step", &ledger::ops()}};
-  if (kind != run_kind::read && kind != run_kind::init)
-    made.processes.push_back(of.worker(worker));
+  for (int i = 0; i < of.workers; ++i)
+    if (kind == run_kind::reduce ||
+        (i == worker && kind != run_kind::read && kind != run_kind::init))
+      made.processes.push_back(of.worker(i));
   for (int i = 0; i < of.servers; ++i)
-    if (kind == run_kind::train || i == server)
+    if (kind == run_kind::train || kind == run_kind::reduce || i == server)
       made.processes.push_back(of.server(i));
   made.slots = kind == run_kind::train                            ? of.servers
+               : kind == run_kind::reduce                         ? 2 * (of.workers + of.servers)
                : kind == run_kind::init || kind == run_kind::hold ? 2
                                                                   : 1;
   return made;
@@ -236,6 +260,10 @@ int64_t step_text::expected(uint64_t run) const {
     case run_kind::update: return number * factor + factor;
     case run_kind::train: return number * factor * slots;
     case run_kind::hold: return number + factor;
+    case run_kind::reduce: {
+      const int64_t tasks = slots / 2;
+      return tasks * (tasks * number * factor + tasks * (tasks - 1) / 2);
+    }
     default: return number;
   }
 }
