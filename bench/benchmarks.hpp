@@ -22,6 +22,7 @@ void register_save();     ///< save/..., steps/...: checkpoints beside training,
 void register_exchange(); ///< exchange/...: what moving a tensor between two processes costs
 void register_collective(); ///< collective/...: tasks that reduce tensors together
 
+void register_replicas();  ///< replicas/...: training by several workers
 void register_placement(); ///< place/...: where nodes go, receive/...: when tensors do
 
 /// For one op and for ops side by side, in all local sessions of the benchmarks; 0 is one per core.

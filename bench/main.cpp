@@ -88,6 +88,7 @@ void register_all() {
   register_train();
   register_control_flow();
   register_queue();
+  register_replicas();
   register_exchange();
   register_collective();
   register_placement();

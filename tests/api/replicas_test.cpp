@@ -182,6 +182,22 @@ TEST_CASE("with bounded staleness, none is further ahead of the slowest than it 
   CHECK(most <= 3); // what is told of a step may come after what is told of the next
 }
 
+TEST_CASE("runs of several numbers of replicas follow each other in one session") {
+  watchdog watch;
+  auto mode = GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync);
+  INFO(to_string(mode));
+  auto s = session::local();
+  for (auto workers : {3, 1, 2, 3}) {
+    auto how = options_of(mode, workers);
+    how.max_lead = 0;
+    how.last_step = 40;
+    replicas training{regression::build, how};
+    auto report = training.run(s);
+    CHECK(report.step == 40);
+    CHECK(to_scalar<int64_t>(s.fetch(training.global_step())) == 40);
+  }
+}
+
 TEST_CASE("rows of a table that replicas look up move like those of one device") {
   watchdog watch;
   auto build = [](graph_builder& g, int) {

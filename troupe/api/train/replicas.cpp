@@ -152,7 +152,7 @@ private:
 
   edge make_clock() {
     auto on = first_ps();
-    return troupe::replica_clock(g_, how_.workers, {.shared_name = "replicas/clock"}, "clock",
+    return troupe::replica_clock(g_, most_replicas, {.shared_name = "replicas/clock"}, "clock",
                                  where_);
   }
 

@@ -1,0 +1,153 @@
+// Replicas that train together: how long steps take when some replicas are slow (OSDI Figures 7 and
+// 8), and what the steps themselves cost.
+#include "bench/benchmarks.hpp"
+#include "bench/two_tasks.hpp"
+#include "troupe/troupe.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+namespace troupe::bench {
+namespace {
+
+using benchmark::State;
+using clock = std::chrono::steady_clock;
+
+replica_step build(graph_builder& g, int) {
+  auto x = g.placeholder(dtype::f32, {-1, 64}, "x");
+  auto y = g.placeholder(dtype::f32, {-1}, "y");
+  auto w = g.variable(fill(g, {64, 1}, 0.0f), "w");
+  return {{x, y}, mean_squared_error(reshape(matmul(x, w), {-1}), y)};
+}
+
+std::vector<tensor> batch() {
+  auto x = *tensor::make(dtype::f32, shape{4, 64}), y = *tensor::make(dtype::f32, shape{4});
+  std::ranges::fill(x.values<float>(), 0.1f);
+  std::ranges::fill(y.values<float>(), 1.0f);
+  return {x, y};
+}
+
+// What a worker computes takes 20 ms, now more, now less, and each fiftieth time five times as
+// long: a sleep stands for it, since fifty workers share two cores here.
+std::chrono::microseconds compute_time(int64_t n) {
+  std::mt19937_64 dice{static_cast<uint64_t>(n) * 2654435761u};
+  std::lognormal_distribution<double> usual{std::log(20'000.0), 0.25};
+  auto time = usual(dice);
+  return std::chrono::microseconds{static_cast<int64_t>(dice() % 50 == 0 ? 5 * time : time)};
+}
+
+double quantile(std::vector<double>& of, double q) {
+  if (of.empty())
+    return 0;
+  auto at = of.begin() + static_cast<std::ptrdiff_t>(q * static_cast<double>(of.size() - 1));
+  std::ranges::nth_element(of, at);
+  return *at;
+}
+
+// The time of a step: with sync of one of all, else of one of a replica.
+class step_times {
+public:
+  void note(replica_mode mode, const training_progress& of) {
+    auto now = clock::now();
+    std::lock_guard guard{mutex_};
+    auto all = mode == replica_mode::sync;
+    if (all && of.step <= last_step_)
+      return;
+    auto& before = last_[all ? 0 : of.replica];
+    if (before != clock::time_point{})
+      milliseconds_.push_back(std::chrono::duration<double, std::milli>(now - before).count());
+    before = now;
+    last_step_ = of.step;
+  }
+  void begin() {
+    std::lock_guard guard{mutex_};
+    last_.clear();
+    last_step_ = 0;
+  }
+  void report(State& to) {
+    for (auto [name, q] : {std::pair{"p10_ms", 0.1}, {"p50_ms", 0.5}, {"p90_ms", 0.9}, {"p99_ms", 0.99}})
+      to.counters[name] = quantile(milliseconds_, q);
+  }
+
+private:
+  std::mutex mutex_;
+  std::map<size_t, clock::time_point> last_;
+  int64_t last_step_ = 0;
+  std::vector<double> milliseconds_;
+};
+
+/// Each iteration is a run of so many steps; items are gradients that moved the variables.
+void slow_workers(State& state, replica_mode mode, int workers, int backups) {
+  constexpr int64_t steps = 30;
+  step_times times;
+  auto gradients = mode == replica_mode::sync ? steps * (workers - backups) : steps * workers;
+  replicas_options how{.mode = mode,
+                       .workers = workers,
+                       .ps_tasks = 0,
+                       .backups = backups,
+                       .make_optimizer =
+                           [](edge) { return std::make_unique<gradient_descent>(0.001); },
+                       .batch =
+                           [](int64_t n) {
+                             std::this_thread::sleep_for(compute_time(n));
+                             return std::optional{batch()};
+                           },
+                       .last_step = mode == replica_mode::sync ? steps : steps * workers,
+                       .on_step = [&](const training_progress& now) { times.note(mode, now); }};
+  replicas training{build, how};
+  auto s = session::local(options());
+  for (auto _ : state) {
+    times.begin();
+    training.run(s);
+  }
+  times.report(state);
+  state.SetItemsProcessed(state.iterations() * gradients);
+}
+
+/// Two workers, each a process, and the variables on the first of them; items are steps.
+void two_workers(State& state, replica_mode mode) {
+  constexpr int64_t steps = 500;
+  two_tasks processes;
+  replicas training{build,
+                    {.mode = mode,
+                     .workers = 2,
+                     .ps_job = "worker",
+                     .make_optimizer =
+                         [](edge) { return std::make_unique<gradient_descent>(0.001); },
+                     .batch = [](int64_t) { return std::optional{batch()}; },
+                     .last_step = steps}};
+  auto s = session::connect(processes.cluster(), options());
+  for (auto _ : state)
+    training.run(s);
+  state.SetItemsProcessed(state.iterations() * steps);
+}
+
+template <class Run>
+void add(const std::string& name, Run run) {
+  benchmark::RegisterBenchmark(("replicas/" + name).c_str(), run)
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
+}
+
+} // namespace
+
+void register_replicas() {
+  add("slow_async_50", [](State& state) { slow_workers(state, replica_mode::async, 50, 0); });
+  add("slow_bounded_50", [](State& state) { slow_workers(state, replica_mode::bounded, 50, 0); });
+  for (int backups : {0, 1, 2, 3, 4, 5})
+    add(concat("slow_sync_50_backup_", backups), [=](State& state) {
+      slow_workers(state, replica_mode::sync, 50 + backups, backups);
+    });
+  add("two_workers_async", [](State& state) { two_workers(state, replica_mode::async); });
+  add("two_workers_bounded", [](State& state) { two_workers(state, replica_mode::bounded); });
+  add("two_workers_sync", [](State& state) { two_workers(state, replica_mode::sync); });
+}
+
+} // namespace troupe::bench
