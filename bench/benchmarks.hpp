@@ -40,7 +40,7 @@ extern std::string_view precision;
 session_options options();
 
 /// Serves as one task for exchange/..., in a process of its own, until it is killed.
-int serve_task(const char* cluster, int task, bool near_memory);
+int serve_task(const char* cluster, int task, const std::string& carrier);
 
 /// Takes 50 steps of the training case of that name and prints how much memory the process ever
 /// held, as JSON. For a fresh process. Throws troupe::error where there is no such case.

@@ -23,9 +23,9 @@
 namespace troupe::bench {
 namespace {
 
-void move_tensor(benchmark::State& state, int64_t bytes, bool near_memory = true) {
+void move_tensor(benchmark::State& state, int64_t bytes, carrier by = carrier::near_memory) {
   try {
-    two_tasks tasks{near_memory};
+    two_tasks tasks{by};
     graph_builder g;
     edge source;
     node* sink = nullptr;
@@ -37,7 +37,7 @@ void move_tensor(benchmark::State& state, int64_t bytes, bool near_memory = true
       auto on = g.on("/job:worker/task:1");
       sink = identity(source).node;
     }
-    auto s = session::connect(tasks.cluster());
+    auto s = session::connect(tasks.cluster(), {.cluster = {.tls = tasks.client_files()}});
     s.run(g.initializer());
     auto step = s.prepare({}, {}, {sink});
     step.run();
@@ -139,18 +139,19 @@ void cancel_behind_kernels(benchmark::State& state) {
 
 } // namespace
 
-int serve_task(const char* cluster, int number, bool near_memory) {
+int serve_task(const char* cluster, int number, const std::string& carrier) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   auto spec = parse_cluster(cluster);
   if (!spec)
     return 2;
-  auto running =
-      task::start({.ops = &library(),
-                   .make_devices = [] { return make_devices({.intra_op_threads = 0, .gpus = 0}); },
-                   .cluster = *spec,
-                   .self = {"worker", number},
-                   .listen = {},
-                   .near_memory = near_memory});
+  auto running = task::start(
+      {.ops = &library(),
+       .make_devices = [] { return make_devices({.intra_op_threads = 0, .gpus = 0}); },
+       .cluster = *spec,
+       .self = {"worker", number},
+       .listen = {},
+       .tls = carrier.empty() || carrier == "by_socket" ? tls_files{} : files_in(carrier, "tasks"),
+       .near_memory = carrier.empty()});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 1;
@@ -164,20 +165,22 @@ void register_exchange() {
                                [](benchmark::State& state) { move_tensor(state, 100'000'000); })
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
-  benchmark::RegisterBenchmark(
-      "exchange/100MB_by_socket",
-      [](benchmark::State& state) { move_tensor(state, 100'000'000, false); })
-      ->UseRealTime()
-      ->Unit(benchmark::kMillisecond);
+  for (auto by : {carrier::socket, carrier::tls})
+    benchmark::RegisterBenchmark(
+        by == carrier::tls ? "exchange/100MB_over_tls" : "exchange/100MB_by_socket",
+        [=](benchmark::State& state) { move_tensor(state, 100'000'000, by); })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
   for (int64_t kib : {128, 256, 512, 1024, 4096})
-    for (bool near : {true, false})
+    for (auto by : {carrier::near_memory, carrier::socket})
       benchmark::RegisterBenchmark(
-          concat("exchange/", kib, "KiB", near ? "" : "_by_socket").c_str(),
-          [=](benchmark::State& state) { move_tensor(state, kib * 1024, near); })
+          concat("exchange/", kib, "KiB", by == carrier::socket ? "_by_socket" : "").c_str(),
+          [=](benchmark::State& state) { move_tensor(state, kib * 1024, by); })
           ->UseRealTime();
-  benchmark::RegisterBenchmark("exchange/4B", [](benchmark::State& state) {
-    move_tensor(state, 4);
-  })->UseRealTime();
+  for (auto by : {carrier::near_memory, carrier::tls})
+    benchmark::RegisterBenchmark(by == carrier::tls ? "exchange/4B_over_tls" : "exchange/4B",
+                                 [=](benchmark::State& state) { move_tensor(state, 4, by); })
+        ->UseRealTime();
   benchmark::RegisterBenchmark("exchange/cancel_behind_kernels", cancel_behind_kernels)
       ->Iterations(40)
       ->UseManualTime()

@@ -99,7 +99,7 @@ void register_all() {
 
 int run(int argc, char** argv) {
   if (argc >= 4 && std::strcmp(argv[1], "--serve-task") == 0)
-    return serve_task(argv[2], std::atoi(argv[3]), argc == 4);
+    return serve_task(argv[2], std::atoi(argv[3]), argc == 4 ? "" : argv[4]);
   if (!take_options(argc, argv))
     return 2;
   if (argc == 3 && std::strcmp(argv[1], "--peak-memory") == 0) {

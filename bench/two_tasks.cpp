@@ -1,5 +1,7 @@
 #include "bench/two_tasks.hpp"
 
+#include "troupe/serialization/tls/certificate_authority.hpp"
+#include "troupe/serialization/tls/private_file.hpp"
 #include "troupe/troupe.hpp"
 
 #include <netinet/in.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 namespace troupe::bench {
@@ -28,19 +31,45 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
+// The authority's, those of both workers, and a client's.
+std::string make_certificates() {
+  auto folder =
+      (std::filesystem::temp_directory_path() / concat("troupe_bench.", getpid())).string();
+  std::filesystem::create_directories(folder);
+  auto when = validity::of_days(1);
+  auto authority = value_or_throw(certificate_authority::make(when));
+  throw_if_failed(write_private_file(folder + "/authority.pem", authority.pem().certificate, true));
+  for (const auto& [file, name] : {std::pair{"tasks", certificate_name::of_job("", "worker")},
+                                   std::pair{"client", certificate_name::of_client("", "bench")}}) {
+    auto made = value_or_throw(authority.issue({name}, when));
+    auto to = files_in(folder, file);
+    throw_if_failed(write_private_file(to.certificate, made.certificate, true));
+    throw_if_failed(write_private_file(to.key, made.key, true));
+  }
+  return folder;
+}
+
 } // namespace
 
-two_tasks::two_tasks(bool near_memory, int count) {
+tls_files files_in(const std::string& folder, const std::string& name) {
+  return {folder + "/" + name + ".pem", folder + "/" + name + ".key", folder + "/authority.pem"};
+}
+
+two_tasks::two_tasks(carrier by, int count) {
   for (int i = 0; i < count; ++i)
     cluster_ += concat(i ? ", " : "{\"worker\": [", "\"127.0.0.1:", free_port(), '"');
   cluster_ += "]}";
+  if (by == carrier::tls)
+    folder_ = make_certificates();
   for (int i = 0; i < count; ++i) {
     const auto number = std::to_string(i);
     const char* arguments[] = {"troupe_bench",
                                "--serve-task",
                                cluster_.c_str(),
                                number.c_str(),
-                               near_memory ? nullptr : "by_socket",
+                               by == carrier::near_memory ? nullptr
+                               : by == carrier::socket    ? "by_socket"
+                                                          : folder_.c_str(),
                                nullptr};
     pid_t process = 0;
     if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr,
@@ -54,6 +83,12 @@ two_tasks::~two_tasks() {
     kill(process, SIGKILL);
     waitpid(process, nullptr, 0);
   }
+  if (!folder_.empty())
+    std::filesystem::remove_all(folder_);
+}
+
+tls_files two_tasks::client_files() const {
+  return folder_.empty() ? tls_files{} : files_in(folder_, "client");
 }
 
 double two_tasks::peak_memory(size_t task) const {

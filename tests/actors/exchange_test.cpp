@@ -44,6 +44,17 @@ exchange_options options_of(std::shared_ptr<step_server> server = nullptr) {
   return made;
 }
 
+// What a client's link says first.
+std::string greeting(hello as = {}) {
+  link_options options;
+  options.self = std::move(as);
+  options.self.role = "client";
+  troupe::link peer{options, {}};
+  std::vector<char> bytes;
+  peer.fill(bytes, 1 << 20);
+  return {bytes.begin(), bytes.end()};
+}
+
 // An exchange, and the other end of its connection.
 struct connected {
   explicit connected(std::shared_ptr<step_server> server = nullptr) {
@@ -62,15 +73,7 @@ struct connected {
     exchange = nullptr;
   }
   // Says hello, as a link does, and no more.
-  void introduce(hello as = {}) {
-    link_options options;
-    options.self = std::move(as);
-    options.self.role = "client";
-    troupe::link peer{options, {}};
-    std::vector<char> bytes;
-    peer.fill(bytes, 1 << 20);
-    REQUIRE(other->write({bytes.data(), bytes.size()}));
-  }
+  void introduce(hello as = {}) { REQUIRE(other->write(greeting(std::move(as)))); }
 
   system_config config{1, true};
   caf::actor_system system{config};
@@ -169,9 +172,13 @@ TEST_CASE("one connection more than allowed is refused in words, until another h
   auto port = listening->second;
   auto listener = spawn_listener(system, listening->first.release(), std::move(options));
   {
-    plain_connection first{port}, second{port};
-    std::this_thread::sleep_for(50ms);
-    plain_connection third{port};
+    plain_connection first{port}, second{port}, third{port};
+    for (auto* one : {&first, &second}) {
+      REQUIRE(one->write(greeting()));
+      char byte = 0;
+      REQUIRE(::recv(one->descriptor(), &byte, 1, 0) == 1); // its hello: it has an exchange
+    }
+    REQUIRE(third.write(greeting()));
     bool closed = false;
     auto said = third.read_to_end(closed);
     CHECK(closed);
@@ -179,6 +186,7 @@ TEST_CASE("one connection more than allowed is refused in words, until another h
   }
   auto heard = [&] {
     plain_connection again{port};
+    again.write(greeting());
     char byte = 0;
     return ::recv(again.descriptor(), &byte, 1, 0) == 1 &&
            ::recv(again.descriptor(), &byte, 1, MSG_DONTWAIT) == 1;

@@ -1,18 +1,14 @@
 // Tasks and clients that speak over TLS, and those that should not be let in.
 #include "tests/support/catch.hpp"
-#include "tests/support/certificates.hpp"
 #include "tests/support/plain_socket.hpp"
-#include "tests/support/processes.hpp"
-#include "tests/support/text_case.hpp"
+#include "tests/support/secure_cluster.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/tls_stream.hpp"
-#include "troupe/api/library.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 #include "troupe/serialization/wire/link.hpp"
 
 #include <fstream>
-#include <mutex>
 
 #include <poll.h>
 
@@ -22,73 +18,6 @@ using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 
 namespace {
-
-using clock_type = std::chrono::steady_clock;
-
-const char* small_text = "x = Add(i32(1), i32(2))\nfetch x = i32(3)";
-
-// What a task has to say to its log.
-struct log_lines {
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  void add(const std::string& text) {
-    std::lock_guard guard{mutex};
-    lines.push_back(text);
-  }
-  bool have(std::string_view part) {
-    std::lock_guard guard{mutex};
-    return std::ranges::any_of(lines, [&](auto& one) { return one.find(part) != one.npos; });
-  }
-  // Another thread tells it.
-  bool come_to_have(std::string_view part) {
-    for (auto end = clock_type::now() + 5s; clock_type::now() < end; std::this_thread::yield())
-      if (have(part))
-        return true;
-    return false;
-  }
-};
-
-struct secure_cluster {
-  explicit secure_cluster(size_t workers, bool near = true,
-                          std::chrono::milliseconds peer_timeout = 10s)
-      : cluster(make_cluster(workers)) {
-    for (size_t i = 0; i < workers; ++i)
-      tasks.push_back(start(static_cast<int>(i), near, peer_timeout));
-  }
-  std::unique_ptr<task> start(int number, bool near, std::chrono::milliseconds peer_timeout) {
-    auto made = task::start(
-        {.ops = &library(),
-         .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
-         .cluster = cluster,
-         .self = {"worker", number},
-         .listen = {},
-         .tls = authority.task("worker", number),
-         .inter_op_threads = 2,
-         .peer_timeout = peer_timeout,
-         .near_memory = near,
-         .on_warning = [this](const std::string& text) { log.add(text); }});
-    INFO(made.status());
-    REQUIRE(made);
-    return *std::move(made);
-  }
-  std::unique_ptr<client> connect(const tls_files& files) const {
-    return connect(files, cluster);
-  }
-  static std::unique_ptr<client> connect(const tls_files& files, const cluster_spec& to) {
-    auto made = client::connect(
-        to, {.ops = &library(), .make_devices = {}, .inter_op_threads = 2, .container = {}, .tls = files});
-    INFO(made.status());
-    REQUIRE(made);
-    return *std::move(made);
-  }
-  uint16_t port() const { return tasks[0]->port(); }
-  bool lives() { return run_all(*connect(authority.client("alice")), text_case{small_text}).empty(); }
-
-  test_authority authority;
-  log_lines log; // outlives those who write to it
-  cluster_spec cluster;
-  std::vector<std::unique_ptr<task>> tasks;
-};
 
 const char* across = R"(
 v = VariableV2 dtype=f32 shape=[3000000] @"/job:worker/task:0"
@@ -102,17 +31,6 @@ t = Sum(b, i32[0]) @"/job:worker/task:0"
 fetch s = f32(1500000)
 fetch t = f32(-1500000)
 )";
-
-// How a step of a client fails that is not let in.
-status refused(client& who, std::chrono::milliseconds patience = 5s) {
-  auto begin = clock_type::now();
-  auto outcome = run(who, text_case{small_text}, 0, patience).status();
-  CHECK(clock_type::now() - begin < patience + 1s);
-  INFO(outcome);
-  CHECK(!outcome.ok());
-  CHECK_THAT(outcome.message(), Contains("/job:worker/task:0"));
-  return outcome;
-}
 
 } // namespace
 
@@ -164,14 +82,15 @@ TEST_CASE("at the address of a task another one is not believed") {
                                          "troupe:///job:worker/task:0"));
 }
 
-TEST_CASE("a caller that says it is a task which its certificate does not name is refused in words") {
+TEST_CASE(
+    "a caller that says it is a task which its certificate does not name is refused in words") {
   watchdog watch;
   secure_cluster here{1};
   auto identity = tls_identity::load({here.authority.client("mallory"), ""});
   REQUIRE(identity);
   std::atomic<bool> stop{false};
-  auto stream =
-      dial_over_tls({"127.0.0.1", here.port()}, *identity, task_name{"worker", 0}, step_clock::now() + 5s, stop);
+  auto stream = dial_over_tls({"127.0.0.1", here.port()}, *identity, task_name{"worker", 0},
+                              step_clock::now() + 5s, stop);
   INFO(stream.status());
   REQUIRE(stream);
   link_options options;
@@ -208,13 +127,14 @@ TEST_CASE("who speaks without TLS to a task that wants it is told so") {
   CHECK(here.lives());
 }
 
-TEST_CASE("a task without TLS gives a client that wants it an error that says so") {
+TEST_CASE("a task without TLS tells a client that wants it so, at once") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto plain = start_task(cluster, {"worker", 0});
   test_authority authority;
-  auto outcome = refused(*secure_cluster::connect(authority.client("alice"), cluster), 700ms);
-  CHECK_THAT(outcome.message(), Contains("TLS"));
+  auto outcome = refused(*secure_cluster::connect(authority.client("alice"), cluster));
+  CHECK(outcome.kind() == error_kind::failed_precondition);
+  CHECK_THAT(outcome.message(), Contains("it speaks no TLS 1.3"));
   CHECK(run_all(*connect_to(cluster), text_case{small_text}).empty());
 }
 
@@ -252,7 +172,26 @@ TEST_CASE("other machines are not spoken to without encryption, unless that is a
   far.jobs["worker"] = {"192.0.2.1:7001"};
   auto outcome = refused(*connect_to(far), 2s);
   CHECK(outcome.kind() == error_kind::failed_precondition);
-  CHECK_THAT(outcome.message(), Contains("192.0.2.1:7001 is another machine, and there is no encryption"));
+  CHECK_THAT(outcome.message(),
+             Contains("192.0.2.1:7001 is another machine, and there is no encryption"));
+}
+
+TEST_CASE(
+    "a running task believes an authority that is added, and shows a certificate that is new") {
+  watchdog watch;
+  secure_cluster here{1};
+  const text_case small{small_text};
+  auto alice = here.connect(here.authority.client("alice"));
+  CHECK(run_all(*alice, small).empty());
+  test_authority next;
+  auto bob = next.client("bob"); // believes both authorities
+  std::ofstream{bob.authority, std::ios::app} << std::ifstream{here.authority.file()}.rdbuf();
+  CHECK_THAT(refused(*here.connect(bob)).message(),
+             Contains("does not know who signed our certificate"));
+  std::ofstream{here.authority.file(), std::ios::app} << std::ifstream{next.file()}.rdbuf();
+  CHECK(run_all(*here.connect(bob), small).empty());
+  CHECK(run_all(*alice, small).empty()); // by the connection of before
+  CHECK(here.lives());
 }
 
 } // namespace troupe::test::secure_cluster_test

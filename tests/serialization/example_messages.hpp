@@ -27,7 +27,8 @@ inline std::vector<message> example_messages() {
             "training",
             28,
             29,
-            {30, 31}},
+            {30, 31},
+            "a token"},
       refusal{failure(error_kind::failed_precondition, "not you")},
       register_graph{
           .request = 1,

@@ -3,6 +3,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
+#include "troupe/serialization/tls/token.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -43,9 +44,10 @@ struct pipe_end {
 
 // A client that calls worker 0, and worker 0.
 struct two_ends {
-  two_ends(const std::shared_ptr<tls_identity>& client, const std::shared_ptr<tls_identity>& server)
+  two_ends(const std::shared_ptr<tls_identity>& client, const std::shared_ptr<tls_identity>& server,
+           bool anonymous = false)
       : caller(client->call(task_name{"worker", 0}, [this](auto to) { return to_caller.read(to); })),
-        called(server->answer([this](auto to) { return to_called.read(to); })) {}
+        called(server->answer([this](auto to) { return to_called.read(to); }, anonymous)) {}
 
   static void move(tls_session& from, pipe_end& to) {
     to.bytes.insert(to.bytes.end(), from.output().begin(), from.output().end());
@@ -81,7 +83,8 @@ struct two_ends {
 struct usual_ends {
   test_authority authority;
   std::shared_ptr<tls_identity> client = identity_of({authority.client("alice"), ""}),
-                                server = identity_of({authority.task("worker", 0), "", {{"worker", 0}}});
+                                server =
+                                    identity_of({authority.task("worker", 0), "", {{"worker", 0}}});
   two_ends ends{client, server};
 };
 
@@ -161,15 +164,15 @@ TEST_CASE("certificates of another authority are refused by both ends, which say
   CHECK_THAT(half.of_called.status().message(), Contains("is not signed by the authority in"));
   auto heard = half.heard_by_caller();
   CHECK(heard.kind() == error_kind::failed_precondition);
-  CHECK_THAT(heard.message(), Contains("does not know who signed our certificate " + both.certificate));
+  CHECK_THAT(heard.message(),
+             Contains("does not know who signed our certificate " + both.certificate));
 }
 
 TEST_CASE("another task than the one that was called is refused by its name") {
   test_authority authority;
   auto client = identity_of({authority.client("alice"), ""});
-  for (const auto& [files, self] :
-       {std::pair{authority.task("worker", 1), task_name{"worker", 1}},
-        std::pair{authority.task("ps", 0), task_name{"ps", 0}}}) {
+  for (const auto& [files, self] : {std::pair{authority.task("worker", 1), task_name{"worker", 1}},
+                                    std::pair{authority.task("ps", 0), task_name{"ps", 0}}}) {
     two_ends ends{client, identity_of({files, "", self})};
     ends.shake_hands();
     CHECK(ends.of_caller.status().kind() == error_kind::failed_precondition);
@@ -177,7 +180,8 @@ TEST_CASE("another task than the one that was called is refused by its name") {
                Contains("its certificate names " + to_string(certificate_name::of_task("", self)) +
                         ", not troupe:///job:worker/task:0"));
   }
-  two_ends job{client, identity_of({authority.issue({certificate_name::of_job("", "worker")}), "",
+  two_ends job{client, identity_of({authority.issue({certificate_name::of_job("", "worker")}),
+                                    "",
                                     {{"worker", 0}}})};
   job.shake_hands();
   CHECK(job.of_caller);
@@ -187,7 +191,8 @@ TEST_CASE("a client's certificate does not make a task") {
   test_authority authority;
   auto files = authority.client("alice");
   auto refused = tls_identity::load({files, "", {{"worker", 0}}}).status();
-  CHECK_THAT(refused.message(), Contains("names troupe:///client:alice, not troupe:///job:worker/task:0"));
+  CHECK_THAT(refused.message(),
+             Contains("names troupe:///client:alice, not troupe:///job:worker/task:0"));
 }
 
 TEST_CASE("processes of clusters with different names do not believe each other") {
@@ -204,8 +209,7 @@ TEST_CASE("processes of clusters with different names do not believe each other"
 TEST_CASE("a certificate that has expired is told with its date, by whoever looks first") {
   test_authority authority;
   auto then = std::chrono::system_clock::now() - 48h;
-  auto old = authority.issue({certificate_name::of_task("", {"worker", 0})},
-                             {then - 24h, then});
+  auto old = authority.issue({certificate_name::of_task("", {"worker", 0})}, {then - 24h, then});
   auto own = tls_identity::load({old, "", {{"worker", 0}}}).status();
   CHECK(own.kind() == error_kind::failed_precondition);
   CHECK_THAT(own.message(), Contains(old.certificate + " has expired on 20"));
@@ -214,7 +218,8 @@ TEST_CASE("a certificate that has expired is told with its date, by whoever look
   auto files = authority.client("alice");
   auto task_files = authority.task("worker", 0);
   {
-    two_ends ends{identity_of({files, "", {}, later}), identity_of({task_files, "", {{"worker", 0}}})};
+    two_ends ends{identity_of({files, "", {}, later}),
+                  identity_of({task_files, "", {{"worker", 0}}})};
     ends.shake_hands();
     CHECK_THAT(ends.of_caller.status().message(), Contains("has expired on 20"));
   }
@@ -250,7 +255,58 @@ TEST_CASE("files that are missing or of no use are named") {
   CHECK_THAT(why(mixed).message(), Contains(mixed.key + " is not that of the certificate"));
 }
 
-TEST_CASE("bytes that were changed, repeated, reordered or left out on their way end the connection") {
+TEST_CASE("a client without a certificate names nobody, and is let in where that is allowed") {
+  test_authority authority;
+  auto server = identity_of({authority.task("worker", 0), "", {{"worker", 0}}});
+  auto client = identity_of({authority.token("a-secret-of-the-client"), ""});
+  auto token = client->token();
+  REQUIRE(token);
+  CHECK(*token == "a-secret-of-the-client");
+  {
+    two_ends ends{client, server};
+    ends.shake_hands();
+    CHECK_THAT(ends.of_called.status().message(), Contains("it shows no certificate"));
+    CHECK_THAT(ends.heard_by_caller().message(),
+               Contains("wants a certificate, and takes no tokens"));
+  }
+  two_ends ends{client, server, true};
+  ends.shake_hands();
+  CHECK(ends.of_called);
+  CHECK(ends.called->peer().empty());
+
+  // Who shows one must still be believed.
+  test_authority other;
+  auto wrong = other.client("mallory");
+  std::ofstream{wrong.authority, std::ios::app} << std::ifstream{authority.file()}.rdbuf();
+  two_ends strangers{identity_of({wrong, ""}), server, true};
+  strangers.shake_hands();
+  CHECK_THAT(strangers.of_called.status().message(), Contains("is not signed by the authority"));
+}
+
+TEST_CASE("a file without a token is named, and a token's digest tells it from others") {
+  test_authority authority;
+  for (const auto* text :
+       {"", "short", "has a space in the middle of it", "not printable \x01 at all"}) {
+    INFO(text);
+    auto files = authority.token(text);
+    auto made = identity_of({files, ""})->token();
+    CHECK(made.status().kind() == error_kind::invalid_argument);
+    CHECK_THAT(made.status().message(), Contains(files.token + " has no token"));
+  }
+  auto one = new_token(), other = new_token();
+  CHECK(one != other);
+  CHECK(one.size() == 64);
+  CHECK(digest_of_token(one) != digest_of_token(other));
+  CHECK(digest_of_token("test") ==
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
+  auto task = authority.task("worker", 0);
+  task.token = authority.token(one).token;
+  CHECK_THAT(tls_identity::load({task, "", {{"worker", 0}}}).status().message(),
+             Contains("a task shows a certificate, not the token"));
+}
+
+TEST_CASE(
+    "bytes that were changed, repeated, reordered or left out on their way end the connection") {
   for (auto how : {"changed", "repeated", "reordered", "left out"}) {
     INFO(how);
     usual_ends here;
@@ -328,12 +384,13 @@ TEST_CASE("noise instead of a handshake is refused, and one that ends early is u
   CHECK_THAT(outcome.status().message(), Contains("it may serve without TLS"));
 }
 
-TEST_CASE("files that have changed are used for the next connection, and bad ones are passed over") {
+TEST_CASE(
+    "files that have changed are used for the next connection, and bad ones are passed over") {
   test_authority authority;
   auto files = authority.task("worker", 0);
   std::vector<std::string> warnings;
-  auto server = identity_of({files, "", {{"worker", 0}}, {},
-                             [&](const std::string& text) { warnings.push_back(text); }});
+  auto server = identity_of(
+      {files, "", {{"worker", 0}}, {}, [&](const std::string& text) { warnings.push_back(text); }});
   auto client = identity_of({authority.client("alice"), ""});
   auto names_now = [&] {
     two_ends ends{client, server};

@@ -14,6 +14,10 @@ public:
   tls_files client(const std::string& name, const std::string& cluster = {});
   tls_files issue(const std::vector<certificate_name>& names,
                   const validity& when = validity::of_days(2));
+  /// Of a client without a certificate.
+  tls_files token(const std::string& text);
+  /// A file beside the others.
+  std::string write(const std::string& name, const std::string& text);
   /// Writes other files in the place of these.
   void replace(const tls_files& files, const std::vector<certificate_name>& names);
 

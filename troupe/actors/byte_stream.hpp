@@ -31,7 +31,7 @@ public:
   /// thread that reads.
   virtual bool holds_input() const noexcept { return false; }
   /// Says whether bytes that write() took have not left; it goes on with them, also without more.
-  /// On the thread that writes.
+  /// Any thread may ask.
   virtual bool holds_output() const noexcept { return false; }
   /// What a failed read or write means, in words, behind which the peer's name goes.
   virtual status why_failed(int error) const;

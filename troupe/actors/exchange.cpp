@@ -1,5 +1,6 @@
 #include "troupe/actors/exchange.hpp"
 
+#include "troupe/actors/access_control.hpp"
 #include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/inline_actor.hpp"
@@ -111,7 +112,10 @@ public:
     outlet_.close();
     link_.abandon(failure(error_kind::unavailable, "the connection has ended"));
     stream_->drop_input(); // what was not read would make the other end lose what was written
-    stream_.reset();
+    {
+      std::lock_guard guard{mutex_};
+      stream_.reset();
+    }
     for (const auto& one : watched())
       one->get()->detach(
           caf::default_attachable::observe_token{address(), caf::default_attachable::monitor});
@@ -298,7 +302,8 @@ private:
     auto pending = link_.pending_bytes();
     auto drained = link_.drained();
     std::lock_guard guard{mutex_};
-    return {waiting.messages, waiting.payloads, pending, asked_.size(), gone_ || drained};
+    drained = gone_ || (drained && !(stream_ && stream_->holds_output()));
+    return {waiting.messages, waiting.payloads, pending, asked_.size(), drained};
   }
 
   // A step has begun here, failed or ended: what is announced of it may be wanted now, or no more.
@@ -357,10 +362,16 @@ private:
         return;
       lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
       news.peer = peer_;
+      if (from_->account)
+        --from_->account->connections;
     }
     if (options_.server)
       log_link_lost(*options_.server, *from_, news.peer, options_.expected.has_value(), why,
                     orderly || why.kind() == error_kind::cancelled);
+    // It has shut down, was lost, or we shut down: all else is worth a line.
+    if (options_.on_warning && why.kind() != error_kind::unavailable &&
+        why.kind() != error_kind::cancelled)
+      options_.on_warning(concat("the connection from ", news.peer, " ends: ", why.message()));
     // First: who is told by an answer that the peer is gone asks the membership for another.
     if (options_.server)
       options_.server->lose(*from_, why);
@@ -402,11 +413,13 @@ private:
         peer_ += concat(" (", list_of(*proven), ')');
     }
     if (const auto* proven = stream_->names())
-      TROUPE_TRY(check_claim(who, *proven));
+      TROUPE_TRY(check_claim(who, *proven, options_.self.cluster));
     if (!who.cluster.empty() && !options_.self.cluster.empty() &&
         who.cluster != options_.self.cluster)
       return failure(error_kind::failed_precondition, peer(), " belongs to the cluster '",
                      who.cluster, "', this process to '", options_.self.cluster, "'");
+    if (options_.access && !options_.expected)
+      TROUPE_TRY(admit(who));
     if (options_.known && who.role == "task")
       TROUPE_TRY(options_.known->meet(peer(), who.incarnation, options_.expected.has_value()));
     if (options_.near_memory && near_memory::within_machine(stream_->socket()))
@@ -432,21 +445,30 @@ private:
     return {};
   }
 
-  // Who calls may say of itself what its certificate says. A task's program may have a session.
-  status check_claim(const hello& who, const std::vector<certificate_name>& proven) const {
-    task_name task{who.job, who.task};
-    if (who.role != "task" || covers(proven, options_.self.cluster, task))
+  // What it may do here, which its account counts until it goes.
+  status admit(const hello& who) {
+    const auto* proven = stream_->names();
+    TROUPE_ASSIGN(auto account,
+                  options_.access->admit(who, proven ? *proven : std::vector<certificate_name>{}));
+    if (!account)
       return {};
-    return failure(error_kind::failed_precondition, "it says that it is ", task,
-                   ", but its certificate names ", list_of(proven));
+    if (account->rights.bytes > 0)
+      link_.limit_input(account->rights.bytes);
+    std::lock_guard guard{mutex_};
+    peer_ = concat("client '", account->name, "' ", who.incarnation);
+    if (ending_)
+      --account->connections;
+    else
+      from_->account = std::move(account);
+    return ending_ ? lost_ : status{};
   }
 
-  bool may_claim(const number_claim& what) const {
-    const auto* proven = stream_->names();
-    return !proven || std::ranges::any_of(*proven, [&](const auto& one) {
-      return one.cluster == options_.self.cluster && one.job == what.job &&
-             (!one.task || what.task < 0 || *one.task == what.task);
-    });
+  status allowed(const message& what) const {
+    if (const auto* proven = stream_->names())
+      TROUPE_TRY(may_say(*proven, what, options_.self.cluster));
+    if (from_->account)
+      TROUPE_TRY(may_ask(*from_->account, what, {options_.self.job, options_.self.task}));
+    return {};
   }
 
   std::string peer() const {
@@ -455,6 +477,11 @@ private:
   }
 
   void dispatch(message&& what) {
+    if (auto fine = allowed(what); !fine) {
+      if (auto answer = answer_of_refused(what, std::move(fine)))
+        send(*answer);
+      return;
+    }
     if (options_.server && options_.server->serve(what, from_, as_actor(), unit_)) {
       // It belonged to a running step.
     } else if (auto* done = std::get_if<register_reply>(&what)) {
@@ -501,10 +528,6 @@ private:
       });
     } else if (std::holds_alternative<goodbye>(what)) {
       end(failure(error_kind::unavailable, "it has shut down"), true);
-    } else if (const auto* claim = std::get_if<number_claim>(&what); claim && !may_claim(*claim)) {
-      send(number_grant{.outcome = failure(error_kind::failed_precondition, peer(),
-                                           " asks for a number of the job '", claim->job,
-                                           "', which its certificate does not name")});
     } else if (is_for_membership(what)) {
       if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
         caf::anon_send(opener, incoming{std::move(what), as_actor(), from_});

@@ -15,6 +15,7 @@
 
 namespace troupe {
 
+class access_control;
 class byte_stream;
 class io_loop;
 class tls_identity;
@@ -30,9 +31,10 @@ struct exchange_options {
   std::shared_ptr<io_loop> loop = {}; ///< that waits for its socket; none: one of its own
   bool near_memory = true;            ///< lends tensors to processes of this machine, and borrows
   size_t max_connections = 0;         ///< of a listener; 0: what the limit of descriptors allows
-  std::shared_ptr<incarnations> known = {}; ///< refuses tasks that have been replaced
-  std::shared_ptr<tls_identity> tls = {};   ///< of a listener: who calls has to speak TLS
-  /// Of a listener: told on any thread who was not let in and why, now and then.
+  std::shared_ptr<incarnations> known = {};    ///< refuses tasks that have been replaced
+  std::shared_ptr<tls_identity> tls = {};      ///< of a listener: who calls has to speak TLS
+  std::shared_ptr<access_control> access = {}; ///< what clients may do; none: all
+  /// Of a listener: told on any thread who was not let in or has broken a rule, now and then.
   std::function<void(const std::string&)> on_warning = {};
 };
 

@@ -1,15 +1,18 @@
 #include "troupe/actors/half_open.hpp"
 
+#include "troupe/actors/access_control.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/tls_stream.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <list>
+#include <map>
 #include <mutex>
 
 #include <arpa/inet.h>
@@ -21,7 +24,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds between_warnings{1};
+// As the link has it: until a peer has introduced itself.
+constexpr size_t longest_hello = 4096;
 
 // "10.0.0.7:41234"
 std::string address_of_peer(int socket) {
@@ -44,7 +48,7 @@ std::string address_of_peer(int socket) {
 }
 
 bool begins_as_frame(std::span<const std::byte> bytes) {
-  for (size_t i = 0; i < bytes.size(); ++i)
+  for (size_t i = 0; i < std::min(bytes.size(), sizeof frame_magic); ++i)
     if (bytes[i] != static_cast<std::byte>(frame_magic >> (8 * i)))
       return false;
   return true;
@@ -60,6 +64,9 @@ public:
         plain_(std::move(stream)) {}
 
   int id() const noexcept { return id_; }
+  std::string_view host() const noexcept {
+    return std::string_view{peer_}.substr(0, peer_.rfind(':'));
+  }
   size_t ready(bool readable, bool writable, std::span<std::byte> scratch) override;
   void tick(clock::time_point now) override;
   void removed() override;
@@ -68,14 +75,17 @@ public:
   std::list<std::shared_ptr<waiting_connection>>::iterator place; // the owner's
 
 private:
-  result<handshake_state> go_on();
+  result<handshake_state> go_on(std::span<std::byte> scratch);
+  result<handshake_state> wait_for_hello(std::span<std::byte> scratch);
+  result<std::span<const std::byte>> look(std::span<std::byte> scratch);
   byte_stream& stream() { return tls_ ? *tls_ : *plain_; }
 
   const std::shared_ptr<waiting_connections> of_;
   const int id_;
-  const std::string peer_; // its address, which the system forgets when it has gone
+  const std::string peer_;             // its address, which the system forgets when it has gone
   std::unique_ptr<byte_stream> plain_; // until its first bytes have come
   std::unique_ptr<tls_stream> tls_;
+  size_t wanted_ = 0; // bytes of a hello
   bool over_ = false, passes_ = false, wants_writable_ = false;
 };
 
@@ -93,7 +103,7 @@ public:
       if (closed_)
         return;
       if (all_.size() >= options_.max)
-        oldest = all_.front();
+        oldest = oldest_of_the_most();
       made->place = all_.insert(all_.end(), made);
     }
     if (oldest)
@@ -138,58 +148,102 @@ public:
   }
 
   void warn(const std::string& peer, const status& why) {
-    if (!options_.on_warning)
-      return;
-    auto now = clock::now();
-    if (now < next_warning_) {
-      ++unsaid_;
-      return;
-    }
-    next_warning_ = now + between_warnings;
-    auto more = std::exchange(unsaid_, 0);
-    options_.on_warning(concat("a connection from ", peer, " was refused: ", why.message(),
-                               more ? concat(" (and ", more, " others meanwhile)") : ""));
+    if (options_.on_warning)
+      options_.on_warning(concat("a connection from ", peer, " was refused: ", why.message()));
   }
 
 private:
+  // Of the machine that has most: one that calls again and again does not drive out others. With
+  // the lock held.
+  std::shared_ptr<waiting_connection> oldest_of_the_most() {
+    std::map<std::string_view, size_t> counts;
+    for (const auto& one : all_)
+      ++counts[one->host()];
+    auto most = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+    return *std::ranges::find(all_, most->first, [](const auto& one) { return one->host(); });
+  }
+
   const std::shared_ptr<io_loop> loop_;
   half_open_options options_;
   mutable std::mutex mutex_; // of what follows, and of options_.on_ready
   std::list<std::shared_ptr<waiting_connection>> all_;
   bool closed_ = false;
-  // The loop's thread's own:
-  clock::time_point next_warning_{};
-  size_t unsaid_ = 0;
 };
 
-result<handshake_state> waiting_connection::go_on() {
+// How many bytes of a hello there must be before it can be read, or refused: most callers send it
+// at once. 0: there are enough.
+size_t missing_of_hello(std::span<const std::byte> come) {
+  constexpr size_t size_at = 8;
+  auto enough = [&](size_t all) { return come.size() < all ? all : 0; };
+  if (auto needed = enough(frame_header_bytes))
+    return needed;
+  uint32_t size = 0;
+  for (size_t i = 0; i < sizeof size; ++i)
+    size |= std::to_integer<uint32_t>(come[size_at + i]) << (8 * i);
+  return size > longest_hello ? 0 : enough(frame_header_bytes + size);
+}
+
+// What lies in the socket, which stays there.
+result<std::span<const std::byte>> waiting_connection::look(std::span<std::byte> scratch) {
+  auto came = ::recv(id_, scratch.data(), scratch.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (came == 0)
+    return failure(error_kind::unavailable, "it closed the connection");
+  if (came < 0 && errno != EAGAIN && errno != EINTR)
+    return failure(error_kind::unavailable, std::strerror(errno));
+  return std::span<const std::byte>{scratch.data(),
+                                    static_cast<size_t>(std::max<ssize_t>(came, 0))};
+}
+
+// Without TLS: until the hello has come as a whole, nothing is made of it.
+result<handshake_state> waiting_connection::wait_for_hello(std::span<std::byte> scratch) {
+  TROUPE_ASSIGN(auto come, look(scratch.first(frame_header_bytes + longest_hello)));
+  if (begins_as_tls(come)) {
+    // "protocol version", fatal: a record of TLS, as the caller expects one.
+    std::array<unsigned char, 7> alert{0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46};
+    iovec place{alert.data(), alert.size()};
+    [[maybe_unused]] auto sent = plain_->write({&place, 1});
+    return failure(error_kind::failed_precondition, "it wants TLS, which this task was not given");
+  }
+  if (!begins_as_frame(come))
+    return failure(error_kind::invalid_argument, "it does not speak Troupe's protocol");
+  auto needed = missing_of_hello(come);
+  // The system wakes us again when there are so many, or no more to come.
+  if (needed > 0 && needed == wanted_)
+    return failure(error_kind::unavailable, "it ended before its hello");
+  wanted_ = needed;
+  int low = static_cast<int>(std::max<size_t>(needed, 1));
+  ::setsockopt(id_, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof low);
+  return needed > 0 ? handshake_state::needs_input : handshake_state::done;
+}
+
+result<handshake_state> waiting_connection::go_on(std::span<std::byte> scratch) {
+  const auto& options = of_->options();
+  if (!options.tls)
+    return wait_for_hello(scratch);
   if (!tls_) {
-    std::array<std::byte, 4> first{};
-    auto came = ::recv(id_, first.data(), first.size(), MSG_PEEK | MSG_DONTWAIT);
-    if (came == 0)
-      return failure(error_kind::unavailable, "it closed the connection");
-    if (came < 0)
+    TROUPE_ASSIGN(auto come, look(scratch.first(sizeof frame_magic)));
+    if (come.empty())
       return handshake_state::needs_input;
-    if (begins_as_frame(std::span{first}.first(static_cast<size_t>(came)))) {
-      auto why = failure(error_kind::failed_precondition,
-                         "connections to this task are over TLS; give a certificate, a key and an "
-                         "authority");
-      auto bytes = refusal_frame(why);
+    if (begins_as_frame(come)) {
+      auto bytes = refusal_frame(failure(error_kind::failed_precondition,
+                                         "connections to this task are over TLS; give a "
+                                         "certificate, a key and an authority"));
       iovec place{bytes.data(), bytes.size()};
       [[maybe_unused]] auto sent = plain_->write({&place, 1});
       return failure(error_kind::failed_precondition, "it speaks without TLS");
     }
-    tls_ = answer_over_tls(std::move(plain_), of_->options().tls);
+    tls_ = answer_over_tls(std::move(plain_), options.tls,
+                           options.access && options.access->takes_tokens());
   }
   return tls_->shake_hands();
 }
 
-size_t waiting_connection::ready(bool, bool, std::span<std::byte>) {
+size_t waiting_connection::ready(bool, bool, std::span<std::byte> scratch) {
   if (over_)
     return 0;
   result<handshake_state> state = handshake_state::needs_input;
   try {
-    state = go_on();
+    state = go_on(scratch);
   } catch (const std::exception& thrown) {
     state = failure(error_kind::resource_exhausted, thrown.what());
   }
@@ -222,7 +276,7 @@ void waiting_connection::drop(const status& why) {
 void waiting_connection::removed() {
   of_->leave(*this);
   if (passes_)
-    return of_->pass(std::move(tls_));
+    return tls_ ? of_->pass(std::move(tls_)) : of_->pass(std::move(plain_));
   stream().drop_input(); // what was not read would make the other end lose what was written
   plain_.reset();
   tls_.reset();

@@ -12,16 +12,19 @@
 
 namespace troupe {
 
+class access_control;
 class io_loop;
 class tls_identity;
 
 struct half_open_options {
-  std::shared_ptr<tls_identity> tls;
-  size_t max = 256;                           ///< the oldest goes for one more
-  std::chrono::milliseconds patience{10'000}; ///< from when it came
-  /// A connection over TLS to a peer that is believed. On the loop's thread.
+  std::shared_ptr<tls_identity> tls;           ///< none: they say hello without
+  std::shared_ptr<access_control> access = {}; ///< may let clients in that show a token
+  size_t max = 256;                            ///< the oldest goes for one more
+  std::chrono::milliseconds patience{10'000};  ///< from when it came
+  /// A connection over TLS to a peer that is believed, or one whose hello has come, and nothing of
+  /// it was read. On the loop's thread.
   std::function<void(std::unique_ptr<byte_stream>)> on_ready;
-  /// Who was not let in, and why; at most once a second. On the loop's thread.
+  /// Who was not let in, and why. On the loop's thread.
   std::function<void(const std::string&)> on_warning = {};
 };
 

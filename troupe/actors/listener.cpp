@@ -5,6 +5,7 @@
 #include "troupe/actors/inline_actor.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/rare_warnings.hpp"
 #include "troupe/actors/step_server.hpp"
 
 #include <caf/default_attachable.hpp>
@@ -34,26 +35,30 @@ size_t allowed_connections() {
   return static_cast<size_t>(limit.rlim_cur) - spare_descriptors;
 }
 
+// Of them those whose makers have not said who they are.
+size_t max_half_open() { return std::min<size_t>(256, allowed_connections() / 4); }
+
 class listener_actor final : public inline_actor, public socket_handler {
 public:
   listener_actor(caf::actor_config& config, int socket, exchange_options options)
       : inline_actor(config), socket_(socket), options_(std::move(options)),
-        loop_(options_.tls ? io_loop::make() : options_.loop),
-        max_(options_.max_connections ? options_.max_connections : allowed_connections()) {}
+        max_(options_.max_connections ? options_.max_connections
+                                      : allowed_connections() - max_half_open()) {}
 
   const char* name() const override { return "troupe.listener"; }
 
   void start() {
     register_at_system();
-    if (options_.tls)
-      strangers_ = half_open_connections::make(
-          loop_, {.tls = options_.tls,
-                  .patience = std::min(options_.peer_timeout, longest_handshake),
-                  .on_ready =
-                      [this, keep = handle()](std::unique_ptr<byte_stream> stream) {
-                        take_or_drop(std::move(stream));
-                      },
-                  .on_warning = options_.on_warning});
+    options_.on_warning = at_most_one_in_a_second(std::move(options_.on_warning));
+    strangers_ = half_open_connections::make(
+        loop_,
+        {.tls = options_.tls,
+         .access = options_.access,
+         .max = max_half_open(),
+         .patience = std::min(options_.peer_timeout, longest_handshake),
+         .on_ready = [this, keep = handle()](
+                         std::unique_ptr<byte_stream> stream) { take_or_drop(std::move(stream)); },
+         .on_warning = options_.on_warning});
     loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
   }
 
@@ -109,8 +114,6 @@ private:
       ::close(socket);
       return;
     }
-    if (!strangers_)
-      return take_or_drop(std::move(stream));
     try {
       strangers_->add(std::move(stream));
     } catch (const std::exception&) {
@@ -179,8 +182,7 @@ private:
     for (const auto& one : all)
       if (auto exchange = caf::actor_cast<caf::actor>(one))
         caf::anon_send_exit(exchange, caf::exit_reason::user_shutdown);
-    if (strangers_)
-      strangers_->close();
+    strangers_->close();
     loop_->remove(socket_);
   }
 
@@ -188,7 +190,7 @@ private:
 
   const int socket_;
   exchange_options options_;
-  const std::shared_ptr<io_loop> loop_; // where strangers are met, running steps do not wait
+  const std::shared_ptr<io_loop> loop_ = io_loop::make(); // running steps do not wait for strangers
   const size_t max_;
   int spare_ = open_spare();
   std::mutex mutex_; // of what follows

@@ -15,6 +15,7 @@
 #include "troupe/runtime/types/guarded.hpp"
 #include "troupe/runtime/version.hpp"
 #include "troupe/serialization/discovery/cluster_view.hpp"
+#include "troupe/serialization/tls/tls.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -59,7 +60,8 @@ constexpr std::chrono::milliseconds joined_tick{500};
 // How long a call is waited for before the task is called from here. It compiles meanwhile, as its
 // caller does.
 constexpr std::chrono::milliseconds patience_with_caller{1000};
-// Who waits for a task has the source read more often than it asks for, but not more often than that.
+// Who waits for a task has the source read more often than it asks for, but not more often than
+// that.
 constexpr std::chrono::milliseconds pause_between_reads{100};
 
 } // namespace
@@ -115,7 +117,7 @@ struct membership_state {
   caf::actor_addr watcher; // is told of lost links
   bool reading = false;    // the source
   uint64_t reads = 0;
-  status source_said;      // where it could not be read last
+  status source_said; // where it could not be read last
   step_clock::time_point read_at;
 };
 
@@ -259,6 +261,7 @@ caf::actor open(membership_self self, dialed& what, std::optional<task_name> exp
   exchange.server = options.server;
   exchange.known = options.known;
   exchange.self.cluster = options.cluster.known.cluster;
+  exchange.self.access_token = std::move(what.access_token);
   exchange.peer_timeout = options.peer_timeout;
   exchange.near_memory = options.near_memory;
   return options.ways.open(self->system(), what, std::move(exchange));
@@ -490,8 +493,8 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
 void read_on_a_thread(caf::actor_system& system, std::shared_ptr<address_source> source,
                       const caf::actor& reply) {
   spawn_control(system, [=](caf::event_based_actor* reader) {
-    reader->send(reply, source_read{guarded("reading where the tasks are",
-                                            [&] { return source->read(); })});
+    reader->send(
+        reply, source_read{guarded("reading where the tasks are", [&] { return source->read(); })});
   });
 }
 
@@ -500,6 +503,7 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
              const std::atomic<bool>& stop) {
   TROUPE_ASSIGN(auto at, address::parse(text));
   if (trust.tls) {
+    TROUPE_ASSIGN(call.access_token, trust.tls->token());
     auto expected = call.to.job.empty() ? std::nullopt : std::optional{call.to}; // of a seed
     TROUPE_ASSIGN(auto stream, dial_over_tls(at, trust.tls, expected, call.deadline, stop));
     call.stream = std::make_shared<std::unique_ptr<byte_stream>>(std::move(stream));
@@ -517,29 +521,28 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
 } // namespace
 
 membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust) {
-  return {
-      .dial =
-          [trust = std::move(trust)](caf::actor_system& system, dialed call,
-                                     const std::string& text,
-                                     const std::shared_ptr<std::atomic<bool>>& stop,
-                                     const caf::actor& reply) {
-            system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
-              auto news = call;
-              auto outcome = guarded("connecting", [&] { return reach(news, text, trust, *stop); });
-              if (!outcome)
-                news.outcome =
-                    std::move(outcome).within(news.to.job.empty() ? text : to_string(news.to));
-              dialer->send(reply, std::move(news));
-            });
-          },
-      .open =
-          [loop = std::move(loop)](caf::actor_system& system, dialed& what,
-                                   exchange_options options) {
-            options.loop = loop;
-            return what.stream
-                       ? spawn_exchange(system, std::move(*what.stream), std::move(options))
-                       : spawn_exchange(system, what.socket->release(), std::move(options));
-          }};
+  return {.dial =
+              [trust = std::move(trust)](
+                  caf::actor_system& system, dialed call, const std::string& text,
+                  const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
+                system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
+                  auto news = call;
+                  auto outcome =
+                      guarded("connecting", [&] { return reach(news, text, trust, *stop); });
+                  if (!outcome)
+                    news.outcome =
+                        std::move(outcome).within(news.to.job.empty() ? text : to_string(news.to));
+                  dialer->send(reply, std::move(news));
+                });
+              },
+          .open =
+              [loop = std::move(loop)](caf::actor_system& system, dialed& what,
+                                       exchange_options options) {
+                options.loop = loop;
+                return what.stream
+                           ? spawn_exchange(system, std::move(*what.stream), std::move(options))
+                           : spawn_exchange(system, what.socket->release(), std::move(options));
+              }};
 }
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {

@@ -32,8 +32,9 @@ struct dialed {
   std::chrono::steady_clock::time_point deadline;
   status outcome;
   std::shared_ptr<socket_handle> socket;
-  std::string address = {}; ///< that was called
+  std::string address = {};                                  ///< that was called
   std::shared_ptr<std::unique_ptr<byte_stream>> stream = {}; ///< over TLS, in the socket's place
+  std::string access_token = {};                             ///< to be shown there
 };
 
 /// Reader -> membership: what the source of addresses says now. No answer.
@@ -62,7 +63,7 @@ struct membership_ways {
 /// How the ends of connections trust each other.
 struct connection_trust {
   std::shared_ptr<tls_identity> tls = {}; ///< all connections are over TLS
-  bool insecure = false; ///< else other machines are not spoken to without it
+  bool insecure = false;                  ///< else other machines are not spoken to without it
 };
 
 /// Sockets, which that loop waits for.
@@ -70,8 +71,8 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust
 
 struct membership_options {
   cluster_access cluster; ///< read again and again where it may change
-  std::string role; ///< "task" or "client"
-  task_name self;   ///< of a task
+  std::string role;       ///< "task" or "client"
+  task_name self;         ///< of a task
   uint64_t incarnation = 0;
   std::chrono::milliseconds peer_timeout{10'000};
   caf::actor owner;                         ///< of the exchanges: the worker; nobody in a client
@@ -90,10 +91,10 @@ struct membership_options {
 /// a connection of their own; none is closed for that.
 ///
 /// Understands connect_request: answers with a link whose peer has introduced itself as the task,
-/// or with `unavailable` after the deadline at the latest (`not_found` where no source has named the
-/// task by then). A link serves until its connection ends. Who is called at an address that changes
-/// is called at the new one; a connection that stands is kept. In a cluster that is joined it keeps a
-/// connection to each seed, and ends with an error where this task has been replaced.
+/// or with `unavailable` after the deadline at the latest (`not_found` where no source has named
+/// the task by then). A link serves until its connection ends. Who is called at an address that
+/// changes is called at the new one; a connection that stands is kept. In a cluster that is joined
+/// it keeps a connection to each seed, and ends with an error where this task has been replaced.
 caf::actor spawn_membership(caf::actor_system& system, membership_options options);
 
 } // namespace troupe

@@ -1,5 +1,7 @@
 // A connection to another process, as whoever it brings requests to knows it.
 #pragma once
+#include "troupe/actors/peer_account.hpp"
+
 #include <caf/actor_addr.hpp>
 
 #include <atomic>
@@ -22,6 +24,14 @@ struct peer_connection {
   std::atomic<bool> near{false};      ///< its memory can be read from here
   std::atomic<uint64_t> received{0};  ///< bytes, those read out of its memory among them
   std::atomic<uint64_t> sent{0};
+  std::shared_ptr<peer_account> account = {}; ///< of a client that is on an access list
+
+  /// A step has ended, or, where what it was given depends on others, is settled.
+  void end_step() noexcept {
+    running.fetch_sub(1, std::memory_order_relaxed);
+    if (account)
+      account->steps.fetch_sub(1, std::memory_order_relaxed);
+  }
 };
 
 using connection_ptr = std::shared_ptr<peer_connection>;

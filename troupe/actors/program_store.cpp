@@ -19,6 +19,11 @@ result<uint64_t> program_store::add(program_ptr what, const connection_ptr& owne
   if (count >= max_programs)
     return failure(error_kind::resource_exhausted, owner->peer, " has registered ", max_programs,
                    " graphs, as many as may be; let go of steps that are not needed");
+  if (auto* account = owner->account.get();
+      account && !take_one(account->programs, account->rights.programs))
+    return failure(error_kind::resource_exhausted, "client '", account->name, "' has registered ",
+                   account->rights.programs,
+                   " graphs, as many as it may; let go of steps that are not needed");
   ++count;
   auto handle = next_handle_++;
   programs_.emplace(handle, kept{std::move(what), owner, linked});
@@ -71,6 +76,8 @@ void program_store::erase(uint64_t handle, const peer_connection& owner) {
   last = std::move(it->second.program);
   programs_.erase(it);
   --owners_[&owner].programs;
+  if (owner.account)
+    --owner.account->programs;
 }
 
 std::vector<program_store::program_ptr> program_store::close(peer_connection& owner) {
@@ -88,6 +95,8 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
     states = std::move(it->second);
     owners_.erase(it);
   }
+  if (owner.account)
+    owner.account->programs -= dropped.size();
   return dropped;
 }
 

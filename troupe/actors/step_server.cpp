@@ -107,6 +107,13 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
     return refuse(failure(error_kind::resource_exhausted, owner->peer, " has ", max_running,
                           " steps on ", name_, " already, as many as may be"));
   }
+  if (auto* account = owner->account.get();
+      account && !take_one(account->steps, account->rights.steps)) {
+    owner->running.fetch_sub(1, std::memory_order_relaxed);
+    return refuse(failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
+                          account->rights.steps, " steps on ", name_,
+                          " already, as many as it may"));
+  }
   // A step whose part here has ended counts until it is settled.
   auto ended = [owner, of = *program, step = what.step, keep = unsettled_, counts = counts_,
                 active = active_, log = log_, now = now_, began = now_(), tell = std::move(on_end)](step_result result) {
@@ -115,7 +122,7 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
     if (result.holds)
       keep->add(step, of, owner); // before anybody can settle it
     else
-      owner->running.fetch_sub(1, std::memory_order_relaxed);
+      owner->end_step();
     tell(std::move(result));
     active->fetch_sub(1, std::memory_order_release);
   };

@@ -1,5 +1,6 @@
 #include "troupe/actors/task.hpp"
 
+#include "troupe/actors/access_control.hpp"
 #include "troupe/actors/claim_number.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/dispatch_cost.hpp"
@@ -133,6 +134,9 @@ public:
     exchange.near_memory = options.near_memory;
     exchange.loop = loop;
     exchange.tls = trust.tls;
+    if (!options.access.empty()) {
+      TROUPE_ASSIGN(exchange.access, access_control::load(options.access, options.on_warning));
+    }
     exchange.on_warning = options.on_warning;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
     supervisor_ = spawn_supervisor(system_,
@@ -209,7 +213,8 @@ private:
                       .times = options.member_times};
     if (made.coordinates()) {
       if (options.self.task < 0)
-        return invalid("the task at ", made.address, ", the first to be joined, gives out the "
+        return invalid("the task at ", made.address,
+                       ", the first to be joined, gives out the "
                        "numbers of the others; say which it has itself");
       return made;
     }
@@ -237,7 +242,8 @@ private:
     TROUPE_ASSIGN(auto at, address::parse(options.http));
     if (!is_loopback(at.host) && !options.insecure)
       return failure(error_kind::failed_precondition, options.self, " would serve HTTP at ",
-                     options.http, ", for whoever reaches it; serve it on loopback, or allow it "
+                     options.http,
+                     ", for whoever reaches it; serve it on loopback, or allow it "
                      "with --insecure");
     operator_port::parts made;
     made.self = options.self;
@@ -285,6 +291,11 @@ result<std::unique_ptr<task>> task::start(task_options options) {
     if (tell)
       tell(text);
   };
+  if (!options.access.empty() && options.tls.none())
+    return failure(error_kind::failed_precondition, options.self, " has the access list ",
+                   options.access,
+                   ", but no TLS: nobody proves who they are; give it a certificate, a "
+                   "key and an authority");
   auto listen = options.listen;
   const auto& source = options.cluster.source;
   if (listen.empty() &&

@@ -18,9 +18,10 @@ struct task_options {
   cluster_access cluster;
   /// Where tasks join, or say in the source themselves who they are, the number -1 stands for any.
   task_name self;
-  std::string listen;    ///< "host:port"; empty: the address that the cluster gives to this task
-  tls_files tls = {};    ///< all connections are over TLS; none: without encryption
-  bool insecure = false; ///< allows other machines without encryption
+  std::string listen;      ///< "host:port"; empty: the address that the cluster gives to this task
+  tls_files tls = {};      ///< all connections are over TLS; none: without encryption
+  std::string access = {}; ///< file that says what clients may do; none: all. With TLS only
+  bool insecure = false;   ///< allows other machines without encryption
   size_t inter_op_threads = 0; ///< 0: one per core
   std::chrono::milliseconds peer_timeout{10'000};
   bool deterministic = false;      ///< the same bits for any number of threads, for all sessions

@@ -110,7 +110,7 @@ public:
 
   bool holds_output() const noexcept override {
     std::lock_guard guard{mutex_};
-    return sent_ < sending_.size() || !session_->output().empty();
+    return is_sending_ || !session_->output().empty();
   }
 
   status why_failed(int error) const override {
@@ -170,6 +170,7 @@ private:
   void take_output() {
     if (sending_.empty())
       sending_.swap(session_->output());
+    is_sending_ = !sending_.empty();
   }
 
   // Writes what is encrypted. False: errno says why not all.
@@ -189,9 +190,9 @@ private:
       if (sending_.capacity() > spare_output.capacity())
         spare_output.swap(sending_);
       std::lock_guard guard{mutex_};
-      if (session_->output().empty())
-        return true;
       take_output();
+      if (!is_sending_)
+        return true;
     }
   }
 
@@ -233,6 +234,7 @@ private:
   const std::shared_ptr<tls_identity> identity_;
   mutable std::mutex mutex_; // of the session
   const std::unique_ptr<tls_session> session_;
+  bool is_sending_ = false; // so, too: something of sending_ has not left
   bool shaken_ = false;
   // The reading thread's own:
   std::span<const std::byte> input_; // encrypted
@@ -268,11 +270,11 @@ status finish_handshake(tls_stream& with, step_clock::time_point deadline,
 } // namespace
 
 std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream> over,
-                                            std::shared_ptr<tls_identity> as) {
+                                            std::shared_ptr<tls_identity> as, bool anonymous) {
   auto& identity = *as;
   return std::make_unique<stream_over_tls>(
       std::move(over), std::move(as),
-      [&](tls_session::source from) { return identity.answer(std::move(from)); });
+      [&](tls_session::source from) { return identity.answer(std::move(from), anonymous); });
 }
 
 std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream> over,

@@ -25,17 +25,17 @@ public:
   virtual result<handshake_state> shake_hands() = 0;
 };
 
-/// The end that was called.
+/// The end that was called. `anonymous`: by whom may stay open.
 std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream> over,
-                                            std::shared_ptr<tls_identity> as);
+                                            std::shared_ptr<tls_identity> as, bool anonymous);
 /// The end that has called that task, or (with none) whichever task of the cluster is there.
 std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream> over,
                                           std::shared_ptr<tls_identity> as,
                                           const std::optional<task_name>& expected);
 
-/// Returns a stream to a task that has proven to be that one, or one of the cluster's. Tries again as dial() does, and where
-/// a connection ends during the handshake: a task may be on its way down or up. What will not be
-/// otherwise next time (certificates) fails at once. Blocks the thread.
+/// Returns a stream to a task that has proven to be that one, or one of the cluster's. Tries again
+/// as dial() does, and where a connection ends during the handshake: a task may be on its way down
+/// or up. What will not be otherwise next time (certificates) fails at once. Blocks the thread.
 result<std::unique_ptr<byte_stream>> dial_over_tls(const address& to,
                                                    const std::shared_ptr<tls_identity>& as,
                                                    const std::optional<task_name>& expected,

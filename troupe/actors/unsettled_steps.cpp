@@ -59,7 +59,7 @@ size_t unsettled_steps::size() const {
 }
 
 void unsettled_steps::tell(step_id step, const one& of, bool failed) {
-  of.owner->running.fetch_sub(1, std::memory_order_relaxed);
+  of.owner->end_step();
   using how = step_ended::how;
   for (auto* each : of.program->responders())
     deliver(*each, step_ended{step, failed ? how::failed : how::well}, nullptr);

@@ -22,7 +22,8 @@ namespace troupe::cli {
 namespace {
 
 struct worker_options {
-  std::string job, cluster, join, listen, advertise, http, log = "text", log_level = "info";
+  std::string job, cluster, join, listen, advertise, http, access;
+  std::string log = "text", log_level = "info";
   std::optional<int> task;
   std::chrono::milliseconds patience{300'000};
   double drain_seconds = 20;
@@ -110,6 +111,7 @@ void serve(const worker_options& options) {
       .self = self,
       .listen = *address,
       .tls = options.security.tls,
+      .access = options.access,
       .insecure = options.security.insecure,
       .inter_op_threads = options.inter_op_threads,
       .deterministic = options.deterministic,
@@ -191,6 +193,9 @@ void add_worker(CLI::App& to) {
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   add_security(*command, options->security);
+  command->add_option("--access", options->access,
+                      "File that says what clients may do; without one, those of the authority may "
+                      "do all");
   command
       ->add_option("--intra-op-threads", options->devices.intra_op_threads,
                    "Threads that one op may use; 0: one per core")

@@ -1,5 +1,7 @@
 #include "troupe/serialization/tls/tls.hpp"
 
+#include "troupe/serialization/tls/token.hpp"
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -48,9 +50,9 @@ std::vector<certificate_name> names_of(const X509* certificate) {
     if (one->type != GEN_URI)
       continue;
     const auto* text = one->d.uniformResourceIdentifier;
-    auto name = certificate_name::parse(
-        {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
-         static_cast<size_t>(std::max(ASN1_STRING_length(text), 0))});
+    auto name =
+        certificate_name::parse({reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+                                 static_cast<size_t>(std::max(ASN1_STRING_length(text), 0))});
     if (name)
       found.push_back(*std::move(name));
   }
@@ -61,44 +63,42 @@ std::vector<certificate_name> names_of(const X509* certificate) {
 // Behind "its certificate" or "our certificate".
 std::string why_not_believed(int error, const X509* certificate, const std::string& authority) {
   switch (error) {
-  case X509_V_ERR_CERT_HAS_EXPIRED:
-    return concat("has expired on ", date_of(X509_get0_notAfter(certificate)),
-                  "; issue another one (troupe certs)");
-  case X509_V_ERR_CERT_NOT_YET_VALID:
-    return concat("is not valid before ", date_of(X509_get0_notBefore(certificate)),
-                  "; compare the clocks");
-  case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-  case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-  case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-  case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-  case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-    return concat("is not signed by the authority in ", authority,
-                  "; both ends need certificates of one authority");
-  case X509_V_ERR_INVALID_PURPOSE:
-    return "may not be used for this end of a connection; a task needs one that was issued for a "
-           "task (troupe certs)";
-  default:
-    return concat("is not valid: ", X509_verify_cert_error_string(error));
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      return concat("has expired on ", date_of(X509_get0_notAfter(certificate)),
+                    "; issue another one (troupe certs)");
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return concat("is not valid before ", date_of(X509_get0_notBefore(certificate)),
+                    "; compare the clocks");
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      return concat("is not signed by the authority in ", authority,
+                    "; both ends need certificates of one authority");
+    case X509_V_ERR_INVALID_PURPOSE:
+      return "may not be used for this end of a connection; a task needs one that was issued for a "
+             "task (troupe certs)";
+    default: return concat("is not valid: ", X509_verify_cert_error_string(error));
   }
 }
 
 // What the other end says when it gives up.
 std::string meaning_of_alert(int alert, const tls_files& ours) {
   switch (alert) {
-  case SSL_AD_UNKNOWN_CA:
-    return concat("it does not know who signed our certificate ", ours.certificate,
-                  "; both ends need certificates of one authority");
-  case SSL_AD_CERTIFICATE_EXPIRED:
-    return concat("our certificate ", ours.certificate,
-                  " has expired by its clock; issue another one (troupe certs)");
-  case SSL_AD_BAD_CERTIFICATE:
-    return concat("it does not accept whom our certificate ", ours.certificate, " names");
-  case SSL_AD_PROTOCOL_VERSION:
-    return "it speaks no TLS 1.3; give it a certificate, a key and an authority";
-  case SSL_AD_CERTIFICATE_REQUIRED:
-    return "it wants a certificate";
-  default:
-    return concat("it ends TLS: ", SSL_alert_desc_string_long(alert));
+    case SSL_AD_UNKNOWN_CA:
+      return concat("it does not know who signed our certificate ", ours.certificate,
+                    "; both ends need certificates of one authority");
+    case SSL_AD_CERTIFICATE_EXPIRED:
+      return concat("our certificate ", ours.certificate,
+                    " has expired by its clock; issue another one (troupe certs)");
+    case SSL_AD_BAD_CERTIFICATE:
+      return concat("it does not accept whom our certificate ", ours.certificate, " names");
+    case SSL_AD_PROTOCOL_VERSION:
+      return "it speaks no TLS 1.3; give it a certificate, a key and an authority";
+    case SSL_AD_CERTIFICATE_REQUIRED:
+      return "it wants a certificate, and takes no tokens: it has no access list with some";
+    default: return concat("it ends TLS: ", SSL_alert_desc_string_long(alert));
   }
 }
 
@@ -119,7 +119,7 @@ stamp stamp_of(const std::string& path) {
           int64_t{found.st_mtim.tv_sec} * 1'000'000'000 + found.st_mtim.tv_nsec};
 }
 
-using stamps = std::array<stamp, 3>;
+using stamps = std::array<stamp, 3>; // the token is read each time
 stamps stamps_of(const tls_files& files) {
   return {stamp_of(files.certificate), stamp_of(files.key), stamp_of(files.authority)};
 }
@@ -148,9 +148,8 @@ status own_is_valid(SSL_CTX* context, const tls_options& options) {
                                     options.files.authority));
   auto names = names_of(certificate);
   if (options.self ? !covers(names, options.cluster, *options.self)
-                   : std::ranges::none_of(names, [&](const auto& one) {
-                       return one.cluster == options.cluster;
-                     })) {
+                   : std::ranges::none_of(
+                         names, [&](const auto& one) { return one.cluster == options.cluster; })) {
     auto wanted = options.self
                       ? concat("not ", certificate_name::of_task(options.cluster, *options.self))
                       : concat("and none of the cluster '", options.cluster, "'");
@@ -160,16 +159,34 @@ status own_is_valid(SSL_CTX* context, const tls_options& options) {
   return {};
 }
 
+status read_own(SSL_CTX* context, const tls_files& files) {
+  if (SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) != 1)
+    return invalid("the file ", files.certificate, " has no certificate in PEM");
+  auto other = failure(error_kind::invalid_argument, "the key ", files.key,
+                       " is not that of the certificate ", files.certificate);
+  if (SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
+    return is_mismatch(ERR_GET_REASON(ERR_peek_last_error()))
+               ? other
+               : invalid("the file ", files.key, " has no private key in PEM without a passphrase");
+  return SSL_CTX_check_private_key(context) == 1 ? status{} : other;
+}
+
 result<std::shared_ptr<SSL_CTX>> read_files(const tls_options& options) {
   const auto& files = options.files;
-  if (files.certificate.empty() || files.key.empty() || files.authority.empty())
-    return invalid("TLS takes a certificate, a key and an authority, got certificate '",
-                   files.certificate, "', key '", files.key, "' and authority '", files.authority,
-                   "'");
-  for (const auto& [what, path] : {std::pair{"certificate", files.certificate},
-                                   std::pair{"key", files.key},
-                                   std::pair{"authority", files.authority}})
-    if (::access(path.c_str(), R_OK) != 0)
+  if (options.self && !files.token.empty())
+    return invalid("a task shows a certificate, not the token ", files.token);
+  auto anonymous = files.certificate.empty() && files.key.empty() && !options.self;
+  if (files.authority.empty() || (anonymous && files.token.empty()) ||
+      (!anonymous && (files.certificate.empty() || files.key.empty())))
+    return invalid(
+        "TLS takes a certificate, a key and an authority, or of a client an authority and "
+        "a token, got certificate '",
+        files.certificate, "', key '", files.key, "', authority '", files.authority,
+        "' and token '", files.token, "'");
+  for (const auto& [what, path] :
+       {std::pair{"certificate", files.certificate}, std::pair{"key", files.key},
+        std::pair{"authority", files.authority}, std::pair{"token", files.token}})
+    if (!path.empty() && ::access(path.c_str(), R_OK) != 0)
       return failure(error_kind::not_found, "cannot read the ", what, ' ', path, ": ",
                      std::strerror(errno));
   ERR_clear_error();
@@ -180,17 +197,12 @@ result<std::shared_ptr<SSL_CTX>> read_files(const tls_options& options) {
                                         "TLS_CHACHA20_POLY1305_SHA256") != 1)
     return failure(error_kind::internal, "OpenSSL has no TLS 1.3");
   SSL_CTX_set_default_passwd_cb(context, no_passphrase);
-  if (SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) != 1)
-    return invalid("the file ", files.certificate, " has no certificate in PEM");
-  if (SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
-    return is_mismatch(ERR_GET_REASON(ERR_peek_last_error()))
-               ? invalid("the key ", files.key, " is not that of the certificate ",
-                         files.certificate)
-               : invalid("the file ", files.key, " has no private key in PEM without a passphrase");
-  if (SSL_CTX_check_private_key(context) != 1)
-    return invalid("the key ", files.key, " is not that of the certificate ", files.certificate);
+  if (!anonymous)
+    TROUPE_TRY(read_own(context, files));
   if (SSL_CTX_load_verify_file(context, files.authority.c_str()) != 1)
     return invalid("the file ", files.authority, " has no certificate in PEM");
+  // Who stands there is believed, whoever has signed it.
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
   // Tickets would let a peer come back whose certificate is not believed any more.
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -198,7 +210,8 @@ result<std::shared_ptr<SSL_CTX>> read_files(const tls_options& options) {
   SSL_CTX_set_max_cert_list(context, longest_certificates);
   SSL_CTX_set_verify_depth(context, longest_chain);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, verify_peer);
-  TROUPE_TRY(own_is_valid(context, options));
+  if (!anonymous)
+    TROUPE_TRY(own_is_valid(context, options));
   return std::shared_ptr<SSL_CTX>{std::move(made)};
 }
 
@@ -208,7 +221,7 @@ class openssl_session final : public tls_session {
 public:
   openssl_session(const std::shared_ptr<SSL_CTX>& context,
                   std::shared_ptr<const tls_options> options, bool calls,
-                  std::optional<task_name> expected, source from)
+                  std::optional<task_name> expected, bool anonymous, source from)
       : options_(std::move(options)), expected_(std::move(expected)), from_(std::move(from)),
         ssl_(SSL_new(context.get())) {
     auto* bio = BIO_new(carrier());
@@ -222,6 +235,8 @@ public:
     if (options_->now)
       X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl_.get()),
                                  std::chrono::system_clock::to_time_t(options_->now()));
+    if (anonymous)
+      SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, verify_peer);
     if (calls)
       SSL_set_connect_state(ssl_.get());
     else
@@ -280,8 +295,8 @@ public:
     output_.reserve(output_.size() + from.size() + (from.size() / record + 1) * of_a_record);
     ERR_clear_error();
     size_t taken = 0;
-    if (from.empty() || (SSL_write_ex(ssl_.get(), from.data(), from.size(), &taken) == 1 &&
-                         taken == from.size()))
+    if (from.empty() ||
+        (SSL_write_ex(ssl_.get(), from.data(), from.size(), &taken) == 1 && taken == from.size()))
       return true;
     failed_ = why_broken();
     return false;
@@ -335,9 +350,9 @@ public:
                                });
       if (named)
         return true;
-      auto wanted =
-          expected_ ? concat("not ", certificate_name::of_task(options_->cluster, *expected_))
-                    : concat("and none of the cluster '", options_->cluster, "'");
+      auto wanted = expected_
+                        ? concat("not ", certificate_name::of_task(options_->cluster, *expected_))
+                        : concat("and none of the cluster '", options_->cluster, "'");
       refused_ = concat("its certificate names ", list_of(names_), ", ", wanted);
     } catch (const std::exception&) { // memory is short
     }
@@ -356,20 +371,19 @@ private:
     if (source_error_ != 0)
       return failure(error_kind::unavailable, "TLS handshake: ", std::strerror(source_error_));
     switch (auto reason = ERR_GET_REASON(ERR_peek_last_error()); reason) {
-    case SSL_R_WRONG_VERSION_NUMBER:
-    case SSL_R_HTTP_REQUEST:
-    case SSL_R_HTTPS_PROXY_REQUEST:
-    case SSL_R_PACKET_LENGTH_TOO_LONG:
-    case SSL_R_BAD_PACKET_LENGTH:
-    case SSL_R_UNEXPECTED_MESSAGE:
-      return failure(error_kind::failed_precondition, "what it sends is no TLS; give both ends a "
-                                                      "certificate, a key and an authority");
-    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
-      return failure(error_kind::failed_precondition, "it shows no certificate");
-    case SSL_R_UNSUPPORTED_PROTOCOL:
-      return failure(error_kind::failed_precondition, "it speaks no TLS 1.3");
-    default:
-      return why_broken();
+      case SSL_R_WRONG_VERSION_NUMBER:
+      case SSL_R_HTTP_REQUEST:
+      case SSL_R_HTTPS_PROXY_REQUEST:
+      case SSL_R_PACKET_LENGTH_TOO_LONG:
+      case SSL_R_BAD_PACKET_LENGTH:
+      case SSL_R_UNEXPECTED_MESSAGE:
+        return failure(error_kind::failed_precondition, "what it sends is no TLS; give both ends a "
+                                                        "certificate, a key and an authority");
+      case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+        return failure(error_kind::failed_precondition, "it shows no certificate");
+      case SSL_R_UNSUPPORTED_PROTOCOL:
+        return failure(error_kind::failed_precondition, "it speaks no TLS 1.3");
+      default: return why_broken();
     }
   }
 
@@ -398,8 +412,8 @@ private:
 };
 
 int verify_peer(int fine, X509_STORE_CTX* chain) {
-  auto* ssl = static_cast<SSL*>(
-      X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* ssl =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* session = static_cast<openssl_session*>(SSL_get_app_data(ssl));
   return session->believes(fine == 1, chain) ? 1 : 0;
 }
@@ -442,11 +456,16 @@ public:
 
   std::unique_ptr<tls_session> call(const std::optional<task_name>& expected,
                                     tls_session::source from) override {
-    return std::make_unique<openssl_session>(current(), options_, true, expected, std::move(from));
-  }
-  std::unique_ptr<tls_session> answer(tls_session::source from) override {
-    return std::make_unique<openssl_session>(current(), options_, false, std::nullopt,
+    return std::make_unique<openssl_session>(current(), options_, true, expected, false,
                                              std::move(from));
+  }
+  std::unique_ptr<tls_session> answer(tls_session::source from, bool anonymous) override {
+    return std::make_unique<openssl_session>(current(), options_, false, std::nullopt, anonymous,
+                                             std::move(from));
+  }
+  result<std::string> token() const override {
+    const auto& path = options_->files.token;
+    return path.empty() ? result<std::string>{std::string{}} : read_token_file(path);
   }
 
 private:

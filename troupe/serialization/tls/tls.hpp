@@ -67,7 +67,10 @@ public:
   /// the end that was called. With the files as they are now.
   virtual std::unique_ptr<tls_session> call(const std::optional<task_name>& expected,
                                             tls_session::source from) = 0;
-  virtual std::unique_ptr<tls_session> answer(tls_session::source from) = 0;
+  /// `anonymous`: peers without a certificate pass, and name nobody.
+  virtual std::unique_ptr<tls_session> answer(tls_session::source from, bool anonymous = false) = 0;
+  /// What the file of the token says, for a client that has one; else empty.
+  virtual result<std::string> token() const = 0;
 };
 
 /// Says whether bytes may be the beginning of TLS: those that a client begins with.

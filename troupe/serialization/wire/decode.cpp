@@ -85,7 +85,8 @@ private:
                              text_of(in.getCluster()),
                              in.getProcess(),
                              in.getTokenAt(),
-                             {in.getToken0(), in.getToken1()}}};
+                             {in.getToken0(), in.getToken1()},
+                             text_of(in.getAccessToken())}};
       }
       case wire::Envelope::REFUSAL: return message{refusal{status_of(from.getRefusal())}};
       case wire::Envelope::REGISTER_GRAPH: return read(from.getRegisterGraph());

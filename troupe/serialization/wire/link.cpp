@@ -393,6 +393,8 @@ link::output_sizes link::waiting() const noexcept {
 
 status link::tick(clock::time_point now) { return state_->tick(now); }
 
+void link::limit_input(uint64_t bytes) { state_->input.limit(bytes); }
+
 const hello* link::peer() const noexcept {
   std::lock_guard guard{state_->mutex};
   return state_->known_peer();

@@ -83,6 +83,9 @@ public:
   std::span<std::byte> gap() const noexcept;
   status filled(size_t bytes);
 
+  /// The peer may send no message with more payload, and as much at once. By on_hello.
+  void limit_input(uint64_t bytes);
+
   /// Has payloads of at least so many bytes read out of the peer's memory, which that function
   /// does; its error ends the connection. By on_hello.
   void read_near(std::function<status(std::span<std::byte> to, uint64_t from)> read,

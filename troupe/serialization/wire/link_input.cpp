@@ -12,6 +12,11 @@ namespace troupe {
 link_input::link_input(const link_options& options, link_receiver& to)
     : options_(options), to_(to), reader_(options.max_message) {}
 
+void link_input::limit(uint64_t bytes) {
+  std::lock_guard guard{mutex_};
+  limit_ = std::min(limit_, bytes);
+}
+
 void link_input::open() noexcept {
   open_ = true;
   reader_.set_max_message(options_.max_message);
@@ -68,13 +73,14 @@ status link_input::check(const envelope& what, uint64_t first_transfer) const {
     return invalid("a message of a kind that brings no tensors announces payloads");
   if (first_transfer != next_transfer_)
     return invalid("payload ", first_transfer, " is announced, the next one is ", next_transfer_);
+  auto most = std::min(options_.max_tensor_bytes, limit_);
   uint64_t total = 0;
   for (auto size : what.outside) {
     if (size == 0)
       return invalid("an empty payload is announced");
-    if (size > options_.max_tensor_bytes || total + size > options_.max_tensor_bytes)
-      return failure(error_kind::resource_exhausted, "payloads of more than ",
-                     options_.max_tensor_bytes, " bytes are announced by one message");
+    if (size > most || total + size > most)
+      return failure(error_kind::resource_exhausted, "payloads of more than ", most,
+                     " bytes are announced by one message");
     total += size;
   }
   return {};
@@ -124,7 +130,8 @@ status link_input::pull_more() {
     auto& next = incoming_.find(transfer)->second;
     auto& message_of = next.of->second;
     auto size = message_of.sizes[next.index];
-    if (payload_bytes_ != message_of.memory && payload_bytes_ + size > options_.max_pending_bytes)
+    if (payload_bytes_ != message_of.memory &&
+        payload_bytes_ + size > std::min(options_.max_pending_bytes, limit_))
       break;
     auto& from = size <= options_.max_from_memory ? *options_.memory : heap_allocator();
     auto made = tensor::make(dtype::u8, shape{static_cast<int64_t>(size)}, from);

@@ -48,6 +48,8 @@ public:
   /// Before the peer has introduced itself: only short messages, and no payloads.
   void set_max_message(size_t bytes) noexcept { reader_.set_max_message(bytes); }
   void open() noexcept;
+  /// Of payloads, by one message and at once; beside the limits of the options.
+  void limit(uint64_t bytes);
   /// Nothing more is read: lets go of what waits.
   void close();
 
@@ -108,7 +110,8 @@ private:
   tensor reading_; // keeps the memory of the chunk that is being read
   uint64_t next_transfer_ = 1;
   bool open_ = false;
-  near_reader near_; // reads in the peer's memory, where that may be
+  uint64_t limit_ = UINT64_MAX; // set before payloads are announced
+  near_reader near_;            // reads in the peer's memory, where that may be
   uint64_t near_from_ = UINT64_MAX;
 
   mutable std::mutex mutex_;      // of what follows; before those of whoever is called

@@ -75,6 +75,7 @@ public:
     to.setTokenAt(what.token_at);
     to.setToken0(what.token[0]);
     to.setToken1(what.token[1]);
+    to.setAccessToken(as_text(what.access_token));
   }
   void operator()(const refusal& what) { write(to_.initRefusal(), what.why); }
   void operator()(const register_graph& what) {

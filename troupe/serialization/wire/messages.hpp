@@ -37,6 +37,7 @@ struct hello {
   uint32_t process = 0;
   uint64_t token_at = 0;
   std::array<uint64_t, 2> token = {};
+  std::string access_token = {}; ///< of a client that shows one; over TLS only
 };
 
 /// Ends a handshake that fails.

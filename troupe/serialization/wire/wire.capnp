@@ -130,6 +130,7 @@ struct Hello {
   tokenAt @10 :UInt64;         # where its token stands
   token0 @11 :UInt64;
   token1 @12 :UInt64;
+  accessToken @13 :Text;       # of a client that shows one; over TLS only
 }
 
 struct Partition {

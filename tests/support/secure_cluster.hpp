@@ -1,0 +1,105 @@
+// A cluster over TLS for tests: its authority, tasks in this process, and what they log.
+#pragma once
+#include "tests/support/catch.hpp"
+#include "tests/support/certificates.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/text_case.hpp"
+#include "troupe/api/library.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+namespace troupe::test {
+
+inline constexpr auto small_text = "x = Add(i32(1), i32(2))\nfetch x = i32(3)";
+
+// What a task has to say to its log.
+struct log_lines {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  void add(const std::string& text) {
+    std::lock_guard guard{mutex};
+    lines.push_back(text);
+  }
+  bool have(std::string_view part) {
+    std::lock_guard guard{mutex};
+    return std::ranges::any_of(lines, [&](auto& one) { return one.find(part) != one.npos; });
+  }
+  // Another thread tells it.
+  bool come_to_have(std::string_view part) {
+    for (auto end = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+         std::chrono::steady_clock::now() < end; std::this_thread::yield())
+      if (have(part))
+        return true;
+    return false;
+  }
+};
+
+struct secure_cluster {
+  explicit secure_cluster(size_t workers, bool near = true,
+                          std::chrono::milliseconds peer_timeout = std::chrono::seconds{10})
+      : secure_cluster(workers, near, peer_timeout, {}) {}
+  // One task with an access list.
+  explicit secure_cluster(const std::string& access)
+      : secure_cluster(1, true, std::chrono::seconds{10}, access) {}
+  secure_cluster(size_t workers, bool near, std::chrono::milliseconds peer_timeout,
+                 const std::string& access)
+      : cluster(make_cluster(workers)) {
+    if (!access.empty())
+      list = authority.write("access.json", access);
+    for (size_t i = 0; i < workers; ++i)
+      tasks.push_back(start(static_cast<int>(i), near, peer_timeout));
+  }
+  std::unique_ptr<task> start(int number, bool near, std::chrono::milliseconds peer_timeout) {
+    auto made = task::start(
+        {.ops = &library(),
+         .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
+         .cluster = cluster,
+         .self = {"worker", number},
+         .listen = {},
+         .tls = authority.task("worker", number),
+         .access = list,
+         .inter_op_threads = 2,
+         .peer_timeout = peer_timeout,
+         .near_memory = near,
+         .on_warning = [this](const std::string& text) { log.add(text); }});
+    INFO(made.status());
+    REQUIRE(made);
+    return *std::move(made);
+  }
+  std::unique_ptr<client> connect(const tls_files& files) const { return connect(files, cluster); }
+  static std::unique_ptr<client> connect(const tls_files& files, const cluster_spec& to) {
+    auto made = client::connect(to, {.ops = &library(),
+                                     .make_devices = {},
+                                     .inter_op_threads = 2,
+                                     .container = {},
+                                     .tls = files});
+    INFO(made.status());
+    REQUIRE(made);
+    return *std::move(made);
+  }
+  uint16_t port() const { return tasks[0]->port(); }
+  bool lives() {
+    return run_all(*connect(authority.client("alice")), text_case{small_text}).empty();
+  }
+
+  test_authority authority;
+  std::string list;
+  log_lines log; // outlives those who write to it
+  cluster_spec cluster;
+  std::vector<std::unique_ptr<task>> tasks;
+};
+
+// How a step of a client fails that is not let in.
+inline status refused(client& who, std::chrono::milliseconds patience = std::chrono::seconds{5}) {
+  auto begin = std::chrono::steady_clock::now();
+  auto outcome = run(who, text_case{small_text}, 0, patience).status();
+  CHECK(std::chrono::steady_clock::now() - begin < patience + std::chrono::seconds{1});
+  INFO(outcome);
+  CHECK(!outcome.ok());
+  CHECK_THAT(outcome.message(), Catch::Matchers::Contains("/job:worker/task:0"));
+  return outcome;
+}
+
+} // namespace troupe::test

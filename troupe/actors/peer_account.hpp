@@ -1,0 +1,27 @@
+// What a client has taken of a task, over all of its connections.
+#pragma once
+#include "troupe/serialization/files/access.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+namespace troupe {
+
+struct peer_account {
+  peer_account(std::string of, const access_rights& may) : name(std::move(of)), rights(may) {}
+
+  const std::string name; ///< of the client
+  const access_rights rights;
+  std::atomic<size_t> connections{0}, programs{0}, steps{0};
+};
+
+/// Counts one more where there may be one more.
+inline bool take_one(std::atomic<size_t>& count, size_t limit) noexcept {
+  if (count.fetch_add(1, std::memory_order_relaxed) < limit || limit == 0)
+    return true;
+  count.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+} // namespace troupe
