@@ -10,7 +10,7 @@ namespace {
 
 void reduce(benchmark::State& state, int count, int64_t bytes, bool near_memory) {
   try {
-    two_tasks tasks{near_memory, count};
+    two_tasks tasks{near_memory ? carrier::near_memory : carrier::socket, count};
     graph_builder g;
     std::vector<edge> parts;
     for (int i = 0; i < count; ++i) {

@@ -167,6 +167,45 @@ TEST_CASE("the port of one task tells of the others, too") {
   CHECK(client.get("/v1/node/job:worker/task:1")->status == 503);
 }
 
+TEST_CASE("of a cluster that tasks join, an observer learns who is there") {
+  watchdog watch;
+  cluster_access cluster;
+  cluster.seeds = {concat("127.0.0.1:", free_ports(1)[0])};
+  auto join = [&](int number, const std::string& listen) {
+    task_options options;
+    options.ops = &library();
+    options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+    options.cluster = cluster;
+    options.self = {"worker", number};
+    options.listen = listen;
+    options.http = "127.0.0.1:0";
+    auto made = task::start(std::move(options));
+    INFO(made.status());
+    REQUIRE(made.ok());
+    return *std::move(made);
+  };
+  auto first = join(0, cluster.seeds[0]), second = join(-1, "127.0.0.1:0");
+  auto eye = *observer::of(cluster);
+  auto all_are_there = [](const inspection& root) {
+    if (root.children.size() != 1 || root.children[0].children.size() != 2)
+      return false;
+    for (const auto& one : root.children[0].children)
+      if (!one.find("incarnation"))
+        return false;
+    return true;
+  };
+  while (!all_are_there(look(*eye, "/", {.depth = 2}))) // the watchdog bounds it
+    ;
+  CHECK(look(*eye, to_string(second->self()), {}).kind == "task");
+  http_client client{second->http_port()};
+  for (;;) {
+    auto root = parse_inspection(client.get("/v1/node/?depth=2")->body);
+    REQUIRE(root.ok());
+    if (all_are_there(*root))
+      break;
+  }
+}
+
 TEST_CASE("over TLS, an observer shows a certificate, or is told nothing") {
   watchdog watch;
   test_authority authority;

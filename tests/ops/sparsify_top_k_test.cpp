@@ -14,13 +14,11 @@ namespace {
 constexpr auto nan = std::numeric_limits<float>::quiet_NaN();
 
 struct model {
-  explicit model(std::vector<int64_t> extents, dtype type = dtype::f32)
-      : dims(*shape::make(extents)) {
-    rest = g.variable(type, dims, "rest");
-    gradient = g.placeholder(type, {}, "gradient");
+  explicit model(std::vector<int64_t> extents) : dims(*shape::make(extents)) {
+    rest = g.variable(dtype::f32, dims, "rest");
+    gradient = g.placeholder(dtype::f32, partial_shape::unknown(), "gradient");
     k = g.placeholder(dtype::i64, shape{}, "k");
-    auto zero = fill(g, tensor::vector(extents), value_or_throw(converted(tensor::scalar(0.f), type)));
-    clear = assign(rest, zero).node;
+    clear = assign(rest, fill(g, tensor::vector(extents), 0.0f)).node;
     auto top = sparsify_top_k(rest, gradient, k);
     values = top.values;
     positions = top.positions;

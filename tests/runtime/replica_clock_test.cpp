@@ -64,7 +64,7 @@ TEST_CASE("a clock refuses replicas that there are not, and steps and leads belo
   replica_clock clock{"c", 2};
   answers done;
   clock.join(who(1), 2, done);
-  clock.leave(who(2), -1, done);
+  clock.leave(who(2), -2, done);
   clock.tick(who(3), 9, 1, done);
   clock.tick(who(4), 0, -1, done);
   clock.set_step(who(5), -1, done);
@@ -74,6 +74,20 @@ TEST_CASE("a clock refuses replicas that there are not, and steps and leads belo
   CHECK(clock.size() == 0);
   CHECK(clock.declare_again(replica_clock{"c", 2}).ok());
   CHECK_FALSE(clock.declare_again(replica_clock{"c", 3}).ok());
+}
+
+TEST_CASE("when all are taken out of a clock, none is waited for") {
+  replica_clock clock{"c", 3};
+  answers done;
+  for (int64_t i = 0; i < 3; ++i)
+    clock.join(who(1), i, done);
+  clock.tick(who(2), 0, 0, done);
+  CHECK(done.size() == 3); // it waits for the others
+  clock.leave(who(3), -1, done);
+  CHECK(done.size() == 5);
+  CHECK(clock.size() == 0);
+  clock.tick(who(4), 1, 0, done);
+  CHECK(done.size() == 6);
 }
 
 TEST_CASE("who waits at a clock is given up with its step, or when the clock is reset") {

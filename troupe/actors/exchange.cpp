@@ -387,8 +387,7 @@ private:
       from.answer(to_caf(lost_));
     // A refusal may still have to leave. The actor stays as long as there is a reference to it: it
     // tells those who ask why the peer is gone (docs/decisions/003).
-    outlet_.flush();
-    stream_->end_writing();
+    outlet_.finish();
     loop_->remove(stream_->id());
   }
 

@@ -72,7 +72,9 @@ public:
   void removed() override;
   void drop(const status& why);
 
-  std::list<std::shared_ptr<waiting_connection>>::iterator place; // the owner's
+  // The owner's:
+  std::list<std::shared_ptr<waiting_connection>>::iterator place;
+  bool listed = false;
 
 private:
   result<handshake_state> go_on(std::span<std::byte> scratch);
@@ -105,12 +107,17 @@ public:
       if (all_.size() >= options_.max)
         oldest = oldest_of_the_most();
       made->place = all_.insert(all_.end(), made);
+      made->listed = true;
     }
     if (oldest)
       oldest->drop(failure(error_kind::resource_exhausted, "it was the oldest of ", options_.max,
                            " connections that had not proven who they are"));
-    auto& handler = *made;
-    loop_->add(handler.id(), handler, options_.patience, std::move(made));
+    try {
+      loop_->add(made->id(), *made, options_.patience, made);
+    } catch (const std::exception&) {
+      leave(*made);
+      throw;
+    }
   }
 
   void close() override {
@@ -132,9 +139,11 @@ public:
   io_loop& loop() { return *loop_; }
   const half_open_options& options() const { return options_; }
 
+  // It counts no more; the loop keeps it until it has forgotten it.
   void leave(waiting_connection& which) {
     std::lock_guard guard{mutex_};
-    all_.erase(which.place);
+    if (std::exchange(which.listed, false))
+      all_.erase(which.place);
   }
 
   void pass(std::unique_ptr<byte_stream> stream) {
@@ -147,9 +156,9 @@ public:
       take(std::move(stream));
   }
 
-  void warn(const std::string& peer, const status& why) {
-    if (options_.on_warning)
-      options_.on_warning(concat("a connection from ", peer, " was refused: ", why.message()));
+  void tell_refused(const std::string& peer, const status& why) {
+    if (options_.on_refused)
+      options_.on_refused(peer, why);
   }
 
 private:
@@ -251,6 +260,7 @@ size_t waiting_connection::ready(bool, bool, std::span<std::byte> scratch) {
     drop(state.status());
   } else if (*state == handshake_state::done) {
     over_ = passes_ = true;
+    of_->leave(*this);
     of_->loop().remove(id_);
   } else if (auto wants = *state == handshake_state::needs_output; wants != wants_writable_) {
     wants_writable_ = wants;
@@ -267,7 +277,8 @@ void waiting_connection::tick(clock::time_point) {
 void waiting_connection::drop(const status& why) {
   if (std::exchange(over_, true))
     return;
-  of_->warn(peer_, why);
+  of_->leave(*this);
+  of_->tell_refused(peer_, why);
   stream().end_writing();
   of_->loop().remove(id_);
 }

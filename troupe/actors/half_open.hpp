@@ -25,7 +25,7 @@ struct half_open_options {
   /// it was read. On the loop's thread.
   std::function<void(std::unique_ptr<byte_stream>)> on_ready;
   /// Who was not let in, and why. On the loop's thread.
-  std::function<void(const std::string&)> on_warning = {};
+  std::function<void(const std::string& peer, const status& why)> on_refused = {};
 };
 
 class half_open_connections {

@@ -38,6 +38,17 @@ size_t allowed_connections() {
 // Of them those whose makers have not said who they are.
 size_t max_half_open() { return std::min<size_t>(256, allowed_connections() / 4); }
 
+// An event for whoever has a log, else a warning.
+void tell_refused(const std::shared_ptr<step_server>& server,
+                  const std::function<void(const std::string&)>& warn, const std::string& peer,
+                  const status& why) {
+  if (server && server->log())
+    server->log().write(log_level::warning, "peer_refused",
+                        {{"peer", peer}, {"called", false}, {"why", why.message()}});
+  else if (warn)
+    warn(concat("a connection from ", peer, " was refused: ", why.message()));
+}
+
 class listener_actor final : public inline_actor, public socket_handler {
 public:
   listener_actor(caf::actor_config& config, int socket, exchange_options options)
@@ -58,7 +69,9 @@ public:
          .patience = std::min(options_.peer_timeout, longest_handshake),
          .on_ready = [this, keep = handle()](
                          std::unique_ptr<byte_stream> stream) { take_or_drop(std::move(stream)); },
-         .on_warning = options_.on_warning});
+         .on_refused = [server = options_.server, warn = options_.on_warning](
+                           const std::string& peer,
+                           const status& why) { tell_refused(server, warn, peer, why); }});
     loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
   }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <exception>
 #include <thread>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -71,9 +72,10 @@ void outlet::write_some() {
   }
   auto left = quick_budget;
   one_at_a_time([&] {
-    if (wants_writable_) // the loop's thread goes on
+    auto finishes = finishing_.load(std::memory_order_acquire);
+    if (wants_writable_ && !finishes) // the loop's thread goes on
       return size_t{0};
-    auto written = write(left); // of none left it tells the loop
+    auto written = write(finishes ? long_budget : left); // of none left it tells the loop
     left -= std::min(left, written);
     return written;
   });
@@ -83,7 +85,13 @@ size_t outlet::flush() {
   return one_at_a_time([&] { return write(long_budget); });
 }
 
+void outlet::finish() {
+  finishing_.store(true, std::memory_order_release);
+  flush();
+}
+
 size_t outlet::write(size_t budget) {
+  auto last = finishing_.load(std::memory_order_acquire); // what is to be said is in the link
   size_t total = 0;
   bool more = true;
   while (total < budget && !closed_.load(std::memory_order_relaxed)) {
@@ -108,6 +116,8 @@ size_t outlet::write(size_t budget) {
       sent_->fetch_add(static_cast<uint64_t>(written), std::memory_order_relaxed);
     total += static_cast<size_t>(written);
   }
+  if (last && !std::exchange(finished_, true))
+    stream_.end_writing();
   if (more != wants_writable_ && !closed_.load(std::memory_order_relaxed)) {
     wants_writable_ = more;
     loop_.want_writable(stream_.id(), more);
@@ -116,6 +126,9 @@ size_t outlet::write(size_t budget) {
 }
 
 void outlet::close() {
+  if (finishing_.load(std::memory_order_acquire)) // a thread that writes may have it still to do
+    while (callers_.load(std::memory_order_acquire) > 0)
+      std::this_thread::yield();
   closed_.store(true, std::memory_order_relaxed);
   while (callers_.fetch_add(1, std::memory_order_acq_rel) > 0)
     std::this_thread::yield();

@@ -28,6 +28,9 @@ public:
   /// Writes what the socket takes at once, where it may not have taken all before. Returns how many
   /// bytes have left.
   size_t flush();
+  /// The same, and no more follows: the peer finds the end behind it. Where another thread is
+  /// writing, that thread does it.
+  void finish();
   /// Waits until no thread writes; none will any more.
   void close();
 
@@ -43,8 +46,9 @@ private:
   caf::abstract_actor& owner_;
   std::atomic<uint64_t>* const sent_;
   std::atomic<unsigned> callers_{0};
-  std::atomic<bool> closed_{false};
+  std::atomic<bool> closed_{false}, finishing_{false};
   // The writing thread's own:
+  bool finished_ = false;
   bool wants_writable_ = false;
   std::vector<std::span<const std::byte>> pieces_;
 };

@@ -75,7 +75,10 @@ void program_store::erase(uint64_t handle, const peer_connection& owner) {
     return;
   last = std::move(it->second.program);
   programs_.erase(it);
-  --owners_[&owner].programs;
+  auto& of = owners_[&owner];
+  --of.programs;
+  std::erase_if(of.dropped, [](const auto& one) { return one.expired(); });
+  of.dropped.push_back(last);
   if (owner.account)
     --owner.account->programs;
 }
@@ -97,6 +100,9 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
   }
   if (owner.account)
     owner.account->programs -= dropped.size();
+  for (const auto& one : states.dropped)
+    if (auto running = one.lock())
+      dropped.push_back(std::move(running));
   return dropped;
 }
 

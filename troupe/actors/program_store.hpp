@@ -27,8 +27,10 @@ public:
   /// Finds a program of that owner that may run.
   result<program_ptr> find(uint64_t handle, const peer_connection& owner) const;
 
+  /// Drops a program; steps of it that run go on.
   void erase(uint64_t handle, const peer_connection& owner);
-  /// The owner is gone: drops its programs, and returns them, and all that it would add.
+  /// The owner is gone: drops its programs, and all that it would add. Returns them, and those
+  /// dropped before whose steps may still run.
   std::vector<program_ptr> close(peer_connection& owner);
 
   /// Tensors that programs send through that exchange are lost: they run no more.
@@ -65,6 +67,7 @@ private:
   };
   struct owned {
     size_t programs = 0;
+    std::vector<std::weak_ptr<task_program>> dropped = {}; // that something still held then
     std::map<std::pair<uint64_t, std::string>, std::shared_ptr<kernel_states>> states;
     std::map<uint64_t, kernel_positions> awaited; // by session: of nodes that have not been seen
   };

@@ -67,6 +67,8 @@ void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number)
         TROUPE_REACHED("a task of a step is looked for again for who has more time");
         return find_worker(at, part, number);
       }
+      if (step.participants[part].has_state)
+        told(task); // the error names it
       return follow(at, step.parts.refused(part, number, found.status()));
     }
     step.participants[part].worker = found->exchange;

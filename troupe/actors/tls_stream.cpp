@@ -30,10 +30,11 @@ class stream_over_tls final : public tls_stream {
 public:
   using maker = std::function<std::unique_ptr<tls_session>(tls_session::source)>;
 
-  stream_over_tls(std::unique_ptr<byte_stream> over, std::shared_ptr<tls_identity> as,
+  stream_over_tls(std::unique_ptr<byte_stream>& over, std::shared_ptr<tls_identity> as,
                   const maker& make)
-      : under_(std::move(over)), identity_(std::move(as)),
-        session_(make([this](std::span<std::byte> to) { return fetch(to); })) {}
+      : identity_(std::move(as)),
+        session_(make([this](std::span<std::byte> to) { return fetch(to); })),
+        under_(std::move(over)) {}
 
   int id() const noexcept override { return under_->id(); }
   int socket() const noexcept override { return under_->socket(); }
@@ -230,11 +231,11 @@ private:
     holds_input_ = !input_.empty() || session_->pending() > 0 || !session_->failed().ok();
   }
 
-  const std::unique_ptr<byte_stream> under_;
   const std::shared_ptr<tls_identity> identity_;
   mutable std::mutex mutex_; // of the session
   const std::unique_ptr<tls_session> session_;
-  bool is_sending_ = false; // so, too: something of sending_ has not left
+  const std::unique_ptr<byte_stream> under_; // last of what can fail
+  bool is_sending_ = false;                  // so, too: something of sending_ has not left
   bool shaken_ = false;
   // The reading thread's own:
   std::span<const std::byte> input_; // encrypted
@@ -269,21 +270,21 @@ status finish_handshake(tls_stream& with, step_clock::time_point deadline,
 
 } // namespace
 
-std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream> over,
+std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream>&& over,
                                             std::shared_ptr<tls_identity> as, bool anonymous) {
   auto& identity = *as;
-  return std::make_unique<stream_over_tls>(
-      std::move(over), std::move(as),
-      [&](tls_session::source from) { return identity.answer(std::move(from), anonymous); });
+  return std::make_unique<stream_over_tls>(over, std::move(as), [&](tls_session::source from) {
+    return identity.answer(std::move(from), anonymous);
+  });
 }
 
-std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream> over,
+std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& over,
                                           std::shared_ptr<tls_identity> as,
                                           const std::optional<task_name>& expected) {
   auto& identity = *as;
-  return std::make_unique<stream_over_tls>(
-      std::move(over), std::move(as),
-      [&](tls_session::source from) { return identity.call(expected, std::move(from)); });
+  return std::make_unique<stream_over_tls>(over, std::move(as), [&](tls_session::source from) {
+    return identity.call(expected, std::move(from));
+  });
 }
 
 result<std::unique_ptr<byte_stream>> dial_over_tls(const address& to,

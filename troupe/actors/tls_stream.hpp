@@ -25,11 +25,12 @@ public:
   virtual result<handshake_state> shake_hands() = 0;
 };
 
-/// The end that was called. `anonymous`: by whom may stay open.
-std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream> over,
+/// The end that was called. `anonymous`: by whom may stay open. Without memory `over` stays as it
+/// is.
+std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream>&& over,
                                             std::shared_ptr<tls_identity> as, bool anonymous);
 /// The end that has called that task, or (with none) whichever task of the cluster is there.
-std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream> over,
+std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& over,
                                           std::shared_ptr<tls_identity> as,
                                           const std::optional<task_name>& expected);
 

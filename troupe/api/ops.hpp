@@ -5147,6 +5147,8 @@ node* replica_clock_join(operand clock, operand replica, std::string_view name =
     std::source_location where = std::source_location::current());
 
 /// Takes a replica out of the living: no other waits for it, and it waits for none.
+///
+/// -1 takes out all.
 node* replica_clock_leave(operand clock, operand replica, std::string_view name = {},
     std::source_location where = std::source_location::current());
 

@@ -61,7 +61,7 @@ public:
       std::vector<node*> applied;
       for (size_t i = 0; i < sorted.size(); ++i)
         applied.push_back(apply(sorted[i], means[i]));
-      made.train = in_.group(applied, "train", where_);
+      made.train = group(sorted.front(), applied, "train");
       std::vector<edge> losses;
       for (auto i : sorted)
         losses.push_back(losses_[i]);
@@ -89,6 +89,7 @@ public:
     if (which.size() < devices_.size())
       check_apart(which);
     const auto variables = in_.variables().size();
+    auto named = in_.scope("among", where);
     auto made = form(which);
     if (in_.variables().size() != variables)
       reject("among", where,
@@ -288,6 +289,12 @@ private:
     }
   }
 
+  // Where a replica is: what names no device may be placed on a task that is gone.
+  node* group(size_t replica, const std::vector<node*>& nodes, std::string_view name) {
+    auto on = in_.on(devices_[replica], where_);
+    return in_.group(nodes, name, where_);
+  }
+
   // The mean gradients, for each of these. Nothing is applied before all is there: a step that
   // fails while it computes leaves all as they were, and what is applied is one stretch of code.
   std::vector<std::vector<variable_gradient>> add_up(const members& which) {
@@ -332,7 +339,7 @@ private:
       for (size_t i = tasks.size() > 1 ? 0 : 1; i < which.size(); ++i)
         assigned.push_back(assign(variables_[which[i]][v], copies[i], {}, where_).node);
     }
-    return in_.group(assigned, "synchronize", where_);
+    return group(which.front(), assigned, "synchronize");
   }
 
   graph_builder& in_;

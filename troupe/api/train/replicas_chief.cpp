@@ -223,10 +223,11 @@ void replicas::state::loop::begin() {
 void replicas::state::loop::open_step() {
   const auto& chief = of_->chief;
   const run_options soon{.timeout = control_timeout};
-  if (of_->is_bounded()) // all side by side, whatever they did before
-    for (auto* each : {chief.leave, chief.join})
-      for (const auto& one : replicas_)
-        in_.run({{chief.replica, int64_t{one.number}}}, {}, {each}, soon, where_);
+  if (of_->is_bounded()) { // all side by side, and no others, whatever was before
+    in_.run({{chief.replica, int64_t{-1}}}, {}, {chief.leave}, soon, where_);
+    for (const auto& one : replicas_)
+      in_.run({{chief.replica, int64_t{one.number}}}, {}, {chief.join}, soon, where_);
+  }
   if (!of_->is_sync())
     return;
   auto opened = to_scalar<int64_t>(

@@ -141,17 +141,17 @@ extern constexpr op_def replica_clock_join = asking({
     .ask = ask_join,
     .example = R"(
 clock5 = ReplicaClock replicas=2
-join = ReplicaClockJoin(clock5, i64(1))
-tick = ReplicaClockTick(clock5, i64(0), i64(1))
-target join
-run
+none = ReplicaClockLeave(clock5, i64(-1))
+join = ReplicaClockJoin(clock5, i64(1), ^none)
+tick = ReplicaClockTick(clock5, i64(0), i64(1), ^join)
 fetch tick = i64(1)
 )",
 });
 
 extern constexpr op_def replica_clock_leave = asking({
     .name = "ReplicaClockLeave",
-    .doc = "Takes a replica out of the living: no other waits for it, and it waits for none.",
+    .doc = "Takes a replica out of the living: no other waits for it, and it waits for none.\n\n"
+           "-1 takes out all.",
     .inputs = {clock_port, on_host("replica", "i64")},
     .ask = ask_leave,
     .example = R"(

@@ -7,14 +7,14 @@
 
 namespace troupe {
 
-/// Notices that a task has been restarted and what it held for a session is gone, so that nobody
+/// Notices that a task has been restarted and what it held for a session is gone, so that no step
 /// takes an empty queue for one that was emptied. Knows no actors.
 class held_state {
 public:
   enum class found : uint8_t {
     there,      ///< as far as the session knows
     lost,       ///< the task is another incarnation; a step that failed has told of it
-    lost_unsaid ///< the same, and nobody was told
+    lost_unsaid ///< the same, and no error has told of it
   };
 
   /// A step of the session is about to use state on the task. Each loss is found once.

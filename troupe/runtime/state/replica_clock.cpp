@@ -40,9 +40,12 @@ void replica_clock::join(request_id who, int64_t replica, answers& done) {
 }
 
 void replica_clock::leave(request_id who, int64_t replica, answers& done) {
-  if (!known(who, replica, done))
+  if (replica == -1)
+    steps_.clear();
+  else if (!known(who, replica, done))
     return;
-  steps_.erase(replica);
+  else
+    steps_.erase(replica);
   done.push_back({who, {}});
   serve(done);
 }

@@ -27,7 +27,7 @@ public:
   /// Counts a replica among the living, beside the slowest of them. One that is there stays where
   /// it is.
   void join(request_id who, int64_t replica, answers& done);
-  /// No replica waits for it any more, and it waits for none.
+  /// No replica waits for it any more, and it waits for none; -1: all of them.
   void leave(request_id who, int64_t replica, answers& done);
   /// Counts a step of a replica, which joins before where it is not there, and waits until it is no
   /// more than `lead` steps ahead of the slowest; gives its steps.
