@@ -11,6 +11,7 @@
 #include "troupe/actors/near_memory.hpp"
 #include "troupe/actors/outlet.hpp"
 #include "troupe/actors/random_id.hpp"
+#include "troupe/actors/run_to_wire.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/runtime/cluster/certificate_name.hpp"
 #include "troupe/runtime/simulation.hpp"
@@ -181,7 +182,7 @@ private:
     else if (auto* wonders = content_if<link_look>(message))
       *wonders->to = look();
     else if (auto* run = content_if<run_request>(message))
-      ask(to_wire(*run), from);
+      ask(to_wire(*run, home_system().clock().now()), from);
     else if (auto* well = content_if<settle_request>(message))
       ask(settle_step{well->step}, from);
     else if (auto* news = content_if<step_news>(message))
@@ -256,11 +257,12 @@ private:
       loop_->call_again(stream_->id());
     outlet_.write_some();
     unit.run();
-    if (!came)
+    if (!came) {
       end(came.status());
-    else
-      from_->received.fetch_add(*came, std::memory_order_relaxed);
-    return came ? *came : 0;
+      return 0;
+    }
+    from_->received.fetch_add(*came, std::memory_order_relaxed);
+    return *came;
   }
 
   std::vector<caf::strong_actor_ptr> watched() const {
@@ -341,19 +343,6 @@ private:
     outlet_.write_some();
   }
 
-  run_step to_wire(run_request& what) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline -
-                                                                      home_system().clock().now());
-    return {.request = 0,
-            .handle = what.handle,
-            .step = what.step,
-            .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 1)),
-            .feeds = std::move(what.feeds),
-            .times = what.watch.times,
-            .check_numerics = what.watch.check_numerics,
-            .incarnation = what.incarnation};
-  }
-
   void end(status why, bool orderly = false) {
     peer_gone news{{}, why, from_, !options_.expected, orderly};
     {
@@ -365,12 +354,11 @@ private:
       if (from_->account)
         --from_->account->connections;
     }
-    if (options_.server)
+    if (options_.server && options_.server->log())
       log_link_lost(*options_.server, *from_, news.peer, options_.expected.has_value(), why,
                     orderly || why.kind() == error_kind::cancelled);
-    // It has shut down, was lost, or we shut down: all else is worth a line.
-    if (options_.on_warning && why.kind() != error_kind::unavailable &&
-        why.kind() != error_kind::cancelled)
+    else if (options_.on_warning && why.kind() != error_kind::unavailable &&
+             why.kind() != error_kind::cancelled)
       options_.on_warning(concat("the connection from ", news.peer, " ends: ", why.message()));
     // First: who is told by an answer that the peer is gone asks the membership for another.
     if (options_.server)
