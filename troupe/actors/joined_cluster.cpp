@@ -1,6 +1,5 @@
 #include "troupe/actors/joined_cluster.hpp"
 
-#include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/files/address_text.hpp"
 
 #include <caf/send.hpp>
@@ -112,7 +111,6 @@ void joined_cluster::take_changes(peer& from, const member_changes& what) {
   }
   auto former = what.epoch.term != 0 && what.epoch.term != list().epoch().term;
   if (former && list_gossip::is_greeting(what)) {
-    TROUPE_REACHED("a member of a former life of the coordinator calls late");
     if (speaks()) // else it was asked already
       send(from, list_gossip::greeting(list(), true));
     return;

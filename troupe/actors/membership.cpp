@@ -328,7 +328,6 @@ void connected(membership_self self, dialed& what) {
     return;
   }
   if (what.address != one.address || (stopped && *stopped)) {
-    TROUPE_REACHED("a task has another address while it is called");
     if (wants_call(one))
       start_dialing(self, what.to, one);
     return;

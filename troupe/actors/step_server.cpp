@@ -116,7 +116,8 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   }
   // A step whose part here has ended counts until it is settled.
   auto ended = [owner, of = *program, step = what.step, keep = unsettled_, counts = counts_,
-                active = active_, log = log_, now = now_, began = now_(), tell = std::move(on_end)](step_result result) {
+                active = active_, log = log_, now = now_, began = now_(),
+                tell = std::move(on_end)](step_result result) {
     counts->ended(result.outcome.kind(), now() - began);
     log_end(*log, "step_failed", step, result.outcome);
     if (result.holds)
