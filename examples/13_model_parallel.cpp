@@ -11,6 +11,7 @@
 #include <csignal>
 #include <deque>
 #include <fcntl.h>
+#include <future>
 #include <iostream>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -24,8 +25,8 @@ constexpr size_t at_once = 4;
 constexpr int steps = 2000;
 
 pid_t start(const char* command, const char* task) {
-  const char* arguments[] = {command, "worker",    "--job", "worker", "--task",
-                             task,    "--cluster", cluster, nullptr};
+  const char* arguments[] = {command,     "worker", "--job", "worker", "--task", task,
+                             "--cluster", cluster,  "--log", "none",   nullptr};
   posix_spawn_file_actions_t quiet;
   posix_spawn_file_actions_init(&quiet);
   posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -63,7 +64,8 @@ void run() {
   }
   auto* train = adam{0.003}.minimize(loss);
   for (const auto& one : g.variables())
-    if (one.name().find("weights") != std::string::npos && one.name().find("/mean") == std::string::npos)
+    if (one.name().find("weights") != std::string::npos &&
+        one.name().find("/mean") == std::string::npos)
       std::cout << one.name() << " on " << one.ref.node->device() << '\n';
 
   auto s = session::connect(cluster);

@@ -16,6 +16,9 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
 
 namespace {
@@ -76,7 +79,7 @@ void run(const options& chosen) {
   using clock = std::chrono::steady_clock;
   examples::progress shown{chosen.steps};
   std::mutex mutex;
-  std::vector<double> losses; // of each step of a replica
+  int64_t count = 0; // of steps of replicas
   clock::time_point first, last;
   replicas training{
       [&](graph_builder& g, int) { return build(g, chosen); },
@@ -92,10 +95,9 @@ void run(const options& chosen) {
            [&](const training_progress& now) {
              shown.step_done(now.step, static_cast<float>(now.loss));
              std::lock_guard guard{mutex};
-             if (losses.empty())
-               first = clock::now();
              last = clock::now();
-             losses.push_back(now.loss);
+             if (++count == 1)
+               first = last;
            },
        .on_event =
            [](const replica_event& what) {
@@ -106,19 +108,12 @@ void run(const options& chosen) {
   training.run(s);
   shown.finish();
 
-  auto tenth = std::max<size_t>(1, losses.size() / 10);
-  auto mean_of = [&](size_t from) {
-    double sum = 0;
-    for (size_t i = from; i < from + tenth; ++i)
-      sum += losses[i];
-    return sum / static_cast<double>(tenth);
-  };
   // Each step looks up the words, the right classes and the sample.
   auto seconds = std::max(std::chrono::duration<double>(last - first).count(), 1e-9);
-  auto looked_up = static_cast<double>(losses.size() - 1) *
-                   static_cast<double>(2 * chosen.batch + chosen.sampled);
+  auto looked_up =
+      static_cast<double>(count - 1) * static_cast<double>(2 * chosen.batch + chosen.sampled);
   std::printf("%.0f rows looked up and trained in a second\n", looked_up / seconds);
-  std::printf("the loss fell from %.3f to %.3f\n", mean_of(0), mean_of(losses.size() - tenth));
+  shown.tell_losses();
 }
 
 } // namespace

@@ -15,6 +15,13 @@ constexpr std::chrono::milliseconds redraw{100};
 
 } // namespace
 
+void progress::mean::add(float one) {
+  sum += static_cast<double>(one);
+  ++count;
+}
+
+double progress::mean::value() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+
 progress::progress(int64_t total) : total_(total), terminal_(isatty(STDOUT_FILENO)) {}
 
 double progress::seconds() const {
@@ -35,6 +42,11 @@ void progress::step_done(int64_t step, float loss) {
 
 void progress::note(float loss) {
   loss_ = ++count_ == 1 ? loss : 0.95f * loss_ + 0.05f * loss;
+  auto tenth = std::max<int64_t>(total_ / 10, 1);
+  if (done_ <= tenth)
+    first_.add(loss);
+  if (done_ > total_ - tenth)
+    last_.add(loss);
   if (terminal_) {
     auto now = std::chrono::steady_clock::now();
     if (now - drawn_ < redraw)
@@ -66,6 +78,11 @@ void progress::finish() {
   std::lock_guard guard{mutex_};
   draw(true);
   std::printf("%lld steps in %.1f s\n", static_cast<long long>(count_), seconds());
+}
+
+void progress::tell_losses() {
+  std::lock_guard guard{mutex_};
+  std::printf("the loss fell from %.3f to %.3f\n", first_.value(), last_.value());
 }
 
 } // namespace examples

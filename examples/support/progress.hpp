@@ -17,8 +17,17 @@ public:
   void step_done(int64_t step, float loss);
   /// Ends the bar; says how long it took.
   void finish();
+  /// Says how the loss fell: its mean over the first and over the last tenth of the steps.
+  void tell_losses();
 
 private:
+  struct mean {
+    double sum = 0;
+    int64_t count = 0;
+    void add(float one);
+    double value() const;
+  };
+
   void note(float loss);
   void draw(bool last);
   double seconds() const;
@@ -30,6 +39,7 @@ private:
   std::mutex mutex_;
   int64_t done_ = 0, count_ = 0; // in all, and by this run
   float loss_ = 0;               // smoothed
+  mean first_, last_;            // tenths
 };
 
 } // namespace examples

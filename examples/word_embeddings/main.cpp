@@ -101,19 +101,13 @@ void run(const options& chosen) {
   auto step = s.prepare({word, near}, {loss}, {train});
   skip_grams pairs{text, chosen};
   examples::progress shown{chosen.steps};
-  double first = 0, last = 0; // means of the first and of the last tenth
-  auto tenth = std::max<int64_t>(1, chosen.steps / 10);
   for (int64_t i = 0; i < chosen.steps; ++i) {
     auto [from, to] = pairs.next(chosen.batch);
-    auto now = to_scalar<float>(step.run({from, to})[0]);
-    shown.step_done(now);
-    if (i < tenth)
-      first += now / static_cast<double>(tenth);
-    if (i >= chosen.steps - tenth)
-      last += now / static_cast<double>(tenth);
+    shown.step_done(to_scalar<float>(step.run({from, to})[0]));
   }
   shown.finish();
-  std::printf("the loss fell from %.3f to %.3f\n\n", first, last);
+  shown.tell_losses();
+  std::printf("\n");
   show_neighbours(s, vectors.parts().front(), text);
 }
 
@@ -141,8 +135,7 @@ int main(int argc, char** argv) {
   app.add_option("--steps", chosen.steps, "Steps to take")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000'000));
-  app.add_option("--learning-rate", chosen.learning_rate, "Of gradient descent")
-      ->capture_default_str();
+  app.add_option("--learning-rate", chosen.learning_rate, "Of Adagrad")->capture_default_str();
   app.add_option("--seed", chosen.seed, "Of vectors and pairs")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {

@@ -63,14 +63,6 @@ std::string ask(const etcd_server& server, std::string_view what, std::string bo
   return *answer;
 }
 
-bool soon(const std::function<bool()>& holds) {
-  auto end = clock_type::now() + 30s;
-  while (clock_type::now() < end)
-    if (holds())
-      return true;
-  return false;
-}
-
 bool there_is_none() {
   if (etcd_server::is_installed())
     return false;
@@ -82,17 +74,9 @@ std::unique_ptr<task> start(const std::string& text, const task_name& self) {
   auto cluster = find_cluster(text);
   INFO(cluster.status());
   REQUIRE(cluster);
-  task_options options;
-  options.ops = &library();
-  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-  options.cluster = *std::move(cluster);
-  options.self = self;
+  auto options = options_of_task(*cluster, self);
   options.listen = "127.0.0.1:0";
-  options.inter_op_threads = 2;
-  auto made = task::start(std::move(options));
-  INFO(made.status());
-  REQUIRE(made);
-  return *std::move(made);
+  return start_task(std::move(options));
 }
 
 } // namespace
@@ -132,7 +116,8 @@ TEST_CASE("tasks get numbers from etcd, each one alone") {
   CHECK(says(*source).empty());
   std::vector<std::future<std::unique_ptr<announcement>>> claims;
   for (uint64_t i = 1; i <= 8; ++i)
-    claims.push_back(std::async(std::launch::async, [&, i] { return announce(source, claim(-1, i)); }));
+    claims.push_back(
+        std::async(std::launch::async, [&, i] { return announce(source, claim(-1, i)); }));
   std::set<task_name> numbers;
   std::vector<std::unique_ptr<announcement>> announced;
   for (auto& each : claims) {
@@ -168,7 +153,8 @@ TEST_CASE("what keeps no lease alive leaves etcd, and who loses its lease takes 
   ask(server, "/v3/kv/txn", etcd_put_if_absent({"/test/worker/2", "nowhere", 0}));
   CHECK(says(*source) == "/job:worker/task:0 127.0.0.1:1001, /job:worker/task:1 127.0.0.1:1002");
   CHECK(soon([&] { return says(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
-  auto entry = (*parse_etcd_range(ask(server, "/v3/kv/range", etcd_range("/test/worker/0", false)))).at(0);
+  auto entry =
+      (*parse_etcd_range(ask(server, "/v3/kv/range", etcd_range("/test/worker/0", false)))).at(0);
   ask(server, "/v3/lease/revoke", etcd_revoke(entry.lease));
   CHECK(soon([&] { return says(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
   // The service may be away for a while.
@@ -194,7 +180,8 @@ TEST_CASE("a task that another has taken the place of in etcd is told") {
   CHECK(next->granted().incarnation == 5);
   auto told = lost.get_future();
   REQUIRE(told.wait_for(20s) == std::future_status::ready);
-  CHECK(told.get().message().find("/job:worker/task:0 with the incarnation 1") != std::string::npos);
+  CHECK(told.get().message().find("/job:worker/task:0 with the incarnation 1") !=
+        std::string::npos);
   kept = nullptr; // which takes nothing out that is not its own
   CHECK(says(*source) == "/job:worker/task:0 127.0.0.1:1001");
 }

@@ -32,14 +32,9 @@ result<std::unique_ptr<task>> try_to_join(const std::string& seeds, const task_n
                                           how with = {}) {
   auto cluster = find_cluster("join:" + seeds);
   REQUIRE(cluster);
-  task_options options;
-  options.ops = &library();
-  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-  options.cluster = *std::move(cluster);
-  options.self = self;
+  auto options = options_of_task(*cluster, self);
   options.listen = std::move(with.listen);
   options.advertise = std::move(with.advertise);
-  options.inter_op_threads = 2;
   options.peer_timeout = 2s;
   options.join_patience = with.patience;
   options.give_up = std::move(with.give_up);
@@ -89,23 +84,14 @@ std::set<task_name> tasks_of(client& of) {
   return found;
 }
 
-bool soon(const std::function<bool()>& holds) {
-  auto end = clock_type::now() + 20s;
-  while (clock_type::now() < end)
-    if (holds())
-      return true;
-  return false;
-}
-
 } // namespace
 
 TEST_CASE("tasks that join get numbers and find each other, in whatever order they start") {
   watchdog watch;
   auto seeds = free_address();
   auto client = connect_by(seeds);
-  auto outcome = std::async(std::launch::async, [&] {
-    return run_all(*client, text_case{over_two});
-  });
+  auto outcome =
+      std::async(std::launch::async, [&] { return run_all(*client, text_case{over_two}); });
   auto one = joining(seeds, any), other = joining(seeds, any);
   auto first = join(seeds, ps, {.listen = seeds});
   auto one_task = one.get(), other_task = other.get();
@@ -193,9 +179,9 @@ TEST_CASE("a task whose place another has taken ends, and says so") {
   auto seeds = free_address(), address = free_address();
   auto first = join(seeds, ps, {.listen = seeds});
   std::promise<status> failed;
-  auto old = join(seeds, any, {.advertise = address, .on_failure = [&](const status& why) {
-                                 failed.set_value(why);
-                               }});
+  auto old =
+      join(seeds, any,
+           {.advertise = address, .on_failure = [&](const status& why) { failed.set_value(why); }});
   // As if the process at that address had ended, and this were the next.
   auto next = join(seeds, any, {.advertise = address});
   CHECK(next->self() == old->self());

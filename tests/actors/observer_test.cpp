@@ -36,18 +36,10 @@ inspection look(observer& at, std::string_view ref, const inspection_scope& scop
 
 std::unique_ptr<task> start(const cluster_spec& cluster, const task_name& self,
                             std::function<void()> on_drain = {}) {
-  task_options options;
-  options.ops = &library();
-  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-  options.cluster = cluster;
-  options.self = self;
-  options.inter_op_threads = 2;
+  auto options = options_of_task(cluster, self);
   options.on_drain = std::move(on_drain);
   options.http = "127.0.0.1:0";
-  auto made = task::start(std::move(options));
-  if (!made)
-    throw std::runtime_error{made.status().message()};
-  return *std::move(made);
+  return start_task(std::move(options));
 }
 
 } // namespace
@@ -128,11 +120,9 @@ TEST_CASE("what waits within a loop of a step is told as well") {
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "rows"});
   auto* put = queue_enqueue(queue, {g.constant(tensor::scalar(7))});
-  auto sum = while_loop({g.constant(tensor::scalar(0))},
-                        [](auto& v) { return less(v[0], 7); },
-                        [&](auto& v) {
-                          return edges{v[0] + queue_dequeue(queue, {dtype::i32}, "take")[0]};
-                        })[0];
+  auto sum = while_loop(
+      {g.constant(tensor::scalar(0))}, [](auto& v) { return less(v[0], 7); },
+      [&](auto& v) { return edges{v[0] + queue_dequeue(queue, {dtype::i32}, "take")[0]}; })[0];
   auto s = session::connect(cluster);
   auto answer = s.prepare({}, {sum}).run_async();
   auto eye = *observer::of(cluster);
@@ -172,17 +162,10 @@ TEST_CASE("of a cluster that tasks join, an observer learns who is there") {
   cluster_access cluster;
   cluster.seeds = {concat("127.0.0.1:", free_ports(1)[0])};
   auto join = [&](int number, const std::string& listen) {
-    task_options options;
-    options.ops = &library();
-    options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-    options.cluster = cluster;
-    options.self = {"worker", number};
+    auto options = options_of_task(cluster, {"worker", number});
     options.listen = listen;
     options.http = "127.0.0.1:0";
-    auto made = task::start(std::move(options));
-    INFO(made.status());
-    REQUIRE(made.ok());
-    return *std::move(made);
+    return start_task(std::move(options));
   };
   auto first = join(0, cluster.seeds[0]), second = join(-1, "127.0.0.1:0");
   auto eye = *observer::of(cluster);
@@ -210,14 +193,9 @@ TEST_CASE("over TLS, an observer shows a certificate, or is told nothing") {
   watchdog watch;
   test_authority authority;
   auto cluster = make_cluster(1);
-  task_options options;
-  options.ops = &library();
-  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-  options.cluster = cluster;
-  options.self = {"worker", 0};
+  auto options = options_of_task(cluster, {"worker", 0});
   options.tls = authority.task("worker", 0);
-  auto task = task::start(std::move(options));
-  REQUIRE(task.ok());
+  auto task = start_task(std::move(options));
   auto self = *inspection_ref::parse("/job:worker/task:0");
   auto known = observer::of(cluster, {.tls = authority.client("operator")});
   REQUIRE(known.ok());

@@ -19,17 +19,9 @@ using namespace std::chrono_literals;
 namespace {
 
 std::unique_ptr<task> start_with_port(const cluster_spec& cluster, const task_name& self) {
-  task_options options;
-  options.ops = &library();
-  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-  options.cluster = cluster;
-  options.self = self;
-  options.inter_op_threads = 2;
+  auto options = options_of_task(cluster, self);
   options.http = "127.0.0.1:0";
-  auto made = task::start(std::move(options));
-  if (!made)
-    throw std::runtime_error{made.status().message()};
-  return *std::move(made);
+  return start_task(std::move(options));
 }
 
 http_answer get(const task& of, std::string_view target) {
@@ -88,7 +80,8 @@ TEST_CASE("a task says that it is healthy and ready, and what is not there") {
   CHECK(get(*task, "/v1/node/?what").status == 400);
 }
 
-TEST_CASE("every line of the metrics is one of Prometheus' text format, and no sample comes twice") {
+TEST_CASE(
+    "every line of the metrics is one of Prometheus' text format, and no sample comes twice") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto task = start_with_port(cluster, {"worker", 0});
@@ -281,11 +274,7 @@ TEST_CASE("a task drains when its steps end, and their answers have left") {
 
 TEST_CASE("HTTP is not served beyond this machine unless that is allowed") {
   auto cluster = make_cluster(1);
-  task_options options;
-  options.ops = &library();
-  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-  options.cluster = cluster;
-  options.self = {"worker", 0};
+  auto options = options_of_task(cluster, {"worker", 0});
   options.http = "0.0.0.0:0";
   auto refused = task::start(options);
   REQUIRE(!refused.ok());

@@ -53,18 +53,34 @@ cluster_spec make_cluster(size_t workers, size_t ps) {
 
 std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& self,
                                  std::chrono::milliseconds peer_timeout) {
-  auto made =
-      task::start({.ops = &library(),
-                   .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
-                   .cluster = cluster,
-                   .self = self,
-                   .listen = {},
-                   .insecure = false,
-                   .inter_op_threads = 2,
-                   .peer_timeout = peer_timeout});
+  auto options = options_of_task(cluster, self);
+  options.peer_timeout = peer_timeout;
+  return start_task(std::move(options));
+}
+
+task_options options_of_task(const cluster_access& cluster, const task_name& self) {
+  task_options made;
+  made.ops = &library();
+  made.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+  made.cluster = cluster;
+  made.self = self;
+  made.inter_op_threads = 2;
+  return made;
+}
+
+std::unique_ptr<task> start_task(task_options options) {
+  auto made = task::start(std::move(options));
   if (!made)
     throw std::runtime_error{made.status().message()};
   return *std::move(made);
+}
+
+bool soon(const std::function<bool()>& holds) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30} * patience_factor();
+  while (std::chrono::steady_clock::now() < end)
+    if (holds())
+      return true;
+  return false;
 }
 
 std::unique_ptr<client> connect_to(const cluster_spec& cluster,

@@ -2,8 +2,10 @@
 #pragma once
 #include "troupe/actors/client.hpp"
 #include "troupe/actors/task.hpp"
+#include "troupe/serialization/discovery/address_source.hpp"
 #include "troupe/serialization/files/cluster.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +23,15 @@ cluster_spec make_cluster(size_t workers, size_t ps = 0);
 /// A task in this process.
 std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& self,
                                  std::chrono::milliseconds peer_timeout = std::chrono::seconds{10});
+
+/// What such a task is started with: our ops, a processor with one thread for each op, two threads.
+task_options options_of_task(const cluster_access& cluster, const task_name& self);
+
+/// A task in this process that has more options.
+std::unique_ptr<task> start_task(task_options options);
+
+/// Whether that comes to hold, within 30 s: asked again and again.
+bool soon(const std::function<bool()>& holds);
 
 /// A client of the cluster, with two threads.
 std::unique_ptr<client>

@@ -52,21 +52,13 @@ struct secure_cluster {
       tasks.push_back(start(static_cast<int>(i), near, peer_timeout));
   }
   std::unique_ptr<task> start(int number, bool near, std::chrono::milliseconds peer_timeout) {
-    auto made = task::start(
-        {.ops = &library(),
-         .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
-         .cluster = cluster,
-         .self = {"worker", number},
-         .listen = {},
-         .tls = authority.task("worker", number),
-         .access = list,
-         .inter_op_threads = 2,
-         .peer_timeout = peer_timeout,
-         .near_memory = near,
-         .on_warning = [this](const std::string& text) { log.add(text); }});
-    INFO(made.status());
-    REQUIRE(made);
-    return *std::move(made);
+    auto options = options_of_task(cluster, {"worker", number});
+    options.tls = authority.task("worker", number);
+    options.access = list;
+    options.peer_timeout = peer_timeout;
+    options.near_memory = near;
+    options.on_warning = [this](const std::string& text) { log.add(text); };
+    return start_task(std::move(options));
   }
   std::unique_ptr<client> connect(const tls_files& files) const { return connect(files, cluster); }
   static std::unique_ptr<client> connect(const tls_files& files, const cluster_spec& to) {
