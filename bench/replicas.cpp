@@ -72,7 +72,8 @@ public:
     last_step_ = 0;
   }
   void report(State& to) {
-    for (auto [name, q] : {std::pair{"p10_ms", 0.1}, {"p50_ms", 0.5}, {"p90_ms", 0.9}, {"p99_ms", 0.99}})
+    for (auto [name, q] :
+         {std::pair{"p10_ms", 0.1}, {"p50_ms", 0.5}, {"p90_ms", 0.9}, {"p99_ms", 0.99}})
       to.counters[name] = quantile(milliseconds_, q);
   }
 
@@ -88,19 +89,19 @@ void slow_workers(State& state, replica_mode mode, int workers, int backups) {
   constexpr int64_t steps = 30;
   step_times times;
   auto gradients = mode == replica_mode::sync ? steps * (workers - backups) : steps * workers;
-  replicas_options how{.mode = mode,
-                       .workers = workers,
-                       .ps_tasks = 0,
-                       .backups = backups,
-                       .make_optimizer =
-                           [](edge) { return std::make_unique<gradient_descent>(0.001); },
-                       .batch =
-                           [](int64_t n) {
-                             std::this_thread::sleep_for(compute_time(n));
-                             return std::optional{batch()};
-                           },
-                       .last_step = mode == replica_mode::sync ? steps : steps * workers,
-                       .on_step = [&](const training_progress& now) { times.note(mode, now); }};
+  replicas_options how{
+      .mode = mode,
+      .workers = workers,
+      .ps_tasks = 0,
+      .backups = backups,
+      .make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.001); },
+      .batch =
+          [](int64_t n) {
+            std::this_thread::sleep_for(compute_time(n));
+            return std::optional{batch()};
+          },
+      .last_step = mode == replica_mode::sync ? steps : steps * workers,
+      .on_step = [&](const training_progress& now) { times.note(mode, now); }};
   replicas training{build, how};
   auto s = session::local(options());
   for (auto _ : state) {
@@ -115,14 +116,14 @@ void slow_workers(State& state, replica_mode mode, int workers, int backups) {
 void two_workers(State& state, replica_mode mode) {
   constexpr int64_t steps = 500;
   two_tasks processes;
-  replicas training{build,
-                    {.mode = mode,
-                     .workers = 2,
-                     .ps_job = "worker",
-                     .make_optimizer =
-                         [](edge) { return std::make_unique<gradient_descent>(0.001); },
-                     .batch = [](int64_t) { return std::optional{batch()}; },
-                     .last_step = steps}};
+  replicas training{
+      build,
+      {.mode = mode,
+       .workers = 2,
+       .ps_job = "worker",
+       .make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.001); },
+       .batch = [](int64_t) { return std::optional{batch()}; },
+       .last_step = steps}};
   auto s = session::connect(processes.cluster(), options());
   for (auto _ : state)
     training.run(s);
@@ -142,9 +143,8 @@ void register_replicas() {
   add("slow_async_50", [](State& state) { slow_workers(state, replica_mode::async, 50, 0); });
   add("slow_bounded_50", [](State& state) { slow_workers(state, replica_mode::bounded, 50, 0); });
   for (int backups : {0, 1, 2, 3, 4, 5})
-    add(concat("slow_sync_50_backup_", backups), [=](State& state) {
-      slow_workers(state, replica_mode::sync, 50 + backups, backups);
-    });
+    add(concat("slow_sync_50_backup_", backups),
+        [=](State& state) { slow_workers(state, replica_mode::sync, 50 + backups, backups); });
   add("two_workers_async", [](State& state) { two_workers(state, replica_mode::async); });
   add("two_workers_bounded", [](State& state) { two_workers(state, replica_mode::bounded); });
   add("two_workers_sync", [](State& state) { two_workers(state, replica_mode::sync); });

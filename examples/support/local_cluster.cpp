@@ -74,9 +74,9 @@ local_cluster::local_cluster(int workers, int parameter_servers) {
 void local_cluster::start(const std::string& command, const std::string& job, int task) {
   auto number = std::to_string(task);
   // Between fork and exec only calls are allowed that are safe in a signal handler.
-  const char* arguments[] = {command.c_str(), "worker",    "--job",       job.c_str(), "--task",
-                             number.c_str(),  "--cluster", spec_.c_str(), "--log",     "none",
-                             nullptr};
+  const char* arguments[] = {command.c_str(), "worker",       "--job",     job.c_str(),
+                             "--task",        number.c_str(), "--cluster", spec_.c_str(),
+                             "--log",         "none",         nullptr};
   auto parent = getpid();
   auto process = fork();
   if (process < 0)

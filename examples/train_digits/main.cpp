@@ -21,8 +21,8 @@ struct options {
   int64_t batch = 32;
   digits::model_options model;
   int workers = 0, parameter_servers = 1;
-  std::string cluster;    // a file; empty: processes are started
-  std::string mode;       // of replicas; empty: a training run
+  std::string cluster; // a file; empty: processes are started
+  std::string mode;    // of replicas; empty: a training run
   int backups = 0;
   std::string trace;      // the file to write; none when empty
   std::string checkpoint; // the folder; none when empty
@@ -137,9 +137,9 @@ bool run_replicas(const options& chosen, const std::string& spec, const digits::
   examples::progress shown{steps};
   troupe::replicas training{
       [&](troupe::graph_builder& g, int) { return digits::build_in(g, chosen.model); },
-      {.mode = is_sync                     ? replica_mode::sync
+      {.mode = is_sync                    ? replica_mode::sync
                : chosen.mode == "bounded" ? replica_mode::bounded
-                                           : replica_mode::async,
+                                          : replica_mode::async,
        .workers = chosen.workers,
        .ps_tasks = chosen.parameter_servers,
        .backups = chosen.backups,

@@ -52,22 +52,24 @@ struct changing_world : actor_world {
     membership_options options;
     options.role = "client";
     options.cluster.source = source;
-    options.ways = {
-        .dial = [this](caf::actor_system&, dialed what, const std::string& address,
-                       const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor&) {
-          CHECK(what.address == address);
-          calls.push_back({std::move(what), stop});
-        },
-        .open = [this](caf::actor_system& system, dialed&, const exchange_options&) {
-          exchanges.push_back(system.spawn(
-              [](caf::event_based_actor*) -> caf::behavior { return {[](const outgoing&) {}}; }));
-          return exchanges.back();
-        }};
+    options.ways = {.dial =
+                        [this](caf::actor_system&, dialed what, const std::string& address,
+                               const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor&) {
+                          CHECK(what.address == address);
+                          calls.push_back({std::move(what), stop});
+                        },
+                    .open =
+                        [this](caf::actor_system& system, dialed&, const exchange_options&) {
+                          exchanges.push_back(
+                              system.spawn([](caf::event_based_actor*) -> caf::behavior {
+                                return {[](const outgoing&) {}};
+                              }));
+                          return exchanges.back();
+                        }};
     membership = spawn_membership(system(), std::move(options));
     watcher = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
       self->send(membership, watch_atom::value);
-      return {[this](const tasks_known& what) { told.push_back(what); },
-              [](const link_lost&) {}};
+      return {[this](const tasks_known& what) { told.push_back(what); }, [](const link_lost&) {}};
     });
     run();
   }

@@ -121,7 +121,8 @@ TEST_CASE("a queue that names no GPU holds its elements in the host's memory") {
   CHECK(session.difference(what, 1) == "");
 }
 
-TEST_CASE("an element in a GPU's memory cannot be had on a processor's queue: the error says where") {
+TEST_CASE(
+    "an element in a GPU's memory cannot be had on a processor's queue: the error says where") {
   watchdog watch;
   queue_session session;
   INFO("seed " << session.seed);

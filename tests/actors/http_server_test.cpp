@@ -20,11 +20,9 @@ std::unique_ptr<http_server> start(http_server::handler answers, const http_limi
 }
 
 std::unique_ptr<http_server> echo(const http_limits& limits = {}) {
-  return start(
-      [](const http_request& what, http_server::respond respond) {
-        respond({.body = what.target});
-      },
-      limits);
+  return start([](const http_request& what,
+                  http_server::respond respond) { respond({.body = what.target}); },
+               limits);
 }
 
 bool still_serves(http_server& server) {
@@ -40,7 +38,8 @@ TEST_CASE("a connection serves one request after the other, also when they come 
   http_client client{server->port()};
   CHECK(client.get("/a?b=c")->body == "/a?b=c");
   CHECK(client.get("/b")->body == "/b");
-  client.send("GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\nGET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  client.send(
+      "GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\nGET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   CHECK(client.receive()->body == "/1");
   CHECK(client.receive()->body == "/2");
 }

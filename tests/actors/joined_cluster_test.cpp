@@ -136,7 +136,8 @@ TEST_CASE("a coordinator answers claims, and tells of tasks that leave") {
   CHECK(!world.learned.back().tasks.contains(zero));
 }
 
-TEST_CASE("a task says who it is when it reaches the first seed, and when the list says otherwise") {
+TEST_CASE(
+    "a task says who it is when it reaches the first seed, and when the list says otherwise") {
   joined_world world;
   world.start(zero, 5, "h:5");
   auto& other = world.meet(first, 1000, true);
@@ -161,9 +162,7 @@ TEST_CASE("a task whose number is another's ends, however it is told") {
   SECTION("by the answer to its claim") {
     world.say(other, number_grant{failure(error_kind::failed_precondition, "replaced"), zero, 6});
   }
-  SECTION("by being refused when it calls") {
-    world.lose(other, error_kind::failed_precondition);
-  }
+  SECTION("by being refused when it calls") { world.lose(other, error_kind::failed_precondition); }
   REQUIRE(world.failed.size() == 1);
   CHECK(world.failed[0].kind() == error_kind::failed_precondition);
 }

@@ -30,26 +30,25 @@ struct membership_world : actor_world {
     options.cluster = cluster_spec{{{"worker", {"127.0.0.1:1", "127.0.0.1:2"}}}};
     if (!of)
       options.role = "client";
-    options.ways = {
-        .dial =
-            [this](caf::actor_system&, dialed call, const std::string& address,
-                   const std::shared_ptr<std::atomic<bool>>&, const caf::actor&) {
-              CHECK(address == "127.0.0.1:2");
-              calls.push_back(std::move(call));
-            },
-        .open =
-            [this](caf::actor_system& system, dialed&, const exchange_options& made) {
-              CHECK(made.expected == one);
-              exchanges.push_back(
-                  system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
-                    self->set_exit_handler([this, self](const caf::exit_msg& what) {
-                      ++ended;
-                      self->quit(what.reason);
-                    });
-                    return {[](const outgoing&) {}};
-                  }));
-              return exchanges.back();
-            }};
+    options.ways = {.dial =
+                        [this](caf::actor_system&, dialed call, const std::string& address,
+                               const std::shared_ptr<std::atomic<bool>>&, const caf::actor&) {
+                          CHECK(address == "127.0.0.1:2");
+                          calls.push_back(std::move(call));
+                        },
+                    .open =
+                        [this](caf::actor_system& system, dialed&, const exchange_options& made) {
+                          CHECK(made.expected == one);
+                          exchanges.push_back(
+                              system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
+                                self->set_exit_handler([this, self](const caf::exit_msg& what) {
+                                  ++ended;
+                                  self->quit(what.reason);
+                                });
+                                return {[](const outgoing&) {}};
+                              }));
+                          return exchanges.back();
+                        }};
     membership = spawn_membership(system(), std::move(options));
   }
   ~membership_world() { close(); }

@@ -131,9 +131,8 @@ TEST_CASE("a run with effects is repeated only if that was asked for") {
     CAPTURE(repeat);
     two_tasks all;
     model m;
-    auto s = all.connect({.retries = 20, .repeat_effects = repeat, .restore = [&](session& in) {
-                            in.run(m.fill);
-                          }});
+    auto s = all.connect(
+        {.retries = 20, .repeat_effects = repeat, .restore = [&](session& in) { in.run(m.fill); }});
     s.run(m.fill);
     s.run(m.more); // compiled from now on
     all.restart();

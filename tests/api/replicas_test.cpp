@@ -247,7 +247,8 @@ TEST_CASE("replicas that send the greatest elements of their gradients alone fin
   how.last_step = 1500;
   how.batch = [&](int64_t n) {
     std::mt19937 dice{static_cast<unsigned>(n)};
-    auto x = *tensor::make(dtype::f32, shape{16, width}), y = *tensor::make(dtype::f32, shape{16, 4});
+    auto x = *tensor::make(dtype::f32, shape{16, width}),
+         y = *tensor::make(dtype::f32, shape{16, 4});
     for (auto& one : x.values<float>())
       one = static_cast<float>(dice() % 2001) / 1000.0f - 1.0f;
     for (int64_t row = 0; row < 16; ++row)

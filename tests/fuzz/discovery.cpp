@@ -31,26 +31,21 @@ FUZZ_TARGET(discovery) {
     return 0;
   std::string_view text{reinterpret_cast<const char*>(data + 1), size - 1};
   switch (data[0] % 5) {
-  case 0:
-    if (auto hosts = expand_host_list(text, most)) {
-      fuzz::require(!hosts->empty() && hosts->size() <= most);
-      for (const auto& one : *hosts)
-        fuzz::require(!one.empty() && one.find_first_of("[],") == std::string::npos);
-    }
-    break;
-  case 1:
-    if (auto counts = expand_counts(text, most))
-      for (auto one : *counts)
-        fuzz::require(one > 0 && counts->size() <= most);
-    break;
-  case 2:
-    check_source(text, "dns:", make_dns_source);
-    break;
-  case 3:
-    check_source(text, "slurm:", make_slurm_source);
-    break;
-  default:
-    check_source(text, "kubernetes:", make_kubernetes_source);
+    case 0:
+      if (auto hosts = expand_host_list(text, most)) {
+        fuzz::require(!hosts->empty() && hosts->size() <= most);
+        for (const auto& one : *hosts)
+          fuzz::require(!one.empty() && one.find_first_of("[],") == std::string::npos);
+      }
+      break;
+    case 1:
+      if (auto counts = expand_counts(text, most))
+        for (auto one : *counts)
+          fuzz::require(one > 0 && counts->size() <= most);
+      break;
+    case 2: check_source(text, "dns:", make_dns_source); break;
+    case 3: check_source(text, "slurm:", make_slurm_source); break;
+    default: check_source(text, "kubernetes:", make_kubernetes_source);
   }
   return 0;
 }

@@ -167,8 +167,9 @@ void act(world& in, uint8_t what, uint8_t of) {
       else if (of % 16 == 2)
         in.tell(positions_request{of, of / 64u, {{"x", of % 32 == 2 ? "1 2 3" : "-"}}}, from);
       else if (of % 16 == 6)
-        in.tell(inspect_request{of, of % 32 == 6 ? "/job:worker/task:0" : "/job:%", of / 16u, "step"},
-                from);
+        in.tell(
+            inspect_request{of, of % 32 == 6 ? "/job:worker/task:0" : "/job:%", of / 16u, "step"},
+            from);
       else if (of % 8)
         in.tell(device_list_request{of}, from);
       else

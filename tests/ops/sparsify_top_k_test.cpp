@@ -118,12 +118,15 @@ TEST_CASE("all elements may be sent, or none, also of what is empty") {
 TEST_CASE("a gradient of another shape, or of too few elements, changes nothing") {
   model of{{4}};
   of.step(tensor::vector<float>({1, 2, 3, 4}), 0);
-  CHECK(kind_of([&] { of.step(tensor::vector<float>({1, 2, 3}), 1); }) ==
-        error_kind::invalid_argument);
-  CHECK(kind_of([&] { of.step(tensor::vector<float>({1, 2, 3, 4}), 5); }) ==
-        error_kind::invalid_argument);
-  CHECK(kind_of([&] { of.step(tensor::vector<float>({1, 2, 3, 4}), -1); }) ==
-        error_kind::invalid_argument);
+  CHECK(kind_of([&] {
+          of.step(tensor::vector<float>({1, 2, 3}), 1);
+        }) == error_kind::invalid_argument);
+  CHECK(kind_of([&] {
+          of.step(tensor::vector<float>({1, 2, 3, 4}), 5);
+        }) == error_kind::invalid_argument);
+  CHECK(kind_of([&] {
+          of.step(tensor::vector<float>({1, 2, 3, 4}), -1);
+        }) == error_kind::invalid_argument);
   CHECK(floats(of.s.fetch(of.rest)) == std::vector<float>{1, 2, 3, 4});
 }
 
@@ -138,8 +141,9 @@ TEST_CASE("positions that there are not are refused") {
     CHECK(kind_of([&] {
             s.fetch(dense, {{positions, tensor::vector<int32_t>({0, wrong})}});
           }) == error_kind::invalid_argument);
-  CHECK(kind_of([&] { s.fetch(dense, {{positions, tensor::vector<int32_t>({0})}}); }) ==
-        error_kind::invalid_argument);
+  CHECK(kind_of([&] {
+          s.fetch(dense, {{positions, tensor::vector<int32_t>({0})}});
+        }) == error_kind::invalid_argument);
 }
 
 } // namespace troupe::test::sparsify_top_k_test

@@ -21,16 +21,32 @@ TEST_CASE("a certificate's name is read as it is written") {
 }
 
 TEST_CASE("what is no name of a certificate is refused, and so is a second way to write one") {
-  for (const auto* text :
-       {"", "troupe:", "troupe://", "troupe:///", "troupe://c", "http://c/job:worker/task:0",
-        "troupe:///job:", "troupe:///job:worker/", "troupe:///job:worker/task:",
-        "troupe:///job:worker/task:-1", "troupe:///job:worker/task:+1",
-        "troupe:///job:worker/task:01", "troupe:///job:worker/task:0/",
-        "troupe:///job:worker/task:99999999999", "troupe:///job:1/task:0",
-        "troupe:///job:wor ker/task:0", "troupe:///client:", "troupe:///client:a b",
-        "troupe:///client:%61", "troupe:///client:%2f", "troupe:///client:%2", "troupe:///client:%",
-        "troupe:///client:%zz", "troupe://a/b/job:worker/task:0", "TROUPE:///client:a",
-        "troupe:///job:worker/task:0\n"}) {
+  for (const auto* text : {"",
+                           "troupe:",
+                           "troupe://",
+                           "troupe:///",
+                           "troupe://c",
+                           "http://c/job:worker/task:0",
+                           "troupe:///job:",
+                           "troupe:///job:worker/",
+                           "troupe:///job:worker/task:",
+                           "troupe:///job:worker/task:-1",
+                           "troupe:///job:worker/task:+1",
+                           "troupe:///job:worker/task:01",
+                           "troupe:///job:worker/task:0/",
+                           "troupe:///job:worker/task:99999999999",
+                           "troupe:///job:1/task:0",
+                           "troupe:///job:wor ker/task:0",
+                           "troupe:///client:",
+                           "troupe:///client:a b",
+                           "troupe:///client:%61",
+                           "troupe:///client:%2f",
+                           "troupe:///client:%2",
+                           "troupe:///client:%",
+                           "troupe:///client:%zz",
+                           "troupe://a/b/job:worker/task:0",
+                           "TROUPE:///client:a",
+                           "troupe:///job:worker/task:0\n"}) {
     INFO(text);
     CHECK(certificate_name::parse(text).status().kind() == error_kind::invalid_argument);
   }

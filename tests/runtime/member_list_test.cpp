@@ -360,7 +360,8 @@ private:
     if (from.number) {
       first_->connected(*from.number, from.incarnation);
       tell(from.in, {.at = {}, .claim = {}, .grant = {}, .list = greeting()});
-      tell(from.out, {.at = {}, .claim = {}, .grant = {}, .list = list_gossip::greeting(from.list)});
+      tell(from.out,
+           {.at = {}, .claim = {}, .grant = {}, .list = list_gossip::greeting(from.list)});
     }
     claim(from);
   }
@@ -438,7 +439,9 @@ private:
     } else if (list_gossip::is_greeting(*what.list)) {
       auto own = what.list->epoch.term == first_->list().epoch().term;
       if (!own && what.list->epoch.term != 0)
-        tell(from.in, {.at = {}, .claim = {}, .grant = {},
+        tell(from.in, {.at = {},
+                       .claim = {},
+                       .grant = {},
                        .list = list_gossip::greeting(first_->list(), true)});
       else
         gossip_.note(from.id, what.list->epoch);

@@ -19,7 +19,8 @@ inspection wait(const std::string& what_for, const std::string& node, const std:
 }
 
 inspection step(const std::string& task, const std::string& id, std::vector<inspection> waits) {
-  return {.ref = task + "/step:" + id, .kind = "step", .properties = {}, .children = std::move(waits)};
+  return {
+      .ref = task + "/step:" + id, .kind = "step", .properties = {}, .children = std::move(waits)};
 }
 
 // A worker waits for a tensor of a ps, which waits for an element of a queue; another step runs.
@@ -30,9 +31,9 @@ inspection stuck_cluster() {
   inspection queue{ps + "/container:/queue:rows", "queue"};
   queue.add("content", std::string{"0 of 10 elements, 1 dequeues wait"});
   inspection ps_part{.ref = ps, .kind = "task", .properties = {}, .children = {}};
-  ps_part.children = {step(ps, "f.3", {take}),
-                      {.ref = ps + "/container:", .kind = "container", .properties = {},
-                       .children = {queue}}};
+  ps_part.children = {
+      step(ps, "f.3", {take}),
+      {.ref = ps + "/container:", .kind = "container", .properties = {}, .children = {queue}}};
   inspection worker_part{.ref = worker, .kind = "task", .properties = {}, .children = {}};
   worker_part.children = {
       step(worker, "f.3", {wait("tensor", "_Recv 'y'", ps + "/device:cpu:0", 12.5)}),
@@ -40,9 +41,9 @@ inspection stuck_cluster() {
   return {.ref = "/",
           .kind = "cluster",
           .properties = {},
-          .children = {{.ref = "/job:ps", .kind = "job", .properties = {}, .children = {ps_part}},
-                       {.ref = "/job:worker", .kind = "job", .properties = {},
-                        .children = {worker_part}}}};
+          .children = {
+              {.ref = "/job:ps", .kind = "job", .properties = {}, .children = {ps_part}},
+              {.ref = "/job:worker", .kind = "job", .properties = {}, .children = {worker_part}}}};
 }
 
 } // namespace
@@ -85,7 +86,9 @@ TEST_CASE("rates are what happened between two looks, and begin anew with an inc
     task.add("uptime_seconds", uptime);
     task.add("steps_ended", static_cast<int64_t>(steps));
     task.children = {link,
-                     {.ref = "/job:ps/task:0/container:box", .kind = "container", .properties = {},
+                     {.ref = "/job:ps/task:0/container:box",
+                      .kind = "container",
+                      .properties = {},
                       .children = {queue}}};
     return task;
   };
@@ -109,7 +112,8 @@ TEST_CASE("a task that could not be asked has a line with the reason") {
   CHECK(text.find("/job:ps/task:1  connection refused\n") != text.npos);
   auto stuck = stuck_cluster();
   auto waits = print(compare(stuck, stuck, 1), 1);
-  CHECK(waits.find("/job:worker/task:0  /job:ps/task:0      1   12.5 s\nand 1 more\n") != waits.npos);
+  CHECK(waits.find("/job:worker/task:0  /job:ps/task:0      1   12.5 s\nand 1 more\n") !=
+        waits.npos);
 }
 
 TEST_CASE("durations and sizes are readable") {

@@ -134,10 +134,11 @@ TEST_CASE("names of a pattern stand for the tasks of a job, and the host's own f
 }
 
 TEST_CASE("a Slurm step's hosts and ranks are its tasks") {
-  std::map<std::string, std::string> values{
-      {"SLURM_JOB_NODELIST", "gpu[07-09]"},  {"SLURM_TASKS_PER_NODE", "4(x3)"},
-      {"SLURM_STEP_NODELIST", "gpu[07-08]"}, {"SLURM_STEP_TASKS_PER_NODE", "2,1"},
-      {"SLURM_PROCID", "1"}};
+  std::map<std::string, std::string> values{{"SLURM_JOB_NODELIST", "gpu[07-09]"},
+                                            {"SLURM_TASKS_PER_NODE", "4(x3)"},
+                                            {"SLURM_STEP_NODELIST", "gpu[07-08]"},
+                                            {"SLURM_STEP_TASKS_PER_NODE", "2,1"},
+                                            {"SLURM_PROCID", "1"}};
   auto one = source("slurm:ps*1,worker*2,port=9000", values);
   CHECK(says(*one) == "/job:ps/task:0 gpu07:9000, /job:worker/task:0 gpu07:9001, "
                       "/job:worker/task:1 gpu08:9000");

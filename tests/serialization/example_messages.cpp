@@ -101,9 +101,7 @@ struct printer {
   }
   void one(const list_epoch& value) { all(value.term, value.change); }
   void operator()(const member_changes& m) { all(m.since, m.epoch, m.members); }
-  void operator()(const number_claim& m) {
-    all(m.job, m.task, m.incarnation, m.address, m.holds);
-  }
+  void operator()(const number_claim& m) { all(m.job, m.task, m.incarnation, m.address, m.holds); }
   void operator()(const number_grant& m) { all(m.outcome, m.task, m.incarnation); }
   void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }
 };

@@ -84,7 +84,8 @@ inline std::vector<message> example_messages() {
       number_claim{"worker", -1, 37, "h:3", true},
       number_grant{failure(error_kind::unavailable, "not yet"), {"worker", 4}, 38},
       inspect_request{35, "/job:a/task:0", 36, "step"},
-      inspect_reply{37, failure(error_kind::not_found, "gone"), tensor::vector<uint8_t>({'{', '}'})},
+      inspect_reply{37, failure(error_kind::not_found, "gone"),
+                    tensor::vector<uint8_t>({'{', '}'})},
       drain_request{38},
   };
 }

@@ -46,7 +46,8 @@ struct pipe_end {
 struct two_ends {
   two_ends(const std::shared_ptr<tls_identity>& client, const std::shared_ptr<tls_identity>& server,
            bool anonymous = false)
-      : caller(client->call(task_name{"worker", 0}, [this](auto to) { return to_caller.read(to); })),
+      : caller(
+            client->call(task_name{"worker", 0}, [this](auto to) { return to_caller.read(to); })),
         called(server->answer([this](auto to) { return to_called.read(to); }, anonymous)) {}
 
   static void move(tls_session& from, pipe_end& to) {

@@ -62,18 +62,17 @@ duration network::latency() {
 }
 
 membership_ways network::ways(process& of) {
-  return {
-      .dial =
-          [this, from = &of](caf::actor_system&, dialed what, const std::string& address,
-                             std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply) {
-            auto id = next_++;
-            calls_.emplace(id, call{from, std::move(what), address, std::move(stop), reply});
-            core_.after(latency(), [=, this] { attempt(id); });
-          },
-      .open =
-          [this, at = &of](caf::actor_system&, dialed& what, exchange_options options) {
-            return attach(wire_of(what.socket->release()), 0, *at, std::move(options));
-          }};
+  return {.dial =
+              [this, from = &of](caf::actor_system&, dialed what, const std::string& address,
+                                 std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply) {
+                auto id = next_++;
+                calls_.emplace(id, call{from, std::move(what), address, std::move(stop), reply});
+                core_.after(latency(), [=, this] { attempt(id); });
+              },
+          .open =
+              [this, at = &of](caf::actor_system&, dialed& what, exchange_options options) {
+                return attach(wire_of(what.socket->release()), 0, *at, std::move(options));
+              }};
 }
 
 caf::actor network::open_accepted(uint64_t id, process& at, exchange_options options) {

@@ -64,7 +64,8 @@ void etcd_server::start() {
   auto at = *address::parse(url_.substr(std::string{"http://"}.size()));
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20 * patience_factor()};
   while (std::chrono::steady_clock::now() < end)
-    if (auto answer = http_post(at, "/v3/kv/range", etcd_range("x", false), std::chrono::seconds{2});
+    if (auto answer =
+            http_post(at, "/v3/kv/range", etcd_range("x", false), std::chrono::seconds{2});
         answer && parse_etcd_range(*answer))
       return;
   throw std::runtime_error{"etcd does not answer"};
