@@ -1,4 +1,5 @@
 // Learns to predict the next character of a text with an LSTM, then writes a text of its own.
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/text.hpp"
 #include "troupe/troupe.hpp"
@@ -150,27 +151,16 @@ void run(const options& chosen) {
 
 int main(int argc, char** argv) {
   options chosen;
-  CLI::App app{"Learns to write like a text"};
+  CLI::App app{"Learns to write like a text", "char_model"};
   app.add_option("text", chosen.text, "A text file")->required()->check(CLI::ExistingFile);
-  auto count = [&](const char* name, int64_t& to, const char* what) {
-    app.add_option(name, to, what)
-        ->capture_default_str()
-        ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
-  };
-  count("--units", chosen.units, "Cells of the LSTM");
-  count("--batch", chosen.batch, "Places of the text that are read at once");
-  count("--length", chosen.length, "Characters per step, through which gradients go back");
-  count("--steps", chosen.steps, "Steps to take");
-  count("--sample", chosen.sample, "Characters to write in the end");
+  examples::add_count(app, "--units", chosen.units, "Cells of the LSTM");
+  examples::add_count(app, "--batch", chosen.batch, "Places of the text that are read at once");
+  examples::add_count(app, "--length", chosen.length,
+                      "Characters per step, through which gradients go back");
+  examples::add_count(app, "--steps", chosen.steps, "Steps to take");
+  examples::add_count(app, "--sample", chosen.sample, "Characters to write in the end");
   app.add_option("--learning-rate", chosen.learning_rate, "Of Adam")->capture_default_str();
   app.add_option("--seed", chosen.seed, "Of weights and of the text that is written")
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(chosen);
-    return 0;
-  } catch (const std::exception& e) {
-    std::cerr << "char_model: " << e.what() << '\n';
-    return 1;
-  }
+  return examples::run_program(app, argc, argv, [&] { run(chosen); });
 }

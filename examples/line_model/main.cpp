@@ -1,5 +1,6 @@
 // Learns to write lines like those of a text, with an LSTM over sequences of different lengths;
 // then writes some, each by one run of a loop in the graph, which ends where the line does.
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/text.hpp"
 #include "troupe/troupe.hpp"
@@ -170,27 +171,16 @@ void run(const options& chosen) {
 
 int main(int argc, char** argv) {
   options chosen;
-  CLI::App app{"Learns to write lines like those of a text"};
+  CLI::App app{"Learns to write lines like those of a text", "line_model"};
   app.add_option("text", chosen.text, "A text file")->required()->check(CLI::ExistingFile);
-  auto count = [&](const char* name, int64_t& to, const char* what) {
-    app.add_option(name, to, what)
-        ->capture_default_str()
-        ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
-  };
-  count("--units", chosen.units, "Cells of the LSTM");
-  count("--batch", chosen.batch, "Lines that are read at once");
-  count("--longest", chosen.longest, "Characters of a line; longer ones are left out");
-  count("--steps", chosen.steps, "Steps to take");
-  count("--lines", chosen.lines, "Lines to write in the end");
+  examples::add_count(app, "--units", chosen.units, "Cells of the LSTM");
+  examples::add_count(app, "--batch", chosen.batch, "Lines that are read at once");
+  examples::add_count(app, "--longest", chosen.longest,
+                      "Characters of a line; longer ones are left out");
+  examples::add_count(app, "--steps", chosen.steps, "Steps to take");
+  examples::add_count(app, "--lines", chosen.lines, "Lines to write in the end");
   app.add_option("--learning-rate", chosen.learning_rate, "Of Adam")->capture_default_str();
   app.add_option("--seed", chosen.seed, "Of weights and of the lines that are written")
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(chosen);
-    return 0;
-  } catch (const std::exception& e) {
-    std::cerr << "line_model: " << e.what() << '\n';
-    return 1;
-  }
+  return examples::run_program(app, argc, argv, [&] { run(chosen); });
 }

@@ -5,6 +5,7 @@
 //
 // The text is made up: words come by Zipf's law, and each is followed by one that depends on it.
 #include "examples/support/local_cluster.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 
 #include <troupe/troupe.hpp>
@@ -15,7 +16,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -120,40 +120,21 @@ void run(const options& chosen) {
 
 int main(int argc, char** argv) {
   options chosen;
-  CLI::App app{"Learns vectors for very many words, which several tasks hold"};
-  app.add_option("--rows", chosen.rows, "Different words")
-      ->capture_default_str()
-      ->check(CLI::Range(10, 100'000'000));
-  app.add_option("--width", chosen.width, "Numbers in a vector")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10'000));
-  app.add_option("--batch", chosen.batch, "Words per step of a worker")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--sampled", chosen.sampled, "Wrong words to compare with in each step")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--steps", chosen.steps, "Steps to take")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000'000));
-  app.add_option("--workers", chosen.workers, "Tasks that compute")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
-  app.add_option("--ps", chosen.parameter_servers, "Tasks that hold the tables")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
+  CLI::App app{"Learns vectors for very many words, which several tasks hold",
+               "sharded_embeddings"};
+  examples::add_count(app, "--rows", chosen.rows, "Different words", 10, 100'000'000);
+  examples::add_count(app, "--width", chosen.width, "Numbers in a vector", 1, 10'000);
+  examples::add_count(app, "--batch", chosen.batch, "Words per step of a worker", 1, 1'000'000);
+  examples::add_count(app, "--sampled", chosen.sampled, "Wrong words to compare with in each step",
+                      1, 1'000'000);
+  examples::add_count(app, "--steps", chosen.steps, "Steps to take");
+  examples::add_count(app, "--workers", chosen.workers, "Tasks that compute", 1, 64);
+  examples::add_count(app, "--ps", chosen.parameter_servers, "Tasks that hold the tables", 1, 64);
   app.add_option("--mode", chosen.mode, "How workers train together")
       ->capture_default_str()
       ->check(CLI::IsMember({"async", "bounded", "sync"}));
   app.add_option("--learning-rate", chosen.learning_rate, "Of Adagrad")->capture_default_str();
   app.add_option("--cluster", chosen.cluster,
                  "Use so many tasks of this running cluster instead of starting processes");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(chosen);
-    return 0;
-  } catch (const std::exception& e) {
-    std::cerr << "sharded_embeddings: " << e.what() << '\n';
-    return 1;
-  }
+  return examples::run_program(app, argc, argv, [&] { run(chosen); });
 }

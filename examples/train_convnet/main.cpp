@@ -1,12 +1,12 @@
 // Trains a convolutional network on images of digits: on the 8x8 ones that come along, or on MNIST.
 #include "examples/support/images.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 
 namespace {
 
@@ -108,25 +108,16 @@ void run(options chosen) {
 
 int main(int argc, char** argv) {
   options chosen;
-  CLI::App app{"Trains a convolutional network on images of digits"};
+  CLI::App app{"Trains a convolutional network on images of digits", "train_convnet"};
   app.add_option("--data", chosen.data,
                  "The digits' gzipped CSV, or a folder with images and labels in MNIST's format");
   app.add_option("--epochs", chosen.epochs, "How often to go through the training data; 0: enough")
       ->check(CLI::Range(0, 100'000));
-  app.add_option("--batch", chosen.batch, "Images per step")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100'000));
+  examples::add_count(app, "--batch", chosen.batch, "Images per step", 1, 100'000);
   app.add_option("--hold-back", chosen.hold_back,
                  "Test with one image in so many; 0: 5 of the digits, 10 of MNIST")
       ->check(CLI::Range(0, 1000));
   app.add_option("--learning-rate", chosen.learning_rate, "Of Adam")->capture_default_str();
   app.add_option("--seed", chosen.seed, "Of weights, order and dropout")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(chosen);
-    return 0;
-  } catch (const std::exception& e) {
-    std::cerr << "train_convnet: " << e.what() << '\n';
-    return 1;
-  }
+  return examples::run_program(app, argc, argv, [&] { run(chosen); });
 }

@@ -2,6 +2,7 @@
 // with asynchronous steps, through the same API.
 #include "examples/support/digits.hpp"
 #include "examples/support/local_cluster.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/stop_signals.hpp"
 #include "examples/train_digits/model.hpp"
@@ -10,7 +11,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <iostream>
 #include <optional>
 
 namespace {
@@ -258,27 +258,20 @@ bool run(const options& chosen) {
 
 int main(int argc, char** argv) {
   options chosen;
-  CLI::App app{"Trains a classifier of handwritten digits"};
+  CLI::App app{"Trains a classifier of handwritten digits", "train_digits"};
   app.add_option("--data", chosen.data, "Gzipped CSV: 64 pixels from 0 to 16 and the digit");
-  app.add_option("--epochs", chosen.epochs, "How often to go through the training data")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100'000));
-  app.add_option("--batch", chosen.batch, "Images per step")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100'000));
+  examples::add_count(app, "--epochs", chosen.epochs, "How often to go through the training data",
+                      1, 100'000);
+  examples::add_count(app, "--batch", chosen.batch, "Images per step", 1, 100'000);
   app.add_option("--learning-rate", chosen.model.learning_rate, "Of gradient descent")
       ->capture_default_str();
-  app.add_option("--hidden", chosen.model.hidden, "Units of the hidden layer")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100'000));
+  examples::add_count(app, "--hidden", chosen.model.hidden, "Units of the hidden layer", 1,
+                      100'000);
   app.add_option("--seed", chosen.model.seed, "Of weights and order")->capture_default_str();
-  app.add_option("--workers", chosen.workers, "Worker processes to start; 0: train in this process")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 64));
-  app.add_option("--ps", chosen.parameter_servers,
-                 "Processes that hold the variables, with --workers")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
+  examples::add_count(app, "--workers", chosen.workers,
+                      "Worker processes to start; 0: train in this process", 0, 64);
+  examples::add_count(app, "--ps", chosen.parameter_servers,
+                      "Processes that hold the variables, with --workers", 1, 64);
   app.add_option("--cluster", chosen.cluster,
                  "Use so many tasks of this running cluster instead of starting processes")
       ->needs("--workers");
@@ -304,12 +297,5 @@ int main(int argc, char** argv) {
   app.add_option("--summaries", chosen.summaries,
                  "Write the loss and the weights to this folder, for TensorBoard")
       ->excludes(mode);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(chosen);
-    return 0;
-  } catch (const std::exception& e) {
-    std::cerr << "train_digits: " << e.what() << '\n';
-    return 1;
-  }
+  return examples::run_program(app, argc, argv, [&] { run(chosen); });
 }

@@ -2,6 +2,7 @@
 // 2013), with noise-contrastive estimation: each step looks at a few wrong words instead of all.
 // Then shows which words came to lie near each other.
 #include "examples/support/images.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/text.hpp"
 
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <random>
 
 namespace {
@@ -115,34 +115,17 @@ void run(const options& chosen) {
 
 int main(int argc, char** argv) {
   options chosen;
-  CLI::App app{"Learns vectors for the words of a text"};
+  CLI::App app{"Learns vectors for the words of a text", "word_embeddings"};
   app.add_option("text", chosen.text, "A text file")->required()->check(CLI::ExistingFile);
-  app.add_option("--words", chosen.words, "Keep so many different words, the most frequent ones")
-      ->capture_default_str()
-      ->check(CLI::Range(10, 10'000'000));
-  app.add_option("--width", chosen.width, "Numbers in a vector")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100'000));
-  app.add_option("--window", chosen.window, "How far words look")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100));
-  app.add_option("--batch", chosen.batch, "Pairs per step")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--sampled", chosen.sampled, "Wrong words to compare with in each step")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--steps", chosen.steps, "Steps to take")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000'000));
+  examples::add_count(app, "--words", chosen.words,
+                      "Keep so many different words, the most frequent ones", 10, 10'000'000);
+  examples::add_count(app, "--width", chosen.width, "Numbers in a vector", 1, 100'000);
+  examples::add_count(app, "--window", chosen.window, "How far words look", 1, 100);
+  examples::add_count(app, "--batch", chosen.batch, "Pairs per step", 1, 1'000'000);
+  examples::add_count(app, "--sampled", chosen.sampled, "Wrong words to compare with in each step",
+                      1, 1'000'000);
+  examples::add_count(app, "--steps", chosen.steps, "Steps to take");
   app.add_option("--learning-rate", chosen.learning_rate, "Of Adagrad")->capture_default_str();
   app.add_option("--seed", chosen.seed, "Of vectors and pairs")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(chosen);
-    return 0;
-  } catch (const std::exception& e) {
-    std::cerr << "word_embeddings: " << e.what() << '\n';
-    return 1;
-  }
+  return examples::run_program(app, argc, argv, [&] { run(chosen); });
 }
