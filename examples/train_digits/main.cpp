@@ -1,5 +1,5 @@
-// Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes
-// with asynchronous steps, through the same API.
+// Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes,
+// with asynchronous steps or as --mode says.
 #include "examples/support/digits.hpp"
 #include "examples/support/local_cluster.hpp"
 #include "examples/support/program.hpp"
