@@ -2,6 +2,11 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/local_world.hpp"
+#include "troupe/actors/inline_actor.hpp"
+#include "troupe/actors/messages.hpp"
+
+#include <atomic>
+#include <thread>
 
 namespace troupe::test::step_table_test {
 
@@ -47,6 +52,18 @@ struct table_world : local_world {
   void push(uint64_t step, uint32_t key) {
     table.push({.step = id(step), .key = key, .value = tensor::scalar(1)}, nullptr);
   }
+};
+
+// Stands for an exchange that announces tensors, or has been announced some.
+struct news_reader final : inline_actor {
+  explicit news_reader(caf::actor_config& config) : inline_actor(config) {}
+  bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
+    auto* news = content_if<step_news>(message);
+    if (news)
+      ++(news->failed ? failed : well);
+    return news != nullptr;
+  }
+  std::atomic<int> well = 0, failed = 0;
 };
 
 status gone() { return failure(error_kind::unavailable, "gone"); }
@@ -154,6 +171,43 @@ TEST_CASE("steps of one program end without those of others") {
   world.table.abort_all(*world.program, gone(), nullptr);
   CHECK(world.ends.told == 1);
   step = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("what a step announced is not withdrawn because deadlines are looked at while it ends") {
+  local_world world;
+  step_table table;
+  auto [handle, reader] = spawn_inline<news_reader>(world.system());
+  std::atomic<bool> over = false;
+  std::thread looks{[&, &of = table] {
+    while (!over)
+      of.expire(step_clock::now(), {"worker", 0}, nullptr);
+  }};
+  for (uint64_t number = 1; number <= 20'000; ++number) {
+    step_id step{7, number};
+    REQUIRE(table.announce(step));
+    table.watch(step, handle.address());
+    table.end(step);
+  }
+  over = true;
+  looks.join();
+  CHECK(reader->well == 20'000);
+  CHECK(reader->failed == 0);
+}
+
+TEST_CASE("whoever announced a tensor for a step that never came is told, once") {
+  local_world world;
+  auto now = step_clock::now();
+  step_table table{[&] { return now; }};
+  auto [handle, reader] = spawn_inline<news_reader>(world.system());
+  CHECK(table.expect({7, 1}, handle.address()) == demand::later);
+  table.expire(now, {"worker", 0}, nullptr);
+  CHECK(reader->well == 0);
+  now += std::chrono::minutes{2};
+  table.expire(now, {"worker", 0}, nullptr);
+  table.expire(now, {"worker", 0}, nullptr);
+  CHECK(reader->well == 1);
+  CHECK(reader->failed == 0);
+  CHECK(table.expect({7, 1}, handle.address()) == demand::never);
 }
 
 } // namespace troupe::test::step_table_test

@@ -19,13 +19,16 @@ void bring_to_region(task_instance& in, arrival&& what, caf::execution_unit* uni
 } // namespace
 
 status step_table::announce(step_id step) {
+  watchers told;
   auto may = [&] {
     std::lock_guard guard{mutex_};
-    return steps_.announce(step, now_());
+    auto outcome = steps_.announce(step, now_());
+    told = watchers_of(step);
+    return outcome;
   }();
   if (!may)
     TROUPE_REACHED("a step must not begin");
-  tell(step, false);
+  tell(told, step, false);
   return may;
 }
 
@@ -44,11 +47,13 @@ status step_table::attach(step_id step, const std::shared_ptr<task_instance>& in
 
 void step_table::end(step_id step, bool failed) {
   std::shared_ptr<task_instance> last; // goes when the lock is free
+  watchers told;
   {
     std::lock_guard guard{mutex_};
     last = steps_.end(step, now_());
+    told = watchers_of(step);
   }
-  tell(step, failed);
+  tell(told, step, failed);
 }
 
 demand step_table::expect(step_id step, const caf::actor_addr& exchange) {
@@ -71,22 +76,22 @@ void step_table::note_watcher(step_id step, const caf::actor_addr& exchange) {
     those.push_back(exchange);
 }
 
+// Those to be told of a change. They are forgotten with it where nothing more comes of the step: in
+// the same breath, because nobody else may tell them of a step's end that is not yet told.
+step_table::watchers step_table::watchers_of(step_id step) {
+  auto it = watchers_.find(step);
+  if (it == watchers_.end())
+    return {};
+  if (steps_.awaits(step))
+    return it->second;
+  auto last = std::move(it->second);
+  watchers_.erase(it);
+  return last;
+}
+
 // On this thread: exchanges have no mailbox.
-void step_table::tell(step_id step, bool failed) {
-  std::vector<caf::actor_addr> told;
-  {
-    std::lock_guard guard{mutex_};
-    auto it = watchers_.find(step);
-    if (it == watchers_.end())
-      return;
-    if (steps_.awaits(step)) { // there is more to come
-      told = it->second;
-    } else {
-      told = std::move(it->second);
-      watchers_.erase(it);
-    }
-  }
-  for (const auto& one : told)
+void step_table::tell(const watchers& those, step_id step, bool failed) {
+  for (const auto& one : those)
     if (auto exchange = caf::actor_cast<caf::actor>(one))
       caf::anon_send(exchange, step_news{step, failed});
 }
@@ -109,30 +114,40 @@ void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
 }
 
 void step_table::abort(step_id step, status why, caf::execution_unit* unit) {
+  watchers told;
   auto in = [&] {
     std::lock_guard guard{mutex_};
-    return steps_.cancel(step, why, now_());
+    auto found = steps_.cancel(step, why, now_());
+    told = watchers_of(step);
+    return found;
   }();
   if (in)
     (*in)->conductor().abort(step.sequence, std::move(why), unit);
-  tell(step, true);
+  tell(told, step, true);
 }
 
 template <class Predicate>
 void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit* unit) {
-  std::vector<std::pair<step_id, std::shared_ptr<task_instance>>> found;
+  struct one {
+    step_id step;
+    std::shared_ptr<task_instance> in;
+    watchers told;
+  };
+  std::vector<one> found;
   {
     std::lock_guard guard{mutex_};
     steps_.for_each([&](step_id step, const auto& in, step_clock::time_point deadline) {
       if (hit(*in, deadline))
-        found.emplace_back(step, in);
+        found.push_back({step, in, {}});
     });
-    for (const auto& one : found)
-      steps_.cancel(one.first, why, now_());
+    for (auto& each : found) {
+      steps_.cancel(each.step, why, now_());
+      each.told = watchers_of(each.step);
+    }
   }
-  for (const auto& [step, in] : found) {
-    in->conductor().abort(step.sequence, why, unit);
-    tell(step, true);
+  for (const auto& each : found) {
+    each.in->conductor().abort(each.step.sequence, why, unit);
+    tell(each.told, each.step, true);
   }
 }
 
@@ -149,16 +164,19 @@ void step_table::abort_all(const task_program& of, const status& why, caf::execu
 
 void step_table::expire(step_clock::time_point now, const task_name& self,
                         caf::execution_unit* unit) {
-  std::vector<step_id> forgotten;
+  // None has failed here: what a step announced that ran here and has ended is still to be had.
+  std::vector<std::pair<step_id, watchers>> forgotten;
   {
     std::lock_guard guard{mutex_};
     steps_.age(now_());
     for (const auto& one : watchers_)
       if (!steps_.awaits(one.first))
-        forgotten.push_back(one.first);
+        forgotten.emplace_back(one.first, one.second);
+    for (const auto& one : forgotten)
+      watchers_.erase(one.first);
   }
-  for (auto step : forgotten)
-    tell(step, true);
+  for (const auto& [step, told] : forgotten)
+    tell(told, step, false);
   abort_if([&](const task_instance&, step_clock::time_point deadline) { return deadline <= now; },
            failure(error_kind::deadline_exceeded, self, ": time is over"), unit);
 }

@@ -61,16 +61,19 @@ public:
   bool idle() const;   ///< none, and nothing has come for others
 
 private:
+  using watchers = std::vector<caf::actor_addr>; // exchanges
+
   void note_watcher(step_id step, const caf::actor_addr& exchange);
-  void tell(step_id step, bool failed);
+  watchers watchers_of(step_id step);
+  static void tell(const watchers& those, step_id step, bool failed);
   template <class Predicate>
   void abort_if(Predicate hit, const status& why, caf::execution_unit* unit);
 
   const clock now_;
   mutable std::mutex mutex_;
   rendezvous<std::shared_ptr<task_instance>> steps_;
-  // Exchanges that have announced tensors of a step, or have been announced some.
-  std::unordered_map<step_id, std::vector<caf::actor_addr>> watchers_;
+  // That have announced tensors of a step, or have been announced some.
+  std::unordered_map<step_id, watchers> watchers_;
 };
 
 } // namespace troupe
