@@ -125,6 +125,19 @@ TEST_CASE("what a restarted task held is restored before anything else runs") {
   CHECK(all.count(recovery_event::kind::given_up) == 0);
 }
 
+TEST_CASE("a session that was given its cluster as text recovers as others do") {
+  watchdog watch;
+  two_tasks all;
+  model m;
+  auto s = session::connect(
+      to_json(all.cluster),
+      {.recovery = {.retries = 20, .restore = [&](session& in) { in.run(m.fill); }},
+       .timeout = 20s});
+  s.run(m.fill);
+  all.restart();
+  CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
+}
+
 TEST_CASE("a run with effects is repeated only if that was asked for") {
   watchdog watch;
   for (auto repeat : {false, true}) {

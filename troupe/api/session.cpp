@@ -128,6 +128,19 @@ struct session::state {
         left->prepared.reset();
   }
 
+  static std::unique_ptr<state> connected(const cluster_access& cluster,
+                                          const session_options& options,
+                                          std::source_location where) {
+    auto made = std::make_unique<state>();
+    auto to = to_remote_client(options, where);
+    if (auto recovers = std::make_shared<recovery>(options.recovery); recovers->is_wanted()) {
+      to.on_state_lost = [recovers](const std::string& task) { return recovers->lose(task); };
+      made->recovers = std::move(recovers);
+    }
+    made->client = unwrap(client::connect(cluster, to), "session::connect", where);
+    return made;
+  }
+
   step_clock::time_point deadline(const run_options& options) const {
     if (options.deadline)
       return *options.deadline;
@@ -144,13 +157,12 @@ struct session::state {
 
   // `try_again` calls what it is given, as often as recovery_options want.
   template <class TryAgain>
-  std::shared_ptr<step::state> compile(const graph& of, const step_signature& signature,
-                                       step_clock::time_point until, const char* function,
-                                       const std::source_location& where,
-                                       const TryAgain& try_again) {
+  std::shared_ptr<step::state>
+  compile(const graph& of, const step_signature& signature, step_clock::time_point until,
+          const char* function, const std::source_location& where, const TryAgain& try_again) {
     auto made = std::make_shared<step::state>();
-    made->prepared = unwrap(try_again([&] { return client->prepare(of, signature, until); }),
-                            function, where);
+    made->prepared =
+        unwrap(try_again([&] { return client->prepare(of, signature, until); }), function, where);
     made->effects = recovers && has_effects(signature);
     std::lock_guard guard{mutex};
     std::erase_if(compiled, [](const auto& one) { return one.expired(); });
@@ -338,22 +350,12 @@ session session::local(const session_options& options, location where) {
 
 session session::connect(const cluster_spec& cluster, const session_options& options,
                          location where) {
-  auto made = std::make_unique<state>();
-  auto to = to_remote_client(options, where);
-  if (auto recovers = std::make_shared<recovery>(options.recovery); recovers->is_wanted()) {
-    to.on_state_lost = [recovers](const std::string& task) { return recovers->lose(task); };
-    made->recovers = std::move(recovers);
-  }
-  made->client = unwrap(client::connect(cluster, to), "session::connect", where);
-  return session{std::move(made)};
+  return session{state::connected(cluster, options, where)};
 }
 
 session session::connect(std::string_view cluster, const session_options& options, location where) {
-  auto made = std::make_unique<state>();
-  made->client = unwrap(client::connect(unwrap(find_cluster(cluster), "session::connect", where),
-                                        to_remote_client(options, where)),
-                        "session::connect", where);
-  return session{std::move(made)};
+  return session{
+      state::connected(unwrap(find_cluster(cluster), "session::connect", where), options, where)};
 }
 
 session::session(std::unique_ptr<state> made) : shared_(std::make_shared<shared_state>()) {
@@ -393,9 +395,10 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
     signature.targets.push_back(one.run);
   auto& in = *shared_->state;
   auto until = in.deadline(options);
-  auto found = in.find_or_compile(
-      signature, until, "session::run", where,
-      [&](const auto& prepare) { return recovering(shared_, false, until, prepare); });
+  auto found =
+      in.find_or_compile(signature, until, "session::run", where, [&](const auto& prepare) {
+        return recovering(shared_, false, until, prepare);
+      });
   auto outcome = recovering(shared_, found->effects, until, [&] {
     return in.client->run(*found->prepared, values, until, insight_of(options));
   });
@@ -419,9 +422,9 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
   const auto& of = state::graph_of(signature, "session::prepare", where);
   auto& in = *shared_->state;
   auto until = in.deadline({});
-  auto made =
-      in.compile(of, signature, until, "session::prepare", where,
-                 [&](const auto& prepare) { return recovering(shared_, false, until, prepare); });
+  auto made = in.compile(of, signature, until, "session::prepare", where, [&](const auto& prepare) {
+    return recovering(shared_, false, until, prepare);
+  });
   made->of = shared_;
   for (const auto& one : feeds)
     made->feeds.push_back(one.name());
