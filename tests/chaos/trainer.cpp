@@ -1,0 +1,311 @@
+// Trains a classifier of digits on a cluster that is being damaged, and says what happens in lines
+// of JSON, for scripts/chaos: each step, each event, and what a client beside the training sees of
+// each task. Ends at SIGTERM.
+#include "troupe/troupe.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include <sys/prctl.h>
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+struct trainer_options {
+  std::string cluster, data, mode = "sync", checkpoints;
+  int workers = 4, ps = 2, backups = 1;
+  double pace = 0.01, checkpoint_seconds = 2, step_seconds = 15, probe_seconds = 2;
+  tls_files tls;
+  bool insecure = false;
+};
+
+// -- what is said ---------------------------------------------------------------------------------
+
+std::string quoted(std::string_view text) {
+  std::string made = "\"";
+  for (unsigned char c : text)
+    if (c == '"' || c == '\\')
+      (made += '\\') += static_cast<char>(c);
+    else
+      made += c < ' ' ? ' ' : static_cast<char>(c);
+  return made + '"';
+}
+
+// One line, with the time of the monotonic clock. Any thread.
+template <class... Ts>
+void say(std::string_view what, const Ts&... fields) {
+  auto now = std::chrono::duration<double>(clock_type::now().time_since_epoch()).count();
+  char time[32];
+  std::snprintf(time, sizeof time, "%.6f", now);
+  auto line = concat("{\"t\": ", time, ", \"what\": \"", what, "\"", fields..., "}\n");
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+std::string field(std::string_view name, double value) {
+  return concat(", \"", name, "\": ", value);
+}
+std::string field(std::string_view name, std::string_view value) {
+  return concat(", \"", name, "\": ", quoted(value));
+}
+
+std::string_view name_of(replica_event::kind what) {
+  using kind = replica_event::kind;
+  switch (what) {
+    case kind::initialized: return "initialized";
+    case kind::restored: return "restored";
+    case kind::saved: return "saved";
+    case kind::lost: return "lost";
+    case kind::back: return "back";
+    case kind::retrying: return "retrying";
+    case kind::recovered: return "recovered";
+    case kind::warning: return "warning";
+  }
+  return "";
+}
+
+// -- data -----------------------------------------------------------------------------------------
+
+constexpr int64_t pixels = 64;
+
+struct dataset {
+  std::vector<float> images;
+  std::vector<int32_t> labels;
+
+  int64_t rows() const { return static_cast<int64_t>(labels.size()); }
+  std::vector<tensor> at(const std::vector<int64_t>& rows) const {
+    auto count = static_cast<int64_t>(rows.size());
+    auto x = *tensor::make(dtype::f32, shape{count, pixels});
+    auto y = *tensor::make(dtype::i32, shape{count});
+    for (size_t i = 0; i < rows.size(); ++i) {
+      auto from = images.begin() + rows[i] * pixels;
+      std::copy(from, from + pixels, x.values<float>().begin() + static_cast<int64_t>(i) * pixels);
+      y.values<int32_t>()[i] = labels[static_cast<size_t>(rows[i])];
+    }
+    return {x, y};
+  }
+  std::vector<tensor> whole() const {
+    std::vector<int64_t> all(labels.size());
+    std::ranges::generate(all, [n = int64_t{0}]() mutable { return n++; });
+    return at(all);
+  }
+};
+
+// Each fifth row is for the test.
+void read(const std::string& path, dataset& training, dataset& test) {
+  std::ifstream file{path};
+  int64_t number = 0;
+  for (std::string line; std::getline(file, line); ++number) {
+    auto& to = number % 5 == 4 ? test : training;
+    std::istringstream fields{line};
+    for (int64_t i = 0; i <= pixels; ++i) {
+      int value = 0;
+      char comma = 0;
+      if (!(fields >> value))
+        throw std::runtime_error{concat(path, ": line ", number + 1, ": expected 65 numbers")};
+      fields >> comma;
+      if (i < pixels)
+        to.images.push_back(static_cast<float>(value) / 16);
+      else
+        to.labels.push_back(value);
+    }
+  }
+  if (test.rows() == 0)
+    throw std::runtime_error{concat(path, ": no digits")};
+}
+
+// -- what is run ----------------------------------------------------------------------------------
+
+replica_step build(graph_builder& g) {
+  auto x = g.placeholder(dtype::f32, {-1, pixels});
+  auto y = g.placeholder(dtype::i32, {-1});
+  auto hidden = dense(g, x, 128, {.activation = relu, .name = "hidden"});
+  auto logits = dense(g, hidden, 10, {.name = "output"});
+  return {{x, y}, softmax_loss(logits, y), {arg_max(logits, 1)}};
+}
+
+/// A client of its own that asks each task for a product each 100 ms. Whatever becomes of the task,
+/// the answer or an error must be there by the deadline.
+class probes {
+public:
+  probes(const trainer_options& options, const session_options& how)
+      : deadline_(options.probe_seconds), session_(session::connect(options.cluster, how)) {
+    for (int i = 0; i < options.ps; ++i)
+      add("ps", i);
+    for (int i = 0; i < options.workers; ++i)
+      add("worker", i);
+    for (const auto& one : targets_)
+      threads_.emplace_back([this, &one] { watch(one); });
+  }
+  ~probes() {
+    over_ = true;
+    for (auto& one : threads_)
+      one.join();
+    say("probes", field("count", static_cast<double>(count_)),
+        field("failed", static_cast<double>(failed_)), field("late", static_cast<double>(late_)));
+  }
+
+private:
+  struct target_task {
+    std::string name;
+    edge x, y;
+  };
+
+  void add(const std::string& job, int number) {
+    auto on = graph_.on(concat("/job:", job, "/task:", number));
+    auto x = graph_.placeholder(dtype::f32, {});
+    targets_.push_back({concat(job, number), x, x * x});
+  }
+
+  void watch(const target_task& of) {
+    auto timeout = std::chrono::milliseconds{static_cast<int64_t>(deadline_ * 1000)};
+    bool well = true;
+    while (!over_) {
+      auto begin = clock_type::now();
+      std::string why;
+      try {
+        auto got = to_scalar<float>(
+            session_.run({{of.x, 3.0f}}, {of.y}, std::vector<target>{}, {.timeout = timeout})[0]);
+        if (got != 9)
+          say("wrong", field("task", of.name), field("value", got));
+      } catch (const error& e) {
+        why = concat(to_string(e.kind()), ": ", e.what());
+      }
+      auto taken = std::chrono::duration<double>(clock_type::now() - begin).count();
+      ++count_;
+      failed_ += !why.empty();
+      if (taken > deadline_ + 0.5) {
+        ++late_;
+        say("late", field("task", of.name), field("seconds", taken), field("text", why));
+      }
+      if (std::exchange(well, why.empty()) != why.empty())
+        say(why.empty() ? "answers" : "silent", field("task", of.name), field("text", why));
+      std::this_thread::sleep_for(100ms);
+    }
+  }
+
+  const double deadline_;
+  session session_;
+  graph_builder graph_;
+  std::vector<target_task> targets_;
+  std::vector<std::thread> threads_;
+  std::atomic<uint64_t> count_{0}, failed_{0}, late_{0};
+  std::atomic<bool> over_{false};
+};
+
+double accuracy(replicas& of, session& in, const dataset& test) {
+  auto all = test.whole();
+  auto guesses = in.fetch(of.chief().others[0], {{of.chief().feeds[0], all[0]}});
+  int64_t right = 0;
+  for (size_t i = 0; i < test.labels.size(); ++i)
+    right += guesses.values<int64_t>()[i] == test.labels[i];
+  return 100.0 * static_cast<double>(right) / static_cast<double>(test.rows());
+}
+
+int run(const trainer_options& options, const sigset_t& stop) {
+  dataset training, test;
+  read(options.data, training, test);
+  // Rows follow from the number alone: a batch that is computed again is the same.
+  auto batch = [&](int64_t n) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.pace));
+    std::mt19937_64 dice{static_cast<uint64_t>(n) * 0x9e3779b97f4a7c15u + 1};
+    std::vector<int64_t> rows(32);
+    std::ranges::generate(rows,
+                          [&] { return static_cast<int64_t>(dice() % training.labels.size()); });
+    return std::optional{training.at(rows)};
+  };
+  replicas trained{
+      [](graph_builder& g, int) { return build(g); },
+      {.mode = options.mode == "sync" ? replica_mode::sync : replica_mode::async,
+       .workers = options.workers,
+       .ps_tasks = options.ps,
+       .backups = options.mode == "sync" ? options.backups : 0,
+       // A mean of several gradients bears a larger step.
+       .make_optimizer =
+           [&](edge) {
+             return std::make_unique<gradient_descent>(options.mode == "sync" ? 0.2 : 0.05);
+           },
+       .batch = batch,
+       .checkpoints = options.checkpoints,
+       .checkpoint_seconds = options.checkpoints.empty() ? 0 : options.checkpoint_seconds,
+       .step_seconds = options.step_seconds,
+       .give_up_seconds = 180,
+       .on_step =
+           [](const training_progress& now) {
+             say("step", field("replica", static_cast<double>(now.replica)),
+                 field("step", std::to_string(now.step)), field("loss", now.loss));
+           },
+       .on_event =
+           [](const replica_event& e) {
+             say(name_of(e.what), field("replica", e.replica),
+                 field("step", std::to_string(e.step)), field("text", e.text));
+           }}};
+  session_options how{.cluster = {.tls = options.tls, .insecure = options.insecure}};
+  auto session = session::connect(options.cluster, how);
+  std::thread{[&] {
+    int signal = 0;
+    sigwait(&stop, &signal);
+    say("asked");
+    trained.request_stop();
+  }}.detach(); // ends with the process
+  replicas_report done;
+  {
+    probes beside{options, how};
+    done = trained.run(session);
+  }
+  std::string steps;
+  for (const auto& one : done.replicas)
+    steps += concat(steps.empty() ? "" : " ", one.steps, "/", one.failures);
+  say("end", field("step", std::to_string(done.step)), field("why", to_string(done.why)),
+      field("replicas", steps), field("loss", done.loss));
+  say("accuracy", field("value", accuracy(trained, session, test)));
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  trainer_options options;
+  CLI::App app{"Trains on a cluster and says what happens, for scripts/chaos"};
+  app.add_option("--cluster", options.cluster)->required();
+  app.add_option("--data", options.data, "CSV: 64 pixels from 0 to 16 and the digit")->required();
+  app.add_option("--mode", options.mode)->check(CLI::IsMember({"sync", "async"}));
+  app.add_option("--workers", options.workers);
+  app.add_option("--ps", options.ps);
+  app.add_option("--backups", options.backups, "Of sync");
+  app.add_option("--pace", options.pace, "Seconds that a batch takes beside the computing");
+  app.add_option("--checkpoints", options.checkpoints, "The folder; goes on with what it has");
+  app.add_option("--checkpoint-seconds", options.checkpoint_seconds);
+  app.add_option("--step-seconds", options.step_seconds, "That a step may take");
+  app.add_option("--probe-seconds", options.probe_seconds, "That a task has to answer");
+  app.add_option("--tls-cert", options.tls.certificate);
+  app.add_option("--tls-key", options.tls.key);
+  app.add_option("--tls-ca", options.tls.authority);
+  app.add_flag("--insecure", options.insecure);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(options, stop);
+  } catch (const std::exception& e) {
+    say("failed", field("text", e.what()));
+    std::cerr << "trainer: " << e.what() << '\n';
+    return 1;
+  }
+}
