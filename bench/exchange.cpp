@@ -2,6 +2,7 @@
 // it once.
 #include "bench/benchmarks.hpp"
 #include "bench/two_tasks.hpp"
+#include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/troupe.hpp"
@@ -141,15 +142,23 @@ void cancel_behind_kernels(benchmark::State& state) {
 
 int serve_task(const char* cluster, int number, const std::string& carrier) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  auto spec = parse_cluster(cluster);
-  if (!spec)
+  auto found = find_cluster(cluster);
+  if (!found)
     return 2;
+  // Who joins another gets the number that is free.
+  constexpr std::string_view join = "join:";
+  std::string_view text = cluster;
+  std::string listen;
+  if (text.starts_with(join)) {
+    listen = number == 0 ? text.substr(join.size()) : "127.0.0.1:0";
+    number = number == 0 ? 0 : -1;
+  }
   auto running = task::start(
       {.ops = &library(),
        .make_devices = [] { return make_devices({.intra_op_threads = 0, .gpus = 0}); },
-       .cluster = *spec,
+       .cluster = *found,
        .self = {"worker", number},
-       .listen = {},
+       .listen = listen,
        .tls = carrier.empty() || carrier == "by_socket" ? tls_files{} : files_in(carrier, "tasks"),
        .near_memory = carrier.empty()});
   if (!running) {

@@ -90,6 +90,7 @@ void register_all() {
   register_queue();
   register_replicas();
   register_exchange();
+  register_cluster();
   register_collective();
   register_placement();
   register_files();

@@ -140,7 +140,12 @@ void add(const std::string& name, Run run) {
 } // namespace
 
 void register_replicas() {
-  add("slow_async_50", [](State& state) { slow_workers(state, replica_mode::async, 50, 0); });
+  for (int workers : {10, 25, 50, 100})
+    add(concat("slow_async_", workers),
+        [=](State& state) { slow_workers(state, replica_mode::async, workers, 0); });
+  for (int workers : {10, 25, 100})
+    add(concat("slow_sync_", workers),
+        [=](State& state) { slow_workers(state, replica_mode::sync, workers, 0); });
   add("slow_bounded_50", [](State& state) { slow_workers(state, replica_mode::bounded, 50, 0); });
   for (int backups : {0, 1, 2, 3, 4, 5})
     add(concat("slow_sync_50_backup_", backups),

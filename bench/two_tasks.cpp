@@ -10,9 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace troupe::bench {
 namespace {
@@ -55,34 +58,48 @@ tls_files files_in(const std::string& folder, const std::string& name) {
   return {folder + "/" + name + ".pem", folder + "/" + name + ".key", folder + "/authority.pem"};
 }
 
-two_tasks::two_tasks(carrier by, int count) {
+two_tasks::two_tasks(carrier by, int count) : by_(by) {
   for (int i = 0; i < count; ++i)
     cluster_ += concat(i ? ", " : "{\"worker\": [", "\"127.0.0.1:", free_port(), '"');
   cluster_ += "]}";
   if (by == carrier::tls)
     folder_ = make_certificates();
-  for (int i = 0; i < count; ++i) {
-    const auto number = std::to_string(i);
-    const char* arguments[] = {"troupe_bench",
-                               "--serve-task",
-                               cluster_.c_str(),
-                               number.c_str(),
-                               by == carrier::near_memory ? nullptr
-                               : by == carrier::socket    ? "by_socket"
-                                                          : folder_.c_str(),
-                               nullptr};
-    pid_t process = 0;
-    if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr,
-                    const_cast<char* const*>(arguments), environ) == 0)
-      processes_.push_back(process);
+  for (int i = 0; i < count; ++i)
+    start(static_cast<size_t>(i));
+}
+
+two_tasks::two_tasks(joined) : cluster_(concat("join:127.0.0.1:", free_port())) { start(0); }
+
+two_tasks two_tasks::to_be_joined() { return two_tasks{joined{}}; }
+
+void two_tasks::start(size_t task) {
+  const auto number = std::to_string(task);
+  const char* arguments[] = {"troupe_bench",
+                             "--serve-task",
+                             cluster_.c_str(),
+                             number.c_str(),
+                             by_ == carrier::near_memory ? nullptr
+                             : by_ == carrier::socket    ? "by_socket"
+                                                         : folder_.c_str(),
+                             nullptr};
+  pid_t process = 0;
+  if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, const_cast<char* const*>(arguments),
+                  environ) != 0)
+    return;
+  processes_.resize(std::max(processes_.size(), task + 1));
+  processes_[task] = process;
+}
+
+void two_tasks::kill(size_t task) {
+  if (auto process = std::exchange(processes_.at(task), 0)) {
+    ::kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
   }
 }
 
 two_tasks::~two_tasks() {
-  for (auto process : processes_) {
-    kill(process, SIGKILL);
-    waitpid(process, nullptr, 0);
-  }
+  for (size_t i = 0; i < processes_.size(); ++i)
+    kill(i);
   if (!folder_.empty())
     std::filesystem::remove_all(folder_);
 }
@@ -97,6 +114,14 @@ double two_tasks::peak_memory(size_t task) const {
     if (double kib = 0; word == "VmHWM:" && status >> kib)
       return kib * 1024;
   return 0;
+}
+
+double two_tasks::processor_seconds(size_t task) const {
+  clockid_t clock{};
+  timespec used{};
+  if (clock_getcpuclockid(processes_.at(task), &clock) != 0 || clock_gettime(clock, &used) != 0)
+    return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
 } // namespace troupe::bench

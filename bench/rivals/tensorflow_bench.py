@@ -7,6 +7,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import measure
 import nets
+import tensorflow_cluster
 import tensorflow_flow
 import tensorflow_input
 from measure import Step
@@ -280,7 +281,7 @@ def make_cases(threads):
         cases[f"int8/conv2d_{layer}"] = convolution_of_bytes(nets.CONVOLUTIONS[layer])
     for name, net in nets.NETS.items():
         cases[name] = training(net)
-    return cases | tensorflow_input.make_cases(tf, config) | tensorflow_flow.make_cases(tf)
+    return cases | tensorflow_cluster.make_cases(tf, threads) | tensorflow_input.make_cases(tf, config) | tensorflow_flow.make_cases(tf)
 
 
 if __name__ == "__main__":

@@ -241,8 +241,8 @@ class ClockJump(Event):
         at.cluster.jump(self.targets[0], 0)
 
 
-KINDS = [Kill, Kill, Reboot, KillClient, Stop, Stop, StopClient, Partition, Partition, OneWayPartition, PartitionBetween,
-         Loss, Delay, FullDisk, ClockJump]
+KINDS = [Kill, Kill, Reboot, KillClient, Stop, Stop, StopClient, Partition, Partition, OneWayPartition,
+         PartitionBetween, Loss, Delay, FullDisk, ClockJump]
 
 
 def can_move_monotonic_clocks():

@@ -146,7 +146,8 @@ class Run:
             time.monotonic() + judge.WHOLE_SECONDS) and self.cluster.processes[CLIENT].poll() is None
 
     def damage(self, event):
-        first = self.read = len(self.cluster.lines)
+        self.look(None)
+        first = self.read
         begun = time.monotonic()
         say(f"{begun - self.begun:6.1f} s  {self.mode}: {event.kind} {event.how} {' '.join(event.targets)}")
         event.begin(self)
@@ -170,7 +171,8 @@ class Run:
         if not whole:
             outcome.problems.append(f"not all replicas train within {judge.WHOLE_SECONDS} s")
         if event.spares_training() and outcome.pause > judge.PAUSE_SECONDS:
-            outcome.problems.append(f"no replica ended a step for {outcome.pause:.1f} s, though one worker was hit alone")
+            outcome.problems.append(
+                f"no replica ended a step for {outcome.pause:.1f} s, though one worker was hit alone")
         outcome.problems += judge.bystanders(event, lines)
         before = self.progress.lost_steps
         outcome.problems += self.look(event, begun)
