@@ -139,18 +139,18 @@ TEST_CASE("a replica whose task is killed fails alone, and comes back when its t
   running now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(20));
-  all.workers[1]->kill();
-  REQUIRE(now.await(kind::lost, 1));
-  CHECK(now.tells("/job:worker/task:1"));
-  REQUIRE(now.await_steps_of(0, 50)); // the others go on
+  all.workers[0]->kill();
+  REQUIRE(now.await(kind::lost, 0));
+  CHECK(now.tells("/job:worker/task:0"));
+  REQUIRE(now.await_steps_of(1, 50)); // the others go on
   REQUIRE(now.await_steps_of(2, 50));
-  all.start(all.workers, "worker", 1);
-  REQUIRE(now.await(kind::back, 1));
-  REQUIRE(now.await_steps_of(1, 50));
+  all.start(all.workers, "worker", 0);
+  REQUIRE(now.await(kind::back, 0));
+  REQUIRE(now.await_steps_of(0, 50));
   training.request_stop();
   auto report = now.end();
   CHECK(report.why == training_end::asked);
-  CHECK(report.replicas[0].failures == 0);
+  CHECK(report.replicas[1].failures == 0);
   CHECK(report.replicas[2].failures == 0);
   CHECK(now.count(kind::initialized) == 1);
   CHECK(now.count(kind::retrying) == 0);
@@ -180,6 +180,26 @@ TEST_CASE("a replica whose task is stopped holds up none of those that need not 
   auto report = now.end();
   CHECK(report.replicas[0].failures == 0);
   CHECK(regression::is_found(all.s, training.chief()));
+}
+
+TEST_CASE("checkpoints go on beside the steps, though a task does not say where it stands") {
+  cluster all;
+  temporary_folder folder;
+  auto how = all.options(replica_mode::sync);
+  how.backups = 1;
+  how.checkpoints = folder / "m";
+  how.checkpoint_seconds = 0.05;
+  auto patient = session::connect(all.spec); // so that it does not count as gone
+  running now{how};
+  auto& training = now.start(how, patient);
+  REQUIRE(now.await_step(20));
+  all.workers[2]->freeze();
+  auto frozen = clock_type::now();
+  REQUIRE(now.await_steps_of(0, 100));
+  CHECK(clock_type::now() - frozen < 1500ms * slowness);
+  ::kill(all.workers[2]->pid(), SIGCONT);
+  training.request_stop();
+  now.end();
 }
 
 TEST_CASE("without enough replicas a synchronous step waits, and goes on when they are back") {

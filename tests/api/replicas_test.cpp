@@ -182,6 +182,26 @@ TEST_CASE("with bounded staleness, none is further ahead of the slowest than it 
   CHECK(most <= 3); // what is told of a step may come after what is told of the next
 }
 
+TEST_CASE("a replica's nodes are on its own worker and on ps tasks, and the chief's on ps tasks") {
+  auto how =
+      options_of(GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync), 3);
+  INFO(to_string(how.mode));
+  how.ps_tasks = 2;
+  how.sent = GENERATE(1.0, 0.5);
+  replicas training{regression::build, how};
+  auto check = [](const graph& of, std::string_view worker) {
+    for (const auto& one : of.nodes()) {
+      INFO(one->description() << " on '" << one->device() << "'");
+      auto on = std::string_view{one->device()};
+      CHECK((one->op().name == "Const" || on.starts_with("/job:ps/task:") ||
+             (!worker.empty() && on.starts_with(worker))));
+    }
+  };
+  for (int i : {0, 2})
+    check(training.graph_of(i), concat("/job:worker/task:", i));
+  check(training.graph(), "");
+}
+
 TEST_CASE("runs of several numbers of replicas follow each other in one session") {
   watchdog watch;
   auto mode = GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync);

@@ -195,8 +195,11 @@ bool is_by_handle(edge variable) {
 
 node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view name,
                 std::source_location where) {
-  return value_or_throw(
-      in.add({.op = "NoOp", .name = std::string{name}, .controls = nodes, .where = where}));
+  node_spec spec{.op = "NoOp", .name = std::string{name}, .controls = nodes, .where = where};
+  if (const auto* builder = dynamic_cast<const graph_builder*>(&in);
+      builder && &in.innermost() == &in)
+    builder->choose_device(spec, *value_or_throw(in.ops().find_op(spec.op)));
+  return value_or_throw(in.add(std::move(spec)));
 }
 
 std::vector<edge> add_gradients(graph& in, const std::vector<edge>& ys, const std::vector<edge>& xs,

@@ -76,8 +76,9 @@ public:
       reject(function_name, where_, "the loss is ", ends_.loss.node->description(),
              " of another graph: the model must add to the one that it is given");
     if (ends_.feeds.empty() == static_cast<bool>(how_.batch))
-      reject(function_name, where_, how_.batch ? "there are batches, and nothing to feed"
-                                               : "there are edges to feed, and no batches");
+      reject(function_name, where_,
+             how_.batch ? "there are batches, and nothing to feed"
+                        : "there are edges to feed, and no batches");
     for (const auto& one : g_.variables())
       variables_.push_back(one);
     gradients_ = optimizer::compute_gradients(ends_.loss, {}, where_);
@@ -105,6 +106,7 @@ public:
   }
 
   chief_graph chief() && {
+    auto on = first_ps();
     chief_.initializer = g_.initializer(where_);
     chief_.initialized = add_checks(g_, where_);
     chief_.global_step = counter_;
@@ -166,11 +168,10 @@ private:
     auto on = g_.on(of.variable.node->device(), where_);
     auto name = concat("replicas/", of.variable.node->name());
     if (slices_of(of.gradient))
-      return sparse_conditional_accumulator(g_, of.variable.type(),
-                                            {.shape = of.variable.dims(),
-                                             .shared_name = name,
-                                             .reduction_type = "MEAN_OF_ALL"},
-                                            {}, where_);
+      return sparse_conditional_accumulator(
+          g_, of.variable.type(),
+          {.shape = of.variable.dims(), .shared_name = name, .reduction_type = "MEAN_OF_ALL"}, {},
+          where_);
     return conditional_accumulator(g_, of.variable.type(),
                                    {.shape = of.variable.dims(), .shared_name = name}, {}, where_);
   }
@@ -191,8 +192,8 @@ private:
       auto extents = dims.known();
       auto of = tensor::vector<int64_t>({extents.begin(), extents.end()});
       cleared.push_back(assign(rest, fill(g_, of, zero, {}, where_), {}, where_).node);
-      auto top = sparsify_top_k(rest, one.gradient, static_cast<int64_t>(std::ceil(share)), {},
-                                where_);
+      auto top =
+          sparsify_top_k(rest, one.gradient, static_cast<int64_t>(std::ceil(share)), {}, where_);
       auto beside = g_.on(one.variable.node->device(), where_);
       one.gradient = densify_top_k(top.values, top.positions, of, {}, where_);
     }
@@ -210,9 +211,9 @@ private:
       auto rows = summed_slices_of(one.gradient);
       auto on = g_.on(one.variable.node->device(), where_);
       if (rows)
-        given.push_back(sparse_accumulator_apply_gradient(
-            to, label_, rows->indices, rows->values, tensor::vector<int64_t>({}), false,
-            {.contributor = replica_}, {}, where_));
+        given.push_back(sparse_accumulator_apply_gradient(to, label_, rows->indices, rows->values,
+                                                          tensor::vector<int64_t>({}), false,
+                                                          {.contributor = replica_}, {}, where_));
       else
         given.push_back(accumulator_apply_gradient(to, label_, one.gradient,
                                                    {.contributor = replica_}, {}, where_));
@@ -239,7 +240,8 @@ private:
       labels.push_back(accumulator_set_global_step(from, label_, {}, where_));
       clears.push_back(accumulator_clear(from, {}, where_));
       if (slices_of(one.gradient)) {
-        auto rows = sparse_accumulator_take_gradient(from, required, one.variable.type(), {}, where_);
+        auto rows =
+            sparse_accumulator_take_gradient(from, required, one.variable.type(), {}, where_);
         means.push_back({rows.values, rows.indices});
       } else {
         means.push_back(
@@ -295,7 +297,9 @@ private:
     auto by = how_.make_optimizer(counter_);
     if (!by)
       reject(function_name, where_, "replicas_options::make_optimizer made none");
-    auto* applied = by->apply_gradients(how_.change ? how_.change(gradients) : gradients, where_);
+    auto changed = how_.change ? how_.change(gradients) : gradients;
+    auto on = first_ps();
+    auto* applied = by->apply_gradients(changed, where_);
     return count_steps(applied, counter_, where_);
   }
 
@@ -347,6 +351,7 @@ replicas::replicas(const builder& model, replicas_options options, location wher
       warn(text);
     mine.tell({.what = replica_event::kind::warning, .text = text});
   };
+  keep.exact_streams = false; // replicas compute beside the chief's steps
   mine.saves.emplace(*mine.chief.graph, mine.options.checkpoints, keep, where);
 }
 

@@ -76,9 +76,8 @@ template <class Done>
 void replicas::state::loop::wait_for(lock_of_all& lock, Done done) {
   auto saves_now = [&] { return !of_->is_sync() && save_is_due(); };
   while (!stopped_ && !done() && !saves_now()) {
-    of_->changed.wait_until(lock, next_look(), [&] {
-      return stopped_ || of_->asked || done() || saves_now();
-    });
+    of_->changed.wait_until(lock, next_look(),
+                            [&] { return stopped_ || of_->asked || done() || saves_now(); });
     check_ends();
     if (auto now = clock::now(); now >= std::max(looked_at_, last_good_) + quiet_now_) {
       // Without news: are the ps tasks there?
@@ -188,8 +187,8 @@ void replicas::state::loop::get_ready(std::optional<error> cause) {
 }
 
 bool replicas::state::loop::lost_state() {
-  auto flags = in_.run({}, of_->chief.initialized, {}, {.timeout = in_milliseconds(5 * options_.lost_seconds)},
-                       where_);
+  auto flags = in_.run({}, of_->chief.initialized, {},
+                       {.timeout = in_milliseconds(5 * options_.lost_seconds)}, where_);
   return std::ranges::any_of(flags, [](const tensor& one) { return !*one.data<bool>(); });
 }
 
@@ -268,23 +267,34 @@ void replicas::state::loop::drop_pending() {
 bool replicas::state::loop::save_is_due() const {
   auto by_steps = options_.checkpoint_steps;
   auto by_time = options_.checkpoint_seconds;
-  return saves() && ready_ && !stopped_ && done_ > saved_step_ &&
+  return saves() && ready_ && !stopped_ && done_ > saved_step_ && clock::now() >= save_again_at_ &&
          ((by_steps > 0 && done_ - saved_step_ >= by_steps) ||
           (by_time > 0 && clock::now() >= saved_at_ + in_ticks(by_time)));
 }
 
-// With sync, values are read between two steps of the chief: a consistent cut.
+// With sync, values are read between two steps of the chief: a consistent cut. No step waits for
+// the checkpoint before, which takes as long as its disk and the tasks that are asked for it.
 void replicas::state::loop::save() {
+  auto written = writing_ && !of_->saves->is_writing();
+  auto due = false;
   int64_t at = 0;
   {
     lock_of_all lock{of_->mutex};
-    if (!save_is_due() || pending_)
-      return;
     at = done_;
-    saved_at_ = clock::now();
+    due = save_is_due() && !pending_;
+    if (due && writing_ && !written) {
+      due = false;
+      save_again_at_ = clock::now() + save_interval;
+    }
+    if (due)
+      saved_at_ = clock::now();
   }
+  if (!due && !written)
+    return;
   try {
     await_writer();
+    if (!due)
+      return;
     of_->saves->save_async(in_, at, where_);
     writing_ = at;
     lock_of_all lock{of_->mutex};
@@ -310,8 +320,7 @@ std::string replicas::state::loop::newest() const {
 }
 
 replicas_report replicas::state::loop::finish() {
-  replicas_report made{
-      .step = done_, .why = why_, .loss = loss_, .restored_from = restored_from_};
+  replicas_report made{.step = done_, .why = why_, .loss = loss_, .restored_from = restored_from_};
   for (const auto& one : replicas_)
     made.replicas.push_back(one.counts);
   if (!saves())

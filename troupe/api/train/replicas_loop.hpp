@@ -25,7 +25,8 @@ private:
 
   // Of the steps under way when the run is to end; those of a frozen task are left behind then.
   static constexpr std::chrono::seconds end_patience{5};
-  static constexpr milliseconds end_interval{50}, control_timeout{10'000}, release_timeout{1000};
+  static constexpr milliseconds end_interval{50}, save_interval{20}, control_timeout{10'000},
+      release_timeout{1000};
   // Without news, until one asks whether a task is there; at first, and at most.
   static constexpr clock::duration quiet = std::chrono::seconds{1},
                                    longest_quiet = std::chrono::seconds{10};
@@ -111,6 +112,7 @@ private:
   int64_t next_ = 0, done_ = 0, count_ = 0, saved_step_ = 0, restored_from_ = -1;
   uint64_t beginnings_ = 0;
   clock::time_point last_good_ = begin_, saved_at_ = begin_, looked_at_ = begin_;
+  clock::time_point save_again_at_ = begin_; // not before: one is still being written
   clock::duration quiet_now_ = quiet;
   std::optional<error> first_cause_; // of those since a step ended well
   double loss_ = 0;

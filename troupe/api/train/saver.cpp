@@ -145,20 +145,22 @@ struct saver::state {
     return items;
   }
 
-  checkpoint_manifest about(session& in, int64_t step, std::optional<double> metric,
-                            location where) {
+  checkpoint_manifest about(int64_t step, std::optional<double> metric) {
     checkpoint_manifest made;
     made.step = step;
     made.made["by"] = concat("troupe ", library_version);
     if (metric)
       made.made[std::string{metric_key}] = to_text(*metric);
-    for (const auto& one : in.positions(where)) {
-      made.incarnations[one.task] = one.incarnation;
-      for (const auto& [node, position] : one.at)
-        keep_further(made.positions[concat(stream_key, node)], position);
-    }
     made.graph_digest = graph_digest();
     return made;
+  }
+
+  static void add_streams(session& in, checkpoint_manifest& to, location where) {
+    for (const auto& one : in.positions(where)) {
+      to.incarnations[one.task] = one.incarnation;
+      for (const auto& [node, position] : one.at)
+        keep_further(to.positions[concat(stream_key, node)], position);
+    }
   }
 
   const std::string& graph_digest() {
@@ -367,7 +369,8 @@ std::string saver::save_with(session& in, int64_t step, std::optional<double> me
                              location where) {
   wait(where);
   auto outcome = [&]() -> result<std::string> {
-    auto about = state_->about(in, step, metric, where);
+    auto about = state_->about(step, metric);
+    state::add_streams(in, about, where);
     if (!state_->tasks)
       return state_->write_items(std::move(about), state_->read(in, where));
     TROUPE_TRY(state_->check_shared(in, where));
@@ -382,18 +385,29 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
                             location where) {
   wait(where);
   auto* of = state_.get();
-  auto about = of->about(in, step, metric, where);
-  if (of->tasks) {
+  auto about = of->about(step, metric);
+  if (of->options.exact_streams)
+    state::add_streams(in, about, where);
+  if (of->tasks)
     if (auto seen = of->check_shared(in, where); !seen)
       throw error{std::move(seen).within(concat("save_async (", to_string(where), ')'))};
-    of->writing = std::async(std::launch::async, [=, &in]() -> status {
-      return of->write_by_tasks(in, about, where).status();
-    });
-    return;
-  }
-  of->writing = std::async(std::launch::async, [=, items = of->read(in, where)]() -> status {
-    return of->write_items(about, items).status();
-  });
+  auto items = of->tasks ? std::vector<checkpoint_item>{} : of->read(in, where);
+  of->writing =
+      std::async(std::launch::async, [=, &in, about = std::move(about)]() mutable -> status {
+        try {
+          if (!of->options.exact_streams)
+            state::add_streams(in, about, where);
+        } catch (const error& why) {
+          return failure(why.kind(), why.what());
+        }
+        return of->tasks ? of->write_by_tasks(in, std::move(about), where).status()
+                         : of->write_items(std::move(about), items).status();
+      });
+}
+
+bool saver::is_writing() const {
+  const auto& writing = state_->writing;
+  return writing.valid() && writing.wait_for(std::chrono::seconds{0}) != std::future_status::ready;
 }
 
 void saver::wait(location where) {

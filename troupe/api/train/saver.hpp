@@ -31,6 +31,10 @@ struct saver_options {
   /// TensorFlow's format. All of them and this process must see the folder by the same absolute
   /// path: that is checked, once, before anything is saved or restored.
   bool by_tasks = false;
+  /// Where streams of random numbers stand is asked for before save_async() returns, so that it
+  /// fits the variables; a task that does not answer is waited for, up to two seconds. False: it is
+  /// asked for beside the steps, for graphs whose other steps run meanwhile in any case.
+  bool exact_streams = true;
   /// Told, on the thread that writes, what does not make a save fail: an older checkpoint that
   /// could not be removed. Nothing: that passes in silence.
   std::function<void(const std::string&)> on_warning = {};
@@ -86,6 +90,8 @@ public:
   /// until then: wait().
   void save_async(session& in, int64_t step, location where = location::current());
   void save_async(session& in, int64_t step, double metric, location where = location::current());
+  /// Whether it is not all written yet, so that wait() would block.
+  bool is_writing() const;
   /// Waits until all is written, and throws what it failed with.
   void wait(location where = location::current());
 

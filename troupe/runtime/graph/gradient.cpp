@@ -15,8 +15,9 @@ namespace troupe {
 namespace {
 
 edge filled_like(edge like, double value) {
-  return like.node->graph().add_or_note(
-      {.op = value == 0 ? "ZerosLike" : "OnesLike", .inputs = {like}});
+  return like.node->graph().add_or_note({.op = value == 0 ? "ZerosLike" : "OnesLike",
+                                         .inputs = {like},
+                                         .device = like.node->device()});
 }
 
 // Of a graph, or of the function that is being built within it.
