@@ -1,6 +1,7 @@
 #include "troupe/api/server.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/certificates.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
@@ -17,6 +18,18 @@ namespace troupe::test::server_test {
 using namespace std::chrono_literals;
 
 namespace {
+
+class environment_variable {
+public:
+  environment_variable(const char* name, const char* value) : name_(name) {
+    ::setenv(name, value, 1);
+  }
+  ~environment_variable() { ::unsetenv(name_); }
+  environment_variable(const environment_variable&) = delete;
+
+private:
+  const char* name_;
+};
 
 // What a server has told so far.
 struct log_of {
@@ -71,6 +84,42 @@ TEST_CASE("a server that cannot start says where it was started") {
     CHECK(std::string_view{e.what()}.find("server_test.cpp") != std::string_view::npos);
   }
   CHECK_THROWS_AS(server::start("{", {}), error);
+  std::string said;
+  try {
+    server::start(cluster, {.cluster = {.peer_timeout = std::chrono::milliseconds{0}}});
+  } catch (const error& e) {
+    said = e.what();
+  }
+  CHECK(said.find("cluster.peer_timeout must be from 1 ms to 24 hours") != said.npos);
+  CHECK_THROWS_AS(server::start(cluster, {.access = "no_such_list.json"}), error); // without TLS
+}
+
+TEST_CASE("a server keeps to its access list") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  test_authority authority;
+  auto list = authority.write("access.json", R"({"clients": {"alice": {"may": ["register"]}}})");
+  auto serves =
+      server::start(cluster, {.cluster = {.tls = authority.task("worker", 0)}, .access = list});
+  auto s = session::connect(cluster, {.cluster = {.tls = authority.client("alice")}});
+  graph_builder g;
+  std::string said;
+  try {
+    s.fetch(g.constant(tensor::scalar(2.f)) * 3.f);
+  } catch (const error& e) {
+    said = e.what();
+  }
+  CHECK(said.find("client 'alice' may not run steps") != said.npos);
+}
+
+TEST_CASE("a server asks the environment which task it is") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto ports = cluster.jobs.at("worker");
+  environment_variable nodes{"SLURM_STEP_NODELIST", "127.0.0.1"},
+      count{"SLURM_STEP_TASKS_PER_NODE", "2"}, rank{"SLURM_PROCID", "1"};
+  auto serves = server::start("slurm:worker*2,port=7000", {.listen = ports[1]});
+  CHECK(serves.self() == task_name{"worker", 1});
 }
 
 TEST_CASE("the log says when a task starts, who comes and goes, and which steps fail") {

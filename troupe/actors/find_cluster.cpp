@@ -20,4 +20,13 @@ result<cluster_access> find_cluster(std::string_view text) {
   return first_look(std::move(source));
 }
 
+result<task_name> self_in(const cluster_access& cluster, const std::string& job,
+                          std::optional<int> number) {
+  auto named = job.empty() ? std::string{"worker"} : job;
+  if (number || !cluster.source || cluster.source->takes_announcements())
+    return task_name{std::move(named), number.value_or(-1)};
+  TROUPE_ASSIGN(auto said, cluster.source->self(job));
+  return said ? *std::move(said) : task_name{std::move(named), 0};
+}
+
 } // namespace troupe

@@ -31,10 +31,11 @@ public:
     // In the order in which it became ready.
     for (size_t i = 0; i < ready_.size(); ++i) {
       auto [next, region] = ready_[i];
+      auto measures = region && !region->measures_itself();
       auto begin = std::chrono::steady_clock::now();
       auto after = next->resume(this, 1);
-      if (region && std::chrono::steady_clock::now() - begin > not_brief)
-        region->was_long();
+      if (measures)
+        region->took(std::chrono::steady_clock::now() - begin);
       if (after == caf::resumable::resume_later)
         system().scheduler().enqueue(next);
       else if (after != caf::resumable::shutdown_execution_unit)
@@ -44,7 +45,6 @@ public:
   }
 
 private:
-  static constexpr std::chrono::microseconds not_brief{200};
   std::vector<std::pair<caf::resumable*, region_actor*>> ready_;
 };
 

@@ -16,9 +16,6 @@
 namespace troupe {
 namespace {
 
-// What takes longer is worth another thread.
-constexpr std::chrono::microseconds not_brief{200};
-
 // Turns what a region's code emits into messages.
 class messenger final : public emission_sink {
 public:
@@ -176,8 +173,14 @@ bool region_actor::heavy() const noexcept {
   return in_->part(program_).program().regions()[which_].heavy;
 }
 
+// Where that decides which thread is next to run it.
+bool region_actor::measures_itself() const noexcept {
+  auto* own = in_->program().threads_of(program_);
+  return (own && !own->takes(heavy())) || length_.often_long();
+}
+
 bool region_actor::brief() const noexcept {
-  return !heavy() && !long_.load(std::memory_order_relaxed) &&
+  return !heavy() && !length_.often_long() &&
          in_->program().accelerators().empty(); // for which the end of a step may wait
 }
 
@@ -230,25 +233,23 @@ void region_actor::bring(std::shared_ptr<wait_answer> what, size_t from) {
     if (value.on_host() || (here && !(i < wait.on_host.size() && wait.on_host[i])))
       continue;
     if (here)
-      return device->download(
-          std::move(value),
-          [this, keep = in_, self = caf::actor_cast<caf::actor>(this), what,
-           i](result<tensor> host) {
-            if (!host) {
-              what->outcome = host.status();
-              return settle(*what, nullptr);
-            }
-            what->values[i] = *std::move(host);
-            bring(what, i + 1);
-          });
+      return device->download(std::move(value),
+                              [this, keep = in_, self = caf::actor_cast<caf::actor>(this), what,
+                               i](result<tensor> host) {
+                                if (!host) {
+                                  what->outcome = host.status();
+                                  return settle(*what, nullptr);
+                                }
+                                what->values[i] = *std::move(host);
+                                bring(what, i + 1);
+                              });
     if (device)
       if (auto there = device->take_over(value)) {
         value = *std::move(there);
         continue;
       }
-    what->outcome =
-        failure(error_kind::failed_precondition, "the element lies in the memory of ",
-                value.space()->name(), ": take it out on that device");
+    what->outcome = failure(error_kind::failed_precondition, "the element lies in the memory of ",
+                            value.space()->name(), ": take it out on that device");
     break;
   }
   settle(*what, nullptr);
@@ -284,7 +285,8 @@ void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thr
   if (!in_->conductor().enter())
     return;                     // the step has failed
   intrusive_ptr_add_ref_impl(); // until it has run
-  if (auto* own = in_->program().threads_of(program_); own && own->takes(heavy() || long_.load(std::memory_order_relaxed)))
+  if (auto* own = in_->program().threads_of(program_);
+      own && own->takes(heavy() || length_.often_long()))
     own->run_later(this);
   else if (unit && !(prefer_other_thread && heavy()))
     unit->exec_later(this);
@@ -302,15 +304,14 @@ caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, si
   messenger out{*keep, program_, unit};
   auto& since = keep->runs_since(program_, which_);
   since.store(ticks_now(), std::memory_order_relaxed);
-  auto begin = std::chrono::steady_clock::time_point{};
-  auto* own = keep->program().threads_of(program_);
-  if (own && !own->takes(heavy()))
+  auto measured = measures_itself();
+  std::chrono::steady_clock::time_point begin{};
+  if (measured)
     begin = std::chrono::steady_clock::now();
   auto outcome = keep->part(program_).run(which_, out, keep->conductor().stop());
   since.store(0, std::memory_order_relaxed);
-  if (begin != std::chrono::steady_clock::time_point{} &&
-      std::chrono::steady_clock::now() - begin > not_brief)
-    was_long();
+  if (measured)
+    took(std::chrono::steady_clock::now() - begin);
   keep->program().recorder().note(flight_event::region_ran, keep->conductor().step(), program_,
                                   which_);
   deliver(keep->conductor(), region_ended{std::move(outcome)}, unit);

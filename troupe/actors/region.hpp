@@ -3,8 +3,7 @@
 #include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/inline_actor.hpp"
 #include "troupe/actors/messages.hpp"
-
-#include <atomic>
+#include "troupe/actors/run_length.hpp"
 
 namespace troupe {
 
@@ -27,8 +26,9 @@ public:
   bool heavy() const noexcept;
   /// Whether a thread that has more urgent work may run it in between.
   bool brief() const noexcept;
-  /// It has taken longer than was thought.
-  void was_long() noexcept { long_.store(true, std::memory_order_relaxed); }
+  /// How long it takes, where resume() does not measure that itself.
+  void took(std::chrono::nanoseconds time) noexcept { length_.took(time); }
+  bool measures_itself() const noexcept;
 
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
@@ -40,7 +40,7 @@ private:
 
   std::shared_ptr<task_instance> in_;
   uint32_t program_, which_;
-  std::atomic<bool> long_{false};
+  run_length length_;
 };
 
 } // namespace troupe

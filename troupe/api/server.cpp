@@ -2,10 +2,17 @@
 
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
+#include "troupe/api/client_options.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/library.hpp"
 
 namespace troupe {
+namespace {
+
+[[noreturn]] void refuse(status why, std::source_location where) {
+  throw error{std::move(why).within(concat("server::start (", to_string(where), ")"))};
+}
+
+} // namespace
 
 struct server::state {
   std::unique_ptr<task> running;
@@ -24,7 +31,7 @@ struct server::starter {
 server server::start(std::string_view cluster, const server_options& options, location where) {
   auto found = find_cluster(cluster);
   if (!found)
-    throw error{found.status().within(concat("server::start (", to_string(where), ")"))};
+    refuse(found.status(), where);
   return starter::start(*std::move(found), options, where);
 }
 
@@ -36,20 +43,19 @@ server server::starter::start(cluster_access cluster, const server_options& opti
                               location where) {
   task_options to;
   to.ops = &library();
-  to.make_devices = [chosen =
-                         device_choice{.intra_op_threads = options.threads.intra_op,
-                                       .memory_limit = options.memory.limit,
-                                       .gpus = options.gpu.count,
-                                       .devices_per_gpu = options.gpu.devices_each,
-                                       .gpu_memory_limit = options.memory.gpu_limit,
-                                       .gpu_memory_reserve = options.memory.gpu_reserve,
-                                       .gpu_memory_idle = options.memory.gpu_idle,
-                                       .tf32 = options.gpu.tf32,
-                                       .measure_convolutions = options.gpu.measure_convolutions}] {
+  to.make_devices = [chosen = to_device_choice(options.threads, options.memory, options.gpu)] {
     return make_devices(chosen);
   };
+  if (auto may = check_peer_timeout(options.cluster.peer_timeout); !may)
+    refuse(std::move(may), where);
+  auto self = self_in(cluster, options.job, options.task);
+  if (!self)
+    refuse(self.status(), where);
+  to.self = *std::move(self);
+  if (!options.task && !cluster.source && cluster.seeds.empty())
+    to.self.task = 0; // there are constant addresses, and nobody gives numbers
   to.cluster = std::move(cluster);
-  to.self = {options.job, options.task};
+  to.access = options.access;
   to.listen = options.listen;
   to.advertise = options.advertise;
   to.join_patience = options.join_patience;
@@ -66,7 +72,7 @@ server server::starter::start(cluster_access cluster, const server_options& opti
   to.http = options.http;
   auto made = task::start(std::move(to));
   if (!made)
-    throw error{made.status().within(concat("server::start (", to_string(where), ")"))};
+    refuse(made.status(), where);
   return server{std::make_unique<state>(state{*std::move(made)})};
 }
 

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -14,8 +15,10 @@
 namespace troupe {
 
 struct server_options {
-  std::string job = "worker";
-  int task = 0;            ///< its number within the job; -1: any, in a cluster that is joined
+  std::string job = {}; ///< empty: what the environment says (docs/clusters.md), else "worker"
+  /// Its number within the job; -1: any, in a cluster that is joined. None: what the environment
+  /// says, else any where the cluster gives one, else 0.
+  std::optional<int> task = {};
   std::string listen = {}; ///< "host:port" instead of the address in the cluster
   /// Of a cluster that is joined: where others reach this task; empty: where it listens.
   std::string advertise = {};
@@ -25,6 +28,8 @@ struct server_options {
   gpu_options gpu = {};         ///< `replay` and `place_by_cost` are the sessions'
   /// Certificates, and whether the task may do without; `between_tasks` is the sessions'.
   cluster_options cluster = {};
+  /// File that says which client may do what (docs/security.md); empty: all may do all.
+  std::string access = {};
   bool deterministic = false;   ///< the same bits for any number of threads, for all sessions
   /// "host:port" where /metrics, /healthz, /readyz and /v1/node/ are served; port 0: any. Empty:
   /// nowhere (docs/operating.md).

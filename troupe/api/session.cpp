@@ -51,20 +51,31 @@ signature_key key_of(const graph& of, const step_signature& signature) {
 
 } // namespace
 
-client_options to_client(const session_options& from, std::source_location where) {
+device_choice to_device_choice(const thread_options& threads, const memory_options& memory,
+                               const gpu_options& gpu) {
+  return {.intra_op_threads = threads.intra_op,
+          .memory_limit = memory.limit,
+          .gpus = gpu.count,
+          .devices_per_gpu = gpu.devices_each,
+          .gpu_memory_limit = memory.gpu_limit,
+          .gpu_memory_reserve = memory.gpu_reserve,
+          .gpu_memory_idle = memory.gpu_idle,
+          .tf32 = gpu.tf32,
+          .measure_convolutions = gpu.measure_convolutions};
+}
+
+status check_peer_timeout(std::chrono::milliseconds timeout) {
   using namespace std::chrono_literals;
+  if (timeout < 1ms || timeout > 24h)
+    return invalid("cluster.peer_timeout must be from 1 ms to 24 hours, got ", timeout.count(),
+                   " ms");
+  return {};
+}
+
+client_options to_client(const session_options& from, std::source_location where) {
   client_options to;
   to.ops = &library();
-  to.make_devices = [chosen =
-                         device_choice{.intra_op_threads = from.threads.intra_op,
-                                       .memory_limit = from.memory.limit,
-                                       .gpus = from.gpu.count,
-                                       .devices_per_gpu = from.gpu.devices_each,
-                                       .gpu_memory_limit = from.memory.gpu_limit,
-                                       .gpu_memory_reserve = from.memory.gpu_reserve,
-                                       .gpu_memory_idle = from.memory.gpu_idle,
-                                       .tf32 = from.gpu.tf32,
-                                       .measure_convolutions = from.gpu.measure_convolutions}] {
+  to.make_devices = [chosen = to_device_choice(from.threads, from.memory, from.gpu)] {
     return make_devices(chosen);
   };
   to.inter_op_threads = from.threads.inter_op;
@@ -83,10 +94,8 @@ client_options to_client(const session_options& from, std::source_location where
   if (to.passes.swap.memory == 0)
     to.passes.swap.memory = from.memory.gpu_limit;
   to.timeout = from.timeout;
-  if (from.cluster.peer_timeout < 1ms || from.cluster.peer_timeout > 24h)
-    throw error{invalid("session (", to_string(where),
-                        "): cluster.peer_timeout must be from 1 ms to 24 hours, got ",
-                        from.cluster.peer_timeout.count(), " ms")};
+  if (auto may = check_peer_timeout(from.cluster.peer_timeout); !may)
+    throw error{std::move(may).within(concat("session (", to_string(where), ")"))};
   to.peer_timeout = from.cluster.peer_timeout;
   to.tls = from.cluster.tls;
   to.insecure = from.cluster.insecure;

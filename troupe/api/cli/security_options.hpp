@@ -8,6 +8,12 @@ class App;
 
 namespace troupe::cli {
 
+/// What --cluster takes in all subcommands.
+inline constexpr auto cluster_help =
+    "Where the tasks are (docs/clusters.md): a file with the addresses of all, such text itself, "
+    "or "
+    "file:PATH, join:HOST:PORT, dns:..., slurm:..., kubernetes:..., etcd:...";
+
 struct security_options {
   tls_files tls = {};
   bool insecure = false;

@@ -183,7 +183,7 @@ void add_train(CLI::App& to) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--cluster", chosen->cluster,
-                      "File with the addresses of the tasks to run on; by default here");
+                      std::string{"By default here. "} + cluster_help);
   add_security(*command, chosen->security);
   command->add_option("--timeout", chosen->timeout, "Seconds for each step")->capture_default_str();
   command->callback([chosen] { train(*chosen); });

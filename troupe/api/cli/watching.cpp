@@ -8,9 +8,7 @@
 namespace troupe::cli {
 
 void watched_cluster::add_to(CLI::App& command) {
-  command
-      .add_option("--cluster", cluster, "File with the addresses of all tasks, or that text itself")
-      ->required();
+  command.add_option("--cluster", cluster, cluster_help)->required();
   command.add_option("--timeout", timeout, "Seconds that a task may take to answer")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -18,8 +16,8 @@ void watched_cluster::add_to(CLI::App& command) {
 }
 
 std::unique_ptr<observer> watched_cluster::connect() const {
-  return value_or_throw(
-      observer::of(value_or_throw(find_cluster(cluster)), {.tls = security.tls, .insecure = security.insecure}));
+  return value_or_throw(observer::of(value_or_throw(find_cluster(cluster)),
+                                     {.tls = security.tls, .insecure = security.insecure}));
 }
 
 std::chrono::milliseconds watched_cluster::patience() const {

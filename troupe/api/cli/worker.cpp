@@ -60,15 +60,6 @@ void drain(task& running, const sigset_t& stop, double patience_seconds) {
     std::cout << "ends with " << left.steps << " steps that run" << std::endl;
 }
 
-// Which task this process is: what the options say, else what the environment does.
-task_name self_of(const worker_options& options, const cluster_access& cluster) {
-  auto job = options.job.empty() ? std::string{"worker"} : options.job;
-  if (options.task || !cluster.source || cluster.source->takes_announcements())
-    return {job, options.task.value_or(-1)};
-  auto said = value_or_throw(cluster.source->self(options.job));
-  return said ? *said : task_name{job, 0};
-}
-
 // A file that need not be there may name this task later. Returns nothing when it is time to stop.
 std::optional<std::string> own_address(const worker_options& options, cluster_access& cluster,
                                        const task_name& self, const sigset_t& stop) {
@@ -98,7 +89,7 @@ void serve(const worker_options& options) {
     throw CLI::RequiredError{"--cluster or --join"};
   auto cluster = value_or_throw(
       find_cluster(options.join.empty() ? options.cluster : concat("join:", options.join)));
-  auto self = self_of(options, cluster);
+  auto self = value_or_throw(self_in(cluster, options.job, options.task));
   auto stop = block_stop_signals();
   auto address = own_address(options, cluster, self, stop);
   if (!address)
@@ -131,8 +122,7 @@ void serve(const worker_options& options) {
       .give_up = [&] { return sigtimedwait(&stop, nullptr, &at_once) > 0; },
   }));
   std::cout << "listening on " << host_of(*address) << ':' << running->port() << " as "
-            << running->self()
-            << std::endl; // flushed: whoever started us waits for it
+            << running->self() << std::endl; // flushed: whoever started us waits for it
   if (running->http_port() != 0)
     std::cout << "serving http://" << host_of(options.http) << ':' << running->http_port()
               << std::endl;
@@ -151,18 +141,19 @@ void add_worker(CLI::App& to) {
                       "The job that the task belongs to; by default what the environment says, or "
                       "worker");
   command
-      ->add_option("--task", options->task,
-                   "Its number within the job; by default what the environment says, or 0; with --join, one "
-                   "that is free")
+      ->add_option(
+          "--task", options->task,
+          "Its number within the job; by default what the environment says, or 0; with --join, one "
+          "that is free")
       ->check(CLI::NonNegativeNumber);
-  command
-      ->add_option("--cluster", options->cluster,
-                   "Where the tasks are (docs/clusters.md): a file with the addresses of all, "
-                   R"(such text itself, {"worker": ["127.0.0.1:7001"]}, or file:PATH, dns:..., )"
-                   "slurm:..., kubernetes:..., etcd:...");
-  command->add_option("--join", options->join,
-                      "host:port,... of tasks that know the others, instead of --cluster: the task at "
-                      "the first gives this one its number, if it has none");
+  command->add_option("--cluster", options->cluster,
+                      "Where the tasks are (docs/clusters.md): a file with the addresses of all, "
+                      R"(such text itself, {"worker": ["127.0.0.1:7001"]}, or file:PATH, dns:..., )"
+                      "slurm:..., kubernetes:..., etcd:...");
+  command->add_option(
+      "--join", options->join,
+      "host:port,... of tasks that know the others, instead of --cluster: the task at "
+      "the first gives this one its number, if it has none");
   command
       ->add_option_function<double>(
           "--patience",
@@ -185,8 +176,9 @@ void add_worker(CLI::App& to) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command
-      ->add_option("--log", options->log, "How events are written to standard error: text or json "
-                                          "lines, or none")
+      ->add_option("--log", options->log,
+                   "How events are written to standard error: text or json "
+                   "lines, or none")
       ->capture_default_str()
       ->check(CLI::IsMember({"text", "json", "none"}));
   command->add_option("--log-level", options->log_level, "From which level on")
