@@ -217,6 +217,27 @@ TEST_CASE("a reader goes on where another one stood, in files of all kinds") {
   }
 }
 
+TEST_CASE("a reader's state has the file whose name came when its read was given up") {
+  reader_world one{lines}, other{lines};
+  for (auto* world : {&one, &other}) {
+    world->disk.put("a", "1\n2");
+    world->disk.put("b", "3");
+  }
+  one.begin(1);
+  one.reader.cancel(reader_world::step(1), failure(error_kind::cancelled, "late"), one.done);
+  one.offer("a"); // what was asked for that read is spent
+  auto state = one.reader.state();
+  REQUIRE(state);
+  other.offer("b");
+  other.end_of_data();
+  REQUIRE(other.reader.restore(*state, other.done));
+  CHECK(*other.reader.state() == *state);
+  CHECK(other.read() == "a:1=1");
+  CHECK(other.read() == "a:2=2");
+  CHECK(other.read() == "b:1=3");
+  CHECK_THAT(other.read(), Contains("is closed"));
+}
+
 TEST_CASE("what is no state of a reader is refused, and changes nothing") {
   reader_world world{lines};
   world.disk.put("a", "1\n2\n3");

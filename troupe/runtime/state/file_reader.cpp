@@ -37,7 +37,14 @@ std::string key_of(record_format format, const std::string& file, std::string_vi
 }
 
 // Protocol buffers, as far as ReaderBaseState needs them.
-enum field : uint32_t { started = 1, finished = 2, produced = 3, current = 4, place = 15 };
+enum field : uint32_t {
+  started = 1,
+  finished = 2,
+  produced = 3,
+  current = 4,
+  place = 15,
+  next = 16
+};
 
 void put_varint(uint64_t value, std::string& to) {
   for (; value >= 0x80; value >>= 7)
@@ -75,6 +82,7 @@ std::optional<uint64_t> take_varint(std::string_view& from) {
 struct reader_state {
   int64_t started = 0, finished = 0, produced = 0;
   std::string file, place;
+  std::deque<std::string> names;
 };
 
 std::optional<reader_state> parse_state(std::string_view from) {
@@ -106,6 +114,8 @@ std::optional<reader_state> parse_state(std::string_view from) {
           found.file = text;
         else if (*head >> 3 == field::place)
           found.place = text;
+        else if (*head >> 3 == field::next)
+          found.names.emplace_back(text);
         break;
       }
       default: return {};
@@ -427,6 +437,8 @@ result<std::string> file_reader::state() const {
   put_text(field::current, file_, made);
   if (in_progress())
     put_text(field::place, next ? next->place : place_, made);
+  for (const auto& name : names_) // which no read has begun
+    put_text(field::next, name, made);
   return made;
 }
 
@@ -447,6 +459,7 @@ status file_reader::restore(std::string_view state, answers& done) {
   produced_ = to->produced;
   file_ = std::move(to->file);
   place_ = std::move(to->place);
+  names_ = std::move(to->names);
   serve(done);
   return {};
 }
