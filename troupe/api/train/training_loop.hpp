@@ -16,6 +16,7 @@ struct training_run::state {
   std::mutex mutex = {}, telling = {};
   std::condition_variable changed = {};
   bool asked = false;
+  std::map<std::string, int64_t> runs_left = {}; // of the input's runners, while it is saved
   std::optional<saver> saves = {}; // the last: what it still writes may tell something
 
   // Any thread, also with the mutex.
