@@ -143,6 +143,21 @@ TEST_CASE("nothing waits for a queue that is suspended, and all goes on when it 
   CHECK(of.take_all() == "1 2 3 4 5 ");
 }
 
+TEST_CASE("a queue that was suspended by who is gone goes on when it is restored or reset") {
+  for (auto resets : {false, true}) {
+    books of{queue_order::fifo}, other{queue_order::fifo};
+    other.put(7);
+    of.queue->suspend(true, of.done);
+    if (resets)
+      of.queue->reset(failure(error_kind::cancelled, "reset"), of.done);
+    else
+      REQUIRE(of.queue->restore(*other.queue->state(), of.done));
+    of.done.clear();
+    of.queue->dequeue(of.next(), {.count = 2, .many = true}, of.done);
+    CHECK(of.done.empty()); // it waits
+  }
+}
+
 TEST_CASE("a dequeue that waits is given up when its queue is suspended") {
   books of{queue_order::fifo};
   of.queue->dequeue(of.next(), {.count = 2, .many = true}, of.done);

@@ -508,13 +508,12 @@ private:
       found = of_.saves->restore(in_, where_);
     guard.unlock();
     runs_left_ = found ? runs_left_in(found->notes) : std::map<std::string, int64_t>{};
+    if (found)
+      of_.tell_missing(*found);
+    if (!found && options_.keep_input) // queues of a run before, which may be suspended
+      in_.reset(where_);
     if (!found)
       in_.run(options_.initializer, {}, {}, where_);
-    else
-      for (const auto& one : found->missing)
-        of_.tell({.what = training_event::kind::warning,
-                  .step = found->step,
-                  .text = concat(found->path, ": does not have ", one)});
     if (options_.local_initializer)
       in_.run(options_.local_initializer, {}, {}, where_);
     if (!began_ && found)

@@ -27,6 +27,14 @@ struct training_run::state {
     options.on_event(what);
   }
 
+  // What a checkpoint does not have, and is now as it was.
+  void tell_missing(const restore_report& of) {
+    for (const auto& one : of.missing)
+      tell({.what = training_event::kind::warning,
+            .step = of.step,
+            .text = concat(of.path, ": does not have ", one)});
+  }
+
   class loop;
   training_report run(session& in, location where);
 };

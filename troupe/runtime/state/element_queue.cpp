@@ -193,6 +193,7 @@ status element_queue::restore(std::string_view state, answers& done) {
     store_->put({next_number_++, std::move(one)});
   store_->go_on_from(*position);
   closed_ = *closed != 0;
+  suspended_ = false;
   settle_lines(done);
   return {};
 }

@@ -60,7 +60,7 @@ public:
 
   /// While it is suspended, nothing waits: who puts in is answered at once, beyond the capacity,
   /// and who takes out is refused (cancelled). So steps that use it end, and what is in stays as it
-  /// is while it is saved. A reset ends this, too.
+  /// is while it is saved. A reset and restore() end this, too: who suspended it may be gone.
   void suspend(bool suspended, answers& done);
 
   /// What is in, as bytes for restore(); what running steps have taken out is in, as if they had
