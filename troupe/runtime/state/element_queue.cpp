@@ -179,8 +179,10 @@ status element_queue::restore(std::string_view state, answers& done) {
   for (uint64_t i = 0; i < *count; ++i) {
     element next;
     for (size_t component = 0; component < options_.types.size(); ++component) {
-      TROUPE_ASSIGN(auto value, from.read(*memory_));
-      next.push_back(std::move(value));
+      auto value = from.read(*memory_);
+      if (!value)
+        return value.status().within(concat("queue '", name(), "'"));
+      next.push_back(*std::move(value));
     }
     TROUPE_TRY(check(next, false));
     all.push_back(std::move(next));
