@@ -43,7 +43,10 @@ int main() {
   std::filesystem::remove_all(folder);
   training_run training{g,
                         {.loss = loss, .train = {train}},
-                        {.input = &input, .checkpoints = folder, .checkpoint_steps = 100}};
+                        {.input = &input,
+                         .checkpoints = folder,
+                         .checkpoint_steps = 100,
+                         .keep_input = true}}; // a run that is killed goes on in its data
   auto s = session::local();
   auto done = training.run(s);
   std::cout << std::fixed << std::setprecision(2);

@@ -695,6 +695,8 @@ loss = Neg(v)
 said = ScalarSummary(string("v"), v)
 q = FIFOQueueV2 component_types=[i32] shapes=[[]] capacity=5
 fill = QueueEnqueueV2(q, i32(1))
+t = HashTableV2 key_dtype=i64 value_dtype=f32
+init2 = InitializeTableV2(t, i64[1], f32[2])
 """
 
 
@@ -717,6 +719,11 @@ class Train(unittest.TestCase):
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn(f"goes on at step 50 with {folder}/step-50\n", again.stdout)
         self.assertIn(f"saved in {folder}/step-80\n", again.stdout)
+        for steps in 90, 95:  # what the queue holds is kept
+            kept = troupe(*self.train("trained", "--steps", str(steps), "--enqueue", "fill", "--keep-input",
+                                      "--local-init", "init2"))
+            self.assertEqual(kept.returncode, 0, kept.stderr)
+        self.assertIn("queue:q  string[]", troupe("checkpoint", "show", folder).stdout)
         anew = troupe(*self.train("trained", "--steps", "3", "--anew"))
         self.assertIn("begins\n", anew.stdout)
 
@@ -747,6 +754,20 @@ class Train(unittest.TestCase):
 
 
 class Checkpoint(unittest.TestCase):
+    def test_files_of_others_are_shown_verified_and_compared(self):
+        path = os.path.join(FOLDER, "weights.safetensors")
+        header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+        for name, values in ("weights", (1.0, 2.0)), ("others", (1.0, 3.0)):
+            with open(os.path.join(FOLDER, f"{name}.safetensors"), "wb") as file:
+                file.write(struct.pack("<Q", len(header)) + header + struct.pack("<2f", *values))
+        shown = troupe("checkpoint", "show", path)
+        self.assertEqual(shown.stdout, f"{path}: safetensors, 1 tensors\n  w  f32[2]\n")
+        self.assertIn("all 1 tensors are as they were saved", troupe("checkpoint", "verify", path).stdout)
+        other = os.path.join(FOLDER, "others.safetensors")
+        compared = troupe("checkpoint", "diff", path, other)
+        self.assertEqual((compared.returncode, compared.stdout), (1, "w: other values\n"))
+        self.assertEqual(troupe("checkpoint", "diff", path, path).returncode, 0)
+
     def test_errors_name_the_folder(self):
         for command in "ls", "show", "verify":
             done = troupe("checkpoint", command, os.path.join(FOLDER, "none"))

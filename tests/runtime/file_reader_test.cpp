@@ -217,6 +217,27 @@ TEST_CASE("a reader goes on where another one stood, in files of all kinds") {
   }
 }
 
+TEST_CASE("a reader's state has the file whose name came when its read was given up") {
+  reader_world one{lines}, other{lines};
+  for (auto* world : {&one, &other}) {
+    world->disk.put("a", "1\n2");
+    world->disk.put("b", "3");
+  }
+  one.begin(1);
+  one.reader.cancel(reader_world::step(1), failure(error_kind::cancelled, "late"), one.done);
+  one.offer("a"); // what was asked for that read is spent
+  auto state = one.reader.state();
+  REQUIRE(state);
+  other.offer("b");
+  other.end_of_data();
+  REQUIRE(other.reader.restore(*state, other.done));
+  CHECK(*other.reader.state() == *state);
+  CHECK(other.read() == "a:1=1");
+  CHECK(other.read() == "a:2=2");
+  CHECK(other.read() == "b:1=3");
+  CHECK_THAT(other.read(), Contains("is closed"));
+}
+
 TEST_CASE("what is no state of a reader is refused, and changes nothing") {
   reader_world world{lines};
   world.disk.put("a", "1\n2\n3");
@@ -227,6 +248,8 @@ TEST_CASE("what is no state of a reader is refused, and changes nothing") {
         "\x7a\x03"
         "0 0",
         "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\xff\xff",
+        // A record of a file that was not begun, and one that is cut off.
+        std::string{"\x8a\x01\x03\x01\x00\x00", 6}, std::string{"\x8a\x01\x02\x00\x01", 5},
         // Numbers that could not be counted on.
         "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"})
     CHECK(world.reader.restore(bytes, world.done).kind() == error_kind::invalid_argument);
@@ -253,19 +276,35 @@ TEST_CASE("a reader that is reset forgets its file, and reads wait on") {
   CHECK(world.told(77) == "b:1=4");
 }
 
-TEST_CASE("records of a file before stop a reader's state from being kept") {
-  reader_world world{lines};
-  world.disk.put("a", "1");
-  world.disk.put("b", "2\n3");
-  world.offer("a");
-  world.offer("b");
-  CHECK(world.read() == "a:1=1");
-  auto first = world.last_read();
-  CHECK(world.read() == "b:1=2");
-  world.fail(first);
-  CHECK(world.reader.state().status().kind() == error_kind::failed_precondition);
-  CHECK(world.read() == "a:1=1");
-  CHECK(world.reader.state().ok());
+TEST_CASE("a reader's state has the records that came back from steps that failed") {
+  reader_world one{lines}, other{lines};
+  for (auto* world : {&one, &other}) {
+    world->disk.put("a", "1");
+    world->disk.put("b", "2\n3\n4\n5");
+  }
+  one.offer("a");
+  one.offer("b");
+  std::vector<uint64_t> reads;
+  for (const auto* text : {"a:1=1", "b:1=2", "b:2=3", "b:3=4"}) {
+    CHECK(one.read() == text);
+    reads.push_back(one.last_read());
+  }
+  // Of an earlier file, and one that is followed by one which is spent.
+  one.fail(reads[0]);
+  one.fail(reads[2]);
+  auto state = one.reader.state();
+  REQUIRE(state);
+  REQUIRE(other.reader.restore(*state, other.done));
+  CHECK(*other.reader.state() == *state);
+  other.end_of_data();
+  CHECK(other.reader.records_produced() == 2);
+  for (const auto* text : {"a:1=1", "b:2=3", "b:4=5"})
+    CHECK(other.read() == text);
+  CHECK_THAT(other.read(), Contains("is closed"));
+  // They come apart where all are to be of one file.
+  REQUIRE(one.reader.restore(*state, one.done));
+  CHECK(one.read({.count = 5, .many = true}) == "a:1=1");
+  CHECK(one.read({.count = 5, .many = true}) == "b:2=3 b:4=5");
 }
 
 TEST_CASE("a reader reads ahead within bounds, and many records for one errand") {

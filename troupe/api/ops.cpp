@@ -2627,6 +2627,19 @@ edge queue_is_closed_v2(operand handle, std::string_view name, std::source_locat
   return made.output(0);
 }
 
+node* queue_restore_state(operand handle, operand state, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueRestoreState", {{handle}, {state}},
+      {}, name, where);
+  return &made;
+}
+
+edge queue_serialize_state(operand handle, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueSerializeState", {{handle}},
+      {}, name, where);
+  return made.output(0);
+}
+
 edge queue_size(operand handle, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "QueueSize", {{handle}},
       {}, name, where);
@@ -2644,6 +2657,13 @@ queue_statistics_outputs queue_statistics(operand handle, std::string_view name,
   auto& made = detail::add_node(nullptr, "QueueStatistics", {{handle}},
       {}, name, where);
   return {made.output(0), made.output(1), made.output(2), made.output(3), made.output(4), made.output(5), made.output(6), made.output(7)};
+}
+
+node* queue_suspend(operand handle, const queue_suspend_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QueueSuspend", {{handle}},
+      {{"suspended", options.suspended}}, name, where);
+  return &made;
 }
 
 edge rgb_to_hsv(operand images, std::string_view name, std::source_location where) {

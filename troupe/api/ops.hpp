@@ -4684,6 +4684,20 @@ edge queue_is_closed(operand handle, std::string_view name = {},
 edge queue_is_closed_v2(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+/// Makes a queue hold what another one, of elements of the same types, has held.
+///
+/// What it held before is dropped. It may hold more than its capacity then.
+node* queue_restore_state(operand handle, operand state, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+/// Gives what a queue holds, as bytes for QueueRestoreState.
+///
+/// Elements that running steps have taken are among them, as if these steps had failed; what waits
+/// to be put in is not. Whether the queue is closed, and where the random numbers of a
+/// RandomShuffleQueue stand, is said, too. Fails for a queue in the memory of a GPU.
+edge queue_serialize_state(operand handle, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
 /// Counts the elements of a queue at this moment.
 edge queue_size(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -4712,6 +4726,20 @@ struct queue_statistics_outputs {
 /// Differences between two moments tell of the time between them.
 queue_statistics_outputs queue_statistics(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
+
+struct queue_suspend_options {
+  bool suspended = true;
+};
+/// Lets nothing wait for a queue, until it is told so again with suspended=false.
+///
+/// Who puts in is answered at once, whatever the capacity; who takes out, or waits for that, fails
+/// with cancelled. So the steps that fill queues end, and all queues can be saved as of one moment.
+node* queue_suspend(operand handle, const queue_suspend_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline node* queue_suspend(operand handle, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return queue_suspend(handle, queue_suspend_options{}, name, where);
+}
 
 /// Converts the red, green and blue of each pixel to hue, saturation and value.
 ///

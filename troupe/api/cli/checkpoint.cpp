@@ -2,12 +2,12 @@
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
+#include "troupe/serialization/checkpoint/tensor_files.hpp"
 #include "troupe/serialization/storage/checksum.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -15,13 +15,8 @@
 namespace troupe::cli {
 namespace {
 
-// A checkpoint, or the latest of a folder of them.
-checkpoint_reader open_checkpoint(const std::string& path) {
-  auto& files = real_files();
-  if (files.inspect(path_in(path, "manifest.json")).ok())
-    return value_or_throw(checkpoint_reader::open(files, path));
-  checkpoint_folder of{files, path};
-  return value_or_throw(checkpoint_reader::open(files, of.path_of(value_or_throw(of.latest()))));
+tensor_files open_any(const std::string& path) {
+  return value_or_throw(tensor_files::open(real_files(), path));
 }
 
 uint64_t bytes_of(const checkpoint_manifest& what) {
@@ -43,8 +38,23 @@ void list_checkpoints(const std::string& path) {
   }
 }
 
+// What others have written has no manifest.
+void show_tensors(const tensor_files& what) {
+  std::cout << what.path() << ": " << what.format() << ", " << what.tensors().size()
+            << " tensors\n";
+  for (const auto& one : what.tensors())
+    if (one.type == dtype::none)
+      std::cout << "  " << one.name << '\n';
+    else
+      std::cout << "  " << one.name << "  " << one.type << one.dims << '\n';
+}
+
 void show_checkpoint(const std::string& path) {
-  auto what = open_checkpoint(path);
+  auto& files = real_files();
+  auto opened = open_any(path);
+  if (!files.inspect(path_in(opened.path(), "manifest.json")).ok())
+    return show_tensors(opened);
+  auto what = value_or_throw(checkpoint_reader::open(files, opened.path()));
   const auto& of = what.manifest();
   std::cout << what.path() << ": step " << of.step << ", " << of.tensors.size() << " tensors of "
             << bytes_of(of) << " bytes\n";
@@ -62,18 +72,18 @@ void show_checkpoint(const std::string& path) {
 }
 
 void verify(const std::string& path) {
-  auto what = open_checkpoint(path);
+  auto what = open_any(path);
   throw_if_failed(what.verify());
-  std::cout << what.path() << ": all " << what.manifest().tensors.size()
+  std::cout << what.path() << ": all " << what.tensors().size()
             << " tensors are as they were saved\n";
 }
 
 // Says how many differences there are.
 int diff(const std::string& left, const std::string& right) {
-  auto a = open_checkpoint(left), b = open_checkpoint(right);
+  auto a = open_any(left), b = open_any(right);
   std::set<std::string> names;
   for (const auto* each : {&a, &b})
-    for (const auto& one : each->manifest().tensors)
+    for (const auto& one : each->tensors())
       names.insert(one.name);
   int differences = 0;
   auto print = [&](const auto&... parts) {
@@ -81,15 +91,14 @@ int diff(const std::string& left, const std::string& right) {
     std::cout << concat(parts...) << '\n';
   };
   for (const auto& name : names) {
-    auto of_a = a.find(name), of_b = b.find(name);
-    if (!of_a || !of_b)
-      print(name, ": only in ", of_a ? a.path() : b.path());
-    else if (*of_a != *of_b)
-      print(name, ": ", of_a->first, of_a->second, " and ", of_b->first, of_b->second);
-    else if (auto x = value_or_throw(a.read(name)), y = value_or_throw(b.read(name));
-             x.type() == dtype::string
-                 ? !std::ranges::equal(x.values<std::string>(), y.values<std::string>())
-                 : std::memcmp(x.raw(), y.raw(), x.bytes()) != 0)
+    if (!a.find(name) || !b.find(name)) {
+      print(name, ": only in ", a.find(name) ? a.path() : b.path());
+      continue;
+    }
+    auto x = value_or_throw(a.read(name)), y = value_or_throw(b.read(name));
+    if (x.type() != y.type() || x.dims() != y.dims())
+      print(name, ": ", x.type(), x.dims(), " and ", y.type(), y.dims());
+    else if (!identical(x, y))
       print(name, ": other values");
   }
   if (differences == 0)
@@ -111,7 +120,8 @@ void add_checkpoint(CLI::App& to, int& exit_code) {
     one->add_option("path", chosen->path, what)->required();
     return one;
   };
-  const char* either = "A checkpoint, or a folder of them: its latest";
+  const char* either = "A checkpoint, or a folder of them: its latest; or a .safetensors or .npz "
+                       "file, or the prefix of a checkpoint of TensorFlow";
   add("ls", "List the complete checkpoints of a folder", "The folder")->callback([chosen] {
     list_checkpoints(chosen->path);
   });

@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct train_options {
-  std::string file, cluster, init, loss, summary;
+  std::string file, cluster, init, local_init, loss, summary;
   security_options security;
   std::vector<std::string> feeds, targets, enqueues;
   training_options how;
@@ -114,6 +114,8 @@ void train(train_options& chosen) {
   auto& how = chosen.how;
   how.batch = [&](int64_t) { return values; };
   how.initializer = in.target(chosen.init);
+  if (!chosen.local_init.empty())
+    how.local_initializer = in.target(chosen.local_init);
   if (!chosen.summary.empty())
     how.summary = in[chosen.summary];
   input_pipeline input{g};
@@ -157,6 +159,8 @@ void add_train(CLI::App& to) {
   add("--enqueue", chosen->enqueues, "NAME of a node that fills a queue, run beside the steps");
   command->add_option("--init", chosen->init, "NAME of the node that gives all variables values")
       ->required();
+  command->add_option("--local-init", chosen->local_init,
+                      "NAME of a node that fills tables, run at each beginning");
   command->add_option("--loss", chosen->loss, "NAME of the loss, one number");
   command->add_option("--steps", how.last_step, "In all, with those of runs before; -1: no limit")
       ->capture_default_str();
@@ -169,6 +173,10 @@ void add_train(CLI::App& to) {
   command->add_option("--checkpoint-seconds", how.checkpoint_seconds, "How often; 0: not by time")
       ->needs(folder)
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_flag("--keep-input", how.keep_input,
+                 "Save what queues hold and where readers stand, too")
+      ->needs(folder);
   command->add_flag("!--anew", how.resume, "Begin anew also where there is a checkpoint")
       ->needs(folder);
   auto* logs = command->add_option("--summaries", how.summaries,

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <source_location>
 #include <string>
@@ -40,6 +41,20 @@ public:
   void join(std::chrono::milliseconds patience = std::chrono::minutes{2},
             location where = location::current());
 
+  /// Calls `act` while no step of a runner runs, so that all that queues hold can be saved as of
+  /// one moment: `all.while_suspended([&] { checkpoints.save(s, step); })`. Runs under way end
+  /// before: elements that wait to be put in are put in, beyond the capacity. Other steps that take
+  /// out of these queues meanwhile fail with cancelled. Throws what `act` throws; without calling
+  /// it when runs have not ended in time (deadline_exceeded) or a task cannot be reached.
+  void while_suspended(const std::function<void()>& act,
+                       std::chrono::milliseconds patience = std::chrono::minutes{1},
+                       location where = location::current());
+
+  /// How many runs each runner has left, by its name; negative where nothing limits them.
+  std::map<std::string, int64_t> runs_left() const;
+  /// Has runners that start from now on go on with so many, in place of their limits.
+  void go_on_from(std::map<std::string, int64_t> runs_left);
+
   /// The names of the runners that have not ended.
   std::vector<std::string> running() const;
 
@@ -47,6 +62,8 @@ public:
 
 private:
   friend class queue_runner;
+  void suspend(std::chrono::milliseconds patience, location where);
+  void resume(location where);
   std::shared_ptr<state> state_; // with the runners
 };
 
@@ -92,6 +109,8 @@ private:
   std::vector<node*> enqueues_;
   node* close_ = nullptr;
   node* cancel_ = nullptr;
+  node* suspend_ = nullptr;
+  node* resume_ = nullptr;
   int64_t limit_ = -1;
   bool stays_open_ = false;
 };

@@ -3,16 +3,20 @@
 #include "troupe/api/layers/partitioned.hpp"
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
+#include "troupe/api/train/kept_state.hpp"
 #include "troupe/api/train/task_saving.hpp"
 #include "troupe/runtime/version.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
+#include "troupe/serialization/checkpoint/tensor_files.hpp"
 #include "troupe/serialization/storage/checksum.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <future>
 #include <map>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -34,13 +38,6 @@ struct saved_variable {
   node* assign = nullptr;
 };
 
-// Any other value that a checkpoint has.
-struct kept_value {
-  std::string name;
-  edge value, placeholder;
-  node* restored = nullptr;
-};
-
 // The graph as people see it: the same however often the program is started.
 std::string digest_of(const graph& of) {
   checksum_stream sum;
@@ -55,8 +52,10 @@ std::string to_text(double number) {
   return {digits, end};
 }
 
-// In a manifest's positions, before the names of nodes.
-constexpr std::string_view stream_key = "random/";
+// In a manifest's positions, before the names of nodes, and before those of notes.
+constexpr std::string_view stream_key = "random/", note_key = "note/";
+// Of what a manifest says for people.
+constexpr std::string_view not_saved_key = "not saved";
 
 // Where a node has run on several tasks, the stream that has come further counts.
 void keep_further(std::string& kept, const std::string& position) {
@@ -65,12 +64,20 @@ void keep_further(std::string& kept, const std::string& position) {
     kept = position;
 }
 
-kernel_positions streams_of(const checkpoint_manifest& manifest) {
-  kernel_positions found;
+std::map<std::string, std::string> positions_of(const checkpoint_manifest& manifest,
+                                                std::string_view kind) {
+  std::map<std::string, std::string> found;
   for (const auto& [key, position] : manifest.positions)
-    if (key.starts_with(stream_key))
-      found[key.substr(stream_key.size())] = position;
+    if (key.starts_with(kind))
+      found[key.substr(kind.size())] = position;
   return found;
+}
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const auto& one : names)
+    text += concat(text.empty() ? "" : ", ", one);
+  return text;
 }
 
 std::vector<int64_t> extents_of(const shape& dims) { return {dims.begin(), dims.end()}; }
@@ -84,9 +91,10 @@ struct saver::state {
   checkpoint_folder folder;
   saver_options options;
   std::optional<task_saving> tasks;
-  std::string digest;    // of the graph
-  uint64_t digested = 0; // its version
-  bool cleaned = false, shared = false;
+  std::function<std::map<std::string, std::string>()> notes;
+  std::string digest, lost, not_kept; // of the graph
+  uint64_t digested = 0;              // its version
+  bool cleaned = false, shared = false, told = false;
   std::future<status> writing;
 
   state(const graph& in, std::string path, const saver_options& with)
@@ -149,9 +157,18 @@ struct saver::state {
     checkpoint_manifest made;
     made.step = step;
     made.made["by"] = concat("troupe ", library_version);
+    made.made[std::string{time_key}] =
+        concat(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
     if (metric)
       made.made[std::string{metric_key}] = to_text(*metric);
+    if (notes)
+      for (auto& [key, text] : notes())
+        made.positions[concat(note_key, key)] = text;
     made.graph_digest = graph_digest();
+    if (!not_kept.empty())
+      made.made[std::string{not_saved_key}] = not_kept;
+    if (!lost.empty() && !std::exchange(told, true) && options.on_warning)
+      options.on_warning(concat(folder.path(), ": checkpoints do not have ", lost));
     return made;
   }
 
@@ -166,6 +183,10 @@ struct saver::state {
   const std::string& graph_digest() {
     if (digest.empty() || digested != of->version()) {
       digest = digest_of(*of);
+      auto found = state_not_kept(*of, kept);
+      lost = listed(found.lost);
+      found.lost.merge(found.of_step);
+      not_kept = listed(found.lost);
       digested = of->version();
     }
     return digest;
@@ -180,6 +201,7 @@ struct saver::state {
     auto path = folder.path_of(name);
     auto removed = folder.retain({.newest = options.keep_newest,
                                   .every_steps = options.keep_every_steps,
+                                  .every_hours = options.keep_every_hours,
                                   .best = options.keep_best,
                                   .lower_is_better = options.lower_is_better});
     if (!removed && options.on_warning)
@@ -240,6 +262,82 @@ struct saver::state {
            });
   }
 
+  static status does_not_fit(const restore_report& report, std::string_view else_by) {
+    std::string text;
+    for (const auto& one : report.missing)
+      text += concat("\n  ", one, ": is not in the checkpoint");
+    for (const auto& one : report.unequal)
+      text += concat("\n  ", one);
+    return failure(error_kind::failed_precondition, report.path, ": does not fit the graph; ",
+                   else_by, " takes what fits:", text);
+  }
+
+  // A variable's value, or its slice's, of a whole that others have saved.
+  static result<tensor> fitting_part(const saved_variable& one, tensor whole,
+                                     std::string& unequal) {
+    const auto& at = *one.variable.node;
+    auto type = at.attr<dtype>("dtype");
+    auto wanted = one.slice ? partial_shape{one.slice->whole} : at.attr<partial_shape>("shape");
+    if (whole.type() != type || !wanted.compatible(whole.dims())) {
+      unequal = concat(at.name(), ": ", type, wanted, " in the graph, ", whole.type(), whole.dims(),
+                       " in the checkpoint");
+      return whole;
+    }
+    if (!one.slice)
+      return whole;
+    TROUPE_ASSIGN(auto part, tensor::make(type, at.attr<partial_shape>("shape").known()));
+    const std::vector<int64_t> begin(static_cast<size_t>(whole.rank()), 0);
+    copy_common(whole, begin, part, one.slice->offset);
+    return part;
+  }
+
+  restore_report restore_from(session& in, const std::string& path, const import_options& how,
+                              location where) {
+    auto fail = [&](status why) {
+      throw error{std::move(why).within(concat("restore_from (", to_string(where), ')'))};
+    };
+    auto from = tensor_files::open(real_files(), path);
+    if (!from)
+      fail(from.status());
+    restore_report report{.path = from->path(), .same_graph = false};
+    std::vector<feed> feeds;
+    std::vector<target> targets;
+    std::set<std::string> used;
+    for (const auto& one : all) {
+      auto there = how.name_there ? how.name_there(one.name) : one.name;
+      if (there.empty())
+        continue;
+      used.insert(there);
+      if (!from->find(there)) {
+        report.missing.push_back(there == one.name ? there
+                                                   : concat(one.name, " ('", there, "' there)"));
+        continue;
+      }
+      auto whole = from->read(there);
+      if (!whole)
+        fail(whole.status());
+      std::string unequal;
+      auto value = fitting_part(one, *std::move(whole), unequal);
+      if (!value)
+        fail(value.status());
+      if (!unequal.empty()) {
+        report.unequal.push_back(std::move(unequal));
+        continue;
+      }
+      report.restored.push_back(one.variable.node->name());
+      feeds.push_back({one.value, *std::move(value)});
+      targets.push_back(one.assign);
+    }
+    for (const auto& one : from->tensors())
+      if (!used.contains(one.name))
+        report.extra.push_back(one.name);
+    if (!how.partly && !(report.missing.empty() && report.unequal.empty()))
+      fail(does_not_fit(report, "import_options.partly"));
+    if (!targets.empty())
+      in.run(feeds, {}, targets, {}, where);
+    return report;
+  }
+
   std::optional<restore_report> restore(session& in, bool partly, location where) {
     auto fail = [&](status why) {
       throw error{std::move(why).within(concat("restore (", to_string(where), ')'))};
@@ -259,14 +357,19 @@ struct saver::state {
     const auto& manifest = from->manifest();
     restore_report report{.step = manifest.step, .path = from->path()};
     report.same_graph = manifest.graph_digest.empty() || manifest.graph_digest == graph_digest();
+    report.notes = positions_of(manifest, note_key);
+    if (auto known = manifest.made.find(std::string{not_saved_key}); known != manifest.made.end())
+      report.not_saved = known->second;
     std::vector<const saved_variable*> found;
     for (const auto& one : all)
       if (fits(*from, one, report))
         found.push_back(&one);
     std::vector<feed> feeds;
     std::vector<target> targets;
+    auto need_not_be_there = ptrdiff_t{0}; // of those that are missing
     for (const auto& one : kept) {
       if (!from->find(one.name)) {
+        need_not_be_there += one.may_be_missing;
         report.missing.push_back(one.name);
         continue;
       }
@@ -295,20 +398,13 @@ struct saver::state {
     for (const auto& [tensor_name, is_extra] : extra)
       if (is_extra)
         report.extra.emplace_back(tensor_name);
-    if (!partly && !(report.missing.empty() && report.unequal.empty())) {
-      std::string text;
-      for (const auto& one : report.missing)
-        text += concat("\n  ", one, ": is not in the checkpoint");
-      for (const auto& one : report.unequal)
-        text += concat("\n  ", one);
-      fail(failure(error_kind::failed_precondition, report.path,
-                   ": does not fit the graph; restore_partly() takes what fits:", text));
-    }
+    if (!partly && (std::ssize(report.missing) > need_not_be_there || !report.unequal.empty()))
+      fail(does_not_fit(report, "restore_partly()"));
     if (by_tasks)
       tasks->restore(in, from->path(), where);
     if (!targets.empty())
       in.run(feeds, {}, targets, {}, where);
-    in.go_on_from(streams_of(manifest), where);
+    in.go_on_from(positions_of(manifest, stream_key), where);
     return report;
   }
 };
@@ -333,6 +429,12 @@ saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string 
   }
   if (options.by_tasks)
     state_->add_tasks(of, where);
+  if (options.all_state)
+    state_->kept = add_kept_state(of, where);
+}
+
+void saver::also_note(std::function<std::map<std::string, std::string>()> now) {
+  state_->notes = std::move(now);
 }
 
 void saver::also_keep(std::string name, edge value, edge placeholder, node* restored,
@@ -343,6 +445,7 @@ void saver::also_keep(std::string name, edge value, edge placeholder, node* rest
       std::ranges::find(state_->kept, name, &kept_value::name) != state_->kept.end())
     reject("also_keep", where, "'", name, "' is saved already");
   state_->kept.push_back({std::move(name), value, placeholder, restored});
+  state_->digest.clear(); // what is not kept is to be found anew
 }
 
 saver::saver(saver&&) noexcept = default;
@@ -429,6 +532,11 @@ std::optional<int64_t> saver::latest_step(location where) const {
 
 std::optional<restore_report> saver::restore(session& in, location where) {
   return state_->restore(in, false, where);
+}
+
+restore_report saver::restore_from(session& in, const std::string& path,
+                                   const import_options& options, location where) {
+  return state_->restore_from(in, path, options, where);
 }
 
 std::optional<restore_report> saver::restore_partly(session& in, location where) {

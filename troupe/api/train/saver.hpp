@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -24,6 +25,7 @@ enum class saver_format : uint8_t {
 struct saver_options {
   int64_t keep_newest = 5;      ///< so many; 0: all
   int64_t keep_every_steps = 0; ///< and one of each so many steps, for good; 0: none
+  double keep_every_hours = 0;  ///< and one of each so many hours, for good; 0: none
   int64_t keep_best = 0;        ///< and so many of the best of those saved with a metric
   bool lower_is_better = false; ///< such as a loss
   saver_format format = saver_format::safetensors;
@@ -35,8 +37,13 @@ struct saver_options {
   /// fits the variables; a task that does not answer is waited for, up to two seconds. False: it is
   /// asked for beside the steps, for graphs whose other steps run meanwhile in any case.
   bool exact_streams = true;
-  /// Told, on the thread that writes, what does not make a save fail: an older checkpoint that
-  /// could not be removed. Nothing: that passes in silence.
+  /// Also what the graph's queues hold, where its readers stand, and what mutable tables have: a
+  /// consistent cut with the variables only while no step runs, those of queue runners included
+  /// (coordinator::while_suspended). Else elements that steps under way have taken come again.
+  bool all_state = false;
+  /// Told, on a thread that saves, what does not make a save fail: an older checkpoint that could
+  /// not be removed, and once the state of the graph that checkpoints do not have. Nothing: that
+  /// passes in silence.
   std::function<void(const std::string&)> on_warning = {};
 };
 
@@ -50,6 +57,17 @@ struct restore_report {
   std::vector<std::string> extra = {};   ///< in the checkpoint, not of the graph
   std::vector<std::string> unequal =
       {}; ///< of another type or shape: "w: f32[2] in the graph, ..."
+  /// State of the graph that was not saved, so that it is empty now or what it was: "queue 'q'".
+  std::string not_saved = {};
+  std::map<std::string, std::string> notes = {}; ///< saver::also_note
+};
+
+/// How saver::restore_from reads what others have saved.
+struct import_options {
+  /// What a variable is called there, by its name here; an empty text leaves it as it is. Nothing:
+  /// names are the same.
+  std::function<std::string(const std::string&)> name_there = {};
+  bool partly = false; ///< takes what fits and reports the rest; else nothing is assigned then
 };
 
 /// Saves and restores the variables of a graph, wherever they are: values travel to this process
@@ -79,6 +97,10 @@ public:
   void also_keep(std::string name, edge value, edge placeholder, node* restored,
                  location where = location::current());
 
+  /// Keeps texts, too, which are asked for whenever a checkpoint is read: restore_report::notes has
+  /// them again.
+  void also_note(std::function<std::map<std::string, std::string>()> now);
+
   /// Saves all variables as of now, and returns when they will survive a crash: the path. All are
   /// read in one step: a consistent cut if no other step runs.
   std::string save(session& in, int64_t step, location where = location::current());
@@ -102,6 +124,13 @@ public:
   std::optional<restore_report> restore(session& in, location where = location::current());
   /// Assigns what is in both alike, and reports the rest.
   std::optional<restore_report> restore_partly(session& in, location where = location::current());
+
+  /// Assigns variables from a file of others, or of another folder: a checkpoint of ours, a
+  /// `.safetensors` or `.npz` file, a checkpoint of TensorFlow (its prefix). Throws, and assigns
+  /// nothing, where one is missing there or has another type or shape.
+  restore_report restore_from(session& in, const std::string& path,
+                              const import_options& options = {},
+                              location where = location::current());
 
 private:
   struct state;

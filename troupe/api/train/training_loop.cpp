@@ -1,7 +1,7 @@
 #include "troupe/api/train/training_loop.hpp"
 
+#include "troupe/api/train/training_values.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
-#include "troupe/serialization/events/event_file.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,31 +15,8 @@ using clock = std::chrono::steady_clock;
 using seconds = std::chrono::duration<double>;
 
 constexpr seconds longest_pause{5};
-
-bool may_pass(const error& why) {
-  return why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted ||
-         why.kind() == error_kind::deadline_exceeded;
-}
-
-double number_in(const tensor& value) {
-  if (value.elements() != 1)
-    throw error{invalid("the loss must be one number, got shape ", value.dims())};
-  switch (value.type()) {
-    case dtype::f16: return double{static_cast<float>(value.data<float16>()[0])};
-    case dtype::bf16: return double{static_cast<float>(value.data<bfloat16>()[0])};
-    case dtype::f64: return value.data<double>()[0];
-    default: return double{value.data<float>()[0]};
-  }
-}
-
-// Whether a Summary has a value of that tag.
-bool has_tag(const tensor& summary, std::string_view tag) {
-  auto record = write_summary_event(0, 0, *summary.data<std::string>());
-  if (!record)
-    return false;
-  auto read = parse_event(*record);
-  return read && std::ranges::find(read->values, tag, &event_value::tag) != read->values.end();
-}
+// Until the runs of runners that are under way have ended.
+constexpr std::chrono::minutes longest_suspension{1};
 
 // What has failed in a row: steps, or something beside them that may fail while they end well.
 struct trouble {
@@ -88,7 +65,8 @@ public:
       }
       work(0);
     }
-    input_.reset();
+    if (problem_ || !options_.keep_input)
+      input_.reset();
     if (problem_) {
       try {
         await_writer(); // which may need the session
@@ -259,7 +237,7 @@ private:
       return false;
     }
     lock_of_all lock{of_.mutex};
-    auto pauses = options_.pause_to_checkpoint || threads_ == 1;
+    auto pauses = options_.pause_to_checkpoint || options_.keep_input || threads_ == 1;
     if (pauses)
       pause(lock);
     else
@@ -300,13 +278,31 @@ private:
   // They are written beside the steps, but in a pause by tasks, which read when they write.
   bool read_to_save(int64_t at, bool pauses) {
     std::lock_guard guard{saver_mutex_};
-    if (options_.metric)
-      of_.saves->save_async(in_, at, options_.metric(at), where_);
-    else
-      of_.saves->save_async(in_, at, where_);
-    begun_ = true;
-    of_.tell({.what = training_event::kind::saving, .step = at});
-    return pauses && options_.keep.by_tasks && await_writer();
+    auto metric = options_.metric ? std::optional{options_.metric(at)} : std::nullopt;
+    bool written = false;
+    while_input_stands([&] {
+      if (metric)
+        of_.saves->save_async(in_, at, *metric, where_);
+      else
+        of_.saves->save_async(in_, at, where_);
+      begun_ = true;
+      of_.tell({.what = training_event::kind::saving, .step = at});
+      written = pauses && options_.keep.by_tasks && await_writer();
+    });
+    return written;
+  }
+
+  // No step of the training runs, and, while what the queues hold is read, none of a runner.
+  template <class Act>
+  void while_input_stands(Act act) {
+    if (!options_.keep_input || !input_)
+      return act();
+    input_->while_suspended(
+        [&] {
+          of_.runs_left = input_->runs_left();
+          act();
+        },
+        longest_suspension, where_);
   }
 
   // With the saver's mutex, or where no other thread is left. Returns whether there was something
@@ -347,8 +343,12 @@ private:
         (done_ != saved_step_ || (!saves_ours_ && restored_from_ < 0))) {
       if (unwritten)
         of_.tell({.what = training_event::kind::warning, .step = done_, .text = unwritten->what()});
-      auto path = options_.metric ? of_.saves->save(in_, done_, options_.metric(done_), where_)
-                                  : of_.saves->save(in_, done_, where_);
+      auto metric = options_.metric ? std::optional{options_.metric(done_)} : std::nullopt;
+      std::string path;
+      while_input_stands([&] {
+        path = metric ? of_.saves->save(in_, done_, *metric, where_)
+                      : of_.saves->save(in_, done_, where_);
+      });
       of_.tell({.what = training_event::kind::saved, .step = done_, .text = path});
       return path;
     }
@@ -476,6 +476,7 @@ private:
       prepare();
       if (options_.input && (anew || !input_)) {
         input_.emplace();
+        input_->go_on_from(runs_left_);
         options_.input->start(in_, *input_, where_);
       }
       began_ = true;
@@ -506,8 +507,15 @@ private:
     if (of_.saves && (options_.resume || saves_ours_))
       found = of_.saves->restore(in_, where_);
     guard.unlock();
+    runs_left_ = found ? runs_left_in(found->notes) : std::map<std::string, int64_t>{};
+    if (found)
+      of_.tell_missing(*found);
+    if (!found && options_.keep_input) // queues of a run before, which may be suspended
+      in_.reset(where_);
     if (!found)
       in_.run(options_.initializer, {}, {}, where_);
+    if (options_.local_initializer)
+      in_.run(options_.local_initializer, {}, {}, where_);
     if (!began_ && found)
       restored_from_ = found->step;
     of_.tell({.what = found ? training_event::kind::restored : training_event::kind::initialized,
@@ -561,8 +569,9 @@ private:
   size_t threads_ = 0;
   std::mutex saver_mutex_;
   std::optional<coordinator> input_;
-  std::vector<prepared> prepared_; // changes while no step runs
-  bool began_ = false;             // while no step runs
+  std::map<std::string, int64_t> runs_left_; // of its runners, in the checkpoint that was restored
+  std::vector<prepared> prepared_;           // changes while no step runs
+  bool began_ = false;                       // while no step runs
   std::atomic<int64_t> traced_{0};
 
   int64_t next_ = 0, done_ = 0, count_ = 0; // steps: the next, and done in all and by this run

@@ -16,6 +16,7 @@ struct training_run::state {
   std::mutex mutex = {}, telling = {};
   std::condition_variable changed = {};
   bool asked = false;
+  std::map<std::string, int64_t> runs_left = {}; // of the input's runners, while it is saved
   std::optional<saver> saves = {}; // the last: what it still writes may tell something
 
   // Any thread, also with the mutex.
@@ -24,6 +25,14 @@ struct training_run::state {
       return;
     std::lock_guard guard{telling};
     options.on_event(what);
+  }
+
+  // What a checkpoint does not have, and is now as it was.
+  void tell_missing(const restore_report& of) {
+    for (const auto& one : of.missing)
+      tell({.what = training_event::kind::warning,
+            .step = of.step,
+            .text = concat(of.path, ": does not have ", one)});
   }
 
   class loop;

@@ -3,6 +3,7 @@
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/api/train/training_loop.hpp"
+#include "troupe/api/train/training_values.hpp"
 
 namespace troupe {
 namespace {
@@ -68,6 +69,8 @@ training_run::training_run(graph_builder& of, std::vector<training_step> steps,
     reject("training_run", where, "keep_best needs a metric to rank checkpoints by");
   if (how.summary && how.summaries.empty())
     reject("training_run", where, "a summary needs a folder of event files");
+  if (how.keep_input && (!how.input || how.checkpoints.empty()))
+    reject("training_run", where, "keep_input needs an input and a folder of checkpoints");
   if (!mine.options.initializer)
     mine.options.initializer = of.initializer(where);
   mine.initialized = add_checks(of, where);
@@ -76,12 +79,15 @@ training_run::training_run(graph_builder& of, std::vector<training_step> steps,
   if (how.checkpoints.empty())
     return;
   auto keep = how.keep;
+  keep.all_state |= how.keep_input;
   keep.on_warning = [&mine](const std::string& text) {
     if (const auto& warn = mine.options.keep.on_warning)
       warn(text);
     mine.tell({.what = training_event::kind::warning, .text = text});
   };
   mine.saves.emplace(of, how.checkpoints, keep, where);
+  if (how.keep_input)
+    mine.saves->also_note([&mine] { return as_notes(mine.runs_left); });
 }
 
 training_run::~training_run() = default;

@@ -77,6 +77,9 @@ struct training_options {
   /// everything in it restored: it must be this run's alone.
   const input_pipeline* input = nullptr;
   node* initializer = nullptr; ///< null: the graph's
+  /// Run at each beginning, when the variables have their values, also those of a checkpoint: what
+  /// fills constant tables, say. Null: nothing.
+  node* local_initializer = nullptr;
 
   std::string checkpoints = {}; ///< the folder; empty: none are written
   saver_options keep = {};
@@ -86,6 +89,11 @@ struct training_options {
   /// No step runs while values are read: a consistent cut. Where tasks write (saver_options::
   /// by_tasks), none runs until they have written.
   bool pause_to_checkpoint = false;
+  /// Checkpoints have what the queues hold, where readers stand and how many runs runners have
+  /// left: a run that goes on from one gives the elements that would have come, each once. Steps
+  /// and runners pause while that is read; what waits to be put into a queue is in then, beyond the
+  /// capacity.
+  bool keep_input = false;
   /// Ranks each checkpoint (saver_options::keep_best), such as by a session's steps over other
   /// data. Called before its values are read, on a thread that runs steps; in a pause, if there is
   /// one.

@@ -68,9 +68,9 @@ bool handles_objects(const node& node) {
 // Elements of a queue on an accelerator lie in its memory: nobody looks at them on the way from one
 // step to another. Those that are stacked or cut are, so such queues live on processors.
 bool hands_on_elements(const node& node) {
-  static constexpr std::array<std::string_view, 7> names{
+  static constexpr std::array<std::string_view, 8> names{
       "FIFOQueue",  "RandomShuffleQueue", "QueueEnqueue",  "QueueDequeue",
-      "QueueClose", "QueueSize",          "QueueIsClosed",
+      "QueueClose", "QueueSize",          "QueueIsClosed", "QueueSuspend",
   };
   return std::ranges::find(names, node.op().name) != names.end();
 }

@@ -3,6 +3,7 @@
 #include "troupe/runtime/types/guarded.hpp"
 
 #include "troupe/runtime/simulation.hpp"
+#include "troupe/runtime/state/element_bytes.hpp"
 #include "troupe/runtime/state/slices.hpp"
 
 #include <algorithm>
@@ -19,6 +20,8 @@ std::unique_ptr<element_store> store_for(const queue_options& options) {
   }
   return std::make_unique<fifo_store>();
 }
+
+constexpr std::string_view state_format = "troupe queue 1";
 
 } // namespace
 
@@ -56,6 +59,10 @@ result<std::unique_ptr<element_queue>> element_queue::make(queue_options options
 
 status element_queue::closed_error() const {
   return failure(error_kind::cancelled, "queue '", name(), "' is closed");
+}
+
+status element_queue::suspended_error() const {
+  return failure(error_kind::cancelled, "queue '", name(), "' is suspended while it is saved");
 }
 
 status element_queue::check(const element& given, bool many) const {
@@ -135,7 +142,62 @@ void element_queue::reset(const status& why, answers& done) {
   give_up(dequeues_, all, why, done);
   store_->clear();
   taken_.clear();
-  closed_ = false;
+  closed_ = suspended_ = false;
+}
+
+void element_queue::suspend(bool suspended, answers& done) {
+  suspended_ = suspended;
+  settle_lines(done);
+}
+
+result<std::string> element_queue::state() const {
+  auto all = store_->all();
+  for (const auto& [step, taken] : taken_)
+    all.insert(all.end(), taken.begin(), taken.end());
+  // A shuffled queue's random numbers mean places.
+  if (options_.order != queue_order::shuffled)
+    std::ranges::sort(all, {}, &numbered_element::number);
+  element_writer to;
+  to.add(state_format);
+  to.add(uint64_t{closed_});
+  to.add(store_->position());
+  to.add(uint64_t{all.size()});
+  for (const auto& one : all)
+    for (const auto& component : one.tensors)
+      TROUPE_TRY(to.add(component).within(concat("queue '", name(), "'")));
+  return to.take();
+}
+
+status element_queue::restore(std::string_view state, answers& done) {
+  element_reader from{state};
+  auto format = from.text();
+  auto closed = from.number(), position = from.number(), count = from.number();
+  // An element takes a byte at least.
+  if (!format || *format != state_format || !closed || !position || !count || *count > from.left())
+    return wrong(state.size(), " bytes are not the state of a queue");
+  std::vector<element> all;
+  for (uint64_t i = 0; i < *count; ++i) {
+    element next;
+    for (size_t component = 0; component < options_.types.size(); ++component) {
+      auto value = from.read(*memory_);
+      if (!value)
+        return value.status().within(concat("queue '", name(), "'"));
+      next.push_back(*std::move(value));
+    }
+    TROUPE_TRY(check(next, false));
+    all.push_back(std::move(next));
+  }
+  if (from.left() != 0)
+    return wrong("its state has ", from.left(), " bytes too many");
+  store_->clear();
+  taken_.clear();
+  for (auto& one : all)
+    store_->put({next_number_++, std::move(one)});
+  store_->go_on_from(*position);
+  closed_ = *closed != 0;
+  suspended_ = false;
+  settle_lines(done);
+  return {};
 }
 
 void element_queue::cancel(const which_requests& which, const status& why, answers& done) {
@@ -160,7 +222,7 @@ int64_t element_queue::available() const noexcept {
 
 // A batch larger than the capacity could never be complete; it lifts the limit while it is next.
 bool element_queue::has_room() const noexcept {
-  if (options_.capacity < 0 || size() < options_.capacity)
+  if (suspended_ || options_.capacity < 0 || size() < options_.capacity)
     return true;
   // The reserve is less than the capacity.
   return !dequeues_.empty() && size() - store_->reserve() < dequeues_.front().how.count;
@@ -184,6 +246,11 @@ bool element_queue::serve(answers& done) {
   if (dequeues_.empty())
     return false;
   auto [who, how] = dequeues_.front();
+  if (suspended_) {
+    done.push_back({who, suspended_error()});
+    dequeues_.pop_front();
+    return true;
+  }
   auto count = how.count;
   if (available() < count) {
     if (!closed_ || !enqueues_.empty())
@@ -291,7 +358,7 @@ std::string element_queue::describe() const {
     text += concat(", ", enqueues_.size(), " enqueues wait");
   if (!dequeues_.empty())
     text += concat(", ", dequeues_.size(), " dequeues wait");
-  return text + (closed_ ? ", closed" : "");
+  return text + (closed_ ? ", closed" : "") + (suspended_ ? ", suspended" : "");
 }
 
 std::string element_queue::holds() const {

@@ -58,6 +58,19 @@ public:
   /// what the queue holds can still be taken out. Closing again is allowed.
   void close(bool cancel_pending, answers& done);
 
+  /// While it is suspended, nothing waits: who puts in is answered at once, beyond the capacity,
+  /// and who takes out is refused (cancelled). So steps that use it end, and what is in stays as it
+  /// is while it is saved. A reset and restore() end this, too: who suspended it may be gone.
+  void suspend(bool suspended, answers& done);
+
+  /// What is in, as bytes for restore(); what running steps have taken out is in, as if they had
+  /// failed. Fails for elements that are lists, or in a device's memory.
+  result<std::string> state() const;
+  /// Becomes what another queue of the kind was: what is in is dropped, and what running steps have
+  /// taken does not go back. Fails, and changes nothing, for what is no such state, and for
+  /// elements that do not belong here.
+  status restore(std::string_view state, answers& done);
+
   bool closed() const noexcept { return closed_; }
   /// Elements that are in; those that a dequeue waits to complete are among them.
   int64_t size() const noexcept override { return store_->size(); }
@@ -90,6 +103,7 @@ private:
   template <class... Ts>
   status wrong(const Ts&... parts) const;
   status closed_error() const;
+  status suspended_error() const;
   status check(const element& given, bool many) const;
   void add(pending_enqueue what, answers& done);
   int64_t available() const noexcept;
@@ -109,7 +123,7 @@ private:
   // What running steps have taken out, in order, until it is known how they end.
   std::unordered_map<step_id, std::vector<numbered_element>> taken_;
   uint64_t next_number_ = 0;
-  bool closed_ = false;
+  bool closed_ = false, suspended_ = false;
 };
 
 } // namespace troupe

@@ -38,8 +38,12 @@ numbered_element fifo_store::take() {
 }
 
 numbered_element shuffle_store::take() {
+  auto number = position_ += 0x9e3779b97f4a7c15u;
+  number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
+  number = (number ^ number >> 27) * 0x94d049bb133111ebu;
+  number ^= number >> 31;
   // The remainder favours small numbers by less than 2^-40 for any queue that fits into memory.
-  auto& chosen = elements_[dice_() % elements_.size()];
+  auto& chosen = elements_[number % elements_.size()];
   auto taken = std::exchange(chosen, {});
   std::swap(chosen, elements_.back());
   elements_.pop_back();
@@ -55,6 +59,13 @@ uint64_t priority_store::bytes() const {
   for (const auto& [place, tensors] : elements_)
     all += bytes_of(tensors);
   return all;
+}
+
+std::vector<numbered_element> priority_store::all() const {
+  std::vector<numbered_element> found;
+  for (const auto& [place, tensors] : elements_)
+    found.push_back({place.second, tensors});
+  return found;
 }
 
 void priority_store::put(numbered_element what) {

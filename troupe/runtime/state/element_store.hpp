@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <random>
 #include <vector>
 
 namespace troupe {
@@ -37,6 +36,12 @@ public:
   virtual numbered_element take() = 0;
   virtual void clear() = 0;
   virtual uint64_t bytes() const = 0; ///< of all elements
+
+  /// Copies of all, in an order in which they can be put into another store of the kind.
+  virtual std::vector<numbered_element> all() const = 0;
+  /// Where its random numbers stand; 0 where it draws none.
+  virtual uint64_t position() const noexcept { return 0; }
+  virtual void go_on_from(uint64_t) noexcept {}
 };
 
 /// The oldest first.
@@ -47,6 +52,9 @@ public:
   numbered_element take() override;
   void clear() override { elements_.clear(); }
   uint64_t bytes() const override;
+  std::vector<numbered_element> all() const override {
+    return {elements_.begin(), elements_.end()};
+  }
 
 private:
   std::deque<numbered_element> elements_; // by number
@@ -56,7 +64,7 @@ private:
 class shuffle_store final : public element_store {
 public:
   shuffle_store(int64_t min_after_dequeue, uint64_t seed)
-      : least_(min_after_dequeue), dice_(seed) {}
+      : least_(min_after_dequeue), position_(seed) {}
 
   void put(numbered_element what) override { elements_.push_back(std::move(what)); }
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
@@ -64,10 +72,13 @@ public:
   numbered_element take() override;
   void clear() override { elements_.clear(); }
   uint64_t bytes() const override;
+  std::vector<numbered_element> all() const override { return elements_; }
+  uint64_t position() const noexcept override { return position_; }
+  void go_on_from(uint64_t position) noexcept override { position_ = position; }
 
 private:
   int64_t least_;
-  std::mt19937_64 dice_;
+  uint64_t position_; // of SplitMix64 (Steele et al. 2014), whose state is one number
   std::vector<numbered_element> elements_;
 };
 
@@ -79,6 +90,7 @@ public:
   numbered_element take() override;
   void clear() override { elements_.clear(); }
   uint64_t bytes() const override;
+  std::vector<numbered_element> all() const override;
 
 private:
   std::map<std::pair<int64_t, uint64_t>, element> elements_; // by priority and number

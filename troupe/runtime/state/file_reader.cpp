@@ -37,7 +37,15 @@ std::string key_of(record_format format, const std::string& file, std::string_vi
 }
 
 // Protocol buffers, as far as ReaderBaseState needs them.
-enum field : uint32_t { started = 1, finished = 2, produced = 3, current = 4, place = 15 };
+enum field : uint32_t {
+  started = 1,
+  finished = 2,
+  produced = 3,
+  current = 4,
+  place = 15,
+  next = 16,
+  again = 17
+};
 
 void put_varint(uint64_t value, std::string& to) {
   for (; value >= 0x80; value >>= 7)
@@ -75,7 +83,30 @@ std::optional<uint64_t> take_varint(std::string_view& from) {
 struct reader_state {
   int64_t started = 0, finished = 0, produced = 0;
   std::string file, place;
+  std::deque<std::string> names;
+  struct record {
+    int64_t unit = 0;
+    std::string key, value;
+  };
+  std::vector<record> again = {}; // which steps that failed had read
 };
+
+std::optional<std::string_view> take_text(std::string_view& from) {
+  auto size = take_varint(from);
+  if (!size || *size > from.size())
+    return {};
+  auto text = from.substr(0, static_cast<size_t>(*size));
+  from.remove_prefix(text.size());
+  return text;
+}
+
+std::optional<reader_state::record> parse_record(std::string_view from) {
+  auto unit = take_varint(from);
+  auto key = take_text(from), value = take_text(from);
+  if (!unit || *unit > INT64_MAX || !key || !value || !from.empty())
+    return {};
+  return reader_state::record{static_cast<int64_t>(*unit), std::string{*key}, std::string{*value}};
+}
 
 std::optional<reader_state> parse_state(std::string_view from) {
   reader_state found;
@@ -106,6 +137,14 @@ std::optional<reader_state> parse_state(std::string_view from) {
           found.file = text;
         else if (*head >> 3 == field::place)
           found.place = text;
+        else if (*head >> 3 == field::next)
+          found.names.emplace_back(text);
+        else if (*head >> 3 == field::again) {
+          auto one = parse_record(text);
+          if (!one)
+            return {};
+          found.again.push_back(*std::move(one));
+        }
         break;
       }
       default: return {};
@@ -115,6 +154,9 @@ std::optional<reader_state> parse_state(std::string_view from) {
   if (found.started > most || found.produced > most || found.finished < 0 || found.produced < 0 ||
       found.started < found.finished || (found.started == found.finished && !found.place.empty()))
     return {};
+  for (const auto& one : found.again)
+    if (one.unit > found.started)
+      return {};
   return found;
 }
 
@@ -415,18 +457,25 @@ void file_reader::reset(const status& why, answers& done) {
 }
 
 result<std::string> file_reader::state() const {
-  const auto* next = next_ready();
-  if (next && (next->unit != started_ || !in_progress()))
-    return failure(error_kind::failed_precondition, "reader '", name(), "' has ", returned_.size(),
-                   " records again that failed steps had read, of a file before the one that it "
-                   "reads: take them before its state is kept");
   std::string made;
   put_number(field::started, started_, made);
   put_number(field::finished, finished_, made);
   put_number(field::produced, produced_, made);
   put_text(field::current, file_, made);
   if (in_progress())
-    put_text(field::place, next ? next->place : place_, made);
+    put_text(field::place, ahead_.empty() ? place_ : ahead_.front().place, made);
+  for (const auto& name : names_) // which no read has begun
+    put_text(field::next, name, made);
+  for (const auto& [number, one] : returned_) {
+    std::string record;
+    put_varint(static_cast<uint64_t>(one.unit), record);
+    for (const auto* each : {&one.key, &one.value}) {
+      const auto& text = *each->data<std::string>();
+      put_varint(text.size(), record);
+      record += text;
+    }
+    put_text(field::again, record, made);
+  }
   return made;
 }
 
@@ -447,6 +496,14 @@ status file_reader::restore(std::string_view state, answers& done) {
   produced_ = to->produced;
   file_ = std::move(to->file);
   place_ = std::move(to->place);
+  names_ = std::move(to->names);
+  for (auto& one : to->again) {
+    auto number = next_number_++;
+    returned_[number] = {.number = number,
+                         .unit = one.unit,
+                         .key = tensor::scalar(std::move(one.key)),
+                         .value = tensor::scalar(std::move(one.value))};
+  }
   serve(done);
   return {};
 }

@@ -36,9 +36,9 @@ public:
   /// Files that have been read to their end.
   int64_t work_units_completed() const noexcept { return finished_; }
 
-  /// Where it stands, for restore() in another process: TensorFlow's ReaderBaseState, and the place
-  /// in the file as field 15. Fails with failed_precondition while records of an earlier file have
-  /// come back from steps that failed.
+  /// Where it stands, for restore() in another process: TensorFlow's ReaderBaseState, the place in
+  /// the file as field 15, names of files that it has not begun as 16, and records that came back
+  /// from steps that failed as 17. What running steps have read is spent.
   result<std::string> state() const;
   /// Goes on where another reader stood. Fails with invalid_argument, and changes nothing, where
   /// the bytes say no such thing; whether the file has that place is said by the next read.

@@ -281,20 +281,28 @@ status checkpoint_folder::remove_folder(const std::string& name) {
   return files_->remove(folder);
 }
 
+// What a manifest says of that kind; nothing where it says none.
+result<std::optional<double>> checkpoint_folder::number_of(const info& one,
+                                                           std::string_view key) const {
+  TROUPE_ASSIGN(auto manifest, read_manifest(*files_, path_in(path_of(one.name), manifest_file)));
+  auto text = manifest.made.find(std::string{key});
+  double value = 0;
+  if (text == manifest.made.end() ||
+      std::from_chars(text->second.data(), text->second.data() + text->second.size(), value).ec !=
+          std::errc{} ||
+      !std::isfinite(value))
+    return std::optional<double>{};
+  return std::optional{value};
+}
+
 // The best of those that have a metric; of equal ones the newer.
 result<std::set<std::string>> checkpoint_folder::find_best(const checkpoint_retention& which,
                                                            const std::vector<info>& all) const {
   std::vector<std::pair<double, std::string>> ranked;
   for (const auto& one : all) {
-    TROUPE_ASSIGN(auto manifest, read_manifest(*files_, path_in(path_of(one.name), manifest_file)));
-    auto text = manifest.made.find(std::string{metric_key});
-    double value = 0;
-    if (text == manifest.made.end() ||
-        std::from_chars(text->second.data(), text->second.data() + text->second.size(), value).ec !=
-            std::errc{} ||
-        std::isnan(value))
-      continue;
-    ranked.emplace_back(which.lower_is_better ? value : -value, one.name);
+    TROUPE_ASSIGN(auto value, number_of(one, metric_key));
+    if (value)
+      ranked.emplace_back(which.lower_is_better ? *value : -*value, one.name);
   }
   std::ranges::reverse(ranked);
   std::ranges::stable_sort(ranked, {}, &std::pair<double, std::string>::first);
@@ -319,11 +327,16 @@ status checkpoint_folder::retain(const checkpoint_retention& which) {
     TROUPE_ASSIGN(best, find_best(which, all));
   }
   std::set<int64_t> spans; // of which one stays
+  std::set<double> hours;
   status outcome;
   for (const auto& one : all) {
-    auto stays = which.every_steps > 0 && spans.insert(one.step / which.every_steps).second;
     if (spare-- <= 0)
       break;
+    auto stays = which.every_steps > 0 && spans.insert(one.step / which.every_steps).second;
+    if (which.every_hours > 0) {
+      TROUPE_ASSIGN(auto time, number_of(one, time_key));
+      stays |= time && hours.insert(std::floor(*time / 3600 / which.every_hours)).second;
+    }
     if (stays || one.name == newest || best.contains(one.name))
       continue;
     if (auto removed = remove_folder(one.name); !removed && outcome.ok())

@@ -22,6 +22,7 @@ namespace troupe {
 struct checkpoint_retention {
   int64_t newest = 5;      ///< so many; 0: all
   int64_t every_steps = 0; ///< and one of each so many steps, for good; 0: none
+  double every_hours = 0;  ///< and one of each so many hours, for good, by `time_key`; 0: none
   int64_t best = 0;        ///< and so many of the best of those with a metric
   bool lower_is_better = false;
 };
@@ -107,6 +108,7 @@ public:
 private:
   status write(const std::string& folder, checkpoint_manifest& about,
                const std::vector<checkpoint_item>& items);
+  result<std::optional<double>> number_of(const info& one, std::string_view key) const;
   result<std::set<std::string>> find_best(const checkpoint_retention& which,
                                           const std::vector<info>& all) const;
   status remove_folder(const std::string& name);
@@ -125,6 +127,8 @@ status add_item(tensor_bundle_writer& to, const checkpoint_item& item);
 
 /// The key of the metric among what a manifest says for people (checkpoint_manifest::made).
 inline constexpr std::string_view metric_key = "metric";
+/// And of the time when it was read, in seconds since 1970.
+inline constexpr std::string_view time_key = "time";
 
 /// How all begins in such a folder that is not complete yet, or not there to stay.
 inline constexpr std::string_view draft_prefix = "writing-";

@@ -1,0 +1,53 @@
+#include "troupe/api/train/training_values.hpp"
+
+#include "troupe/serialization/events/event_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace troupe {
+
+bool may_pass(const error& why) {
+  return why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted ||
+         why.kind() == error_kind::deadline_exceeded;
+}
+
+double number_in(const tensor& value) {
+  if (value.elements() != 1)
+    throw error{invalid("the loss must be one number, got shape ", value.dims())};
+  switch (value.type()) {
+    case dtype::f16: return double{static_cast<float>(value.data<float16>()[0])};
+    case dtype::bf16: return double{static_cast<float>(value.data<bfloat16>()[0])};
+    case dtype::f64: return value.data<double>()[0];
+    default: return double{value.data<float>()[0]};
+  }
+}
+
+// Whether a Summary has a value of that tag.
+bool has_tag(const tensor& summary, std::string_view tag) {
+  auto record = write_summary_event(0, 0, *summary.data<std::string>());
+  if (!record)
+    return false;
+  auto read = parse_event(*record);
+  return read && std::ranges::find(read->values, tag, &event_value::tag) != read->values.end();
+}
+
+std::map<std::string, std::string> as_notes(const std::map<std::string, int64_t>& runs_left) {
+  std::map<std::string, std::string> made;
+  for (const auto& [name, runs] : runs_left)
+    made[concat(runs_left_key, name)] = concat(runs);
+  return made;
+}
+
+std::map<std::string, int64_t> runs_left_in(const std::map<std::string, std::string>& notes) {
+  std::map<std::string, int64_t> found;
+  for (const auto& [key, text] : notes) {
+    int64_t runs = 0;
+    auto end = text.data() + text.size();
+    if (key.starts_with(runs_left_key) && std::from_chars(text.data(), end, runs).ptr == end)
+      found[key.substr(runs_left_key.size())] = runs;
+  }
+  return found;
+}
+
+} // namespace troupe

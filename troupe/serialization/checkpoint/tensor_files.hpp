@@ -1,0 +1,57 @@
+// Tensors by their names, in whichever format of files they lie.
+#pragma once
+#include "troupe/runtime/types/tensor.hpp"
+#include "troupe/serialization/storage/file_system.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe {
+
+/// Threads may read at the same time.
+class tensor_files {
+public:
+  struct entry {
+    std::string name;
+    dtype type = dtype::none; ///< none: one that we do not have, or that shows when it is read
+    shape dims = {};
+  };
+
+  /// Opens a checkpoint of ours or the latest of a folder of them, a `.safetensors` or `.npz` file,
+  /// or a checkpoint of TensorFlow: the prefix of version 2, or a file of version 1. Fails with
+  /// not_found where there is none of these.
+  static result<tensor_files> open(file_system& files, const std::string& path);
+
+  const std::string& path() const noexcept { return path_; }   ///< of what was opened
+  std::string_view format() const noexcept { return format_; } ///< for people: "safetensors"
+  /// In the order of names.
+  const std::vector<entry>& tensors() const noexcept { return entries_; }
+  const entry* find(std::string_view name) const noexcept;
+  /// Fails with not_found for an unknown name, and names the file and the tensor where bytes have
+  /// changed.
+  result<tensor> read(std::string_view name) const;
+  /// Reads everything; checksums are compared where the format has some.
+  status verify() const;
+
+private:
+  // One format.
+  struct source {
+    virtual ~source() = default;
+    virtual result<tensor> read(std::string_view name) const = 0;
+  };
+  template <class Reader>
+  struct source_of;
+
+  template <class Reader>
+  static result<std::unique_ptr<source>> keep(result<Reader> opened);
+
+  std::string path_;
+  std::string_view format_;
+  std::vector<entry> entries_;
+  std::unique_ptr<source> source_;
+};
+
+} // namespace troupe
