@@ -194,6 +194,38 @@ TEST_CASE("what a step announced is not withdrawn because deadlines are looked a
   CHECK(reader->failed == 0);
 }
 
+TEST_CASE("what a step announced that ended well is not withdrawn by what comes to fail it") {
+  table_world world;
+  text_case adds{"x = Add(i32(1), i32(2))\nfetch x"};
+  auto step = world.prepare(adds);
+  REQUIRE(step);
+  auto program = (*step)->local;
+  auto [handle, reader] = spawn_inline<news_reader>(world.system());
+  for (uint64_t number = 1; number <= 3; ++number) {
+    step_id id{program->session(), number};
+    REQUIRE(world.table.announce(id));
+    auto in = program->check_out();
+    in->conductor().begin(number, world.ends, nullptr);
+    REQUIRE(world.table.attach(id, in, nullptr).ok());
+    world.table.watch(id, handle.address());
+    world.run();
+    REQUIRE(in->conductor().outcome().ok()); // and the table has not heard of it
+    if (number == 1)
+      world.table.abort(id, gone(), nullptr);
+    else if (number == 2)
+      world.table.abort_all(*program, gone(), nullptr);
+    else
+      world.table.expire(step_clock::time_point::max(), {"worker", 0}, nullptr);
+    CHECK(reader->failed == 0);
+    world.table.end(id);
+    CHECK(reader->failed == 0);
+    CHECK(reader->well == static_cast<int>(number));
+    program->check_in(std::move(in));
+  }
+  program.reset();
+  step = status{error_kind::cancelled, ""};
+}
+
 TEST_CASE("whoever announced a tensor for a step that never came is told, once") {
   local_world world;
   auto now = step_clock::now();

@@ -495,6 +495,38 @@ target x
             self.assertIn(("/job:worker/task:1", "drain_requested"),
                           [(one["task"], one["event"]) for one in events])
 
+    def test_drain_waits_for_a_task_that_does_not_answer(self):
+        with Cluster(1, "--log", "json") as cluster:
+            runs = subprocess.Popen([TROUPE, "run", write("waits.txt", """
+q = FIFOQueue component_types=[i32] shapes=[[]] shared_name="q"
+x = QueueDequeue(q) component_types=[i32]
+fetch x = i32(3)
+"""), "--cluster", cluster.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            drain = None
+            try:
+                while not json.loads(troupe("waits", "--cluster", cluster.file, "--json").stdout):
+                    pass
+                drain = subprocess.Popen([TROUPE, "drain", "/job:worker/task:0", "--cluster",
+                                          cluster.file, "--wait", "60"],
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                log = ""
+                while "drain_requested" not in log:
+                    with open(cluster.log, encoding="utf-8") as file:
+                        log = file.read()
+                cluster.processes[0].send_signal(signal.SIGSTOP)
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    drain.wait(timeout=3)
+                cluster.processes[0].send_signal(signal.SIGCONT)
+                cluster.processes[0].send_signal(signal.SIGTERM) # again: what runs is failed
+                self.assertEqual(drain.communicate(timeout=20),
+                                 ("/job:worker/task:0 has ended\n", ""))
+                self.assertEqual(cluster.processes[0].wait(timeout=5), 0)
+            finally:
+                for one in (runs, drain):
+                    if one:
+                        one.kill()
+                        one.communicate()
+
     def test_tools_for_operators_refuse_what_is_no_task(self):
         file = write("one.json", '{"worker": ["127.0.0.1:1"]}')
         self.one_line(troupe("drain", "worker", "--cluster", file), "kind:id")

@@ -1,6 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/api/recovery.hpp"
 #include "troupe/troupe.hpp"
 
 #include <algorithm>
@@ -125,6 +126,45 @@ TEST_CASE("what a restarted task held is restored before anything else runs") {
   CHECK(all.count(recovery_event::kind::given_up) == 0);
 }
 
+TEST_CASE("no run sees a restarted task before it is restored, whichever run finds the loss") {
+  watchdog watch;
+  two_tasks all;
+  model m;
+  std::atomic<int> restored{0};
+  auto s = all.connect({.retries = 20, .restore = [&](session& in) {
+                          ++restored;
+                          in.run(m.fill);
+                          in.run(m.put);
+                        }});
+  s.run(m.fill);
+  s.run(m.put);
+  s.fetch(m.w);
+  auto size = s.prepare({}, {m.size});
+  // Whoever asks a queue is not repeated, as if it had taken something.
+  auto size_now = [&] {
+    for (;;)
+      try {
+        return to_scalar<int32_t>(size.run().front());
+      } catch (const error& why) {
+        if (why.kind() != error_kind::aborted && why.kind() != error_kind::unavailable)
+          return -1;
+      }
+  };
+  for (int i = 1; i <= 3; ++i) {
+    all.restart();
+    std::vector<std::jthread> readers;
+    std::atomic<int> right{0};
+    for (int k = 0; k < 4; ++k)
+      readers.emplace_back([&, k] {
+        for (int n = 0; n < 20; ++n)
+          right += k % 2 == 0 ? to_scalar<float>(s.fetch(m.w)) == 5 : size_now() == 1;
+      });
+    readers.clear();
+    CHECK(right == 80);
+    CHECK(restored == i);
+  }
+}
+
 TEST_CASE("a session that was given its cluster as text recovers as others do") {
   watchdog watch;
   two_tasks all;
@@ -136,6 +176,64 @@ TEST_CASE("a session that was given its cluster as text recovers as others do") 
   s.run(m.fill);
   all.restart();
   CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
+}
+
+TEST_CASE("what restores names all tasks, and whatever it throws, others go on") {
+  std::vector<recovery_event> events;
+  auto how_it_fails = 0;
+  recovery of{{.restore = [](session&) {},
+               .on_event = [&](const recovery_event& one) { events.push_back(one); }}};
+  auto run = [&] {
+    return of.run(
+        false, step_clock::now() + 10s, [] { return status{}; },
+        [&] {
+          CHECK(of.awaits("/job:ps/task:1"));
+          if (how_it_fails == 1)
+            throw 7;
+          if (how_it_fails == 2)
+            throw std::runtime_error{"the disk is away"};
+        });
+  };
+  CHECK(of.lose("/job:ps/task:10"));
+  CHECK(of.lose("/job:ps/task:1"));
+  CHECK(of.lose("/job:ps/task:1"));
+  how_it_fails = 1;
+  CHECK(run().kind() == error_kind::internal);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].task == "/job:ps/task:1, /job:ps/task:10");
+  how_it_fails = 2;
+  CHECK(run().message().find("the disk is away") != std::string::npos);
+  CHECK(of.awaits("/job:ps/task:10"));
+  how_it_fails = 0;
+  CHECK(run().ok());
+  CHECK(events.back().what == recovery_event::kind::restored);
+  CHECK(!of.awaits("/job:ps/task:1"));
+  CHECK(run().ok());
+  CHECK(events.size() == 4);
+}
+
+TEST_CASE("what restores one session may use another, which is restored first") {
+  const auto until = step_clock::now() + 10s;
+  auto nothing = [] { return status{}; };
+  std::vector<std::string> order;
+  recovery_options how{.restore = [](session&) {}};
+  recovery first{how}, second{how};
+  first.lose("/job:ps/task:0");
+  second.lose("/job:ps/task:0");
+  auto outcome = first.run(false, until, nothing, [&] {
+    CHECK(first.restores_here());
+    CHECK(!second.restores_here());
+    auto inner = second.run(false, until, nothing, [&] {
+      CHECK(first.restores_here());
+      CHECK(first.run(false, until, nothing, [] { FAIL("it restores already"); }).ok());
+      order.push_back("second");
+    });
+    CHECK(inner.ok());
+    order.push_back("first");
+  });
+  CHECK(outcome.ok());
+  CHECK(order == std::vector<std::string>{"second", "first"});
+  CHECK(!first.restores_here());
 }
 
 TEST_CASE("a run with effects is repeated only if that was asked for") {
@@ -193,6 +291,7 @@ TEST_CASE("retries end before the deadline of the run, with the first error") {
   std::string text;
   auto begin = std::chrono::steady_clock::now();
   auto kind = kind_of_failure([&] { s.fetch(m.w, {}, {.timeout = 1500ms}); }, text);
+  INFO(text);
   CHECK((kind == error_kind::unavailable || kind == error_kind::deadline_exceeded));
   CHECK(std::chrono::steady_clock::now() - begin < 4s);
   CHECK(text.find("/job:ps/task:0") != text.npos);

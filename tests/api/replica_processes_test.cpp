@@ -202,6 +202,31 @@ TEST_CASE("checkpoints go on beside the steps, though a task does not say where 
   now.end();
 }
 
+TEST_CASE("a run comes to its last step though a worker never comes back") {
+  auto mode = GENERATE(replica_mode::async, replica_mode::bounded);
+  INFO(to_string(mode));
+  auto freezes = GENERATE(false, true);
+  INFO((freezes ? "frozen" : "killed"));
+  cluster all;
+  auto how = all.options(mode);
+  how.last_step = 1000;
+  how.lost_seconds = 0.5;
+  how.give_up_seconds = 5 * slowness;
+  running now{how};
+  auto& training = now.start(how, all.s);
+  REQUIRE(now.await_step(20));
+  if (freezes)
+    all.workers[1]->freeze();
+  else
+    all.workers[1]->kill();
+  replicas_report report;
+  REQUIRE_NOTHROW(report = now.end());
+  CHECK(report.why == training_end::last_step);
+  CHECK(report.step == 1000);
+  CHECK(report.replicas[1].steps < 1000);
+  CHECK(to_scalar<int64_t>(all.s.fetch(training.global_step())) >= 1000);
+}
+
 TEST_CASE("without enough replicas a synchronous step waits, and goes on when they are back") {
   cluster all;
   auto how = all.options(replica_mode::sync);
@@ -264,6 +289,7 @@ TEST_CASE("where a ps task is killed and restarted, all goes on from the newest 
   running now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(60));
+  REQUIRE(now.await(kind::saved, -1)); // else there is nothing to go on from
   all.ps[static_cast<size_t>(which)]->kill();
   all.start(all.ps, "ps", which);
   REQUIRE(now.await(kind::recovered, -1));

@@ -1,6 +1,8 @@
 // Replicas that train one model together, in one process.
 #include "tests/api/regression.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/relay.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
 
@@ -202,6 +204,79 @@ TEST_CASE("a replica's nodes are on its own worker and on ps tasks, and the chie
   check(training.graph(), "");
 }
 
+TEST_CASE("with bounded staleness, one of a former run holds the others up once") {
+  watchdog watch;
+  auto how = options_of(replica_mode::bounded, 2);
+  how.max_lead = 2;
+  how.last_step = 400;
+  how.step_seconds = 0.3;
+  auto s = session::local();
+  graph_builder g;
+  auto clock = replica_clock(g, 1024, {.shared_name = "replicas/clock"});
+  auto late = replica_clock_tick(clock, int64_t{7}, int64_t{1000});
+  std::atomic<bool> came{false};
+  how.on_step = [&](const training_progress& now) {
+    if (now.step >= 20 && !came.exchange(true))
+      s.run({}, {late});
+  };
+  replicas training{regression::build, how};
+  auto report = training.run(s);
+  CHECK(report.step == 400);
+  CHECK(report.replicas[0].failures + report.replicas[1].failures <= 6);
+}
+
+TEST_CASE("a synchronous step of which the answer was lost is not done twice") {
+  watchdog watch;
+  constexpr int steps = 12, lost = 5;
+  auto cluster = make_cluster(1, 1);
+  auto server = start_task(cluster, {"ps", 0}), worker = start_task(cluster, {"worker", 0});
+  const auto& at = cluster.jobs["ps"].front();
+  relay between{static_cast<uint16_t>(std::stoi(at.substr(at.rfind(':') + 1)))};
+  auto through = cluster;
+  through.jobs["ps"].front() = concat("127.0.0.1:", between.port());
+  auto s = session::connect(through), beside = session::connect(cluster);
+  auto how = options_of(replica_mode::sync, 1);
+  how.ps_tasks = 1;
+  how.last_step = steps;
+  edge counter;
+  std::jthread cuts;
+  auto chief_waits = [&] {
+    for (const auto& one : beside.state_of("/job:ps/task:0").entries)
+      if (one.kind == "accumulator" && one.content.find("1 wait for 1") == std::string::npos)
+        return false;
+    return true;
+  };
+  how.batch = [&](int64_t n) {
+    if (n == lost && !cuts.joinable()) {
+      CHECK(soon(chief_waits));
+      between.hold(); // the step will be done, and nobody will hear of it
+      cuts = std::jthread{[&] {
+        soon([&] { return to_scalar<int64_t>(beside.fetch(counter)) > lost; });
+        between.cut();
+      }};
+    }
+    return regression::batch(n);
+  };
+  replicas training{regression::build, how};
+  counter = training.global_step();
+  auto report = training.run(s);
+  CHECK(report.step == steps);
+  CHECK(to_scalar<int64_t>(beside.fetch(counter)) == steps);
+
+  graph_builder g;
+  auto alone = regression::build(g, 0);
+  auto* train = gradient_descent{0.1}.minimize(alone.loss);
+  auto other = session::local();
+  other.run(g.initializer());
+  for (int i = 0; i < steps; ++i) {
+    auto feeds = *regression::batch(i);
+    other.run({{alone.feeds[0], feeds[0]}, {alone.feeds[1], feeds[1]}}, {}, {train});
+  }
+  auto mine = beside.fetch(training.chief().others[0]), theirs = other.fetch(alone.others[0]);
+  CHECK(std::ranges::equal(mine.values<float>(), theirs.values<float>(),
+                           [](float x, float y) { return std::abs(x - y) < 1e-5f; }));
+}
+
 TEST_CASE("runs of several numbers of replicas follow each other in one session") {
   watchdog watch;
   auto mode = GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync);
@@ -290,6 +365,64 @@ TEST_CASE("replicas that send the greatest elements of their gradients alone fin
       CHECK(one->output_shape(0) == partial_shape{8}); // of 160
   auto s = session::local();
   CHECK(training.run(s).loss < 1e-3);
+}
+
+TEST_CASE("what is not sent of a gradient counts once, though its step fails and is run again") {
+  watchdog watch;
+  constexpr int64_t width = 100;
+  constexpr int steps = 5;
+  auto s = session::local();
+  graph_builder g;
+  auto keys = fifo_queue(g, {dtype::f32}, {.shapes = {partial_shape{}}, .shared_name = "keys"});
+  auto put = queue_enqueue(keys, {g.constant(1.0f)});
+  auto gradient_of = [](int64_t n) {
+    std::mt19937 dice{static_cast<unsigned>(n)};
+    auto made = *tensor::make(dtype::f32, shape{width});
+    for (auto& one : made.values<float>())
+      one = static_cast<float>(dice() % 2001) / 1000.0f - 1.0f;
+    return made;
+  };
+  auto how = options_of(replica_mode::async, 1);
+  how.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(1.0); };
+  how.sent = 0.1;
+  how.last_step = steps;
+  how.step_seconds = 0.2;
+  std::map<int64_t, int> attempts;
+  how.batch = [&](int64_t n) {
+    if (++attempts[n] > 1)
+      s.run(put);
+    return std::optional{std::vector{gradient_of(n)}};
+  };
+  graph_builder* in = nullptr;
+  how.change = [&](std::vector<variable_gradient> all) { // each step waits for a key behind it
+    auto same =
+        fifo_queue(*in, {dtype::f32}, {.shapes = {partial_shape{}}, .shared_name = "keys"});
+    auto later = in->after({queue_dequeue(same, {dtype::f32}).front().node});
+    for (auto& one : all)
+      one.gradient = identity(one.gradient);
+    return all;
+  };
+  replicas training{[&](graph_builder& to, int) {
+                      in = &to;
+                      auto x = to.placeholder(dtype::f32, {width}, "x");
+                      auto w = to.variable(fill(to, tensor::vector<int64_t>({width}), 0.0f), "w");
+                      return replica_step{{x}, sum(w * x), {w}};
+                    },
+                    how};
+  auto report = training.run(s);
+  CHECK(report.replicas[0].failures == steps);
+  edge rest;
+  for (const auto& one : training.graph_of(0).nodes())
+    if (one->name() == "replicas/rest_0/w")
+      rest = {one.get(), 0};
+  REQUIRE(rest);
+  auto w = s.fetch(training.chief().others[0]), kept = s.fetch(rest);
+  for (int64_t i = 0; i < width; ++i) {
+    auto all = 0.0f;
+    for (int64_t n = 0; n < steps; ++n)
+      all += gradient_of(n).data<float>()[i];
+    CHECK(kept.data<float>()[i] - w.data<float>()[i] == Approx(all).margin(1e-4));
+  }
 }
 
 TEST_CASE("replicas end at the end of the data, in time, when asked, and at a loss that is none") {

@@ -25,9 +25,24 @@ TEST_CASE("who was told by a step that failed is not told again") {
   held.tell(ps); // nothing of the session's is there
   CHECK(held.use(ps, 1) == found::there);
   held.tell(ps);
-  CHECK(held.use(ps, 1) == found::there); // the link was lost, not the task
   CHECK(held.use(ps, 2) == found::lost);
   CHECK(held.use(ps, 3) == found::lost_unsaid); // lost again since
+}
+
+TEST_CASE("an error from before a task was found as it had been says nothing of a later loss") {
+  held_state held;
+  const task_name ps{"ps", 0}, other{"ps", 1};
+  CHECK(held.use(ps, 1) == found::there);
+  held.tell(ps);
+  CHECK(held.use(ps, 1) == found::there); // the link was lost, not the task
+  CHECK(held.use(ps, 2) == found::lost_unsaid);
+  held.tell(ps);
+  held.reach(other);
+  held.reach(ps); // another step uses what is there
+  CHECK(held.use(ps, 3) == found::lost_unsaid);
+  held.tell(ps);
+  held.reach(other);
+  CHECK(held.use(ps, 4) == found::lost);
 }
 
 TEST_CASE("whatever happens, each loss is found by the next step that uses the task") {

@@ -182,6 +182,7 @@ public:
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
                                                  step_clock::time_point deadline) override {
     TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    request.restores = restores_here();
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
   }
 
@@ -221,7 +222,8 @@ public:
   void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
                  on_done done, const run_insight& insight) override {
     auto wanted = measure(step, insight);
-    errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch},
+    errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch,
+                 restores_here()},
                 std::make_shared<callback>(std::move(done), options().on_warning)};
     if (wanted.watch.times)
       what.tell = [times = times_, links = links_, wanted](step_outcome& ended) {
@@ -254,6 +256,11 @@ public:
   }
 
 private:
+  bool restores_here() const {
+    const auto& asked = options().lost_state.restores_here;
+    return asked && asked();
+  }
+
   status start(result<caf::actor> session) {
     TROUPE_ASSIGN(session_, std::move(session));
     // Callbacks of users must not hold up the thread that reads.
@@ -325,7 +332,8 @@ private:
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                      step_clock::time_point deadline, profile_options watch,
                      step_statistics& found) {
-    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch};
+    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch,
+                         restores_here()};
     // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
     // actor with it, until the deadline though the answer has come.
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));

@@ -40,6 +40,18 @@ struct program_options {
   placement_options placement = {};
 };
 
+/// How a session has state restored that was lost with its task. None of it may throw.
+struct restore_hooks {
+  /// On a thread of the runtime, before any step uses the task again: it was restarted, and what it
+  /// held for the session is gone. True: the step that found it fails, also where an error has told
+  /// of the task before, and all others that use state there do until it is restored.
+  std::function<bool(const std::string& task)> lose = {};
+  /// Whether what the task held is still to be restored; any thread.
+  std::function<bool(const std::string& task)> awaits = {};
+  /// Whether what the calling thread asks for is part of restoring.
+  std::function<bool()> restores_here = {};
+};
+
 struct client_options {
   const registry* ops = nullptr;   ///< must outlive the client
   device_maker make_devices;       ///< of the local task; its processor computes while compiling
@@ -57,8 +69,7 @@ struct client_options {
   std::vector<node_time> measured = {}; ///< what former processes have found
   uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
   std::function<void(const std::string&)> on_warning = {};
-  /// As in master_options; on a thread of the runtime, before any step uses the task again.
-  std::function<bool(const std::string&)> on_state_lost = {};
+  restore_hooks lost_state = {};
 };
 
 /// What a run shall tell or watch for, beside giving its fetches.

@@ -111,11 +111,12 @@ bool conductor_actor::enter(uint64_t step) {
   return true;
 }
 
-void conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit) {
+bool conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit) {
   if (!enter(step))
-    return;
+    return false;
   fail(std::move(why));
   leave(false, unit);
+  return true;
 }
 
 // Called while active. When all regions have run, all is launched.

@@ -34,9 +34,9 @@ public:
              stop_signal::clock::time_point deadline = stop_signal::clock::time_point::max(),
              bool parts_elsewhere = false);
 
-  /// Fails the step, if it has not ended yet; the first cause counts. Another step than the one
-  /// meant, for which the instance may serve by now, is left alone.
-  void abort(uint64_t step, status why, caf::execution_unit* unit);
+  /// Fails the step, if it has not ended yet, and says whether it fails; the first cause counts.
+  /// Another step than the one meant, for which the instance may serve by now, is left alone.
+  bool abort(uint64_t step, status why, caf::execution_unit* unit);
 
   /// A region asks before it becomes ready; false when the step has failed. So does a step within
   /// the step, which leaves when it has ended.

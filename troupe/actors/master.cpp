@@ -380,7 +380,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
           auto& steps = self->state.steps;
           std::erase_if(steps, [](const auto& one) { return one.expired(); });
           steps.push_back(step);
-          self->state.registers->ensure(step, what.deadline, [=](const status& ready) {
+          self->state.registers->ensure(step, {what.deadline, what.restores}, [=](const status& ready) {
             if (ready)
               answer->deliver(step);
             else
@@ -543,10 +543,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
   state.awaits = std::make_unique<awaited_tasks>(self, state.due, state.options);
   state.registers = std::make_unique<registrar>(
       self, state.due, [=](const auto&... what) { find_worker(self, what...); },
-      [=](const task_name& task) {
-        const auto& tell = self->state.options.on_state_lost;
-        return tell && tell(to_string(task));
-      });
+      state.options.lost_state);
   state.runs =
       std::make_unique<step_runner>(self, state.due, *state.registers, state.options.session);
   if (state.options.membership)

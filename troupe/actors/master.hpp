@@ -28,9 +28,7 @@ struct master_options {
   bool may_change = false; ///< tasks come and go: what asks for one that is not there waits for it
   std::chrono::milliseconds patience{10'000}; ///< with tasks that list devices or reset containers
   std::function<void(const std::string&)> on_warning = {};
-  /// Told the name of a task that was restarted: what it held for the session is gone. Throws
-  /// nothing. True: the step that found it fails, also where an error has told of the task before.
-  std::function<bool(const std::string&)> on_state_lost = {};
+  restore_hooks lost_state = {};
 };
 
 /// Understands prepare_request, explain_request, step_request, reset_request and list_devices_atom.

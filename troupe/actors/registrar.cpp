@@ -14,7 +14,10 @@ constexpr std::chrono::milliseconds connect_margin{50};
 
 } // namespace
 
-void registrar::ensure(const step_ptr& step, step_clock::time_point deadline, on_ready then) {
+void registrar::ensure(const step_ptr& step, const asker& by, on_ready then) {
+  if (!by.restores)
+    if (auto may = unrestored(*step); !may)
+      return then(std::move(may));
   if (step->parts.complete())
     return then({});
   auto at = find(*step);
@@ -24,8 +27,8 @@ void registrar::ensure(const step_ptr& step, step_clock::time_point deadline, on
     at->step = step;
     under_way_.push_back(at);
   }
-  auto who = at->waiting.insert(at->waiting.end(), {deadline, {}, std::move(then)});
-  who->due = due_.add(self_, deadline, [=, this] { lose_patience(at, who); });
+  auto who = at->waiting.insert(at->waiting.end(), {by, {}, std::move(then)});
+  who->due = due_.add(self_, by.deadline, [=, this] { lose_patience(at, who); });
   if (fresh)
     begin(at);
 }
@@ -34,6 +37,13 @@ registrar::attempt_ptr registrar::find(const prepared_step& step) const {
   auto it =
       std::ranges::find_if(under_way_, [&](const auto& at) { return at->step.get() == &step; });
   return it == under_way_.end() ? nullptr : *it;
+}
+
+step_clock::time_point registrar::latest(const attempt& of) {
+  auto last = step_clock::time_point::min();
+  for (const auto& one : of.waiting)
+    last = std::max(last, one.who.deadline);
+  return last;
 }
 
 void registrar::begin(const attempt_ptr& at) {
@@ -52,7 +62,7 @@ void registrar::begin(const attempt_ptr& at) {
 void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number) {
   if (at->waiting.empty())
     return;
-  auto until = std::ranges::max_element(at->waiting, {}, &waiter::deadline)->deadline;
+  auto until = latest(*at);
   const auto& task = at->step->participants[part].task;
   // Whoever cannot be reached is told why, a little before time is over.
   auto margin = std::min<step_clock::duration>(connect_margin, (until - self_->clock().now()) / 8);
@@ -61,9 +71,7 @@ void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number)
     if (number != step.parts.attempt())
       return;
     if (!found) {
-      auto more = !at->waiting.empty() &&
-                  std::ranges::max_element(at->waiting, {}, &waiter::deadline)->deadline > until;
-      if (more) { // somebody has come who has more time
+      if (!at->waiting.empty() && latest(*at) > until) { // somebody has come who has more time
         TROUPE_REACHED("a task of a step is looked for again for who has more time");
         return find_worker(at, part, number);
       }
@@ -91,13 +99,15 @@ bool registrar::has_lost_state(const attempt_ptr& at, uint64_t number) {
     auto found = held_.use(one.task, one.incarnation);
     if (found == held_state::found::there)
       continue;
-    if (!on_lost_(one.task) && found != held_state::found::lost_unsaid)
+    if (lost_state_.lose && lost_state_.lose(to_string(one.task)))
+      unrestored_.insert(one.task);
+    else if (found != held_state::found::lost_unsaid)
       continue;
     names += concat(unsaid.empty() ? "" : " and ", one.task);
     unsaid.push_back(part);
   }
   if (unsaid.empty())
-    return false;
+    return turn_away(at);
   TROUPE_REACHED("a step finds that a task has lost its state");
   auto why = failure(error_kind::aborted, names, unsaid.size() == 1 ? " was" : " were",
                      " restarted, and what this session had there (variables, queues, tables) is "
@@ -105,7 +115,50 @@ bool registrar::has_lost_state(const attempt_ptr& at, uint64_t number) {
   follow(at, step.parts.refused(unsaid.front(), number,
                                 std::move(why).on_task(
                                     to_string(step.participants[unsaid.front()].task))));
+  for (const auto& other : std::list{under_way_})
+    if (std::ranges::find(under_way_, other) != under_way_.end()) // what was told may end others
+      turn_away(other);
   return true;
+}
+
+// Says why a step must not run yet.
+status registrar::unrestored(const prepared_step& step) {
+  if (unrestored_.empty())
+    return {};
+  for (const auto& one : step.participants) {
+    auto it = one.has_state ? unrestored_.find(one.task) : unrestored_.end();
+    if (it == unrestored_.end())
+      continue;
+    auto task = to_string(one.task);
+    if (lost_state_.awaits && lost_state_.awaits(task))
+      return failure(error_kind::aborted, task,
+                     " was restarted, and what this session had there (variables, queues, tables) "
+                     "is not restored yet")
+          .on_task(task);
+    unrestored_.erase(it);
+  }
+  return {};
+}
+
+// Those whose state is to be restored first wait no more. Says whether nobody is left.
+bool registrar::turn_away(const attempt_ptr& at) {
+  auto may = unrestored(*at->step);
+  if (may)
+    return false;
+  std::list<waiter> away;
+  for (auto it = at->waiting.begin(); it != at->waiting.end();)
+    if (auto one = it++; !one->who.restores)
+      away.splice(away.end(), at->waiting, one);
+  auto nobody = at->waiting.empty();
+  if (nobody) {
+    at->step->parts.give_up();
+    under_way_.remove(at);
+  }
+  for (auto& one : away) {
+    due_.remove(one.due);
+    one.then(may);
+  }
+  return nobody;
 }
 
 void registrar::register_parts(const attempt_ptr& at, uint64_t number) {

@@ -1,6 +1,7 @@
 // Registers the steps of a session with the tasks that take part: the shell of a registration
 // (runtime/cluster/registration.hpp).
 #pragma once
+#include "troupe/actors/client.hpp"
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/runtime/cluster/held_state.hpp"
@@ -8,6 +9,7 @@
 #include <caf/event_based_actor.hpp>
 
 #include <list>
+#include <set>
 
 namespace troupe {
 
@@ -21,25 +23,29 @@ public:
   using step_ptr = std::shared_ptr<prepared_step>;
   using on_ready = std::function<void(status)>;
 
-  /// `on_lost` is told of a task that was restarted: what it held for the session is gone. True:
-  /// the step fails, also where an error has told of the task before.
   registrar(caf::event_based_actor* self, deadlines& due, worker_finder find,
-            std::function<bool(const task_name&)> on_lost)
-      : self_(self), due_(due), find_(std::move(find)), on_lost_(std::move(on_lost)) {}
+            restore_hooks lost_state)
+      : self_(self), due_(due), find_(std::move(find)), lost_state_(std::move(lost_state)) {}
 
+  struct asker {
+    step_clock::time_point deadline;
+    bool restores = false; ///< what was lost; all others fail until that is restored
+  };
   /// Calls `then` when all parts of the step are registered, which happens once for all who ask; at
   /// the deadline of each at the latest.
-  void ensure(const step_ptr& step, step_clock::time_point deadline, on_ready then);
+  void ensure(const step_ptr& step, const asker& who, on_ready then);
   /// Kernels that have not run on a task begin there, if it is registered with from now on.
   void begin_at(kernel_positions positions) { positions_ = std::move(positions); }
   /// A step has failed because of a task on which it uses state, and says so.
   void told(const task_name& task) { held_.tell(task); }
+  /// A step has used state there, and ended well.
+  void reached(const task_name& task) { held_.reach(task); }
   /// Answers all who wait.
   void close(const status& why);
 
 private:
   struct waiter {
-    step_clock::time_point deadline;
+    asker who;
     deadlines::key due;
     on_ready then;
   };
@@ -55,6 +61,9 @@ private:
   void find_worker(const attempt_ptr& at, size_t part, uint64_t number);
   void register_parts(const attempt_ptr& at, uint64_t number);
   bool has_lost_state(const attempt_ptr& at, uint64_t number);
+  status unrestored(const prepared_step& step);
+  bool turn_away(const attempt_ptr& at);
+  static step_clock::time_point latest(const attempt& of);
   void register_part(const attempt_ptr& at, size_t part, uint64_t number);
   void follow(const attempt_ptr& at, registration::next what);
   void lose_patience(const attempt_ptr& at, std::list<waiter>::iterator who);
@@ -64,8 +73,9 @@ private:
   caf::event_based_actor* self_;
   deadlines& due_;
   worker_finder find_;
-  std::function<bool(const task_name&)> on_lost_;
+  const restore_hooks lost_state_;
   held_state held_;
+  std::set<task_name> unrestored_; // tasks of which what was lost may be still to be restored
   kernel_positions positions_;
   std::list<attempt_ptr> under_way_; // in the order in which they began
 };

@@ -76,7 +76,7 @@ master_options master_of(const client_options& options, const node_times* measur
           .workers = {},
           .membership = {},
           .on_warning = options.on_warning,
-          .on_state_lost = options.on_state_lost};
+          .lost_state = options.lost_state};
 }
 
 } // namespace

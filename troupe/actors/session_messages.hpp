@@ -48,6 +48,7 @@ struct TROUPE_API prepare_request {
   step_interface outside;         ///< of the step
   step_clock::time_point deadline;
   bool low_priority = false;
+  bool restores = false; ///< it is part of restoring what was lost, and does not wait for that
 
   /// Copies that part of the graph, on the caller's thread: a master that answers too late, and the
   /// step, read nothing of the caller's. Fails as extract() does.
@@ -67,6 +68,7 @@ struct step_request {
   std::vector<tensor> feeds; ///< in the signature's order, of the fed edges' types and shapes
   step_clock::time_point deadline;
   profile_options watch = {};
+  bool restores = false; ///< as in prepare_request
 };
 
 struct step_outcome {

@@ -102,7 +102,8 @@ void step_runner::enter(const turn_came& what) {
 
 // A task that was lost may be back.
 void step_runner::register_and_start(const running_ptr& run) {
-  registers_.ensure(run->request.step, run->request.deadline, [=, this](status ready) {
+  const auto& what = run->request;
+  registers_.ensure(what.step, {what.deadline, what.restores}, [=, this](status ready) {
     if (run->done)
       return;
     if (ready)
@@ -148,6 +149,8 @@ void step_runner::answer(const running_ptr& run, size_t from, step_result& what)
     step.parts.lose(from);
     if (run->part(from).has_state)
       registers_.told(run->part(from).task);
+  } else if (what.outcome && run->part(from).has_state) {
+    registers_.reached(run->part(from).task);
   }
   if (what.holds)
     run->state.hold(from);

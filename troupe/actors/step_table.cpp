@@ -121,9 +121,9 @@ void step_table::abort(step_id step, status why, caf::execution_unit* unit) {
     told = watchers_of(step);
     return found;
   }();
-  if (in)
-    (*in)->conductor().abort(step.sequence, std::move(why), unit);
-  tell(told, step, true);
+  // One that has ended meanwhile, maybe well, tells of that itself: what it sent is to be had.
+  if (!in || (*in)->conductor().abort(step.sequence, std::move(why), unit))
+    tell(told, step, true);
 }
 
 template <class Predicate>
@@ -145,10 +145,9 @@ void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit*
       each.told = watchers_of(each.step);
     }
   }
-  for (const auto& each : found) {
-    each.in->conductor().abort(each.step.sequence, why, unit);
-    tell(each.told, each.step, true);
-  }
+  for (const auto& each : found)
+    if (each.in->conductor().abort(each.step.sequence, why, unit)) // else as in abort()
+      tell(each.told, each.step, true);
 }
 
 void step_table::abort_all(const std::string& partner, uint64_t incarnation, const status& why,

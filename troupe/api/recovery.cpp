@@ -14,8 +14,24 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_wait{5000};
 
-// The thread restores: what it runs meanwhile is not held up, nor tried again.
-thread_local bool restores_here = false;
+// What the thread restores: what it runs there meanwhile is not held up, nor tried again. To restore
+// one session may use another, which may have to be restored first.
+struct restoring {
+  explicit restoring(const recovery* whose) : of(whose), around(innermost) { innermost = this; }
+  restoring(const restoring&) = delete;
+  restoring& operator=(const restoring&) = delete;
+  ~restoring() { innermost = around; }
+  const recovery* const of;
+  restoring* const around;
+  static inline thread_local restoring* innermost = nullptr;
+};
+
+std::string joined(const std::set<std::string>& tasks) {
+  std::string text;
+  for (const auto& one : tasks)
+    text += text.empty() ? one : ", " + one;
+  return text;
+}
 
 } // namespace
 
@@ -23,10 +39,21 @@ bool recovery::lose(const std::string& task) noexcept {
   if (!how_.restore)
     return false;
   std::lock_guard guard{mutex_};
-  if (lost_tasks_.find(task) == lost_tasks_.npos)
-    lost_tasks_ += lost_tasks_.empty() ? task : ", " + task;
+  lost_tasks_.insert(task);
   lost_ = true;
   return true;
+}
+
+bool recovery::awaits(const std::string& task) {
+  std::lock_guard guard{mutex_};
+  return lost_tasks_.contains(task) || under_restore_.contains(task);
+}
+
+bool recovery::restores_here() const noexcept {
+  for (auto* one = restoring::innermost; one; one = one->around)
+    if (one->of == this)
+      return true;
+  return false;
 }
 
 void recovery::restore(session& in) const { how_.restore(in); }
@@ -39,36 +66,39 @@ void recovery::tell(recovery_event what) const {
 // Whoever comes first restores, the others wait for that.
 status recovery::prepare(step_clock::time_point deadline, const std::function<void()>& restore) {
   std::unique_lock lock{mutex_};
-  if (!changed_.wait_until(lock, deadline, [&] { return !restoring_; }))
-    return failure(error_kind::deadline_exceeded, "the session still restores what ", lost_tasks_,
-                   " had");
-  if (!lost_)
+  if (!changed_.wait_until(lock, deadline, [&] { return under_restore_.empty(); }))
+    return failure(error_kind::deadline_exceeded, "the session still restores what ",
+                   joined(under_restore_), " had");
+  if (lost_tasks_.empty())
     return {};
-  restoring_ = true;
+  under_restore_.swap(lost_tasks_);
   lost_ = false; // it may be lost again meanwhile
-  auto tasks = std::exchange(lost_tasks_, {});
+  auto tasks = joined(under_restore_);
   lock.unlock();
-  tell({.what = recovery_event::kind::restoring,
-        .task = tasks,
-        .text = concat(tasks, " was restarted: restoring what this session had there")});
-  restores_here = true;
+  auto failed = [&](error_kind kind, const auto& why) {
+    return failure(kind, "restoring what ", tasks, " had: ", why);
+  };
   status outcome;
   try {
+    tell({.what = recovery_event::kind::restoring,
+          .task = tasks,
+          .text = concat(tasks, " was restarted: restoring what this session had there")});
+    restoring here{this};
     restore();
   } catch (const error& why) {
-    outcome = failure(why.kind(), "restoring what ", tasks, " had: ", why.what());
+    outcome = failed(why.kind(), why.what());
   } catch (const std::exception& why) {
-    outcome = failure(error_kind::internal, "restoring what ", tasks, " had: ", why.what());
+    outcome = failed(error_kind::internal, why.what());
+  } catch (...) { // whatever it is, others wait for the end
+    outcome = failed(error_kind::internal, "what was thrown is no std::exception");
   }
-  restores_here = false;
   lock.lock();
-  restoring_ = false;
-  if (outcome) {
+  if (outcome)
     ++restored_;
-  } else {
-    lost_ = true;
-    lost_tasks_ = tasks;
-  }
+  else
+    lost_tasks_.merge(under_restore_);
+  under_restore_.clear();
+  lost_ = !lost_tasks_.empty();
   lock.unlock();
   changed_.notify_all();
   if (outcome)
@@ -87,7 +117,7 @@ bool recovery::may_pass(const status& why, uint64_t restored_before) const {
 
 status recovery::run(bool has_effects, step_clock::time_point deadline,
                      const std::function<status()>& attempt, const std::function<void()>& restore) {
-  if (restores_here)
+  if (restores_here())
     return attempt();
   auto wait = std::max(how_.wait, std::chrono::milliseconds{1});
   status first;
@@ -99,12 +129,14 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
       began = true;
       outcome = attempt();
     }
-    if (outcome || !may_pass(outcome, restored))
+    // Where the time ends a retry, the first error says why there was one.
+    auto ended = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;
+    if (outcome || (!ended && !may_pass(outcome, restored)))
       return outcome;
     if (first.ok())
       first = outcome;
     auto repeatable = !has_effects || how_.repeat_effects || !began;
-    auto too_late = step_clock::now() + wait >= deadline;
+    auto too_late = ended || step_clock::now() + wait >= deadline;
     if (retry > how_.retries || !repeatable || too_late) {
       if (how_.retries > 0)
         tell({.what = recovery_event::kind::given_up,

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <set>
+#include <string>
 
 namespace troupe {
 
@@ -17,8 +19,10 @@ public:
 
   /// Whether a run may have to be tried again, or to wait.
   bool is_wanted() const noexcept { return how_.retries > 0 || how_.restore; }
-  /// client_options::on_state_lost.
+  /// As in restore_hooks (actors/client.hpp).
   bool lose(const std::string& task) noexcept;
+  bool awaits(const std::string& task);
+  bool restores_here() const noexcept;
 
   /// `attempt` runs the step once; `restore` calls restore() with the session.
   status run(bool has_effects, step_clock::time_point deadline,
@@ -32,12 +36,13 @@ private:
   bool may_pass(const status& why, uint64_t restored_before) const;
   void tell(recovery_event what) const;
 
+  using task_set = std::set<std::string>;
+
   const recovery_options how_;
   std::atomic<bool> lost_{false}; // something that is to be restored
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::string lost_tasks_;
-  bool restoring_ = false;
+  task_set lost_tasks_, under_restore_; // the latter are not empty while somebody restores
   std::atomic<uint64_t> restored_{0}; // how often
 };
 

@@ -143,7 +143,11 @@ struct session::state {
     auto made = std::make_unique<state>();
     auto to = to_remote_client(options, where);
     if (auto recovers = std::make_shared<recovery>(options.recovery); recovers->is_wanted()) {
-      to.on_state_lost = [recovers](const std::string& task) { return recovers->lose(task); };
+      to.lost_state = {
+          .lose = [recovers](const std::string& task) { return recovers->lose(task); },
+          .awaits = [recovers](const std::string& task) { return recovers->awaits(task); },
+          .restores_here = [recovers] { return recovers->restores_here(); },
+      };
       made->recovers = std::move(recovers);
     }
     made->client = unwrap(client::connect(cluster, to), "session::connect", where);

@@ -17,18 +17,23 @@ struct drain_options : watched_cluster {
   double wait = 0;
 };
 
-// A task that does not answer any more has ended, or cannot be told from one that has.
+// A task that is busy or frozen does not answer in time; one that has ended cannot be reached, also
+// by a new connection.
 void wait_for_end(observer& watching, const inspection_ref& task, const drain_options& options) {
   constexpr std::chrono::milliseconds period{100};
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.wait);
-  for (;;) {
+  for (int not_reached = 0;;) {
     auto found = watching.inspect(task, {.depth = 0}, std::chrono::seconds{1});
-    if (!found)
+    not_reached = found.status().kind() == error_kind::unavailable ? not_reached + 1 : 0;
+    if (not_reached == 2)
       return;
-    if (std::chrono::steady_clock::now() >= end)
-      throw_if_failed(failure(error_kind::deadline_exceeded, options.task, " still runs ",
-                              number_of(found->find("steps_running")), " steps after ",
-                              options.wait, " s"));
+    if (std::chrono::steady_clock::now() >= end && not_reached == 0)
+      throw_if_failed(
+          found ? failure(error_kind::deadline_exceeded, options.task, " still runs ",
+                          number_of(found->find("steps_running")), " steps after ", options.wait,
+                          " s")
+                : failure(error_kind::deadline_exceeded, options.task, " does not answer after ",
+                          options.wait, " s: ", found.status().message()));
     std::this_thread::sleep_for(period);
   }
 }

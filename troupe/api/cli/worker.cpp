@@ -14,6 +14,7 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include <unistd.h>
@@ -94,6 +95,7 @@ void serve(const worker_options& options) {
   auto address = own_address(options, cluster, self, stop);
   if (!address)
     return;
+  std::mutex telling; // threads of the runtime write what is read here
   status failed;
   auto running = value_or_throw(task::start({
       .ops = &library(),
@@ -111,7 +113,10 @@ void serve(const worker_options& options) {
       .on_warning = warnings_of(options.log),
       .on_failure =
           [&](const status& why) {
-            failed = why;
+            {
+              std::lock_guard guard{telling};
+              failed = why;
+            }
             ::kill(::getpid(), SIGTERM);
           },
       .on_log = log_to_stderr(options.log, options.log_level),
@@ -128,7 +133,11 @@ void serve(const worker_options& options) {
               << std::endl;
   int signal = 0;
   sigwait(&stop, &signal);
-  throw_if_failed(failed);
+  auto problem = [&] {
+    std::lock_guard guard{telling};
+    return failed;
+  }();
+  throw_if_failed(std::move(problem));
   drain(*running, stop, options.drain_seconds);
 }
 

@@ -176,7 +176,9 @@ private:
                                    {.shape = of.variable.dims(), .shared_name = name}, {}, where_);
   }
 
-  // Of dense gradients, the greatest elements travel. The chief has whole ones.
+  // Of dense gradients, the greatest elements travel. The chief has whole ones. What is left of one
+  // is kept when the step has done all else: a step that fails is run again with the same batch,
+  // which must not count twice.
   void sparsify() {
     std::vector<node*> cleared;
     for (auto& one : gradients_) {
@@ -188,17 +190,31 @@ private:
       auto on = g_.on(worker(), where_);
       auto rest = g_.variable(one.variable.type(), dims,
                               concat("rest_", replica_, '/', one.variable.node->name()), where_);
+      auto next = g_.variable(one.variable.type(), dims,
+                              concat("next_rest_", replica_, '/', one.variable.node->name()),
+                              where_);
       auto zero = value_or_throw(converted(tensor::scalar(0.0f), one.variable.type()));
       auto extents = dims.known();
       auto of = tensor::vector<int64_t>({extents.begin(), extents.end()});
       cleared.push_back(assign(rest, fill(g_, of, zero, {}, where_), {}, where_).node);
-      auto top =
-          sparsify_top_k(rest, one.gradient, static_cast<int64_t>(std::ceil(share)), {}, where_);
+      auto top = sparsify_top_k(assign(next, rest, {}, where_), one.gradient,
+                                static_cast<int64_t>(std::ceil(share)), {}, where_);
+      rests_.push_back({rest, next});
       auto beside = g_.on(one.variable.node->device(), where_);
       one.gradient = densify_top_k(top.values, top.positions, of, {}, where_);
     }
     if (!cleared.empty())
       prepare_ = g_.group(cleared, "prepare", where_);
+  }
+
+  // What is left of gradients becomes what the next step begins with, behind that node.
+  node* keep_rests(node* behind) {
+    std::vector<node*> kept{behind};
+    auto later = g_.after({behind}, where_);
+    auto on = g_.on(worker(), where_);
+    for (const auto& one : rests_)
+      kept.push_back(assign(one.now, one.next, {}, where_).node);
+    return g_.group(kept, "keep_rests", where_);
   }
 
   // sync, a replica: gives its gradients, and waits for the next step.
@@ -221,6 +237,8 @@ private:
     auto later = g_.after(given, where_);
     auto on = first_ps();
     next_ = replica_clock_await(clock, label_, "next", where_);
+    if (!rests_.empty())
+      train_ = keep_rests(next_.node);
   }
 
   // sync, the chief: takes the mean of the first gradients, and moves the variables. All are taken
@@ -275,10 +293,13 @@ private:
   // async and bounded: the variables follow at once. The chief has the slots of the optimizer, too.
   void follow() {
     train_ = apply(gradients_);
+    auto* applied = train_;
+    if (!rests_.empty())
+      train_ = keep_rests(applied);
     if (how_.mode != replica_mode::bounded || is_chief_)
       return;
     auto clock = make_clock();
-    auto later = g_.after({train_}, where_);
+    auto later = g_.after({applied}, where_);
     auto on = first_ps();
     next_ = replica_clock_tick(clock, int64_t{replica_}, how_.max_lead, "next", where_);
   }
@@ -316,6 +337,10 @@ private:
   edge label_, next_;
   node *train_ = nullptr, *probe_ = nullptr, *prepare_ = nullptr;
   chief_graph chief_;
+  struct kept_rest {
+    variable_handle now, next;
+  };
+  std::vector<kept_rest> rests_; // of gradients of which parts are sent
 };
 
 } // namespace

@@ -117,6 +117,7 @@ void replicas::state::loop::end_of_step(lock_of_all& lock) {
       stop(training_end::last_step);
     return;
   }
+  doubtful_ = label_ + 1; // only the answer may be lost
   if (stopped_)
     return;
   ready_ = false;
@@ -139,7 +140,7 @@ void replicas::state::loop::check_variables() {
   std::optional<error> why;
   try {
     if (!lost_state())
-      return;
+      return form_anew();
     why = error{error_kind::aborted, "variables have no values any more"};
   } catch (const error& cause) {
     why = cause;
@@ -210,6 +211,8 @@ void replicas::state::loop::begin() {
   if (!std::exchange(began_, true) && found)
     restored_from_ = found->step;
   done_ = next_ = saved_step_ = found ? found->step : 0;
+  given_back_.clear();
+  doubtful_ = -1; // its updates are gone
   saved_at_ = clock::now();
   ++beginnings_;
   of_->tell({.what = found ? replica_event::kind::restored : replica_event::kind::initialized,
@@ -217,20 +220,49 @@ void replicas::state::loop::begin() {
              .text = found ? found->path : ""});
 }
 
+// bounded: all of these side by side, and no others, whatever was before.
+template <class Which>
+void replicas::state::loop::open_clock(Which living) {
+  const auto& chief = of_->chief;
+  const run_options soon{.timeout = control_timeout};
+  in_.run({{chief.replica, int64_t{-1}}}, {}, {chief.leave}, soon, where_);
+  for (const auto& one : replicas_)
+    if (living(one))
+      in_.run({{chief.replica, int64_t{one.number}}}, {}, {chief.join}, soon, where_);
+}
+
+// A late step of a former run may have put a replica into the clock that this run does not have:
+// nobody drives it, and all wait for it until their steps fail.
+void replicas::state::loop::form_anew() {
+  {
+    lock_of_all lock{of_->mutex};
+    if (!std::exchange(stalled_, false))
+      return;
+  }
+  open_clock([this](const member& one) {
+    lock_of_all lock{of_->mutex};
+    return one.attempts == 0 && !one.ended;
+  });
+}
+
 // Gradients from before count no more, whatever became of the chief's last step; then replicas may
 // begin.
 void replicas::state::loop::open_step() {
   const auto& chief = of_->chief;
   const run_options soon{.timeout = control_timeout};
-  if (of_->is_bounded()) { // all side by side, and no others, whatever was before
-    in_.run({{chief.replica, int64_t{-1}}}, {}, {chief.leave}, soon, where_);
-    for (const auto& one : replicas_)
-      in_.run({{chief.replica, int64_t{one.number}}}, {}, {chief.join}, soon, where_);
-  }
+  if (of_->is_bounded())
+    open_clock([](const member&) { return true; });
   if (!of_->is_sync())
     return;
   auto opened = to_scalar<int64_t>(
       in_.run({}, {chief.opened}, std::vector<target>{}, soon, where_).front(), where_);
+  if (auto label = std::exchange(doubtful_, -1); label >= 0 && label == opened) {
+    lock_of_all lock{of_->mutex}; // it was done, and no batch of it is to be computed again
+    label_ = label;
+    last_good_ = clock::now();
+    if (++done_ == options_.last_step)
+      return stop(training_end::last_step);
+  }
   // A step that failed may have taken from some accumulators, which are one ahead then.
   auto label = std::max(label_, opened) + 2;
   in_.run({{chief.label, label}}, {}, {chief.set_labels}, soon, where_);
@@ -257,6 +289,8 @@ void replicas::state::loop::drop_pending() {
   if (pending_->has_value() && **pending_) {
     ++label_;
     ++done_;
+  } else {
+    doubtful_ = label_ + 1;
   }
   pending_.reset();
 }

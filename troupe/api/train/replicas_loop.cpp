@@ -56,7 +56,7 @@ replicas_report replicas::state::loop::run() {
 // -- replicas -------------------------------------------------------------------------------------
 
 void replicas::state::loop::work(member& mine) {
-  while (take(mine))
+  while (await_turn(mine))
     try {
       run_step(mine);
     } catch (const error& why) {
@@ -70,36 +70,69 @@ void replicas::state::loop::work(member& mine) {
   of_->changed.notify_all();
 }
 
-bool replicas::state::loop::take(member& mine) {
+// Until there is something to do. False at the end.
+bool replicas::state::loop::await_turn(member& mine) {
   lock_of_all lock{of_->mutex};
-  auto repeats = [&] { return mine.batch >= 0 && mine.beginning == beginnings_; };
-  auto may_begin = [&] {
-    return stopped_ || (ready_ && (of_->is_sync() || repeats() || options_.last_step < 0 ||
-                                   next_ < options_.last_step));
-  };
-  if (of_->is_bounded() && ready_ && !may_begin()) { // no step is left, and others must not wait
+  if (of_->is_bounded() && ready_ && !stopped_ && !may_begin()) { // others must not wait for it
     lock.unlock();
     leave(mine.number);
     lock.lock();
   }
-  of_->changed.wait(lock, may_begin);
-  if (stopped_)
+  of_->changed.wait(lock, [&] { return stopped_ || may_begin(); });
+  return !stopped_;
+}
+
+// With the mutex.
+bool replicas::state::loop::may_begin() const {
+  return ready_ && (of_->is_sync() || options_.last_step < 0 || next_ < options_.last_step ||
+                    !given_back_.empty());
+}
+
+// Its next batch. False where another replica was quicker, or the run is to end.
+bool replicas::state::loop::take(member& mine) {
+  lock_of_all lock{of_->mutex};
+  if (stopped_ || !may_begin())
     return false;
+  mine.given_back = -1;
+  mine.beginning = beginnings_;
   if (of_->is_sync()) {
     if (mine.label < label_base_)
       mine.label = label_;
     mine.batch = step_of(mine.label) * options_.workers + mine.number;
-  } else if (!repeats()) {
+  } else if (!given_back_.empty()) {
+    mine.batch = given_back_.extract(given_back_.begin()).value();
+  } else {
     mine.batch = next_++;
   }
-  mine.beginning = beginnings_;
   return true;
+}
+
+// With the mutex. Whoever is ready computes it instead: this one may never be back.
+void replicas::state::loop::give_back(member& mine) {
+  auto batch = std::exchange(mine.batch, -1);
+  if (of_->is_sync() || batch < 0 || mine.beginning != beginnings_)
+    return;
+  given_back_.insert(batch);
+  mine.given_back = batch;
+  of_->changed.notify_all();
+}
+
+// With the mutex. Whether a step that ended well counts; one that was slow may end after another
+// replica has computed its batch, and moved the variables once more.
+bool replicas::state::loop::is_counted(member& mine) {
+  if (mine.beginning != beginnings_)
+    return false;
+  if (mine.given_back >= 0)
+    given_back_.erase(mine.given_back);
+  return options_.last_step < 0 || done_ < options_.last_step;
 }
 
 void replicas::state::loop::run_step(member& mine) {
   if (!mine.prepared || mine.attempts > 0) // else one would wait for a task that is not there
     ask(mine);
   if (!mine.prepared && !prepare(mine))
+    return;
+  if (!take(mine))
     return;
   std::vector<tensor> feeds;
   if (options_.batch) {
@@ -157,7 +190,7 @@ void replicas::state::loop::note(member& mine, double loss, const std::vector<te
       news.steps_per_second = speed / options_.workers;
       mine.label = next;
     } else {
-      if (mine.beginning == beginnings_ && ++done_ == options_.last_step)
+      if (is_counted(mine) && ++done_ == options_.last_step)
         stop(training_end::last_step);
       news.step = done_;
       news.steps_per_second = speed;
@@ -196,13 +229,14 @@ void replicas::state::loop::failed(member& mine, const error& why) {
   if (why.kind() == error_kind::aborted || why.kind() == error_kind::failed_precondition)
     mine.prepared.reset();
   suspect_ = true;
+  stalled_ |= of_->is_bounded() && why.kind() == error_kind::deadline_exceeded;
   of_->changed.notify_all();
   auto attempts = mine.attempts;
   lose(lock, mine, why);
   pause(lock, attempts);
 }
 
-// With bounded, the others no longer wait for it.
+// With bounded, the others no longer wait for it; with async, too, its batch is anybody's.
 void replicas::state::loop::lose(lock_of_all& lock, member& mine, const error& why) {
   if (mine.attempts++ == 0)
     of_->tell({.what = replica_event::kind::lost,
@@ -211,6 +245,7 @@ void replicas::state::loop::lose(lock_of_all& lock, member& mine, const error& w
                .text = why.what()});
   if (!first_cause_)
     first_cause_ = why;
+  give_back(mine);
   if (!of_->is_bounded())
     return;
   lock.unlock();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <exception>
+#include <set>
 
 namespace troupe {
 
@@ -35,7 +36,8 @@ private:
     int number = 0;
     std::optional<step> prepared = {}; // its own thread's
     int64_t label = -1;                // sync: of its next step; -1: the one of all
-    int64_t batch = -1;                // that it has begun and not ended
+    int64_t batch = -1;                // that it has begun, and neither ended nor given back
+    int64_t given_back = -1;           // by the step that it waits for
     uint64_t beginning = 0;            // when it began that
     int attempts = 0;                  // in a row that failed
     replicas_report::counts counts = {};
@@ -44,7 +46,11 @@ private:
 
   // Replicas, each on a thread of its own (replicas_loop.cpp)
   void work(member& mine);
+  bool await_turn(member& mine);
+  bool may_begin() const;
   bool take(member& mine);
+  void give_back(member& mine);
+  bool is_counted(member& mine);
   void run_step(member& mine);
   bool prepare(member& mine);
   void note(member& mine, double loss, const std::vector<tensor>& fetched);
@@ -64,6 +70,9 @@ private:
   void get_ready(std::optional<error> cause);
   bool lost_state();
   void begin();
+  template <class Which>
+  void open_clock(Which living);
+  void form_anew();
   void open_step();
   void drop_pending();
   void check_ends();
@@ -104,11 +113,14 @@ private:
   std::shared_ptr<outcome> pending_; // what it points to is guarded
   bool began_ = false, saves_ours_ = false;
   std::optional<int64_t> writing_; // the step of the checkpoint
+  int64_t doubtful_ = -1; // sync: the label that a step was to set, of whose end nothing is known
 
   // sync: labels grow with each step of all, and by more when something has failed.
   int64_t label_ = -1, label_base_ = 0, step_base_ = 0;
   bool ready_ = false;   // steps may begin
   bool suspect_ = false; // a replica has failed since the chief looked
+  bool stalled_ = false; // bounded: replicas may wait for one that nobody drives
+  std::set<int64_t> given_back_; // async and bounded: batches that a lost replica had begun
   int64_t next_ = 0, done_ = 0, count_ = 0, saved_step_ = 0, restored_from_ = -1;
   uint64_t beginnings_ = 0;
   clock::time_point last_good_ = begin_, saved_at_ = begin_, looked_at_ = begin_;

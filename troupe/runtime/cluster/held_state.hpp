@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace troupe {
 
@@ -17,21 +18,33 @@ public:
     lost_unsaid ///< the same, and no error has told of it
   };
 
-  /// A step of the session is about to use state on the task. Each loss is found once.
+  /// A step of the session is about to use state on the task. Each loss is found once; an error
+  /// from before a task was found as it had been says nothing of a later loss.
   found use(const task_name& task, uint64_t incarnation) {
     auto [it, first] = tasks_.try_emplace(task, known{incarnation, false});
-    auto& one = it->second;
-    auto same = first || one.incarnation == incarnation;
-    auto told = one.told;
-    one = {incarnation, same && told};
-    return same ? found::there : told ? found::lost : found::lost_unsaid;
+    auto before = std::exchange(it->second, known{incarnation, false});
+    told_ -= before.told;
+    if (first || before.incarnation == incarnation)
+      return found::there;
+    return before.told ? found::lost : found::lost_unsaid;
   }
 
   /// A step that uses state there has failed, because the task did not answer or refused it: the
   /// error says so.
   void tell(const task_name& task) {
+    auto it = tasks_.find(task);
+    if (it == tasks_.end())
+      return;
+    told_ += !it->second.told;
+    it->second.told = true;
+  }
+
+  /// A step has used state there, and ended well: what errors have told of is over.
+  void reach(const task_name& task) {
+    if (told_ == 0)
+      return;
     if (auto it = tasks_.find(task); it != tasks_.end())
-      it->second.told = true;
+      told_ -= std::exchange(it->second.told, false);
   }
 
 private:
@@ -40,6 +53,7 @@ private:
     bool told = false;
   };
   std::map<task_name, known> tasks_;
+  size_t told_ = 0; // of them
 };
 
 } // namespace troupe
